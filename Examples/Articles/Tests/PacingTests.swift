@@ -3,7 +3,6 @@ import ExampleTesting
 import Foundation
 import Larder
 import Synchronization
-import TestSupport
 import Testing
 
 /// How a sync spends requests and time: how many at once, how urgently, and when it is told to wait.
@@ -41,9 +40,11 @@ import Testing
       for await _ in run {}
     }
     func expect(pages: TaskPriority) {
-      #expect(fixture.wire.priorities(ofImages: false) == [pages.rawValue])
-      #expect(fixture.wire.priorities(ofImages: true) == [TaskPriority.background.rawValue])
-      fixture.wire.forget()
+      for (path, priority) in fixture.network.sent {
+        #expect(priority == (path.hasPrefix("/img") ? .background : pages), "\(path)")
+      }
+      #expect(!fixture.network.sent.isEmpty)
+      fixture.network.sent = []
     }
     await watch(try #require(try fixture.reader.syncIfDue()))
     expect(pages: .background)
@@ -59,7 +60,7 @@ import Testing
     try await Task(priority: .userInitiated) {
       _ = try await fixture.reader.article(id: FakeReadeck.id(3))
     }.value
-    try await waitUntil { try fixture.images(of: 3) != 0 }
+    #expect(try await Patience.until { try fixture.images(of: 3) != 0 })
     expect(pages: .userInitiated)
   }
 
@@ -100,7 +101,7 @@ import Testing
   }
 
   @Test func `a hundred articles with images are 201 requests`() async throws {
-    try await fixture.reader.change(OfflineSettings.test(articles: 100))
+    try fixture.reader.change(.test(articles: 100))
     fixture.readeck.fill(100, images: 1)
     let text = String(repeating: "<p>eleven kilobytes</p>", count: 480)
     for number in 0..<100 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html += text } }

@@ -143,7 +143,7 @@ import Testing
     async throws
   {
     try await fill(fixture)
-    fixture.wire.fail()
+    fixture.network.fail()
     let folder = try TemporaryFolder()
     let site = folder.url.appending(path: "my site")
     for _ in 1...2 {
