@@ -90,7 +90,7 @@ extension LocalServer {
       await #expect(throws: ServiceError.self) { try await cache.temperature(of: lake) }
       #expect(try await cache.level(of: lake) == nil)
     }
-    let kept = try store.namespaces().filter { $0.name != Shelf.http.name }
+    let kept = try store.namespaces().filter { $0.name != BoatNamespace.http.name }
     #expect(kept.allSatisfy { $0.bytes == 0 }, "\(kept)")
   }
 
@@ -132,5 +132,45 @@ extension LocalServer {
     }
     let keys = try store.namespace("boat.http").page().items.compactMap(\.key.string)
     #expect(keys.count == 1 && !keys[0].contains("secret") && keys[0].contains("appid="))
+  }
+
+  @Test func `a request that is not answered within fifteen seconds has failed`() async throws {
+    let fixture = try Fixture()
+    let today = try fixture.cache.today
+    _ = try await fixture.cache.board(at: "1")
+    fixture.services.change { $0.isHanging = true }
+    let cache = fixture.cache
+    /// What comes of a question if nobody answers it and so much time passes.
+    func ask<Answer: Sendable>(
+      _ time: Duration, _ question: @escaping @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+      let before = fixture.services.count
+      let asking = Task { try await question() }
+      try await fixture.settle(requests: before + 1)
+      fixture.clock.advance(by: time)
+      return try await asking.value
+    }
+    let start = fixture.clock.now
+    let board = try await ask(.seconds(15)) {
+      try await cache.board(at: "1", on: today, policy: .revalidate)
+    }
+    #expect(board.source == .stale && board.value.departures.count == 12)
+    #expect((try #require(board.error) as? ServiceError)?.isOffline == true)
+    #expect("\(try #require(board.error))".contains("15"))
+    await #expect(throws: ServiceError.self) {
+      try await ask(.seconds(15)) { try await cache.board(at: "2") }
+    }
+    await #expect {
+      try await ask(.seconds(15)) { try await cache.tile(zoom: 1, x: 1, y: 1) }
+    } throws: { ($0 as? LarderError)?.code == .timedOut }
+    #expect(start.duration(to: fixture.clock.now) == .seconds(45))
+
+    // One millisecond less, and the answer counts.
+    let before = fixture.services.count
+    let asking = Task { try await cache.board(at: "3") }
+    try await fixture.settle(requests: before + 1)
+    fixture.clock.advance(by: .seconds(15) - .milliseconds(1))
+    fixture.services.change { $0.isHanging = false }
+    #expect(try await asking.value.source == .loaded)
   }
 }

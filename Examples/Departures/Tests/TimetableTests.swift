@@ -38,7 +38,7 @@ import Testing
   @Test func `a board is read with all that is wrong with it`() throws {
     let board = try board(Self.body, on: "2018-12-05")
     #expect(board.station.name == "Z\u{FC}rich HB")
-    #expect(board.station.place == Place(latitude: 47, longitude: 8.54), "x is the latitude")
+    #expect(board.station.place == Coordinates(latitude: 47, longitude: 8.54), "x is the latitude")
     #expect(board.departures.count == 1, "what only arrives does not leave")
     let departure = try #require(board.departures.first)
     #expect(departure.course == "019651" && departure.line == "16" && departure.operatedBy == nil)
@@ -50,7 +50,7 @@ import Testing
       "the first is this station, the virtual one is none, and a name that is not said is its number"
     )
     #expect(departure.calls.map(\.station.id) == ["8503000", "8500001", "8501120"])
-    #expect(departure.calls[1].station.place == Place(latitude: 46.5, longitude: 8))
+    #expect(departure.calls[1].station.place == Coordinates(latitude: 46.5, longitude: 8))
     #expect(board.isLive)
   }
 
@@ -83,19 +83,6 @@ import Testing
   ]) func `forms of a platform`(planned: String?, prognosis: String?, shown: String?) {
     #expect(Platform(planned, prognosis: prognosis)?.description == shown)
   }
-
-  @Test(arguments: [
-    ("2025-07-12T09:00:00+0200", 1_752_303_600), ("2025-07-12T09:00:00+02:00", 1_752_303_600),
-    ("2025-07-12T07:00:00Z", 1_752_303_600), ("2025-07-12T02:30:00-0430", 1_752_303_600),
-    ("2025-10-26T02:30:00+0200", 1_761_438_600), ("2025-10-26T02:30:00+0100", 1_761_442_200),
-  ]) func `moments with their offsets`(text: String, second: Int64) {
-    #expect(SwissTime.moment(text)?.milliseconds == second * 1000)
-  }
-
-  @Test(arguments: [
-    "", "2025-07-12", "2025-07-12T09:00:00", "2025-07-12T09:00:00+02", "2025-02-30T09:00:00+0200",
-    "2025-07-12T09:61:00+0200", "2025-07-12T09:00:00+-200", "2025-07-12T+0200", "T",
-  ]) func `invalid moments`(text: String) { #expect(SwissTime.moment(text) == nil) }
 
   @Test func `wrong fields of a board do not lose the rest of it`() throws {
     let stops = [
@@ -159,7 +146,7 @@ struct RecordedTimetableTests {
         #expect(file.lastPathComponent == "nft_2017-01-12.json")
         continue
       }
-      var builder = try BoardBuilder(SwissTime.day(of: first), limit: 420)
+      var builder = try BoardBuilder(CalendarDay(of: first), limit: 420)
       _ = try builder.take(body, asked: "")
       let board = try #require(builder.board)
       #expect(board.departures.count == leaving.count, "\(file.lastPathComponent)")

@@ -8,7 +8,7 @@ extension DeparturesCache {
   }
 
   /// Today, in Zurich.
-  public var today: CalendarDay { get throws { try SwissTime.day(of: store.now) } }
+  public var today: CalendarDay { get throws { try CalendarDay(of: store.now) } }
 
   /// The departures of a station on a day, by default today.
   ///
@@ -34,22 +34,8 @@ extension DeparturesCache {
   public func stations(
     named query: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[Station]> {
-    try await stations("query=" + query.percentEscaped, policy)
-  }
-
-  /// The stations near a place.
-  public func stations(
-    near place: Place, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<[Station]> {
-    // The service's x is the latitude.
-    try await stations("x=\(place.latitude)&y=\(place.longitude)", policy)
-  }
-
-  private func stations(
-    _ query: String, _ policy: RequestPolicy
-  ) async throws -> CacheResult<[Station]> {
     try await value(query, in: locations, LoadOptions(policy: policy)) { [services] in
-      .value(try await services.locations(query, fields: policy.fields))
+      .value(try await services.locations(named: query, fields: policy.fields))
     }
   }
 
@@ -82,7 +68,7 @@ extension DeparturesCache {
   private func connections(
     _ from: String, _ to: String, at moment: Timestamp, _ policy: RequestPolicy
   ) async throws -> CacheResult<[Connection]> {
-    let (day, time) = (try SwissTime.day(of: moment), try SwissTime.clock(moment))
+    let (day, time) = (try CalendarDay(of: moment), try SwissTime.clock(moment))
     let query =
       "from=\(from.percentEscaped)&to=\(to.percentEscaped)&date=\(day)&time=\(time.percentEscaped)"
     do {
