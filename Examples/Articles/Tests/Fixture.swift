@@ -52,14 +52,11 @@ struct Fixture: TestFixture {
     server.hold(isHeld) { [readeck] in readeck.answer($0) }
   }
 
-  /// Changes the answers that `isChanged` chooses.
-  func answer(
-    _ isChanged: @escaping @Sendable (LocalServer.Received) -> Bool,
-    with change: @escaping @Sendable (inout LocalServer.Answer) -> Void
-  ) {
+  /// Changes the answers to requests of a path.
+  func answer(_ path: String, _ change: @escaping @Sendable (inout LocalServer.Answer) -> Void) {
     server.become { [readeck] request in
       var answer = readeck.answer(request)
-      if isChanged(request) { change(&answer) }
+      if request.bare == path { change(&answer) }
       return answer
     }
   }

@@ -34,7 +34,7 @@ import Testing
 
   @Test func `unreadable bookmarks are named, and do not hide the others`() async throws {
     fixture.readeck.fill(3)
-    fixture.answer({ $0.bare == "/api/bookmarks" }) { answer in
+    fixture.answer("/api/bookmarks") { answer in
       let list = String(decoding: answer.body, as: UTF8.self)
       let bad = #"[7, {}, null, {"id": "", "updated": "x"}, {"id": "a", "updated": null}, "#
       answer.body = Data((bad + list.dropFirst()).utf8)
@@ -63,7 +63,7 @@ import Testing
     async throws
   {
     fixture.readeck.fill(2)
-    fixture.answer({ $0.bare == Fixture.body(0) }) { answer in
+    fixture.answer(Fixture.body(0)) { answer in
       answer = .init(200, ["Content-Type": type], text: body)
     }
     let result = try await fixture.sync()
@@ -86,7 +86,7 @@ import Testing
     async throws
   {
     fixture.readeck.fill(1)
-    fixture.answer({ $0.bare == Fixture.body(0) }) { answer in
+    fixture.answer(Fixture.body(0)) { answer in
       answer = .init(200, ["Content-Type": type], body: Data(body))
     }
     #expect(try await fixture.sync().outcome == .done)

@@ -12,17 +12,12 @@ import Testing
 
   @Test func `the recorded catalog is read by pages, then from the store`() async throws {
     let first = try await program.run("list", "--offline", "--limit", "5")
-    #expect(first.code == 0 && first.error == "", "no progress where nobody watches")
-    #expect(first.output.contains("\n12 funnels\npages: 0 fresh, 0 unchanged, 3 fetched\n"))
-    #expect(first.output.hasPrefix("Rest\n  after-the-shift "))
     #expect(first.output.contains("\nOthers\n  first-aid-box "))
     let second = try await program.run("list", "--offline", "--limit", "5")
     #expect(second.output.contains("\npages: 3 fresh, 0 unchanged, 0 fetched\n"))
     let counts = try await Outcome(
       line: "larder '\(program.store)' -e 'get @http-statistics catalog.http'")
     #expect(counts.output.hasSuffix("forward uri-miss 3\nhit fresh 3\n"), "\(counts)")
-    let stored = try await program.run("list", "feet", "--no-network", "--limit", "5")
-    #expect(stored.output.contains("  feet ") && stored.output.contains("\n1 funnel\n"))
     let refreshed = try await program.run("list", "--refresh", "--offline", "--limit", "5")
     #expect(refreshed.output.contains("0 fresh") && refreshed.code == 0)
     let contents = try await program.answer(

@@ -1,9 +1,9 @@
-import ArgumentParser
-import Departures
+public import ArgumentParser
+public import Departures
 import ExampleProgram
 // Data of files.
 import Foundation
-import Larder
+public import Larder
 import Service
 
 @main
@@ -186,21 +186,6 @@ extension CacheResult {
   }
 }
 
-extension RequestPolicy {
-  static func named(_ name: String) throws -> RequestPolicy {
-    guard let policy = RequestPolicy(rawValue: name) else {
-      let names = allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("\"\(name)\" is not a policy; give one of \(names)")
-    }
-    return policy
-  }
-}
+extension RequestPolicy: ExpressibleByArgument {}
 
-extension CalendarDay {
-  static func named(_ text: String) throws -> CalendarDay {
-    guard let day = CalendarDay(text) else {
-      throw ValidationError("\"\(text)\" is not a day; give 2025-07-12")
-    }
-    return day
-  }
-}
+extension CalendarDay: ExpressibleByArgument {}

@@ -10,12 +10,10 @@ struct ShowBoard: AsyncParsableCommand {
   @Argument(help: "A station's number or name, or the id of a lake: 8503651, zuerichsee.")
   var station: String
 
-  @Option(help: "The day in Zurich, 2025-07-12. Default: today.", transform: CalendarDay.named)
+  @Option(help: "The day in Zurich, 2025-07-12. Default: today.")
   var day: CalendarDay?
 
-  @Option(
-    help: "standard, cacheElseLoad, cacheOnly, revalidate or reload.",
-    transform: RequestPolicy.named)
+  @Option(help: "Whether the store or the service answers.")
   var policy: RequestPolicy = .standard
 
   @Flag(help: "Only departures that have not left.")

@@ -69,10 +69,8 @@ struct ArticleLoader: Sendable {
     }
     let prefetch = try Prefetch(
       storage.missingImages(of: article), concurrency: Self.mostImages, priority: .background,
-      pause: { _ in .zero }
-    ) { [self] address in
-      try await image(at: address, of: id) ? .loaded : .present
-    }
+      pause: { _ in .zero },
+      load: { [self] address in try await image(at: address, of: id) ? .loaded : .present })
     var failure: (any Error)?
     for await step in prefetch {
       guard case .failed(let error) = step.outcome, failure == nil else { continue }

@@ -8,17 +8,12 @@ public struct Station: Codable, Hashable, Sendable {
   public var place: Coordinates?
   /// `ship`, `train`, `bus`, ...; only searches have it.
   public var icon: String?
-  /// In metres from the place of the search.
-  public var distance: Int?
 
-  public init(
-    id: String?, name: String, place: Coordinates? = nil, icon: String? = nil, distance: Int? = nil
-  ) {
+  public init(id: String?, name: String, place: Coordinates? = nil, icon: String? = nil) {
     self.id = id
     self.name = name
     self.place = place
     self.icon = icon
-    self.distance = distance
   }
 }
 
@@ -68,15 +63,12 @@ struct StationBody: Decodable {
   @Lenient var id: String?
   @Lenient var name: String?
   var coordinate: CoordinateBody?
-  @Lenient var distance: Double?
   @Lenient var icon: String?
 
   /// Nil without name and number.
   var station: Station? {
     guard let name = name ?? id else { return nil }
-    return Station(
-      id: id, name: name, place: coordinate?.place, icon: icon,
-      distance: distance.flatMap { Int(exactly: $0.rounded()) })
+    return Station(id: id, name: name, place: coordinate?.place, icon: icon)
   }
 }
 

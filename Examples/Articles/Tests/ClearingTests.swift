@@ -5,7 +5,7 @@ import Larder
 import Testing
 
 /// Sign-outs and settings that change while something is under way.
-@Suite(.fixture(Fixture.self)) struct RemovalTests {
+@Suite(.fixture(Fixture.self)) struct ClearingTests {
   private let fixture = Fixture.current
 
   private func entries(_ fixture: Fixture) throws -> Int {
