@@ -59,11 +59,9 @@ import Testing
 
   @Test func `the same again is at least ten times faster`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
-    let store = try Store.tested(clock: clock)
     let fake = FakeServices()
-    try await LocalServer.run { server in
+    try await withServer(clock) { server, cache in
       server.become { fake.answer($0.path) }
-      let cache = try DeparturesCache(store, services: server.services(in: store))
       func round() async throws -> Duration {
         let start = ContinuousClock.now
         for station in 0..<30 { _ = try await cache.board(at: "\(8_503_000 + station)") }
