@@ -67,15 +67,10 @@ import Testing
   @Test(arguments: ["/api/bookmarks", Fixture.body(7), "/img/\(FakeReadeck.id(7))-0"])
   func `a sync waits as long as the server asks`(path: String) async throws {
     fixture.readeck.fill(10, images: 1)
-    let isTired = Mutex(true)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      let isTired = isTired.withLock { isTired in
-        defer { if request.bare == path { isTired = false } }
-        return isTired && request.bare == path
-      }
-      return isTired
-        ? .init(429, ["Retry-After": "7"], text: #"{"status":429,"message":"Too Many Requests"}"#)
-        : readeck.answer(request)
+    let count = Atomic(0)
+    fixture.answer(path) { answer in
+      guard count.add(1, ordering: .relaxed).newValue == 1 else { return }
+      answer = .init(429, ["Retry-After": "7"], text: #"{"message":"Too Many Requests"}"#)
     }
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.stored == 10 && result.images == 10)
@@ -87,9 +82,7 @@ import Testing
     async throws
   {
     fixture.readeck.fill(10)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      request.bare == Fixture.body(5) ? .init(429, ["Retry-After": wait]) : readeck.answer(request)
-    }
+    fixture.answer(Fixture.body(5)) { $0 = .init(429, ["Retry-After": wait]) }
     let result = try await fixture.sync()
     #expect(result.outcome == .partial && result.isStopped && result.stored == 4)
     #expect(result.reason?.contains("limits requests") == true)
