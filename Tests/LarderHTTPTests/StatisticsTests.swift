@@ -11,6 +11,7 @@ struct StatisticsTests {
     let fixture = try Fixture(.page([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]))
     for _ in 0..<3 { _ = try await fixture.get() }
     #expect(try fixture.cache.savedStatistics() == HTTPStatistics())
+    #expect(HTTPStatistics().hitRate == nil && fixture.cache.statistics.hitRate == 2 / 3)
     try await fixture.cache.saveStatistics()
     try await fixture.cache.saveStatistics()
     let other = HTTPCache(in: fixture.store.namespace("http"), over: fixture.origin)

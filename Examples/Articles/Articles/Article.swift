@@ -6,8 +6,8 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   case off
   /// There is no network, and no article is stored.
   case nothingStored
-  /// The user signed out meanwhile.
-  case signedOut
+  /// The user signed out, or switched offline reading off, during a sync.
+  case ended
   /// The service has no text of this article.
   case noArticle(String)
 
@@ -15,7 +15,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .off: "offline reading is switched off"
     case .nothingStored: "there is no network, and no article is stored"
-    case .signedOut: "the user has signed out"
+    case .ended: "the stored articles were removed meanwhile"
     case .noArticle(let id): "the service has no text of \(id)"
     }
   }
@@ -25,7 +25,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
 public struct Article: Encodable, Sendable, Hashable {
   public var bookmark: Bookmark
   public var html: String
-  /// Whether it can be read without a network.
+  /// Whether it is stored, and can be read without a network.
   public var isKept: Bool
   /// Whether the service has a newer version, which could not be fetched.
   public var isOutdated: Bool

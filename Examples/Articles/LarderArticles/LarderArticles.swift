@@ -2,7 +2,7 @@ import ArgumentParser
 import Articles
 import ExampleProgram
 import Foundation
-import Larder
+import Service
 
 @main
 struct LarderArticles: AsyncParsableCommand {
@@ -27,8 +27,7 @@ struct LarderArticles: AsyncParsableCommand {
         Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
       case .nothingStored:
         Failure(.failed, "\(error)", hint: "run larder-articles sync when there is a network")
-      case .signedOut:
-        Failure(.refused, "\(error)", hint: "run it again to store articles for the next user")
+      case .ended: Failure(.refused, "\(error)", hint: "run it again to store articles")
       case .noArticle:
         Failure(.noSuchKey, "\(error)", hint: "larder-articles list shows the stored articles")
       case nil: nil
@@ -53,11 +52,8 @@ struct Account: ParsableArguments {
   /// Opens the store, calls `body`, waits for the images of opened articles, and closes the store.
   func open<Result>(_ body: (ArticleReader) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
-      let reader = ArticleReader(
-        in: store,
-        at: Readeck(
-          at: server, token: credential, in: store, over: transport, log: place.log),
-        report: { Console.complain("\($0)") })
+      let readeck = Readeck(at: server, token: credential, over: transport, log: place.log)
+      let reader = ArticleReader(in: store, at: readeck) { Console.complain("\($0)") }
       let result = try await body(reader)
       await reader.finish()
       return result
@@ -70,7 +66,7 @@ struct Account: ParsableArguments {
 
   /// A namespace of this user, for commands of `larder`.
   func namespace(_ name: String) -> String {
-    "@" + ArticleReader.namespace(name, at: server, token: credential)
+    "@" + Readeck.realm(at: server, token: credential).name(name)
   }
 }
 

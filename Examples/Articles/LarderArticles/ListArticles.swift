@@ -1,5 +1,5 @@
-import ArgumentParser
-import Articles
+public import ArgumentParser
+public import Articles
 import ExampleProgram
 
 struct ListArticles: AsyncParsableCommand {
@@ -135,7 +135,7 @@ struct EditArticle: AsyncParsableCommand {
       """)
 
   @Argument(help: "archive, unarchive, mark, unmark or delete.")
-  var kind: EditName
+  var kind: PendingEdit.Kind
 
   @Argument(help: "The id, as `list` prints it.")
   var id: String
@@ -145,17 +145,8 @@ struct EditArticle: AsyncParsableCommand {
   @Flag(help: "Print the result as JSON.")
   var json = false
 
-  struct EditName: ExpressibleByArgument {
-    var kind: PendingEdit.Kind
-    init?(argument: String) {
-      guard let kind = PendingEdit.Kind(rawValue: argument) else { return nil }
-      self.kind = kind
-    }
-    static var allValueStrings: [String] { PendingEdit.Kind.allCases.map(\.rawValue) }
-  }
-
   func run() async throws {
-    let report = try await account.open { try await $0.edit(id, kind.kind) }
+    let report = try await account.open { try await $0.edit(id, kind) }
     Console.show(json ? try JSONOutput.text(report) : report.text)
     if report.conflicts.count > 0 { throw ExitCode(Failure.Code.refused.rawValue) }
   }
@@ -186,6 +177,8 @@ struct Outbox: AsyncParsableCommand {
     }
   }
 }
+
+extension PendingEdit.Kind: ExpressibleByArgument {}
 
 extension OutboxReport {
   var text: String {

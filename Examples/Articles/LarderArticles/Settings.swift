@@ -41,7 +41,7 @@ struct Settings: AsyncParsableCommand {
       settings.articles = articles ?? settings.articles
       settings.keepsImages = images ?? settings.keepsImages
       settings.imageMegabytes = imageMegabytes ?? settings.imageMegabytes
-      if settings != before { try await reader.change(settings) }
+      if settings != before { try reader.change(settings) }
       return settings
     }
     if json {

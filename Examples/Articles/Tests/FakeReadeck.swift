@@ -147,19 +147,13 @@ final class FakeReadeck: Sendable {
 
   static func bookmark(_ page: Page) -> [String: Any] {
     [
-      "id": page.id, "href": "https://readeck.example.com/api/bookmarks/\(page.id)",
-      "created": page.created, "updated": page.updated, "state": 0, "loaded": true,
+      "id": page.id, "created": page.created, "updated": page.updated, "state": 0,
       "url": "https://example.com/\(page.id)", "title": page.title, "site_name": "example.com",
-      "site": "example.com", "authors": NSNull(), "lang": "", "text_direction": "",
+      "authors": NSNull(), "lang": "", "text_direction": "",
       "document_type": "article", "type": "article", "has_article": true, "description": "",
       "is_deleted": false, "is_marked": page.isMarked, "is_archived": page.isArchived,
       "labels": ["ferries"], "read_progress": page.progress,
-      "resources": [
-        "article": ["src": "https://readeck.example.com/api/bookmarks/\(page.id)/article"],
-        "image": [
-          "src": "https://readeck.example.com/i.png", "width": NSNull(), "height": NSNull(),
-        ] as [String: Any],
-      ], "word_count": 8881, "reading_time": 44,
+      "word_count": 8881, "reading_time": 44,
     ]
   }
 }

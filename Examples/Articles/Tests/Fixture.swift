@@ -5,7 +5,6 @@ import Larder
 import LarderHTTP
 import LarderURLSession
 import Synchronization
-import TestSupport
 
 @testable import Articles
 
@@ -19,73 +18,64 @@ struct Fixture: TestFixture {
   let store: Store
   let server: LocalServer
   let readeck = FakeReadeck()
-  let wire: Wire
+  let network = Network()
   let reader: ArticleReader
-  let waits: Lines<Duration>
+  let waits = Lines<Duration>()
 
   private init(_ server: LocalServer) throws {
     self.server = server
     store = try Store.temporary(clock: clock)
-    wire = Wire()
-    waits = Lines<Duration>()
-    reader = try Fixture.reader(in: store, at: server.base, over: wire) { [waits] in
-      waits.add($0)
-      await Task.yield()
-    }
-    try reader.shelf.set(.test())
+    reader = Self.reader(in: store, at: server.base, over: network) { [waits] in waits.add($0) }
+    try reader.storage.set(.test())
     server.become { [readeck] in readeck.answer($0) }
   }
 
   static func reader(
-    in store: Store, at base: String, over wire: any HTTPTransport,
+    in store: Store, at base: String, over network: any HTTPTransport,
     token: String = FakeReadeck.token,
-    sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in await Task.yield() }
-  ) throws -> ArticleReader {
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+  ) -> ArticleReader {
     ArticleReader(
-      in: store, at: Readeck(at: base + "/api", token: token, in: store, over: wire, sleep: sleep))
+      in: store, at: Readeck(at: base + "/api", token: token, over: network, sleep: sleep))
   }
 
-  var articles: Store.Namespace { reader.shelf.articles.namespace }
-  var images: Store.Namespace { reader.shelf.images.namespace }
+  var articles: Store.Namespace { reader.storage.articles.namespace }
+  var images: Store.Namespace { reader.storage.images.namespace }
 
   /// Another reader over the same store, as in another process.
-  func another() throws -> ArticleReader {
-    try Fixture.reader(in: store, at: server.base, over: wire)
+  func another(token: String = FakeReadeck.token) -> ArticleReader {
+    Self.reader(in: store, at: server.base, over: network, token: token)
   }
 
-  /// Holds back whoever asks for what `isHeld` tells, until the gate is opened.
+  /// Suspends the answers that `isHeld` chooses until the gate is opened.
   func hold(_ isHeld: @escaping @Sendable (LocalServer.Received) -> Bool) -> Gate {
-    let gate = Gate()
-    server.become { [readeck] request in
-      if isHeld(request) { await gate.pass() }
-      return readeck.answer(request)
-    }
-    return gate
+    server.hold(isHeld) { [readeck] in readeck.answer($0) }
   }
 
-  /// Waits until the server was asked for that so often.
-  func asked(for path: String, times: Int = 1) async throws {
-    try await waitUntil { server.received.count { $0.bare == path } >= times }
+  /// Changes the answers to requests of a path.
+  func answer(_ path: String, _ change: @escaping @Sendable (inout LocalServer.Answer) -> Void) {
+    server.become { [readeck] request in
+      var answer = readeck.answer(request)
+      if request.bare == path { change(&answer) }
+      return answer
+    }
+  }
+
+  /// Waits until the server was asked for a path.
+  func asked(for path: String) async throws {
+    try await server.wait(for: 1) { $0.bare == path }
   }
 
   /// The path of an article's body.
   static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }
 
-  /// The images of an article that are there.
+  /// The stored images of an article.
   func images(of number: Int) throws -> Int {
     try images.page(limit: 1_000).items.count {
       $0.owners.contains { $0.key == Key(FakeReadeck.id(number)) }
     }
   }
 
-  /// The namespaces with entries, without the settings and without the digest of the realm.
-  func filled() throws -> [String] {
-    try store.namespaces().filter { $0.entries > 0 && $0.name != "articles.settings" }.map {
-      String($0.name.dropLast(13))
-    }.sorted()
-  }
-
-  /// Runs `body`, and checks the store afterwards.
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
       let fixture = try Fixture(server)
@@ -97,20 +87,15 @@ struct Fixture: TestFixture {
 
   func sync() async throws -> SyncResult { try await reader.sync().result() }
 
-  /// What was asked for since the last time, sorted by sort: lists, bodies, images.
+  /// The requests since the last call: lists, bodies, images.
   func asked() -> (lists: Int, bodies: [String], images: [String]) {
-    var asked: (lists: Int, bodies: [String], images: [String]) = (0, [], [])
-    for request in server.received {
-      if request.bare.hasSuffix("/article") {
-        asked.bodies.append(request.bare.split(separator: "/").map(String.init)[2])
-      } else if request.bare == "/api/bookmarks" {
-        asked.lists += 1
-      } else {
-        asked.images.append(request.path)
-      }
-    }
-    server.forget()
-    return asked
+    defer { server.forget() }
+    let paths = server.received.map(\.path)
+    return (
+      paths.count { $0.hasPrefix("/api/bookmarks?") },
+      paths.filter { $0.hasSuffix("/article") }.map { String($0.split(separator: "/")[2]) },
+      paths.filter { !$0.hasPrefix("/api") }
+    )
   }
 
   /// The whole address of an image.
@@ -118,10 +103,10 @@ struct Fixture: TestFixture {
 }
 
 /// A network that can fail.
-final class Wire: HTTPTransport {
+final class Network: HTTPTransport {
   private struct State {
     var left = Int.max
-    var failing: String?
+    var path: String?
     var error = URLError(.notConnectedToInternet)
     var sent: [(path: String, priority: TaskPriority)] = []
   }
@@ -129,34 +114,20 @@ final class Wire: HTTPTransport {
   private let state = Mutex(State())
   private let session = URLSessionTransport()
 
-  /// After so many more requests each fails.
-  func fail(after count: Int = 0, with code: URLError.Code = .notConnectedToInternet) {
-    state.withLock {
-      $0.left = count
-      $0.error = URLError(code)
+  /// Lets requests fail: after so many more, or those of one path.
+  func fail(
+    with code: URLError.Code = .notConnectedToInternet, after count: Int = 0, at path: String? = nil
+  ) {
+    state.withLock { state in
+      (state.left, state.path, state.error) = (path == nil ? count : .max, path, URLError(code))
     }
   }
 
-  /// Only requests of this path fail; nil for none.
-  func failOnly(_ path: String?, with code: URLError.Code = .timedOut) {
-    state.withLock {
-      $0.failing = path
-      $0.error = URLError(code)
-    }
-  }
+  func recover() { state.withLock { ($0.left, $0.path) = (.max, nil) } }
 
-  func heal() { state.withLock { $0.left = .max } }
-
-  /// The paths of all that was sent.
-  var sent: [String] { state.withLock { $0.sent.map(\.path) } }
-
-  /// Forgets what was sent.
-  func forget() { state.withLock { $0.sent = [] } }
-
-  /// The priorities with which images were sent, or all else was.
-  func priorities(ofImages isImage: Bool) -> Set<UInt8> {
-    let sent = state.withLock { $0.sent }
-    return Set(sent.filter { $0.path.hasPrefix("/img") == isImage }.map(\.priority.rawValue))
+  var sent: [(path: String, priority: TaskPriority)] {
+    get { state.withLock { $0.sent } }
+    set { state.withLock { $0.sent = newValue } }
   }
 
   func send(
@@ -164,7 +135,7 @@ final class Wire: HTTPTransport {
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     try state.withLock { state in
-      guard state.left > 0, state.failing != request.path else { throw state.error }
+      guard state.left > 0, state.path != request.path else { throw state.error }
       state.left -= 1
       state.sent.append((request.path ?? "/", Task.currentPriority))
     }

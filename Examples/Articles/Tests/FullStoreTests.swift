@@ -1,10 +1,11 @@
-import Articles
 import ExampleTesting
 import Foundation
 import Larder
 import Testing
 
-/// Reading goes on where nothing more can be kept.
+@testable import Articles
+
+/// A store or a disk without room.
 @Suite(.fixture(Fixture.self)) struct FullStoreTests {
   private let fixture = Fixture.current
 
@@ -63,7 +64,7 @@ import Testing
     let article = try await fixture.reader.article(list.bookmarks[0])
     #expect(article.html.hasPrefix("new!") && !article.isOutdated)
     // One that is kept already can be read as before.
-    fixture.wire.fail()
+    fixture.network.fail()
     #expect(try await fixture.reader.article(list.bookmarks[1]).isKept)
   }
 
@@ -80,66 +81,26 @@ import Testing
     #expect(article.html == text)
   }
 
-  @Test(.enabled(if: Outcome.canMount, "skipped: no file system of one's own can be mounted"))
-  func `on a full disk everything can be read, and only a sync fails`() async throws {
-    let readeck = FakeReadeck()
-    readeck.fill(11)
-    let (kept, edited, other) = (FakeReadeck.id(9), FakeReadeck.id(10), FakeReadeck.id(0))
-    // What is free within the store's file is not enough for it.
-    let long = String(repeating: "long ", count: 200_000)
-    readeck.change(other) { $0.html = "other " + long }
-    let folder = try TemporaryFolder()
-    try await LocalServer.run { server in
-      server.become { request in
-        if request.bare == "/api/bookmarks", server.count > 1 {
-          readeck.change(edited) { page in
-            (page.html, page.entityTag) = ("new " + long, "1")
-            page.updated = "2026-01-01T00:00:00Z"
-          }
-        }
-        return readeck.answer(request)
-      }
-      let outcome = try await Outcome(
-        line: """
-          export READECK_TOKEN=\(FakeReadeck.token)
-          exec unshare -rm sh -c '
-            run() {
-              echo "== $1"
-              larder-articles "$@" --store "$0/a" --server \(server.base)/api 2>&1
-              echo "== $?"
-            }
-            mount -t tmpfs -o size=2m none "$0"
-            run settings --articles 10
-            run sync
-            dd if=/dev/zero of="$0/fill" bs=1k 2> /dev/null
-            # And what is free within the file.
-            for command in "list --online" "show \(kept)" "show \(edited)" "show \(other)"; do
-              for size in 20000 3000 500 1; do
-                n=0
-                while larder "$0/a" -e "set @others $size-$n $(printf "%0${size}d" 0)"; do
-                  n=$((n + 1))
-                done > /dev/null 2>&1
-              done
-              run $command
-            done
-            run status
-            run sync
-          ' "\(folder.url.path)"
-          """)
-      let runs = outcome.output.components(separatedBy: "== ").dropFirst()
-      // What each said, and its exit code.
-      let said = runs.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
-      let codes = runs.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
-      #expect(codes == Array(repeating: "0\n", count: 7) + ["4\n"])
-      try #require(said.count == 8, "\(outcome)")
-      #expect(said[2].contains("\n11 articles\n"))
-      #expect(said[3] == "show\n<section>9 </section>\n")
-      #expect(said[4].contains("new " + long))
-      #expect(said[4].contains("No space left on device"), "it says why it is not kept")
-      #expect(said[5].contains("other " + long))
-      // Where there was room enough to let the oldest go, it left for the one that did not fit.
-      #expect(said[6].contains("\n10 articles, ") || said[6].contains("\n9 articles, "))
-      #expect(said[7].contains("No space left on device"))
+  @Test(arguments: Shortage.allCases, PendingEdit.Kind.allCases)
+  func `a change is sent, though it cannot be queued`(shortage: Shortage, kind: PendingEdit.Kind)
+    async throws
+  {
+    fixture.readeck.fill(2)
+    _ = try await fixture.sync()
+    let id = FakeReadeck.id(0)
+    if kind == .unarchive { fixture.readeck.change(id) { $0.isArchived = true } }
+    if kind == .unmark { fixture.readeck.change(id) { $0.isMarked = true } }
+    try fill(fixture.store, shortage)
+    fixture.network.fail()
+    await #expect(throws: LarderError.self, "it can neither be queued nor sent") {
+      try await fixture.reader.edit(id, kind)
     }
+    fixture.network.recover()
+    #expect(try await fixture.reader.edit(id, kind) == OutboxReport(sent: 1))
+    let page = fixture.readeck.pages.first { $0.id == id }
+    #expect((page == nil) == (kind == .delete))
+    #expect(page?.isArchived ?? true == [.archive, .delete].contains(kind))
+    #expect(page?.isMarked ?? false == (kind == .mark))
+    #expect(try fixture.reader.pendingEdits().isEmpty)
   }
 }

@@ -1,10 +1,10 @@
-import Articles
 import ExampleTesting
 import Foundation
 import Larder
 import Synchronization
-import TestSupport
 import Testing
+
+@testable import Articles
 
 /// A sync in a process that is killed, and what the next one still has to fetch.
 @Suite(.serialized) struct KilledProcessTests {
@@ -53,22 +53,18 @@ import Testing
       // The lease on what the dead process was fetching has ended.
       options.machineClock = { Int64(SystemClock().monotonic / .milliseconds(1)) + 60_000 }
       let store = try Store(at: path, options: options)
-      func namespace(_ name: String) -> Store.Namespace {
-        store.namespace(
-          ArticleReader.namespace(name, at: server.base + "/api", token: FakeReadeck.token))
-      }
-      let (articles, images) = (namespace("articles"), namespace("articles.images"))
-      let (bodies, pictures) = (try articles.keys(), try images.keys())
+      let network = Network()
+      let reader = Fixture.reader(in: store, at: server.base, over: network)
+      let storage = reader.storage
+      let (bodies, pictures) = (try storage.articles.keys(), try storage.images.keys())
       let before = server.received.map(\.path)
       // Bodies come one after the other: all that were answered are there.
       #expect(bodies.count >= Set(before.prefix(count)).count { $0.hasSuffix("/article") })
-      let wire = Wire()
-      let reader = try Fixture.reader(in: store, at: server.base, over: wire)
       let result = try await reader.sync().result()
       #expect(
         result.kept == 10 && result.failed == 0 && result.skipped == bodies.count, "\(result)")
       // What the server meets may still be the dead process's.
-      let asked = wire.sent
+      let asked = network.sent.map(\.path)
       #expect(asked.count == 1 + 10 - bodies.count + 20 - pictures.count)
       for id in bodies { #expect(!asked.contains("/api/bookmarks/\(id)/article")) }
       for address in pictures {
@@ -80,6 +76,6 @@ import Testing
   }
 }
 
-extension Store.Namespace {
+extension Cache {
   fileprivate func keys() throws -> [String] { try page(limit: 100).items.compactMap(\.key.string) }
 }

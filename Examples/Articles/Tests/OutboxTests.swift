@@ -30,7 +30,7 @@ import Testing
   @Test func `changes made offline wait in their order, and a sync sends them`() async throws {
     fixture.readeck.fill(3)
     _ = try await fixture.sync()
-    fixture.wire.fail()
+    fixture.network.fail()
     let id = FakeReadeck.id(1)
     for kind in [PendingEdit.Kind.mark, .unmark, .mark] {
       _ = try await fixture.reader.edit(id, kind)
@@ -45,7 +45,7 @@ import Testing
       try await fixture.store.namespace("others").set(
         [UInt8](repeating: 1, count: 50_000), for: "\(number)")
     }
-    fixture.wire.heal()
+    fixture.network.recover()
     let result = try await fixture.sync()
     #expect(result.edits == OutboxReport(sent: 4))
     #expect(page(fixture, 1)?.isMarked == true && page(fixture, 0)?.isArchived == true)
@@ -55,10 +55,10 @@ import Testing
   @Test func `a later change at the service wins, and the user is told`() async throws {
     fixture.readeck.fill(2)
     _ = try await fixture.sync()
-    fixture.wire.fail()
+    fixture.network.fail()
     _ = try await fixture.reader.edit(FakeReadeck.id(0), .archive)
     _ = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
-    fixture.wire.heal()
+    fixture.network.recover()
     fixture.readeck.change(FakeReadeck.id(0)) { $0.updated = "2026-12-31T00:00:00Z" }
     let report = try await fixture.reader.sendEdits()
     #expect(report.sent == 1 && report.conflicts.count == 1 && report.left == 0)
@@ -71,10 +71,10 @@ import Testing
   @Test func `a change that has arrived is not sent again`() async throws {
     fixture.readeck.fill(2)
     _ = try await fixture.sync()
-    fixture.wire.fail()
+    fixture.network.fail()
     _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
     _ = try await fixture.reader.edit(FakeReadeck.id(1), .delete)
-    fixture.wire.heal()
+    fixture.network.recover()
     // As if the process had been killed after the requests.
     fixture.readeck.change(FakeReadeck.id(0)) {
       ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z")
@@ -83,14 +83,5 @@ import Testing
     fixture.server.forget()
     #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 2))
     #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
-  }
-
-  @Test func `signing out drops unsent changes`() async throws {
-    fixture.readeck.fill(1)
-    _ = try await fixture.sync()
-    fixture.wire.fail()
-    _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
-    try await fixture.reader.signOut()
-    #expect(try fixture.reader.pendingEdits().isEmpty)
   }
 }

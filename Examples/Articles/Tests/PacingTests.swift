@@ -3,7 +3,6 @@ import ExampleTesting
 import Foundation
 import Larder
 import Synchronization
-import TestSupport
 import Testing
 
 /// How a sync spends requests and time: how many at once, how urgently, and when it is told to wait.
@@ -41,9 +40,11 @@ import Testing
       for await _ in run {}
     }
     func expect(pages: TaskPriority) {
-      #expect(fixture.wire.priorities(ofImages: false) == [pages.rawValue])
-      #expect(fixture.wire.priorities(ofImages: true) == [TaskPriority.background.rawValue])
-      fixture.wire.forget()
+      for (path, priority) in fixture.network.sent {
+        #expect(priority == (path.hasPrefix("/img") ? .background : pages), "\(path)")
+      }
+      #expect(!fixture.network.sent.isEmpty)
+      fixture.network.sent = []
     }
     await watch(try #require(try fixture.reader.syncIfDue()))
     expect(pages: .background)
@@ -59,22 +60,17 @@ import Testing
     try await Task(priority: .userInitiated) {
       _ = try await fixture.reader.article(id: FakeReadeck.id(3))
     }.value
-    try await waitUntil { try fixture.images(of: 3) != 0 }
+    #expect(try await Patience.until { try fixture.images(of: 3) != 0 })
     expect(pages: .userInitiated)
   }
 
   @Test(arguments: ["/api/bookmarks", Fixture.body(7), "/img/\(FakeReadeck.id(7))-0"])
   func `a sync waits as long as the server asks`(path: String) async throws {
     fixture.readeck.fill(10, images: 1)
-    let isTired = Mutex(true)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      let isTired = isTired.withLock { isTired in
-        defer { if request.bare == path { isTired = false } }
-        return isTired && request.bare == path
-      }
-      return isTired
-        ? .init(429, ["Retry-After": "7"], text: #"{"status":429,"message":"Too Many Requests"}"#)
-        : readeck.answer(request)
+    let count = Atomic(0)
+    fixture.answer(path) { answer in
+      guard count.add(1, ordering: .relaxed).newValue == 1 else { return }
+      answer = .init(429, ["Retry-After": "7"], text: #"{"message":"Too Many Requests"}"#)
     }
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.stored == 10 && result.images == 10)
@@ -86,9 +82,7 @@ import Testing
     async throws
   {
     fixture.readeck.fill(10)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      request.bare == Fixture.body(5) ? .init(429, ["Retry-After": wait]) : readeck.answer(request)
-    }
+    fixture.answer(Fixture.body(5)) { $0 = .init(429, ["Retry-After": wait]) }
     let result = try await fixture.sync()
     #expect(result.outcome == .partial && result.isStopped && result.stored == 4)
     #expect(result.reason?.contains("limits requests") == true)
@@ -100,7 +94,7 @@ import Testing
   }
 
   @Test func `a hundred articles with images are 201 requests`() async throws {
-    try await fixture.reader.change(OfflineSettings.test(articles: 100))
+    try fixture.reader.change(.test(articles: 100))
     fixture.readeck.fill(100, images: 1)
     let text = String(repeating: "<p>eleven kilobytes</p>", count: 480)
     for number in 0..<100 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html += text } }

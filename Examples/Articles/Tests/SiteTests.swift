@@ -75,6 +75,9 @@ import Testing
     for _ in 0..<500 {
       let html = (0..<60).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
       let safe = sanitized(html)
+      for address in ImageAddresses.all(in: html, from: "https://page.example/a/b") {
+        #expect(address.hasPrefix("http"), "LARDER_SEED=\(TestSettings.seed): \(html)")
+      }
       var open: [String] = []
       for token in HTMLTokens(safe) {
         switch token {
@@ -143,7 +146,7 @@ import Testing
     async throws
   {
     try await fill(fixture)
-    fixture.wire.fail()
+    fixture.network.fail()
     let folder = try TemporaryFolder()
     let site = folder.url.appending(path: "my site")
     for _ in 1...2 {

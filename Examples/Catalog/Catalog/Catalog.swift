@@ -7,22 +7,18 @@ import Synchronization
 /// A catalog of funnels for one user, over an HTTP cache.
 ///
 /// The service's answers say how long they are fresh. All data of the user has one tag, the pages of listings another, so one
-/// call invalidates them for all processes. After a sign-out, or an answer of 401 or 403, the object is invalid; the next
-/// session needs another one.
-///
-/// If the store has no room for the session, everything is read from the service and nothing is stored.
-public final class Catalog: Sendable {
+/// call invalidates them for all processes. An answer of 401 or 403 signs the user out.
+public struct Catalog: Sendable {
   /// The user's name in this store; users do not share data.
   public let user: String
   /// The tier of the listed funnels; nil for all.
-  public let tier: String?
+  public internal(set) var tier: String?
   let service: Service
-  let session: Session
   let cache: HTTPCache
-  let listings: Cache<ListingRecord>
+  /// The versions of the pages of a listing that belong together; see ``ListingPass``.
+  let listings: Cache<[PageVersion]>
   let filters: Cache<String>
-  let totals: Cache<CatalogMetrics>
-  private let counted = Mutex(CatalogMetrics())
+  let sessions: Cache<String>
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://catalog.example.com/api`.
@@ -43,18 +39,13 @@ public final class Catalog: Sendable {
     (service.sleep, service.log) = (sleep, log)
     self.service = service
     let store = cache.namespace.store
-    session = Session(of: user, in: store)
-    listings = store.cache(of: ListingRecord.self, in: "catalog.listings")
+    listings = store.cache(of: [PageVersion].self, in: "catalog.listings")
+    // User data: no eviction ends a session, or forgets a choice.
     filters = store.cache(TextCodec(), in: "catalog.filters", rules: .userData)
-    totals = store.cache(of: CatalogMetrics.self, in: "catalog.metrics", rules: .userData)
+    sessions = store.cache(TextCodec(), in: "catalog.sessions", rules: .userData)
   }
 
-  /// The same catalog with another filter.
-  init(_ other: Catalog, tier: String?) {
-    (user, self.tier, service, session) = (other.user, tier, other.service, other.session)
-    (cache, listings, filters, totals) = (other.cache, other.listings, other.filters, other.totals)
-  }
-
+  var store: Store { cache.namespace.store }
   var userTag: String { "catalog:\(user)" }
   var pagesTag: String { "pages:\(user)" }
 
@@ -65,8 +56,6 @@ public final class Catalog: Sendable {
       _ = try reply.decoded(Envelope<CatalogPage>.self)
     }
   }
-
-  // MARK: Reading
 
   /// A reader of the catalog from its first page.
   ///
@@ -107,36 +96,8 @@ public final class Catalog: Sendable {
     try await send("/funnels/\(slug.percentEscaped)/assessments", method: .post).body
   }
 
-  // MARK: Counting
-
-  /// The counters of this object since they were last saved.
-  public var metrics: CatalogMetrics { counted.withLock { $0 } }
-
-  /// Adds the counters to the totals of all processes, and returns the totals; after a sign-out, the counters alone.
-  ///
-  /// Without room in the store the counters stay those of this object.
-  @discardableResult
-  public func saveMetrics() throws -> CatalogMetrics {
-    let new = counted.withLock { counted in
-      defer { counted = CatalogMetrics() }
-      return counted
-    }
-    do {
-      return try session.write { batch in
-        let sum = try (batch.value(for: user, in: totals) ?? CatalogMetrics()) + new
-        try batch.set(sum, for: user, in: totals)
-        return sum
-      } ?? new
-    } catch let error as LarderError where error.code == .full {
-      counted.withLock { $0 = $0 + new }
-      return new
-    }
-  }
-
-  // MARK: Exchanges
-
   private func body(_ path: String) async throws -> [UInt8] {
-    try await inTurn(path) { [self] in try await read(path).body }
+    try await inTurn(path) { [self] in try await send(path).body }
   }
 
   /// Calls `body` in one process of the machine at a time for this user and path. The next one then finds in the store what
@@ -161,43 +122,26 @@ public final class Catalog: Sendable {
     let value = Mutex<Value?>(nil)
   }
 
-  /// Sends a request whose answer may be stored, and counts it.
-  func read(
-    _ path: String, tags: [String] = [], fields: HTTPFields = HTTPFields()
-  ) async throws -> Reply {
-    let start = ContinuousClock.now
-    let reply = try await send(path, fields: fields, tags: tags)
-    counted.withLock { $0.count(reply, took: ContinuousClock.now - start) }
-    return reply
-  }
-
-  private func send(
+  /// A good answer to a request; any other is an error, and one of 401 or 403 signs the user out.
+  func send(
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = HTTPFields(),
     tags: [String] = []
   ) async throws -> Reply {
-    let current = try session.check()
-    var fields = fields
-    if current == .unnamed {
-      fields[.cacheControl] = [fields[.cacheControl], "no-store"].compactMap { $0 }
-        .joined(separator: ", ")
-    }
+    let session = try session()
     let reply = try await service.send(
       path, method: method, fields: fields, tags: [userTag] + tags)
-    let isOver = try !session.isOpen(current)
-    // The request may have been sent after the sign-out invalidated those under way. Answers do not name their session, so the
-    // answers of a later session of the user are removed too.
-    if isOver { try await dropAll() }
+    let isOver = try sessions.value(for: user) != session
+    // Answers do not name their session, so those of a later session are removed too.
+    if isOver { try await drop(userTag) }
     let complaint = reply.status < 400 ? nil : reply.json?["error"]
-    let message = complaint?["message"]?.text
+    let message = complaint?["message"]?.text ?? "no reason given"
     switch reply.status {
     case 401, 403:
-      if !isOver { try await leave(current) }
-      throw CatalogError.signedOut(
-        status: reply.status, message: message ?? "no reason given")
+      if !isOver { try await signOut() }
+      throw CatalogError.signedOut(status: reply.status, message: message)
     case 400 where complaint?["code"]?.text == "INVALID_CURSOR":
-      throw CatalogError.invalidCursor(message ?? "no reason given")
-    default: break
+      throw CatalogError.invalidCursor(message)
+    default: return try service.checked(reply)
     }
-    return try service.checked(reply)
   }
 }

@@ -14,8 +14,6 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
   case keepsChanging
   /// The service answered 401 or 403; the user's data was removed.
   case signedOut(status: Int, message: String)
-  /// The session has ended, here or in another process.
-  case ended
 
   /// The most pages of a listing, 50,000 funnels of the default size of a page.
   public static let mostPages = 1_000
@@ -29,7 +27,6 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
     case .missingCursor: "the catalog has more pages, but no cursor for them"
     case .keepsChanging: "the catalog changes faster than it can be read"
     case .signedOut(let status, let message): "the service answered \(status): \(message)"
-    case .ended: "the user has signed out"
     }
   }
 }

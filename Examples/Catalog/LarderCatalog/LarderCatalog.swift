@@ -16,9 +16,7 @@ struct LarderCatalog: AsyncParsableCommand {
       opened, 4 the server or the store failed, 5 refused, 130 interrupted.
       """,
     version: exampleVersion,
-    subcommands: [
-      ListFunnels.self, ShowFunnel.self, Status.self, Refresh.self, SignOut.self,
-    ])
+    subcommands: [ListFunnels.self, ShowFunnel.self, Refresh.self, SignOut.self])
 
   static func main() async {
     await Failure.run(Self.self, credential: "--token or CATALOG_TOKEN") { error in
@@ -48,45 +46,33 @@ struct Account: ParsableArguments {
   @Option(help: "The user's token at the server. Default: the variable CATALOG_TOKEN.")
   var token: String?
 
+  /// Opens the store, calls `body`, saves the counters, and closes the store.
   func open<Result>(_ body: (Catalog) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
       let cache = HTTPCache(
         in: store.namespace("catalog.http"), over: Catalog.network(transport))
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
-      return try await body(
+      let result = try await body(
         Catalog(at: server, user: user, token: token, over: cache, log: place.log))
+      do {
+        try await cache.saveStatistics()
+      } catch let error as LarderError where error.code == .full {}
+      return result
     }
   }
-}
 
-struct Status: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Prints the hit rate and the bytes saved, for all processes of the user.")
-
-  @OptionGroup var account: Account
-
-  @Flag(help: "Print it as JSON.")
-  var json = false
-
-  private struct Report: Encodable {
-    var metrics: CatalogMetrics
-    var hitRate: Double?
-    var savedShare: Double?
+  private struct Removed: Encodable {
+    var answers: Int
+    var bytes: Int
   }
 
-  func run() async throws {
-    let metrics = try await account.open { try $0.saveMetrics() }
+  func show(_ removal: RemovalResult, json: Bool) throws {
     if json {
-      let report = Report(
-        metrics: metrics, hitRate: metrics.hitRate, savedShare: metrics.savedShare)
-      return print(try JSONOutput.text(report))
+      return print(
+        try JSONOutput.text(Removed(answers: removal.entries, bytes: removal.bytes)))
     }
-    print(
-      "\(metrics.reads) reads: \(metrics.hits) hits, \(metrics.confirmed) confirmed, "
-        + "\(metrics.misses) misses")
-    print("hit rate   ", metrics.hitRate?.percent ?? "no reads yet", separator: "  ")
-    print("bytes saved", metrics.savedShare?.percent ?? "no reads yet", separator: "  ")
-    print(account.place.closing("keys @catalog.metrics", "namespaces"))
+    print("\(removal.entries.counted("answer")) removed, \(removal.bytes) bytes")
+    print(place.closing("namespaces"))
   }
 }
 
@@ -104,8 +90,7 @@ struct Refresh: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let removal = try await account.open { try await $0.refresh(slug) }
-    try Removed(removal, slug: slug).print(json, account)
+    try account.show(try await account.open { try await $0.refresh(slug) }, json: json)
   }
 }
 
@@ -119,26 +104,6 @@ struct SignOut: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let removal = try await account.open { try await $0.signOut() }
-    try Removed(removal, user: account.user).print(json, account)
-  }
-}
-
-private struct Removed: Encodable {
-  var user: String?
-  var slug: String?
-  var answers: Int
-  var bytes: Int
-
-  init(_ removal: RemovalResult, user: String? = nil, slug: String? = nil) {
-    (self.user, self.slug) = (user, slug)
-    (answers, bytes) = (removal.entries, removal.bytes)
-  }
-
-  func print(_ json: Bool, _ account: Account) throws {
-    if json { return Swift.print(try JSONOutput.text(self)) }
-    Swift.print(
-      "\(answers.counted("answer")) removed, \(bytes) bytes",
-      account.place.closing("namespaces"), separator: "\n")
+    try account.show(try await account.open { try await $0.signOut() }, json: json)
   }
 }

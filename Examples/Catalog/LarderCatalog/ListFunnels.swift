@@ -1,6 +1,7 @@
 import ArgumentParser
 import Catalog
 import ExampleProgram
+import Service
 
 struct ListFunnels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -33,7 +34,7 @@ struct ListFunnels: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (contents, metrics, trouble) = try await account.open { catalog in
+    let (contents, replies, trouble) = try await account.open { catalog in
       let catalog = try await catalog.filtered(by: tier)
       let reader = try catalog.reader(limit: limit, isFresh: refresh)
       let line = ProgressLine.atTerminal
@@ -41,12 +42,12 @@ struct ListFunnels: AsyncParsableCommand {
       while try await reader.more() {
         line?.advance("pages", done: await reader.pageCount, of: nil)
       }
-      let metrics = catalog.metrics
-      try catalog.saveMetrics()
-      return (await reader.contents.searching(search), metrics, await reader.trouble)
+      return (
+        await reader.contents.searching(search), await reader.replies, await reader.trouble
+      )
     }
     if let trouble { Console.complain("stored pages stand in: \(trouble)") }
-    if json { print(try JSONOutput.text(contents)) } else { show(contents, metrics) }
+    if json { print(try JSONOutput.text(contents)) } else { show(contents, replies) }
     for reason in contents.skipped { Console.complain("left out: \(reason)") }
     guard contents.skipped.isEmpty else {
       throw Failure(
@@ -58,7 +59,7 @@ struct ListFunnels: AsyncParsableCommand {
     }
   }
 
-  private func show(_ contents: CatalogContents, _ metrics: CatalogMetrics) {
+  private func show(_ contents: CatalogContents, _ replies: [Reply]) {
     for group in contents.pillars.sorted(by: { ($0.pillar.order ?? 0) < ($1.pillar.order ?? 0) })
     where search == nil || !group.funnels.isEmpty {
       Console.show(group.pillar.title)
@@ -69,10 +70,13 @@ struct ListFunnels: AsyncParsableCommand {
       contents.uncategorized.forEach(Self.show)
     }
     print(contents.funnels.count.counted("funnel"))
-    let stale = metrics.stale > 0 ? ", \(metrics.stale) stale: the server cannot be reached" : ""
+    let stale = replies.count(where: \.isStale)
+    let fresh = replies.count { $0.isHit && !$0.isStale }
+    let unchanged = replies.count { $0.isConfirmed && !$0.isStale }
+    let fetched = replies.count - stale - fresh - unchanged
     print(
-      "pages: \(metrics.hits - metrics.stale) fresh, \(metrics.confirmed) unchanged, \(metrics.misses) fetched\(stale)"
-    )
+      "pages: \(fresh) fresh, \(unchanged) unchanged, \(fetched) fetched"
+        + (stale > 0 ? ", \(stale) stale: the server cannot be reached" : ""))
     print(account.place.closing("keys @catalog.http", "keys @catalog.listings", "namespaces"))
   }
 
@@ -95,10 +99,7 @@ struct ShowFunnel: AsyncParsableCommand {
 
   func run() async throws {
     let body = try await account.open { catalog in
-      let body =
-        definition ? try await catalog.definition(of: slug) : try await catalog.funnel(slug)
-      try catalog.saveMetrics()
-      return body
+      try await definition ? catalog.definition(of: slug) : catalog.funnel(slug)
     }
     let text = String(decoding: body, as: UTF8.self)
     if LiveScreen.isPossible { Console.show(text) } else { print(text) }

@@ -1,4 +1,3 @@
-import Catalog
 import ExampleTesting
 import Foundation
 import HTTPTypes
@@ -6,51 +5,43 @@ import Larder
 import LarderHTTP
 import LarderURLSession
 
-/// A catalog with a store of its own before a server of its own, with time that stands still.
+@testable import Catalog
+
+/// A catalog with its own store and server, and a manual clock.
 struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
   let server: LocalServer
   let fake = FakeCatalog()
   let cache: HTTPCache
-  let waits = Lines<Duration>()
 
   private init(_ server: LocalServer) throws {
     self.server = server
     store = try Store.temporary(clock: clock)
     cache = HTTPCache(
       in: store.namespace("catalog.http"), over: Catalog.network(URLSessionTransport()))
-    server.become { [fake] in fake.answer($0) }
+    recover()
   }
 
-  func catalog(user: String = "one", tier: String? = nil) -> Catalog {
-    catalog(user: user, tier: tier, over: cache)
-  }
-
-  /// A catalog that shares nothing with the others but the store, as that of another process.
-  func elsewhere(user: String = "one") -> Catalog {
-    catalog(
-      user: user, tier: nil, over: HTTPCache(in: cache.namespace, over: URLSessionTransport()))
-  }
-
-  private func catalog(user: String, tier: String?, over cache: HTTPCache) -> Catalog {
+  func catalog(user: String = "one", over cache: HTTPCache? = nil) -> Catalog {
     Catalog(
-      at: server.base + "/api", user: user, token: user, tier: tier, over: cache,
-      sleep: { [waits] in waits.add($0) })
+      at: server.base + "/api", user: user, token: user, over: cache ?? self.cache,
+      sleep: { _ in })
   }
 
-  /// How many entries the store has, of whatever namespace.
-  func count() throws -> Int {
-    try store.namespaces().reduce(0) { try $0 + store.namespace($1.name).count() }
+  /// A catalog that shares only the store with the others, as that of another process.
+  func elsewhere() -> Catalog {
+    catalog(over: HTTPCache(in: cache.namespace, over: URLSessionTransport()))
   }
 
-  /// Lets the server answer only when the gate is opened.
-  func hold(_ gate: Gate) {
-    server.become { [fake] request in
-      await gate.pass()
-      return fake.answer(request)
-    }
-  }
+  /// The entries of all namespaces.
+  func count() throws -> Int { try store.namespaces().reduce(0) { $0 + $1.entries } }
+
+  /// Answers as the catalog does.
+  func recover() { server.become { [fake] in fake.answer($0) } }
+
+  /// Answers when the gate is opened.
+  func hold() -> Gate { server.hold { [fake] in fake.answer($0) } }
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
@@ -60,7 +51,7 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// How many requests there were since the last time, and how many of them asked only whether something has changed.
+  /// The requests since the last call, and how many of them were conditional.
   func asked() -> (all: Int, conditional: Int) {
     defer { server.forget() }
     let received = server.received
@@ -70,11 +61,26 @@ struct Fixture: TestFixture {
     )
   }
 
-  /// A request for what is asked again, be it fresh.
+  /// The answers so far: without a request, confirmed, and with a body.
+  var counts: [Int] {
+    let statistics = cache.statistics
+    let (hits, confirmed) = (
+      statistics.hits.values.reduce(0, +), statistics.reuses.values.reduce(0, +)
+    )
+    return [hits, confirmed, statistics.requests - hits - confirmed]
+  }
+
+  /// A request that validates, whether the answer is fresh or not.
   func request(_ path: String) -> HTTPRequest {
     HTTPRequest(
       method: .get, scheme: "http", authority: String(server.base.dropFirst("http://".count)),
       path: path, headerFields: [.authorization: "Bearer one", .cacheControl: "no-cache"])
+  }
+
+  /// Validates the first page alone, as another process that is killed after it.
+  func validateFirstPage() async throws {
+    let first = server.received.first?.path ?? ""
+    _ = try await cache.send(request(first)).body.bytes()
   }
 
   /// The slugs that the service has now, in its order.
@@ -88,3 +94,7 @@ struct Fixture: TestFixture {
 }
 
 extension CatalogContents { var slugs: [String] { funnels.map(\.slug) } }
+
+extension CatalogReader {
+  func titles() -> [String] { contents.funnels.map(\.title) }
+}

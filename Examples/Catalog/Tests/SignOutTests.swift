@@ -1,116 +1,86 @@
-import Catalog
 import ExampleTesting
 import Foundation
 import Larder
-import TestSupport
 import Testing
 
-/// Nothing of a user who has signed out is kept, whatever was under way.
+@testable import Catalog
+
+/// What is stored of a user who has signed out, and where there is no room.
 @Suite(.fixture(Fixture.self)) struct SignOutTests {
   private let fixture = Fixture.current
 
-  private func expectOver(_ catalog: Catalog, _ reader: CatalogReader) async throws {
-    await #expect(throws: CatalogError.ended) { try await reader.more() }
-    await #expect(throws: CatalogError.ended) { try await reader.refresh() }
-    await #expect(throws: CatalogError.ended) { try await catalog.funnel("f-1") }
-    await #expect(throws: CatalogError.ended) { try await catalog.refresh("f-1") }
-    await #expect(throws: CatalogError.ended) { try await catalog.begin("f-1") }
-    await #expect(throws: CatalogError.ended) { try await catalog.filtered(by: "plus") }
-    _ = try catalog.saveMetrics()
-  }
+  enum Late: CaseIterable { case funnel, page, pageAhead, refresh }
 
-  @Test(arguments: [true, false]) func `a reader under way stores nothing after a sign-out`(
-    isElsewhere: Bool
-  ) async throws {
+  @Test(arguments: Late.allCases, [true, false])
+  func `an answer that arrives after a sign-out is not stored`(late: Late, isElsewhere: Bool)
+    async throws
+  {
     fixture.fake.fill(150)
     let catalog = try await fixture.catalog().filtered(by: "basic")
     _ = try await catalog.funnel("f-1")
-    try catalog.saveMetrics()
     let reader = try catalog.reader(limit: 20)
     try await reader.more()
-    #expect(try fixture.count() == 6, "two answers, record, filter, counts, session")
+    #expect(try fixture.count() == 5, "two answers, versions, filter, session")
     _ = fixture.asked()
-    let gate = Gate()
-    fixture.hold(gate)
-    let reading = Task { try await reader.more() }
-    try await waitUntil { fixture.server.count > 0 }
+    let gate = fixture.hold()
+    let reading = Task {
+      switch late {
+      case .funnel: _ = try await catalog.funnel("f-2")
+      case .page: #expect(try await reader.more())
+      case .pageAhead:
+        await reader.shows(19)
+        await reader.settle()
+      case .refresh: try await reader.refresh()
+      }
+    }
+    try await fixture.server.wait(for: 1)
     try await (isElsewhere ? fixture.elsewhere() : fixture.catalog()).signOut()
     #expect(try fixture.count() == 0)
     gate.open()
-    #expect(try await reading.value, "who waits for it gets it")
-    #expect(try fixture.count() == 0)
-    _ = fixture.asked()
-    try await expectOver(catalog, reader)
-    #expect(try fixture.count() == 0)
-    #expect(fixture.asked().all == 0)
-  }
-
-  @Test func `a page fetched ahead is not stored after a sign-out`() async throws {
-    fixture.fake.fill(100)
-    let catalog = fixture.catalog()
-    let reader = try catalog.reader()
-    try await reader.more()
-    _ = fixture.asked()
-    let gate = Gate()
-    fixture.hold(gate)
-    await reader.shows(49)
-    try await waitUntil { fixture.server.count > 0 }
-    try await catalog.signOut()
-    gate.open()
-    await reader.settle()
+    try await reading.value
     #expect(try fixture.count() == 0)
   }
 
-  @Test func `an answer of 401 ends a reader under way as well`() async throws {
-    fixture.fake.fill(150)
-    let catalog = fixture.catalog()
-    let reader = try catalog.reader()
-    try await reader.more()
-    try catalog.saveMetrics()
-    _ = fixture.asked()
-    let gate = Gate()
-    fixture.server.become { [fake = fixture.fake] request in
-      guard request.parameter("cursor") != nil else { return .init(401) }
-      await gate.pass()
-      return fake.answer(request)
-    }
-    let reading = Task { try await reader.more() }
-    try await waitUntil { fixture.server.count > 0 }
-    await #expect(throws: CatalogError.signedOut(status: 401, message: "no reason given")) {
-      try await catalog.funnel("f-1")
-    }
-    gate.open()
-    _ = try await reading.value
-    try await expectOver(catalog, reader)
-    #expect(try fixture.count() == 0)
-  }
-
-  @Test func `a catalog of an earlier session removes nothing of a later one`() async throws {
-    fixture.fake.fill(60)
-    let old = fixture.catalog()
-    let reader = try old.reader()
-    try await reader.more()
-    let new = fixture.elsewhere()
-    try await new.signIn()
-    let all = try await new.all()
-    try new.saveMetrics()
-    let count = try fixture.count()
-    try await expectOver(old, reader)
-    #expect(try fixture.count() == count)
-    _ = fixture.asked()
-    #expect(try await new.all() == all)
-    #expect(fixture.asked().all == 0)
-  }
-
-  @Test func `an unused catalog ends with a sign-out too`() async throws {
+  @Test(arguments: [true, false]) func `a late 401 leaves a later session alone`(isElsewhere: Bool)
+    async throws
+  {
     fixture.fake.fill(10)
+    let old = fixture.catalog()
+    let gate = fixture.server.hold { _ in .init(401) }
+    let reading = Task { try await old.funnel("f-1") }
+    try await fixture.server.wait(for: 1)
+    fixture.recover()
+    let new = isElsewhere ? fixture.elsewhere() : old
+    try await new.signIn()
+    _ = try await new.filtered(by: "plus")
+    gate.open()
+    await #expect(throws: CatalogError.signedOut(status: 401, message: "no reason given")) {
+      try await reading.value
+    }
+    #expect(try await new.funnel("f-1").isEmpty == false)
+    #expect(try fixture.store.namespace("catalog.filters").count() == 1)
+  }
+
+  @Test(arguments: [true, false]) func `in a full store everything is read and nothing stored`(
+    hasSession: Bool
+  ) async throws {
+    fixture.fake.fill(120)
     let catalog = fixture.catalog()
-    try await catalog.signOut()
-    await #expect(throws: CatalogError.ended) { try await catalog.all() }
-    #expect(try fixture.count() == 0)
-    try await catalog.signIn()
-    #expect(try await catalog.all().slugs == fixture.slugs())
-    #expect(try await fixture.catalog().all().slugs == fixture.slugs())
-    #expect(fixture.asked().all == 1)
+    if hasSession { _ = try await catalog.status(of: "a", in: "f-1") }
+    try fixture.store.fill()
+    let count = try fixture.count()
+    _ = fixture.asked()
+    for _ in 0..<2 {
+      #expect(try await catalog.all().slugs == fixture.slugs())
+      _ = try await catalog.funnel("f-1")
+      #expect(fixture.asked().all == 4)
+    }
+    #expect(try fixture.count() == count)
+    try fixture.store.declare(StoreLimits(entries: 100))
+    for namespace in try fixture.store.namespaces() {
+      try fixture.store.override(Rules.Overrides(), for: namespace.name)
+    }
+    for _ in 0..<2 { _ = try await catalog.all() }
+    #expect(fixture.asked().all == 3, "there is room again")
   }
 }

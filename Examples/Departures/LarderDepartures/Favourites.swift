@@ -19,9 +19,6 @@ struct LoadFavourites: AsyncParsableCommand {
   @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Show ship names in the widget.")
   var ships: Bool?
 
-  @Flag(help: "Print JSON.")
-  var json = false
-
   @OptionGroup var session: Session
 
   func validate() throws {
@@ -30,16 +27,9 @@ struct LoadFavourites: AsyncParsableCommand {
     }
   }
 
-  private struct Summary: Encodable {
-    var present = 0
-    var loaded = 0
-    var failed = 0
-    var left = 0
-  }
-
   func run() async throws {
     var failed = 0
-    try await session.open(showing: json ? nil : [.boards, .settings]) { cache in
+    try await session.open(showing: [.boards, .settings]) { cache in
       let widget = Widget(cache.store)
       var settings = try widget.settings
       let before = settings
@@ -59,11 +49,6 @@ struct LoadFavourites: AsyncParsableCommand {
       line?.clear()
       let came = await prefetch.finish()
       failed = came.failed
-      if json {
-        let summary = Summary(
-          present: came.present, loaded: came.loaded, failed: came.failed, left: came.remaining)
-        return print(try JSONOutput.text(summary))
-      }
       print("\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed")
     }
     if failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
@@ -89,20 +74,11 @@ struct Publish: AsyncParsableCommand {
   @Argument(help: "Numbers of stations. Default: those of the widget's settings.")
   var stations: [String] = []
 
-  @Flag(help: "Print JSON: when it began to write, in milliseconds since 1970, and how much.")
-  var json = false
-
   @OptionGroup var session: Session
-
-  private struct Done: Encodable {
-    var station: String
-    var departures: Int
-    var began: Int64
-  }
 
   func run() async throws {
     var failed = false
-    try await session.open(showing: json ? nil : [.next]) { cache in
+    try await session.open(showing: [.next]) { cache in
       let stations = try stations.isEmpty ? Widget(cache.store).settings.named() : stations
       let names = try await cache.shipNames()
       if let error = names.error { Console.complain("names of ships: \(error)") }
@@ -110,12 +86,8 @@ struct Publish: AsyncParsableCommand {
         do {
           let board = try await cache.board(at: station)
           if let error = board.error { Console.complain("\(station): \(error)") }
-          let began = SystemClock().now
           let next = try await cache.publish(station)
-          let done = Done(station: station, departures: next.count, began: began.milliseconds)
-          print(
-            json
-              ? try JSONOutput.text(done) : "\(station): \(next.count) departures for the widget")
+          print("\(station): \(next.count) departures for the widget")
         } catch {
           try Task.checkCancellation()
           Console.complain("\(station): \(error)")
@@ -142,29 +114,19 @@ struct ShowWidget: AsyncParsableCommand {
   @Flag(help: "Print them again whenever they change.")
   var watch = false
 
-  @Option(help: "With --watch: end after this number of changes.")
-  var changes = Int.max
-
-  @Flag(help: "Print a line of JSON each time, with the time in milliseconds since 1970.")
+  @Flag(help: "Print a line of JSON each time.")
   var json = false
 
   @OptionGroup var session: Session
-
-  private struct Shown: Encodable {
-    var departures: [NextDeparture]
-    var read: Int64
-  }
 
   func run() async throws {
     try await session.open(showing: json || watch ? nil : [.next, .settings]) { cache in
       let widget = Widget(cache.store)
       let stations = try stations.isEmpty ? widget.settings.stations : stations
       if stations.isEmpty { Console.complain("no station is given, and none is saved") }
-      var left = watch ? changes : 0
       for try await next in widget.updates(of: stations, limit: rows) {
         try show(next)
-        if left == 0 { break }
-        left -= 1
+        if !watch { break }
       }
     }
   }
@@ -172,9 +134,7 @@ struct ShowWidget: AsyncParsableCommand {
   private func show(_ next: [NextDeparture]) throws {
     var text = ""
     if json {
-      text =
-        try JSONOutput.withTimes(Shown(departures: next, read: SystemClock().now.milliseconds))
-        + "\n"
+      text = try JSONOutput.withTimes(next) + "\n"
     } else {
       for departure in next {
         let ship = departure.ship.map { "  (\($0))" } ?? ""

@@ -1,9 +1,9 @@
-import ArgumentParser
-import Departures
+public import ArgumentParser
+public import Departures
 import ExampleProgram
 // Data of files.
 import Foundation
-import Larder
+public import Larder
 import Service
 
 @main
@@ -18,19 +18,19 @@ struct LarderDepartures: AsyncParsableCommand {
     version: exampleVersion,
     subcommands: [
       ShowBoard.self, ShowLake.self, FindStations.self, FindWay.self, LoadFavourites.self,
-      Publish.self, ShowWidget.self, ShowUsage.self, SaveTile.self, ClearTiles.self,
+      Publish.self, ShowWidget.self, ShowUsage.self, SaveTile.self,
     ])
 
   static func main() async {
     await Failure.run(Self.self, credential: nil) { error in
-      (error as? Missing).map { Failure(.noSuchKey, $0.description) }
+      (error as? NotFound).map { Failure(.noSuchKey, $0.description) }
     }
   }
 }
 
 /// The store, the services and the time of a command.
 struct Session: ParsableArguments {
-  @OptionGroup var place: ExampleProgram.Place
+  @OptionGroup var place: Place
 
   @Option(help: "One address for all services.")
   var base: String?
@@ -55,9 +55,9 @@ struct Session: ParsableArguments {
 
   /// Opens the store, calls `body`, prints the closing lines, and closes the store.
   ///
-  /// - Parameter shelves: the namespaces in the closing lines; nil for none.
+  /// - Parameter namespaces: the namespaces in the closing lines; nil for none.
   func open(
-    showing shelves: [Shelf]?, _ body: (DeparturesCache) async throws -> Void
+    showing namespaces: [BoatNamespace]?, _ body: (DeparturesCache) async throws -> Void
   ) async throws {
     var options = Store.Options()
     if let start = try start() { options.clock = ShiftedClock(from: start) }
@@ -69,9 +69,9 @@ struct Session: ParsableArguments {
       at: addresses, over: try place.recording.transport(), in: store, weatherKey: weatherKey)
     var cache = try DeparturesCache(
       store, services: services, lakes: Lake.known + more(), log: place.log)
-    cache.manner = .afterAsking
+    cache.waitsForNewer = true
     try await body(cache)
-    if let shelves { close(shelves) }
+    if let namespaces { close(namespaces) }
     try store.close()
   }
 
@@ -104,10 +104,10 @@ struct Session: ParsableArguments {
   }
 
   /// With a time in the past, entries have expired for `larder`, which uses the machine's clock.
-  private func close(_ shelves: [Shelf]) {
-    let looks = shelves.map { shelf in
-      "keys @\(shelf.name) --limit 5"
-        + (isPast && shelf.rules.expires != .never ? " --expired" : "")
+  private func close(_ namespaces: [BoatNamespace]) {
+    let looks = namespaces.map { namespace in
+      "keys @\(namespace.name) --limit 5"
+        + (isPast && namespace.rules.expires != .never ? " --expired" : "")
     }
     print(place.store.closing(looks + ["stats"]))
   }
@@ -175,21 +175,17 @@ extension JSONOutput {
   }
 }
 
-extension RequestPolicy {
-  static func named(_ name: String) throws -> RequestPolicy {
-    guard let policy = RequestPolicy(rawValue: name) else {
-      let names = allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("\"\(name)\" is not a policy; give one of \(names)")
-    }
-    return policy
+extension CacheResult {
+  /// Throws if the service refuses the program, for the exit code; a stored value has been shown then.
+  ///
+  /// - Parameter credential: names the option of the credential; nil for a service without one.
+  func checkAccess(credential: String? = nil) throws(Failure) {
+    guard let error else { return }
+    let failure = Failure(error, credential: credential)
+    if failure.code == .refused { throw failure }
   }
 }
 
-extension CalendarDay {
-  static func named(_ text: String) throws -> CalendarDay {
-    guard let day = CalendarDay(text) else {
-      throw ValidationError("\"\(text)\" is not a day; give 2025-07-12")
-    }
-    return day
-  }
-}
+extension RequestPolicy: ExpressibleByArgument {}
+
+extension CalendarDay: ExpressibleByArgument {}

@@ -10,12 +10,10 @@ struct ShowBoard: AsyncParsableCommand {
   @Argument(help: "A station's number or name, or the id of a lake: 8503651, zuerichsee.")
   var station: String
 
-  @Option(help: "The day in Zurich, 2025-07-12. Default: today.", transform: CalendarDay.named)
+  @Option(help: "The day in Zurich, 2025-07-12. Default: today.")
   var day: CalendarDay?
 
-  @Option(
-    help: "standard, cacheElseLoad, cacheOnly, revalidate or reload.",
-    transform: RequestPolicy.named)
+  @Option(help: "Whether the store or the service answers.")
   var policy: RequestPolicy = .standard
 
   @Flag(help: "Only departures that have not left.")
@@ -49,11 +47,13 @@ struct ShowBoard: AsyncParsableCommand {
       if live {
         // A screen shows what is stored, and newer data in the next frame.
         var cache = cache
-        cache.manner = .atOnce
+        cache.waitsForNewer = false
         let screen = LiveBoard(cache: cache, stations: stations, rows: rows, policy: policy)
         return try await LiveScreen.run { try await screen.frame() }
       }
-      for station in stations { try await show(station, cache) }
+      var boards: [CacheResult<Board>] = []
+      for station in stations { boards.append(try await show(station, cache)) }
+      for board in boards { try board.checkAccess() }
     }
   }
 
@@ -76,17 +76,23 @@ struct ShowBoard: AsyncParsableCommand {
     return [id]
   }
 
-  private func show(_ station: String, _ cache: DeparturesCache) async throws {
+  private func show(
+    _ station: String, _ cache: DeparturesCache
+  ) async throws -> CacheResult<Board> {
     var board = try await cache.board(at: station, on: day, policy: policy)
     let names = try await cache.shipNames(on: board.value.day, policy: policy)
     if let error = names.error { Console.complain("names of ships: \(error)") }
     if upcoming { board.value.departures = board.value.upcoming(at: cache.store.now) }
-    if json { return print(try JSONOutput.withTimes(Sourced(board, board.value))) }
+    if json {
+      print(try JSONOutput.withTimes(Sourced(board, board.value)))
+      return board
+    }
     Console.show("\(board.value.station.name), \(board.value.day): \(board.words)")
     for departure in board.value.departures {
       Console.show(try Self.line(departure, ship: names.day.ship(of: departure)))
     }
     if board.value.departures.isEmpty { print("no departures") }
+    return board
   }
 
   private static func line(_ departure: Departure, ship: String?) throws -> String {
@@ -102,48 +108,29 @@ struct ShowBoard: AsyncParsableCommand {
 
 struct FindStations: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "search", abstract: "Stations by name, or near a place.")
+    commandName: "search", abstract: "Stations by name.")
 
   @Argument(help: "The beginning of the name.")
-  var name: String?
-
-  @Option(help: "Latitude and longitude, 47.366,8.541.")
-  var near: String?
+  var name: String
 
   @Flag(help: "Print JSON.")
   var json = false
 
   @OptionGroup var session: Session
 
-  func validate() throws {
-    guard (name == nil) != (near == nil) else {
-      throw ValidationError("give a name, or --near LATITUDE,LONGITUDE")
-    }
-    if let near, place(near) == nil {
-      throw ValidationError("\"\(near)\" is not a place; give 47.366,8.541")
-    }
-  }
-
-  private func place(_ text: String) -> Departures.Place? {
-    let degrees = text.split(separator: ",").compactMap { Double($0) }
-    return degrees.count == 2 ? Departures.Place(degrees: degrees[0], degrees[1]) : nil
-  }
-
   func run() async throws {
     try await session.open(showing: json ? nil : [.locations]) { cache in
-      let found =
-        if let place = near.flatMap(place) {
-          try await cache.stations(near: place)
-        } else {
-          try await cache.stations(named: name ?? "")
+      let found = try await cache.stations(named: name)
+      if json {
+        print(try JSONOutput.text(Sourced(found, found.value)))
+      } else {
+        for station in found.value {
+          let icon = station.icon.map { "  (\($0))" } ?? ""
+          Console.show((station.id ?? "-").padded(to: 9) + station.name + icon)
         }
-      if json { return print(try JSONOutput.text(Sourced(found, found.value))) }
-      for station in found.value {
-        Console.show(
-          (station.id ?? "-").padded(to: 9) + station.name
-            + (station.icon.map { "  (\($0))" } ?? ""))
+        print("\(found.value.count.counted("station")), \(found.words)")
       }
-      print("\(found.value.count.counted("station")), \(found.words)")
+      try found.checkAccess()
     }
   }
 }
@@ -163,12 +150,17 @@ struct FindWay: AsyncParsableCommand {
   func run() async throws {
     try await session.open(showing: json ? nil : [.connections]) { cache in
       let ways = try await cache.connections(from: from, to: to)
-      if json { return print(try JSONOutput.withTimes(Sourced(ways, ways.value))) }
-      for way in ways.value {
-        let span = "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))"
-        Console.show(span + "  " + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", "))
+      if json {
+        print(try JSONOutput.withTimes(Sourced(ways, ways.value)))
+      } else {
+        for way in ways.value {
+          let span = "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))"
+          Console.show(
+            span + "  " + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", "))
+        }
+        print("\(ways.value.count.counted("way")), \(ways.words)")
       }
-      print("\(ways.value.count.counted("way")), \(ways.words)")
+      try ways.checkAccess()
     }
   }
 }

@@ -32,6 +32,10 @@ struct ShowLake: AsyncParsableCommand {
       }
       // The weather service alone has a credential.
       var refusal: Failure?
+      func note(_ error: any Error) {
+        let failure = Failure(error, credential: "--weather-key")
+        if failure.code == .refused { refusal = failure }
+      }
       let report = Report(
         lake: lake,
         weather: try await part("weather") {
@@ -39,10 +43,10 @@ struct ShowLake: AsyncParsableCommand {
           do {
             forecast = try await cache.forecast(of: lake)
           } catch {
-            let failure = Failure(error, credential: "--weather-key")
-            if failure.code == .refused { refusal = failure }
+            note(error)
             throw error
           }
+          if let error = forecast.error { note(error) }
           return forecast.value.step(at: cache.store.now).map { Sourced(forecast, $0) }
         },
         temperature: try await part("water") {

@@ -35,7 +35,7 @@ import Testing
     fixture.services.change { $0.times = times }
     let board = try await fixture.cache.board(at: "1").value
     #expect(board.day.description == day && board.isWhole)
-    let start = try SwissTime.span(of: board.day).lowerBound
+    let start = try board.day.span.lowerBound
     #expect(
       board.departures.map { Int(start.duration(to: $0.time) / .seconds(60)) - 30 } == minutes)
     // What leaves in the first minutes of the next day is of that.
@@ -97,7 +97,7 @@ import Testing
     let again = try await fixture.cache.board(at: "1")
     #expect(again.source == .memory && again.value.departures == [] && fixture.services.count == 1)
     fixture.services.change { $0.unknown = ["2"] }
-    await #expect(throws: Missing.self) { try await fixture.cache.board(at: "2") }
+    await #expect(throws: NotFound.self) { try await fixture.cache.board(at: "2") }
     fixture.services.change { $0.isDown = true }
     await #expect(throws: (any Error).self) { try await fixture.cache.board(at: "3") }
     #expect(try fixture.store.namespace("boat.boards").count() == 1, "neither is kept")
@@ -151,30 +151,25 @@ import Testing
   }
 
   @Test func `stations and ways are kept by what was asked`() async throws {
-    let store = try Store.tested(clock: ManualClock())
-    let asked = Lines<String>()
-    try await LocalServer.run { server in
+    try await withServer { server, cache in
       server.become { request in
-        asked.add(request.path)
-        return request.bare == "/v1/locations"
+        request.bare == "/v1/locations"
           ? .init(
             200,
             text:
               #"{"stations": [{"id": null, "name": "Weg 1", "coordinate": {"x": null, "y": null}, "distance": 9, "icon": null}]}"#
           ) : .init(200, text: #"{"connections": []}"#)
       }
-      let cache = try DeparturesCache(store, services: server.services(in: store))
       for _ in 1...2 {
-        let near = try await cache.stations(near: Place(latitude: 47.5, longitude: 8.25)).value
-        #expect(near == [Station(id: nil, name: "Weg 1", distance: 9)])
-        #expect(try await cache.stations(named: "Gen\u{E8}ve &").value.count == 1)
+        let found = try await cache.stations(named: "Gen\u{E8}ve &").value
+        #expect(found == [Station(id: nil, name: "Weg 1")])
         #expect(try await cache.connections(from: "1", to: "Z\u{FC}rich").value == [])
       }
+      #expect(
+        server.received.map(\.path) == [
+          "/v1/locations?query=Gen%C3%A8ve%20%26",
+          "/v1/connections?from=1&to=Z%C3%BCrich&date=2026-01-01&time=01%3A00",
+        ])
     }
-    #expect(
-      asked.all == [
-        "/v1/locations?x=47.5&y=8.25", "/v1/locations?query=Gen%C3%A8ve%20%26",
-        "/v1/connections?from=1&to=Z%C3%BCrich&date=2026-01-01&time=01%3A00",
-      ])
   }
 }

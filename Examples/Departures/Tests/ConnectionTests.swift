@@ -47,32 +47,21 @@ import Testing
     try moment("2025-07-12T\(clock):00+0200")
   }
 
-  @Test func `ways of the same five minutes are shared`() async throws {
+  @Test func `a request serves until the next full minute`() async throws {
     try await run(minutes: 0..<6) { server, cache in
       let first = try await cache.connections(from: "1", to: "2")
-      #expect(first.source == .loaded && first.value.count == 5, "one left half a minute ago")
-      clock.advance(by: .minutes(4))
+      #expect(first.source == .loaded && first.value.count == 6)
+      clock.advance(by: .seconds(30))
       let again = try await cache.connections(from: "1", to: "2")
-      #expect(again.source == .memory && again.value == first.value.suffix(1))
-      #expect(server.received.map { $0.parameter("time") } == ["08:00"])
-      clock.set(to: try time("08:05"))
-      _ = try await cache.connections(from: "1", to: "2")
-      #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:05"])
+      #expect(again.source == .memory && again.value == first.value, "one leaves now")
+      clock.advance(by: .milliseconds(1))
+      let next = try await cache.connections(from: "1", to: "2").value
+      #expect(next.map(\.departure).first == (try time("08:02")))
+      #expect(server.received.map { $0.parameter("time") } == ["08:01", "08:02"])
     }
   }
 
-  @Test func `if all ways have left, the next minute is requested`() async throws {
-    try await run { server, cache in
-      _ = try await cache.connections(from: "1", to: "2")
-      clock.advance(by: .minutes(3))
-      let later = try await cache.connections(from: "1", to: "2")
-      #expect(later.source == .loaded)
-      #expect(later.value.map(\.departure) == [try time("08:04"), try time("08:05")])
-      #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:04"])
-    }
-  }
-
-  @Test func `without a network the ways of the nearest slot are stale`() async throws {
+  @Test func `without a network the nearest stored ways are stale`() async throws {
     let base = try await LocalServer.run { server in
       server.become { Self.answer($0, minutes: 0..<40) }
       let cache = try DeparturesCache(store, services: server.services(in: store))
@@ -91,24 +80,10 @@ import Testing
     await #expect(throws: ServiceError.self) { try await cache.connections(from: "2", to: "1") }
   }
 
-  @Test(arguments: [RequestPolicy.standard, .cacheElseLoad, .revalidate, .reload])
-  func `the first minute of a slot`(policy: RequestPolicy) async throws {
-    try await run(minutes: 0..<1) { server, cache in
-      let ways = try await cache.connections(from: "1", to: "2", policy: policy)
-      #expect(ways.value.map(\.departure) == [try time("08:01")])
-      #expect(server.received.map { $0.parameter("time") } == ["08:00", "08:01"])
-    }
-  }
-
   @Test func `ways that have left are never shown`() async throws {
-    try await run(minutes: -9..<1) { server, cache in
-      let ways = try await cache.connections(from: "1", to: "2")
-      #expect(ways.value.map(\.departure) == [try time("08:01")])
-      server.become { Self.answer($0, minutes: -9..<0) }
-      #expect(try await cache.connections(from: "1", to: "3").value == [])
-      server.forget()
-      let onTheMinute = try await cache.connections(from: "1", to: "4", at: time("08:00"))
-      #expect(onTheMinute.value == [] && server.count == 1, "there is no later one to ask from")
+    try await run(minutes: -9..<1) { _, cache in
+      let ways = try await cache.connections(from: "1", to: "2").value
+      #expect(ways.map(\.departure) == [try time("08:01")])
     }
   }
 

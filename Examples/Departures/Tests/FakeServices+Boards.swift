@@ -83,21 +83,15 @@ extension FakeServices {
     ]
   }
 
+  private static let style = Date.ISO8601FormatStyle(timeZone: zurich.timeZone)
+
   /// `2025-07-12T09:00:00+0200`
-  static func text(_ date: Date) -> String {
-    let parts = zurich.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
-    let offset = zurich.timeZone.secondsFromGMT(for: date) / 3600
-    return String(
-      format: "%04d-%02d-%02dT%02d:%02d:%02d+%02d00", parts.year!, parts.month!, parts.day!,
-      parts.hour!, parts.minute!, parts.second!, offset)
-  }
+  static func text(_ date: Date) -> String { date.formatted(style) }
 
   /// `2025-07-12 00:00`
   private static func moment(_ text: String) -> Date? {
-    let numbers = text.split { "- :".contains($0) }.compactMap { Int($0) }
-    guard numbers.count == 5 else { return nil }
-    return zurich.date(
-      from: DateComponents(
-        year: numbers[0], month: numbers[1], day: numbers[2], hour: numbers[3], minute: numbers[4]))
+    let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: zurich.timeZone)
+    let form = style.year().month().day().time(includingFractionalSeconds: false)
+    return try? form.parse(text + ":00")
   }
 }

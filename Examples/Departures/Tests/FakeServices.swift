@@ -12,8 +12,7 @@ import TestSupport
 final class FakeServices: Sendable {
   /// News of delays at a landing: for a while, and about what leaves within the next hour.
   struct News {
-    /// Of all landings where none is named.
-    var station: String?
+    var station: String
     var span: Range<Timestamp>
     var minutes: Int
   }
@@ -51,7 +50,7 @@ final class FakeServices: Sendable {
       if let delay { return delay }
       let (now, time) = (now(), Timestamp(time))
       guard time >= now, time < now.advanced(by: .hours(1)) else { return nil }
-      return news.first { [nil, station].contains($0.station) && $0.span.contains(now) }?.minutes
+      return news.first { $0.station == station && $0.span.contains(now) }?.minutes
     }
   }
 
@@ -106,13 +105,7 @@ final class FakeServices: Sendable {
   }
 
   func json(_ value: Any, _ state: State) -> LocalServer.Answer {
-    // Escapes everything beyond ASCII, as the service does.
-    let data = try! JSONSerialization.data(withJSONObject: value)
-    if data.allSatisfy({ $0 < 0x80 }) { return .init(200, state.fields, body: data) }
-    let text = String(decoding: data, as: UTF8.self).unicodeScalars.map { scalar in
-      scalar.isASCII ? String(scalar) : "\\u" + String(format: "%04x", scalar.value)
-    }
-    return .init(200, state.fields, text: text.joined())
+    .init(200, state.fields, body: try! JSONSerialization.data(withJSONObject: value))
   }
 
   private func ships(_ state: State) -> [String: Any] {

@@ -17,12 +17,21 @@ extension LocalServer {
   }
 }
 
+/// Calls `body` with a cache over a local server.
+func withServer(
+  _ clock: any LarderClock = ManualClock(),
+  _ body: (LocalServer, DeparturesCache) async throws -> Void
+) async throws {
+  let store = try Store.tested(clock: clock)
+  try await LocalServer.run { server in
+    try await body(server, DeparturesCache(store, services: server.services(in: store)))
+  }
+}
+
 /// What the services say when something is wrong, over HTTP.
 @Suite(.checkedStores) struct ServicesTests {
   @Test func `errors in words, whatever their form`() async throws {
-    let store = try Store.tested(clock: ManualClock())
-    try await LocalServer.run { server in
-      let cache = try DeparturesCache(store, services: server.services(in: store))
+    try await withServer { server, cache in
       func words(_ answer: LocalServer.Answer) async -> String {
         server.become { _ in answer }
         do { return "\(try await cache.board(at: "1"))" } catch { return "\(error)" }
@@ -51,11 +60,9 @@ extension LocalServer {
 
   @Test func `a body that cannot be read leaves the last good board where it is`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
-    let store = try Store.tested(clock: clock)
     let fake = FakeServices()
-    try await LocalServer.run { server in
+    try await withServer(clock) { server, cache in
       server.become { fake.answer($0.path) }
-      let cache = try DeparturesCache(store, services: server.services(in: store))
       let today = try cache.today
       _ = try await cache.board(at: "1")
       let timeless = #"{"station": {"id": 1}, "stationboard": [{"stop": {"departure": "soon"}}]}"#
@@ -69,9 +76,7 @@ extension LocalServer {
   }
 
   @Test func `values of no use are not stored`() async throws {
-    let store = try Store.tested(clock: ManualClock())
-    try await LocalServer.run { server in
-      let cache = try DeparturesCache(store, services: server.services(in: store))
+    try await withServer { server, cache in
       let lake = try #require(cache.lake("zuerichsee"))
       for (type, body) in [
         ("image/png", ""), ("application/json", "{}"), ("text/html", "x"), ("image/png", "<html>"),
@@ -89,17 +94,16 @@ extension LocalServer {
       }
       await #expect(throws: ServiceError.self) { try await cache.temperature(of: lake) }
       #expect(try await cache.level(of: lake) == nil)
+      let kept = try cache.store.namespaces().filter { $0.name != BoatNamespace.http.name }
+      #expect(kept.allSatisfy { $0.bytes == 0 }, "\(kept)")
     }
-    let kept = try store.namespaces().filter { $0.name != Shelf.http.name }
-    #expect(kept.allSatisfy { $0.bytes == 0 }, "\(kept)")
   }
 
   @Test func `the first level spares a body that has not changed`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
-    let store = try Store.tested(clock: clock)
     let fake = FakeServices()
     let bodies = Lines<Int>()
-    try await LocalServer.run { server in
+    try await withServer(clock) { server, cache in
       server.become { request in
         if request.fields["if-none-match"] == "\"1\"" { return .init(304, ["ETag": "\"1\""]) }
         var answer = fake.answer(request.path)
@@ -107,11 +111,10 @@ extension LocalServer {
         bodies.add(answer.body.count)
         return answer
       }
-      let cache = try DeparturesCache(store, services: server.services(in: store))
       let lake = cache.lakes[0]
       _ = try await cache.forecast(of: lake)
       // The second level forgets; the first still has it.
-      try store.namespace("boat.weather").clear()
+      try cache.store.namespace("boat.weather").clear()
       _ = try await cache.forecast(of: lake)
       #expect(server.count == 1)
       clock.advance(by: .hours(1))
@@ -121,16 +124,54 @@ extension LocalServer {
   }
 
   @Test func `the key for the weather is in no key of the store`() async throws {
-    let store = try Store.tested(clock: ManualClock())
     let fake = FakeServices()
     fake.change { $0.fields = ["Cache-Control": "max-age=60"] }
-    try await LocalServer.run { server in
+    try await withServer { server, cache in
       server.become { fake.answer($0.path) }
-      let cache = try DeparturesCache(store, services: server.services(in: store))
       _ = try await cache.forecast(of: cache.lakes[0])
       #expect(server.received[0].parameter("appid") == "my secret")
+      let keys = try cache.store.namespace("boat.http").page().items.compactMap(\.key.string)
+      #expect(keys.count == 1 && !keys[0].contains("secret") && keys[0].contains("appid="))
     }
-    let keys = try store.namespace("boat.http").page().items.compactMap(\.key.string)
-    #expect(keys.count == 1 && !keys[0].contains("secret") && keys[0].contains("appid="))
+  }
+
+  @Test func `a request that is not answered within fifteen seconds has failed`() async throws {
+    let fixture = try Fixture()
+    let today = try fixture.cache.today
+    _ = try await fixture.cache.board(at: "1")
+    fixture.services.change { $0.isHanging = true }
+    let cache = fixture.cache
+    /// What comes of a question if nobody answers it and so much time passes.
+    func ask<Answer: Sendable>(
+      _ time: Duration, _ question: @escaping @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+      let before = fixture.services.count
+      let asking = Task { try await question() }
+      try await fixture.settle(requests: before + 1)
+      fixture.clock.advance(by: time)
+      return try await asking.value
+    }
+    let start = fixture.clock.now
+    let board = try await ask(.seconds(15)) {
+      try await cache.board(at: "1", on: today, policy: .revalidate)
+    }
+    #expect(board.source == .stale && board.value.departures.count == 12)
+    #expect((try #require(board.error) as? ServiceError)?.isOffline == true)
+    #expect("\(try #require(board.error))".contains("15"))
+    await #expect(throws: ServiceError.self) {
+      try await ask(.seconds(15)) { try await cache.board(at: "2") }
+    }
+    await #expect {
+      try await ask(.seconds(15)) { try await cache.tile(zoom: 1, x: 1, y: 1) }
+    } throws: { ($0 as? LarderError)?.code == .timedOut }
+    #expect(start.duration(to: fixture.clock.now) == .seconds(45))
+
+    // One millisecond less, and the answer counts.
+    let before = fixture.services.count
+    let asking = Task { try await cache.board(at: "3") }
+    try await fixture.settle(requests: before + 1)
+    fixture.clock.advance(by: .seconds(15) - .milliseconds(1))
+    fixture.services.change { $0.isHanging = false }
+    #expect(try await asking.value.source == .loaded)
   }
 }

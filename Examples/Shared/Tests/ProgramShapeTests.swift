@@ -37,12 +37,12 @@ import Testing
         looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",
         output: "6 of 6 articles: done", protected: ["sync", "--server"], credential: "--token",
         choice: ["settings", "--articles", "10"],
-        userData: ["articles.settings", "articles.sync", "articles.user"], page: "Articles"),
+        userData: ["articles.settings", "articles.sync"], page: "Articles"),
       Program(
         name: "larder-catalog", command: ["list", "--offline"], looked: ["list", "--no-network"],
         progress: "pages", output: "Rest", protected: ["list", "--server"], credential: "--token",
         choice: ["list", "--offline", "--tier", "plus"],
-        userData: ["catalog.filters", "catalog.metrics", "catalog.sessions"], page: "Catalog"),
+        userData: ["catalog.filters", "catalog.sessions"], page: "Catalog"),
       Program(
         name: "larder-departures", command: ["favourites", "8503651", "8503669", "--offline"],
         looked: ["board", "8503651", "--offline"], progress: "boards ",

@@ -24,6 +24,12 @@ public struct HTTPStatistics: Sendable, Hashable {
     // Counts come from a store, which may have any.
     (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.saturatingAdding($1) }
   }
+
+  /// The answers without a request to the origin divided by all; nil without any.
+  public var hitRate: Double? {
+    let hits = hits.values.reduce(0) { $0.saturatingAdding($1) }
+    return requests == 0 ? nil : Double(hits) / Double(requests)
+  }
 }
 
 /// The counters of a cache and its copies.

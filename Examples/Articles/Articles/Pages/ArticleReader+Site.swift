@@ -42,7 +42,7 @@ extension ArticleReader {
           base: URL(string: article.bookmark.url),
           imageBase: URL(string: readeck.address(of: article.bookmark.id)), file: { kept[$0] })
         // It may have been removed meanwhile.
-        if let html = try await shelf.html(of: article.bookmark.id) {
+        if let html = try await storage.html(of: article.bookmark.id) {
           page.add(article.bookmark, html: safe.sanitized(html))
           report.articles += 1
         }
@@ -70,7 +70,7 @@ extension ArticleReader {
     _ address: String, in folder: URL, _ files: inout [String: String], _ report: inout SiteReport
   ) throws -> String? {
     if let known = files[address] { return known }
-    guard let bytes = try shelf.images.value(for: address), !bytes.isEmpty,
+    guard let bytes = try storage.images.value(for: address), !bytes.isEmpty,
       let ending = ImageFormat(bytes)?.rawValue
     else { return nil }
     let name = Secrets.digest(address).prefix(16) + "." + ending

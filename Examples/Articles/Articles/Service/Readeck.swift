@@ -1,7 +1,7 @@
 import HTTPTypes
-public import Larder
+import Larder
 public import LarderHTTP
-import Service
+public import Service
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -9,47 +9,35 @@ import Service
   import Foundation
 #endif
 
-/// The part of readeck's API that a reader needs.
+/// The part of readeck's API that a reader needs. None of its answers is stored here.
 public struct Readeck: Sendable {
-  private(set) var service: Service
+  let service: Service
   /// Separates this user's data from those of others.
-  let realm: Realm
-  private let authorization: String
-  /// The directives of requests for lists: the cache must validate them.
-  private var lists = "no-cache"
+  public let realm: Realm
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
   ///   - token: the user's, created at the service. An empty one is for a recording.
-  ///   - store: has the HTTP cache of lists. Articles and images bypass it.
   ///   - log: called for every lookup and request.
   public init(
-    at base: String, token: String, in store: Store, over transport: any HTTPTransport,
+    at base: String, token: String, over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
-    realm = token.isEmpty ? .open : Realm(base: base, credential: token)
-    authorization = "Bearer \(token)"
-    // The list of kept articles replaces a list that cannot be fetched, and says so.
-    var policy = HTTPCachePolicy()
-    policy.whenDisconnected = .zero
-    let cache = HTTPCache(
-      in: store.namespace(realm.name("articles.http")), over: CheckedTransport(transport),
-      policy: policy)
-    service = Service(at: base, over: cache)
-    service.fields = [.authorization: authorization]
+    realm = Self.realm(at: base, token: token)
+    var service = Service(at: base, over: transport)
+    service.fields = [.authorization: "Bearer \(token)"]
     service.message = { $0["message"]?.text }
     (service.sleep, service.log) = (sleep, log)
+    self.service = service
   }
 
-  /// The same service without storing any of its answers.
-  var storingNothing: Readeck {
-    var readeck = self
-    readeck.lists = "no-cache, no-store"
-    return readeck
+  /// The realm of a user.
+  public static func realm(at base: String, token: String) -> Realm {
+    token.isEmpty ? .open : Realm(base: base, credential: token)
   }
 
-  private var listFields: HTTPFields { [.accept: "application/json", .cacheControl: lists] }
+  private static let accept: HTTPFields = [.accept: "application/json"]
 
   /// The newest unread articles, newest first. Readeck's own list of unread articles has all that are not archived, also
   /// those that were opened.
@@ -57,7 +45,7 @@ public struct Readeck: Sendable {
     let listed = try await service.get(
       LenientList<Bookmark>.self,
       from: "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)&offset=0",
-      fields: listFields)
+      fields: Self.accept)
     var seen: Set<String> = []
     return ArticleList(
       bookmarks: listed.elements.filter { seen.insert($0.id).inserted }, unreadable: listed.skipped)
@@ -65,13 +53,13 @@ public struct Readeck: Sendable {
 
   public func bookmark(_ id: String) async throws -> Bookmark {
     try await service.get(
-      Bookmark.self, from: "/bookmarks/\(id.percentEscaped)", fields: listFields)
+      Bookmark.self, from: "/bookmarks/\(id.percentEscaped)", fields: Self.accept)
   }
 
   /// Whether the service answers at all.
   func answers() async throws -> Bool {
     do {
-      _ = try await service.send("/bookmarks?limit=1", fields: [.cacheControl: "no-store"])
+      _ = try await service.send("/bookmarks?limit=1")
       return true
     } catch let error as ServiceError where error.isOffline {
       return false
@@ -89,7 +77,7 @@ public struct Readeck: Sendable {
   /// - Parameter entityTag: that of the stored body. It is no quoted string and may end in a content coding; the service
   ///   compares it byte for byte.
   func body(of id: String, unlessMatching entityTag: [UInt8]?) async throws -> Body {
-    var fields: HTTPFields = [.accept: "text/html", .cacheControl: "no-store"]
+    var fields: HTTPFields = [.accept: "text/html"]
     if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
     let reply = try await service.send("/bookmarks/\(id.percentEscaped)/article", fields: fields)
     if reply.status == 304, entityTag != nil { return .unchanged }
@@ -112,7 +100,7 @@ public struct Readeck: Sendable {
   /// An image; throws ``ServiceError/wrongContent(path:type:)`` for anything else, such as a login page.
   func image(at address: String) async throws -> Reply {
     try await service.checked(
-      service.send(address, fields: [.accept: "image/*", .cacheControl: "no-store"])
+      service.send(address, fields: [.accept: "image/*"])
     ).image()
   }
 
@@ -123,12 +111,5 @@ public struct Readeck: Sendable {
       "/bookmarks/\(id.percentEscaped)", method: fields == nil ? .delete : .patch, body: body,
       fields: [.contentType: "application/json", .accept: "application/json"])
     _ = try service.checked(reply)
-  }
-
-  /// Removes all stored answers, also those of requests under way.
-  func forget() async throws {
-    guard let cache = service.cache else { return }
-    try await cache.removeAll(authorization: authorization)
-    try cache.namespace.clear()
   }
 }

@@ -6,15 +6,15 @@ import Service
 ///
 /// Each article is stored as soon as it was fetched, so after any end, even a kill of the process, the next sync continues.
 struct ArticleSync: Sendable {
-  let fetch: ArticleFetch
+  let loader: ArticleLoader
   let outbox: Outbox
   let report: @Sendable (SyncProgress) -> Void
 
-  private var shelf: ArticleShelf { fetch.shelf }
+  private var storage: ArticleStore { loader.storage }
 
   func run() async -> SyncResult {
     var result = SyncResult()
-    var (ids, refusal) = ([String](), SyncMark.Refusal?.none)
+    var (ids, refusal) = ([String](), SyncRecord.Refusal?.none)
     do {
       try await run(&result, &ids, &refusal)
     } catch {
@@ -23,9 +23,9 @@ struct ArticleSync: Sendable {
       result.reason = error is CancellationError ? "it was ended" : "\(error)"
     }
     do {
-      result.kept = try ids.count { try shelf.has($0) }
+      result.kept = try ids.count { try storage.has($0) }
       let isSuccess = result.stored > 0 || result.outcome == .nothingNew
-      try shelf.noteSync(for: fetch.user, isSuccess: isSuccess, refusal: refusal)
+      try storage.endSync(isSuccess: isSuccess, refusal: refusal)
     } catch {
       result.reason = result.reason ?? "\(error)"
     }
@@ -33,18 +33,16 @@ struct ArticleSync: Sendable {
   }
 
   private func run(
-    _ result: inout SyncResult, _ ids: inout [String], _ refusal: inout SyncMark.Refusal?
+    _ result: inout SyncResult, _ ids: inout [String], _ refusal: inout SyncRecord.Refusal?
   ) async throws {
     result.edits = try await outbox.send()
-    try shelf.obey()
-    let limit = try shelf.limit()
+    try storage.applySettings()
+    let limit = try storage.limit()
     guard limit > 0 else { return }
-    // The record exists before the articles take the last room; later it is only overwritten.
-    let known = try shelf.syncMark()?.refusal
-    try shelf.noteSync(for: fetch.user, isSuccess: false, refusal: known)
-    let listed = try await fetch.listed { try await $0.unread(limit: limit) }
+    try storage.beginSync()
+    let listed = try await loader.readeck.unread(limit: limit)
     result.unreadable = listed.unreadable
-    try shelf.noteEdits(in: listed.bookmarks)
+    try storage.noteEdits(in: listed.bookmarks)
     let wanted = listed.bookmarks.prefix(limit).filter(\.hasArticle)
     ids = wanted.map(\.id)
     result.total = wanted.count
@@ -54,9 +52,10 @@ struct ArticleSync: Sendable {
     for (number, bookmark) in wanted.enumerated() {
       report(progress(number, result, bookmark.name))
       try Task.checkCancellation()
-      guard try shelf.isHere(fetch.user) else { throw ArticlesError.signedOut }
+      guard try storage.syncRecord() != nil else { throw ArticlesError.ended }
+      guard try number < storage.limit() else { break }
       do {
-        if let stored = try shelf.article(bookmark.id), !stored.isEdited {
+        if let stored = try storage.article(bookmark.id), !stored.isEdited {
           result.skipped += 1
         } else if try last.map({ !bookmark.isNewer(than: $0) }) ?? isRefused(bookmark) {
           last = last ?? bookmark
@@ -74,7 +73,7 @@ struct ArticleSync: Sendable {
             continue
           }
         }
-        result.images += try await fetch.images(of: bookmark.id)
+        result.images += try await loader.images(of: bookmark.id)
       } catch {
         guard try await !isFinal(error) else { throw error }
         result.failed += 1
@@ -94,33 +93,34 @@ struct ArticleSync: Sendable {
     case withoutRoom(LarderError)
   }
 
-  /// Fetches and stores an article. If there is no room, removes older articles; `last` is then the newest of them.
+  /// Fetches and stores an article. If there is no room, removes others; `last` is then the newest listed one of them.
   private func store(
-    _ bookmark: Bookmark, keeping known: Set<String>, _ last: inout Bookmark?
+    _ bookmark: Bookmark, keeping listed: Set<String>, _ last: inout Bookmark?
   ) async throws -> Storing {
     while true {
-      let loaded = try await fetch.html(of: bookmark, keeping: known)
+      let loaded = try await loader.html(of: bookmark, keeping: listed)
       guard let failure = loaded.error else {
         return loaded.source == .loaded ? .fetched : .present
       }
       guard let error = failure as? LarderError, [.full, .overLimit].contains(error.code) else {
         throw failure
       }
-      guard let oldest = try shelf.giveUpOldest(for: bookmark) else { return .withoutRoom(error) }
-      if last?.isNewer(than: oldest) != true { last = oldest }
+      guard let oldest = try storage.removeOldest(for: bookmark, keeping: listed) else {
+        return .withoutRoom(error)
+      }
+      if listed.contains(oldest.id), last?.isNewer(than: oldest) != true { last = oldest }
     }
   }
 
-  private func refusal(of bookmark: Bookmark) throws -> SyncMark.Refusal {
-    SyncMark.Refusal(
-      id: bookmark.id, updated: bookmark.updated, articles: try shelf.articles.count(),
-      limits: String(Secrets.digest("\(try shelf.store.limits().effective)").prefix(8)))
+  private func refusal(of bookmark: Bookmark) throws -> SyncRecord.Refusal {
+    SyncRecord.Refusal(
+      id: bookmark.id, updated: bookmark.updated, articles: try storage.articles.count(),
+      limits: String(Secrets.digest("\(try storage.store.limits().effective)").prefix(8)))
   }
 
   /// Whether an earlier sync found no room for the article, and nothing has changed since.
   private func isRefused(_ bookmark: Bookmark) throws -> Bool {
-    guard let known = try shelf.syncMark()?.refusal, known.id == bookmark.id else { return false }
-    return try known == refusal(of: bookmark)
+    try storage.syncRecord()?.refusal == refusal(of: bookmark)
   }
 
   /// Whether the sync cannot go on: the network is gone, the service refuses this user or all requests, the store fails, or
@@ -132,10 +132,10 @@ struct ArticleSync: Sendable {
       ServiceError.refused(status: 401, _), ServiceError.refused(status: 403, _):
       return true
     case ServiceError.interrupted:
-      return try await !fetch.readeck.answers()
+      return try await !loader.readeck.answers()
     default:
       return error is LarderError || error is CancellationError
-        || (error as? ArticlesError) == .signedOut
+        || (error as? ArticlesError) == .ended
     }
   }
 

@@ -51,22 +51,8 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var text: String { "\(kept) of \(total) articles: \(outcome.rawValue)" }
 }
 
-/// The progress of a sync.
-public struct SyncProgress: Sendable, Hashable {
-  /// Articles that are finished.
-  public var done: Int
-  /// Articles in the list; nil until the service has sent it.
-  public var total: Int?
-  /// The article that is being fetched.
-  public var title: String?
-  public var stored: Int
-  public var failed: Int
-
-  static let begun = SyncProgress(done: 0, total: nil, title: nil, stored: 0, failed: 0)
-}
-
-/// The record of the last syncs.
-struct SyncMark: Codable, Sendable, Equatable {
+/// The record of the last syncs. A sync whose record is removed ends.
+struct SyncRecord: Codable, Sendable, Equatable {
   /// An article for which the store had no room. Under the same conditions it is not fetched again.
   struct Refusal: Codable, Sendable, Equatable {
     var id: String
@@ -82,7 +68,7 @@ struct SyncMark: Codable, Sendable, Equatable {
   /// Keeps the room of a refusal in the store, so that one can be recorded when the store is full.
   private var reserve: String?
 
-  init(moment: Timestamp?, refusal: Refusal?) {
+  init(moment: Timestamp? = nil, refusal: Refusal? = nil) {
     self.moment = moment
     self.refusal = refusal
     reserve = refusal == nil ? String(repeating: "-", count: 200) : nil

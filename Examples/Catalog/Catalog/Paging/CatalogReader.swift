@@ -1,3 +1,4 @@
+import Larder
 public import Service
 
 /// Reads a catalog page by page, for a list that a user scrolls.
@@ -10,9 +11,9 @@ public actor CatalogReader {
   private let listing: String
   private var pass = ListingPass()
   private var ahead: Task<ListingPass.Step, any Error>?
-  private var underWay: (errand: Errand, task: Task<Bool, any Error>)?
+  private var current: (request: ReaderRequest, task: Task<Bool, any Error>)?
 
-  private enum Errand { case more, refresh }
+  private enum ReaderRequest { case more, refresh }
 
   /// Increases when pages that were read before have changed: the list must be shown again.
   public private(set) var generation = 0
@@ -32,6 +33,8 @@ public actor CatalogReader {
   /// The pages so far.
   public var contents: CatalogContents { CatalogContents(pass.pages) }
   public var pageCount: Int { pass.steps.count }
+  /// How each page was answered; without bodies.
+  public var replies: [Reply] { pass.steps.map(\.reply) }
   public var hasMore: Bool { !pass.isAtEnd }
 
   /// Reads the next page; false if there is none. Concurrent calls share one request.
@@ -48,7 +51,7 @@ public actor CatalogReader {
   public func shows(_ index: Int) {
     let count = pass.pages.reduce(0) { $0 + $1.funnels.count }
     let isNear = count > 0 && (index + 1) * 5 >= count * 4
-    guard isNear, hasMore, ahead == nil, underWay == nil else { return }
+    guard isNear, hasMore, ahead == nil, current == nil else { return }
     ahead = Task(priority: .utility) { [catalog, listing, pass] in
       try await catalog.page(of: listing, at: pass.nextCursor(), isAsked: pass.asksAlways)
     }
@@ -57,20 +60,20 @@ public actor CatalogReader {
   /// Waits for the page that is fetched ahead, if any.
   public func settle() async { _ = await ahead?.result }
 
-  /// Runs one errand at a time. A call for the errand under way shares its result.
-  private func run(_ errand: Errand) async throws -> Bool {
-    while let underWay {
-      if underWay.errand == errand { return try await underWay.task.value }
-      _ = await underWay.task.result
+  /// Runs one request at a time. A call for the request under way shares its result.
+  private func run(_ request: ReaderRequest) async throws -> Bool {
+    while let current {
+      if current.request == request { return try await current.task.value }
+      _ = await current.task.result
     }
     let task = Task {
-      defer { underWay = nil }
-      switch errand {
+      defer { current = nil }
+      switch request {
       case .more: return try await readMore()
       case .refresh: return try await readAgain()
       }
     }
-    underWay = (errand, task)
+    current = (request, task)
     return try await task.value
   }
 
@@ -78,7 +81,7 @@ public actor CatalogReader {
     if pass.isAtEnd { return false }
     let count = pageCount
     var next = pass
-    if !pass.isGood(at: catalog.now) {
+    if !pass.isGood(at: catalog.store.now) {
       await dropAhead()
       next = ListingPass()
     }
@@ -108,7 +111,7 @@ public actor CatalogReader {
         // The stored pages belong to a listing that the service does not know any more.
         guard !isInvalid else { throw CatalogError.invalidCursor(message) }
         isInvalid = true
-        try await catalog.dropPages()
+        try await catalog.drop(catalog.pagesTag)
         next = ListingPass()
       }
       await dropAhead()
@@ -139,8 +142,8 @@ public actor CatalogReader {
   private func stepAhead(at cursor: String?) async -> ListingPass.Step? {
     guard let task = ahead else { return nil }
     ahead = nil
-    guard case .success(let step) = await task.result, step.record.cursor == cursor,
-      catalog.now < step.goodUntil
+    guard case .success(let step) = await task.result, step.version.cursor == cursor,
+      catalog.store.now < step.goodUntil
     else { return nil }
     return step
   }

@@ -50,17 +50,17 @@ extension DeparturesCache {
 
   /// The report has all lakes: its other values are stored too, in one transaction.
   private func report(
-    asking shelf: Shelf, of lake: Lake, _ policy: RequestPolicy
+    asking asked: BoatNamespace, of lake: Lake, _ policy: RequestPolicy
   ) async throws -> LakeReport {
     let report = try await services.report(fields: policy.fields)
     try keepBeside { batch in
       for other in lakes {
         guard let row = report.row(of: other) else { continue }
-        if let celsius = row.temperature, other != lake || shelf != .temperatures {
+        if let celsius = row.temperature, other != lake || asked != .temperatures {
           let temperature = WaterTemperature(celsius: celsius, origin: .report)
           try batch.set(temperature, for: other.id, in: temperatures)
         }
-        if let level = row.level, other != lake || shelf != .levels {
+        if let level = row.level, other != lake || asked != .levels {
           try batch.set(level, for: other.id, in: levels)
         }
       }
@@ -76,7 +76,7 @@ extension DeparturesCache {
     }
   }
 
-  /// A picture of the map, stored until an eviction or ``clearTiles()``.
+  /// A picture of the map, stored until an eviction.
   public func tile(
     zoom: Int, x: Int, y: Int, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[UInt8]> {
@@ -85,7 +85,4 @@ extension DeparturesCache {
       .value(try await services.tile(zoom: zoom, x: x, y: y))
     }
   }
-
-  @discardableResult
-  public func clearTiles() throws -> RemovalResult { try tiles.clear() }
 }

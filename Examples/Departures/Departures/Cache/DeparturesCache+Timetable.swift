@@ -8,7 +8,7 @@ extension DeparturesCache {
   }
 
   /// Today, in Zurich.
-  public var today: CalendarDay { get throws { try SwissTime.day(of: store.now) } }
+  public var today: CalendarDay { get throws { try CalendarDay(of: store.now) } }
 
   /// The departures of a station on a day, by default today.
   ///
@@ -34,90 +34,52 @@ extension DeparturesCache {
   public func stations(
     named query: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[Station]> {
-    try await stations("query=" + query.percentEscaped, policy)
-  }
-
-  /// The stations near a place.
-  public func stations(
-    near place: Place, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<[Station]> {
-    // The service's x is the latitude.
-    try await stations("x=\(place.latitude)&y=\(place.longitude)", policy)
-  }
-
-  private func stations(
-    _ query: String, _ policy: RequestPolicy
-  ) async throws -> CacheResult<[Station]> {
     try await value(query, in: locations, LoadOptions(policy: policy)) { [services] in
-      .value(try await services.locations(query, fields: policy.fields))
+      .value(try await services.locations(named: query, fields: policy.fields))
     }
   }
 
-  /// The ways from one station to another that leave at a time or later, by default now.
+  /// The ways from one station to another that leave from now on.
   ///
-  /// Requests use slots of five minutes, so that they can be shared; ways that have left are filtered out. If all have left,
-  /// another request begins at the next full minute. Without a network the ways of the nearest stored slot are returned as
-  /// stale.
+  /// Departures are on full minutes, so a request for the next one serves until then. Without a network the ways of the nearest
+  /// stored request are returned as stale.
   public func connections(
-    from: String, to: String, at moment: Timestamp? = nil, policy: RequestPolicy = .standard
+    from: String, to: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[Connection]> {
-    let moment = moment ?? store.now
-    let slot = moment.cut(to: Self.connectionSlot)
-    var ways = try await connections(from, to, at: slot, policy)
-    let all = ways.value.count
-    ways.value.removeAll { $0.departure < moment }
-    if ways.source == .stale { return ways }
-    // Departures are on full minutes; the first minute of the slot was requested already.
-    let next = moment.advanced(by: .milliseconds(Self.minute - 1)).cut(to: Self.minute)
-    guard ways.value.isEmpty, all > 0, next > slot else { return ways }
-    ways = try await connections(from, to, at: next, policy)
-    ways.value.removeAll { $0.departure < moment }
-    return ways
-  }
-
-  /// In milliseconds.
-  private static let minute: Int64 = 60_000
-  private static let connectionSlot = 5 * minute
-
-  private func connections(
-    _ from: String, _ to: String, at moment: Timestamp, _ policy: RequestPolicy
-  ) async throws -> CacheResult<[Connection]> {
-    let (day, time) = (try SwissTime.day(of: moment), try SwissTime.clock(moment))
-    let query =
-      "from=\(from.percentEscaped)&to=\(to.percentEscaped)&date=\(day)&time=\(time.percentEscaped)"
+    let minute = Self.minute
+    let next = Timestamp(milliseconds: (store.now.milliseconds + minute - 1) / minute * minute)
+    let (day, time) = (try CalendarDay(of: next), try SwissTime.clock(next))
+    let pair = "from=\(from.percentEscaped)&to=\(to.percentEscaped)&"
+    let query = pair + "date=\(day)&time=\(time.percentEscaped)"
     do {
-      return try await value(query, in: connections, LoadOptions(policy: policy)) { [services] in
+      var ways = try await value(query, in: connections, LoadOptions(policy: policy)) {
+        [services] in
         .value(try await services.connections(query, fields: policy.fields))
       }
+      ways.value.removeAll { $0.departure < next }
+      return ways
     } catch let error as ServiceError where error.isOffline && policy != .reload {
-      let pair = "from=\(from.percentEscaped)&to=\(to.percentEscaped)&"
-      guard let stored = try nearest(pair, at: moment, error) else { throw error }
+      guard let stored = try nearest(pair, from: next, error) else { throw error }
       return stored
     }
   }
 
-  /// Of the stored answers for other slots, the latest with a way that has not left; nil if there is none.
+  /// In milliseconds.
+  private static let minute: Int64 = 60_000
+
+  /// Of the stored answers to other requests, the latest with a way that has not left; nil if there is none.
   private func nearest(
-    _ prefix: String, at moment: Timestamp, _ error: any Error
+    _ prefix: String, from start: Timestamp, _ error: any Error
   ) throws -> CacheResult<[Connection]>? {
     var found: CacheResult<[Connection]>?
     try connections.namespace.scan(prefix: prefix) { entry, bytes in
-      let ways = try JSONCodec<[Connection]>().decode(bytes)
-      guard ways.contains(where: { $0.departure >= moment }) else { return true }
+      let ways = try JSONCodec<[Connection]>().decode(bytes).filter { $0.departure >= start }
       let age = entry.written.duration(to: store.now)
-      if found.map({ age < $0.age }) ?? true {
-        found = CacheResult(value: ways, source: .stale, age: age)
-        found?.error = error
+      if !ways.isEmpty, found.map({ age < $0.age }) ?? true {
+        found = CacheResult(value: ways, source: .stale, age: age, error: error)
       }
       return true
     }
     return found
-  }
-}
-
-extension Timestamp {
-  /// Rounded down to a multiple of `step` milliseconds since 1970.
-  fileprivate func cut(to step: Int64) -> Timestamp {
-    Timestamp(milliseconds: milliseconds - milliseconds % step)
   }
 }

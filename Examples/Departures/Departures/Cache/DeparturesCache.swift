@@ -6,15 +6,8 @@ import Service
 /// A stored value is returned at once, a stale one too while a newer one is fetched, or if the service cannot be
 /// reached. Every result has its source.
 public struct DeparturesCache: Sendable {
-  /// The use of stale values.
-  public enum Manner: Sendable {
-    /// Return it at once and fetch a newer one in the background: for an app.
-    case atOnce
-    /// Wait for a newer one, and return it only if that fails: for a command.
-    case afterAsking
-  }
-
-  public var manner = Manner.atOnce
+  /// Whether a lookup waits for a newer value in place of a stale one, as in a command. An app shows the stale one at once.
+  public var waitsForNewer = false
   public let store: Store
   public let services: Services
   public let lakes: [Lake]
@@ -40,17 +33,18 @@ public struct DeparturesCache: Sendable {
     self.services = services
     self.lakes = lakes
     self.log = log
-    boards = store.cache(of: Board.self, on: .boards)
-    connections = store.cache(of: [Connection].self, on: .connections)
-    locations = store.cache(of: [Station].self, on: .locations)
-    forecasts = store.cache(of: Forecast.self, on: .weather)
-    ships = store.cache(of: ShipDay.self, on: .ships)
-    temperatures = store.cache(of: WaterTemperature.self, on: .temperatures)
-    levels = store.cache(of: WaterLevel.self, on: .levels)
-    sun = store.cache(of: SunTimes.self, on: .sun)
-    tiles = store.cache(BytesCodec(), in: Shelf.tiles.name, rules: Shelf.tiles.rules)
+    boards = store.cache(of: Board.self, in: .boards)
+    connections = store.cache(of: [Connection].self, in: .connections)
+    locations = store.cache(of: [Station].self, in: .locations)
+    forecasts = store.cache(of: Forecast.self, in: .weather)
+    ships = store.cache(of: ShipDay.self, in: .ships)
+    temperatures = store.cache(of: WaterTemperature.self, in: .temperatures)
+    levels = store.cache(of: WaterLevel.self, in: .levels)
+    sun = store.cache(of: SunTimes.self, in: .sun)
+    tiles = store.cache(
+      BytesCodec(), in: BoatNamespace.tiles.name, rules: BoatNamespace.tiles.rules)
     try store.declare(.departures)
-    try store.declare(Shelf.http.rules, for: Shelf.http.name)
+    try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }
 
   public func lake(_ id: String) -> Lake? { lakes.first { $0.id == id } }
@@ -63,7 +57,7 @@ public struct DeparturesCache: Sendable {
     var options = options
     options.waitsForCommit = true
     // As long as the namespace keeps it.
-    if manner == .afterAsking, options.stale == nil {
+    if waitsForNewer, options.stale == nil {
       options.stale = .onError(cache.rules?.stale ?? .zero)
     }
     if let log {
@@ -94,7 +88,7 @@ public struct DeparturesCache: Sendable {
     load: @escaping @Sendable () async throws -> LoadOutcome<Value>
   ) async throws -> CacheResult<Value> {
     guard let loaded = try await answer(key, in: cache, options, load: load) else {
-      throw Missing(key: key, place: cache.name)
+      throw NotFound(key: key, place: cache.name)
     }
     return loaded
   }
@@ -102,7 +96,9 @@ public struct DeparturesCache: Sendable {
 
 extension Store {
   /// All types survive JSON unchanged, so a written value need not be decoded.
-  func cache<Value: Codable & Sendable>(of type: Value.Type, on shelf: Shelf) -> Cache<Value> {
-    cache(JSONCodec<Value>(isLossless: true), in: shelf.name, rules: shelf.rules)
+  func cache<Value: Codable & Sendable>(of type: Value.Type, in namespace: BoatNamespace) -> Cache<
+    Value
+  > {
+    cache(JSONCodec<Value>(isLossless: true), in: namespace.name, rules: namespace.rules)
   }
 }

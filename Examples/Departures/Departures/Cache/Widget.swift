@@ -17,8 +17,8 @@ public struct Widget: Sendable {
 
   public init(_ store: Store) {
     self.store = store
-    next = store.cache(of: NextDeparture.self, on: .next)
-    settingsCache = store.cache(of: WidgetSettings.self, on: .settings)
+    next = store.cache(of: NextDeparture.self, in: .next)
+    settingsCache = store.cache(of: WidgetSettings.self, in: .settings)
   }
 
   /// The saved settings, or the defaults.

@@ -5,14 +5,14 @@ public struct Lake: Codable, Hashable, Sendable, Identifiable {
   /// The name in the report of the lakes, `Z\u{FC}richsee`.
   public var name: String
   /// The place of its weather and sun times.
-  public var place: Place
+  public var place: Coordinates
   /// Its name in the simulations of Alplakes, the second source of its temperature; nil if it is not simulated.
   public var simulation: String?
   /// The numbers of its landings.
   public var stations: [String]
 
   public init(
-    id: String, name: String, place: Place, simulation: String? = nil, stations: [String] = []
+    id: String, name: String, place: Coordinates, simulation: String? = nil, stations: [String] = []
   ) {
     self.id = id
     self.name = name
@@ -40,7 +40,7 @@ extension Lake {
     _ stations: [String]
   ) -> Lake {
     Lake(
-      id: id, name: name, place: Place(latitude: latitude, longitude: longitude),
+      id: id, name: name, place: Coordinates(latitude: latitude, longitude: longitude),
       simulation: simulation, stations: stations)
   }
 }

@@ -13,7 +13,7 @@ public struct SunTimes: Codable, Hashable, Sendable {
   public var set: Timestamp?
 
   /// After the sunrise equation, with the refraction of a usual atmosphere.
-  public init(on day: CalendarDay, at place: Place) {
+  public init(on day: CalendarDay, at place: Coordinates) {
     let epoch = Timestamp(milliseconds: 946_728_000_000)  // J2000: 2000-01-01 12:00 UTC
     let noon = day.startInUTC.advanced(by: .hours(12))
     let days = (epoch.duration(to: noon) / .seconds(1) / 86_400).rounded() + 0.0008

@@ -26,7 +26,8 @@ public struct Services: Sendable {
     policy.whenDisconnected = .zero
     policy.secretParameters.insert("appid")
     let cache = HTTPCache(
-      in: store.namespace(Shelf.http.name), over: CheckedTransport(transport), policy: policy)
+      in: store.namespace(BoatNamespace.http.name), over: CheckedTransport(transport),
+      policy: policy)
     func service(_ base: String) -> Service {
       var service = Service(at: base, over: cache)
       service.message = { Self.words(of: $0) }
@@ -51,4 +52,40 @@ public struct Services: Sendable {
     let words = lines.compactMap { $0?.text?.trimmingBlanks }
     return words.isEmpty ? nil : words.joined(separator: "; ")
   }
+}
+
+/// The addresses of the services.
+public struct Addresses: Sendable {
+  /// The timetable: transport.opendata.ch, version 1.
+  public var timetable = "https://transport.opendata.ch/v1"
+  public var weather = "https://api.openweathermap.org/data/2.5"
+  /// Ship names and the report of the lakes; nil by default, because there is no public one.
+  public var boats: String?
+  /// The second source of temperatures.
+  public var simulations = "https://alplakes-api.eawag.ch"
+  public var tiles = "https://tile.openstreetmap.org"
+
+  public init() {}
+
+  /// All at one address, for a test or a recording.
+  public init(all base: String) {
+    timetable = base + "/v1"
+    weather = base + "/weather"
+    boats = base + "/boats"
+    simulations = base + "/simulations"
+    tiles = base + "/tiles"
+  }
+}
+
+/// The service does not have it.
+public struct NotFound: Error, Hashable, CustomStringConvertible {
+  public var key: String
+  public var place: String
+  public var description: String { "\(key) is not in \(place)" }
+}
+
+/// A service without an address.
+public struct NoAddress: Error, Hashable, CustomStringConvertible {
+  public var service: String
+  public var description: String { "there is no address for \(service)" }
 }

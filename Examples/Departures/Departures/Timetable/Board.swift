@@ -55,7 +55,7 @@ struct BoardBuilder {
   init(_ day: CalendarDay, limit: Int) throws {
     self.day = day
     self.limit = limit
-    span = try SwissTime.span(of: day)
+    span = try day.span
   }
 
   /// Adds an answer; returns the start of the next request, or nil if the day is complete or the service has no more.

@@ -1,17 +1,81 @@
+import Foundation
 public import Larder
+
+/// A day of the Gregorian calendar in the years 1 to 9999: `2026-03-29`.
+///
+/// Days in Zurich are 23 to 25 hours long where clocks change.
+public struct CalendarDay: RawRepresentable, Hashable, Comparable, Codable, Sendable,
+  CustomStringConvertible
+{
+  /// `2026-03-29`.
+  public let rawValue: String
+
+  public var description: String { rawValue }
+
+  /// Nil unless the calendar has that day.
+  public init?(rawValue text: String) {
+    let style = Self.style(in: .gmt)
+    guard let start = try? Date(text, strategy: style), style.format(start) == text else {
+      return nil
+    }
+    rawValue = text
+  }
+
+  public init?(_ text: String) { self.init(rawValue: text) }
+
+  /// The day of a moment in Zurich.
+  public init(of moment: Timestamp) throws(LarderError) {
+    self.init(moment, in: try SwissTime.timeZone)
+  }
+
+  /// The last day of the calendar for a moment after it.
+  private init(_ moment: Timestamp, in zone: TimeZone) {
+    let text = Self.style(in: zone).format(moment.date)
+    rawValue = text.utf8.count == 10 ? text : "9999-12-31"
+  }
+
+  /// When the day begins in UTC.
+  public var startInUTC: Timestamp { start(in: .gmt) }
+
+  /// The day in Zurich from its begin to its end: 23 hours when summer begins, 25 when it ends.
+  public var span: Range<Timestamp> {
+    get throws(LarderError) {
+      let zone = try SwissTime.timeZone
+      return start(in: zone)..<advanced(by: 1).start(in: zone)
+    }
+  }
+
+  /// The day this many days later.
+  public func advanced(by days: Int) -> CalendarDay {
+    CalendarDay(startInUTC.advanced(by: .days(days)), in: .gmt)
+  }
+
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+  private func start(in zone: TimeZone) -> Timestamp {
+    do {
+      return Timestamp(try Date(rawValue, strategy: Self.style(in: zone)))
+    } catch {
+      preconditionFailure("\(rawValue) was checked")
+    }
+  }
+
+  private static func style(in zone: TimeZone) -> Date.ISO8601FormatStyle {
+    Date.ISO8601FormatStyle(timeZone: zone).year().month().day()
+  }
+}
 
 /// The time of the timetable: always that of Zurich.
 public enum SwissTime {
   public static let zone = "Europe/Zurich"
 
-  /// The day of a time.
-  public static func day(of moment: Timestamp) throws -> CalendarDay {
-    try CalendarDay(of: moment, in: zone)
-  }
-
-  /// All of a day: 23 hours when summer begins, 25 when it ends.
-  public static func span(of day: CalendarDay) throws -> Range<Timestamp> {
-    try day.start(in: zone)..<day.advanced(by: 1).start(in: zone)
+  fileprivate static var timeZone: TimeZone {
+    get throws(LarderError) {
+      guard let zone = TimeZone(identifier: zone) else {
+        throw LarderError(.invalidArgument, "the time zone \"\(zone)\" is not known")
+      }
+      return zone
+    }
   }
 
   /// `09:05`.

@@ -36,6 +36,10 @@ public struct OutboxReport: Codable, Sendable, Hashable {
   public var conflicts: [String] = []
   /// Changes that wait for a network.
   public var left = 0
+
+  fileprivate mutating func add(_ conflict: String?, of edit: PendingEdit) {
+    if let conflict { conflicts.append("\(edit.text): \(conflict)") } else { sent += 1 }
+  }
 }
 
 /// The user's changes, stored until the service has them.
@@ -43,37 +47,63 @@ public struct OutboxReport: Codable, Sendable, Hashable {
 /// They are sent in their order. Sending one twice has the same effect as sending it once, so a process that was killed in
 /// between does no harm. A later change at the service wins, and the report says so.
 struct Outbox: Sendable {
-  let shelf: ArticleShelf
+  let storage: ArticleStore
   let readeck: Readeck
 
   /// All changes in their order.
   func edits() throws -> [(key: Key, edit: PendingEdit)] {
     var edits: [(key: Key, edit: PendingEdit)] = []
-    try shelf.outbox.namespace.scan { entry, bytes in
+    try storage.outbox.namespace.scan { entry, bytes in
       edits.append((entry.key, try JSONCodec<PendingEdit>().decode(bytes)))
       return true
     }
     return edits
   }
 
-  /// Applies a change to the stored article, and queues it, in one transaction.
-  func add(_ kind: PendingEdit.Kind, to id: String) throws {
-    let known = try shelf.article(id)
-    let edit = PendingEdit(
-      article: id, title: known?.bookmark.name ?? id, kind: kind, made: shelf.store.now)
-    var number = try edits().last.flatMap { Int($0.key.string ?? "") } ?? 0
-    try shelf.store.write { batch in
-      // Another process may have taken the number.
-      repeat { number += 1 } while try batch.value(for: Self.key(number), in: shelf.outbox) != nil
-      try batch.set(edit, for: Self.key(number), in: shelf.outbox)
-      guard var notes = known?.notes else { return }
-      switch kind {
-      case .archive, .delete: try batch.remove(id, from: shelf.articles)
-      case .unarchive, .mark, .unmark:
-        guard let field = kind.field else { return }
-        notes.bookmark = notes.bookmark.with(field.name, field.value)
-        try batch.setMetadata(notes.encoded(), of: id, in: shelf.articles.namespace)
+  /// Makes a change, queues it, and sends all. Without room in the queue it is sent after the others, or fails.
+  func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
+    let title = try storage.article(id)?.bookmark.name ?? id
+    let edit = PendingEdit(article: id, title: title, kind: kind, made: storage.store.now)
+    do {
+      try add(edit)
+    } catch let full as LarderError where full.code == .full {
+      // Those in the queue come first.
+      var report = try await send()
+      guard report.left == 0 else { throw full }
+      do {
+        report.add(try await send(edit), of: edit)
+      } catch let error as ServiceError where error.isOffline || error.isTemporary {
+        throw full
       }
+      try ignoringFullStore { try storage.store.write { try apply(edit, in: &$0) } }
+      return report
+    }
+    return try await send()
+  }
+
+  /// Applies a change to the stored article, and queues it, in one transaction.
+  private func add(_ edit: PendingEdit) throws {
+    var number = try edits().last.flatMap { Int($0.key.string ?? "") } ?? 0
+    try storage.store.write { batch in
+      // Another process may have taken the number.
+      repeat { number += 1 } while try batch.value(for: Self.key(number), in: storage.outbox) != nil
+      try batch.set(edit, for: Self.key(number), in: storage.outbox)
+      try apply(edit, in: &batch)
+    }
+  }
+
+  private func apply(_ edit: PendingEdit, in batch: inout WriteBatch) throws {
+    let articles = storage.articles.namespace
+    guard
+      var notes = try batch.entry(for: edit.article, in: articles).flatMap(StoredArticle.init)?
+        .notes
+    else { return }
+    switch edit.kind {
+    case .archive, .delete: try batch.remove(edit.article, from: articles)
+    case .unarchive, .mark, .unmark:
+      guard let field = edit.kind.field else { return }
+      notes.bookmark = notes.bookmark.with(field.name, field.value)
+      try batch.setMetadata(notes.encoded(), of: edit.article, in: articles)
     }
   }
 
@@ -88,38 +118,35 @@ struct Outbox: Sendable {
     var report = OutboxReport()
     while let (key, edit) = try edits().first {
       do {
-        let (isSent, conflict) = try await send(edit)
-        if isSent { report.sent += 1 }
-        if let conflict { report.conflicts.append("\(edit.text): \(conflict)") }
-        try await remove(key, edit, isSent: isSent)
+        let conflict = try await send(edit)
+        report.add(conflict, of: edit)
+        try await remove(key, edit, isSent: conflict == nil)
       } catch let error as ServiceError where error.isOffline || error.isTemporary {
-        report.left = try shelf.outbox.count()
+        report.left = try storage.outbox.count()
         break
       }
     }
     return report
   }
 
-  /// Whether a change was sent, and why it was dropped if it was not.
-  private func send(_ edit: PendingEdit) async throws -> (isSent: Bool, conflict: String?) {
+  /// Why a change was dropped; nil if it was sent.
+  private func send(_ edit: PendingEdit) async throws -> String? {
     do {
       let current = try await readeck.bookmark(edit.article)
-      if let field = edit.kind.field, current.fields[field.name] == field.value {
-        return (true, nil)
-      }
+      if let field = edit.kind.field, current.fields[field.name] == field.value { return nil }
       if current.updated != edit.base,
         Bookmark.isLater(current.updated, than: "\(edit.made)") == true
       {
-        return (false, "the service has a later change of the article")
+        return "the service has a later change of the article"
       }
       try await readeck.send(
         edit.kind.field.map { .object([$0.name: $0.value]) }, to: edit.article)
-      return (true, nil)
+      return nil
     } catch ServiceError.refused(status: 404, _) {
-      return edit.kind == .delete ? (true, nil) : (false, "the article was deleted")
+      return edit.kind == .delete ? nil : "the article was deleted"
     } catch let error as ServiceError where error.isRefusal {
       if case .refused(status: 401, _) = error { throw error }
-      return (false, "\(error)")
+      return "\(error)"
     }
   }
 
@@ -130,9 +157,9 @@ struct Outbox: Sendable {
       next?.edit.base = try await readeck.bookmark(edit.article).updated
     }
     let last = next
-    try shelf.store.write { batch in
-      try batch.remove(key, from: shelf.outbox.namespace)
-      if let last { try batch.set(last.edit, for: last.key, in: shelf.outbox) }
+    try storage.store.write { batch in
+      try batch.remove(key, from: storage.outbox.namespace)
+      if let last { try batch.set(last.edit, for: last.key, in: storage.outbox) }
     }
   }
 }

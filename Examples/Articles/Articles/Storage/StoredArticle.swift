@@ -28,11 +28,8 @@ public struct StoredArticle: Sendable, Hashable {
     var images: [String]
     /// The limit that its images exceeded; they are fetched again under a higher one.
     var imageLimit: Int?
-    /// Images of the former version that are still stored.
-    var former: [String]?
 
-    /// Whether the article needs an image.
-    func keeps(_ address: String) -> Bool { imageLimit == nil && images.contains(address) }
+    func needs(_ address: String) -> Bool { imageLimit == nil && images.contains(address) }
 
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
   }
@@ -50,9 +47,4 @@ public struct StoredArticle: Sendable, Hashable {
     used = entry.lastUsed
     isEdited = entry.state == .stale
   }
-}
-
-extension Sequence<StoredArticle> {
-  /// Newest first, by when they were added at the service.
-  func newestFirst() -> [StoredArticle] { sorted { $0.bookmark.isNewer(than: $1.bookmark) } }
 }

@@ -7,18 +7,17 @@ import Service
 /// `articles.images` that it owns, so they are removed with it in one transaction; an image of several articles has several
 /// owners. An edited article is stale: it is fetched when it is opened, and served if that fails.
 ///
-/// Neither articles nor images are evicted by the store: the shelf removes the oldest article when a newer one needs the
-/// room. Settings, users and the outbox are user data, which is never evicted.
-struct ArticleShelf: Sendable {
+/// The store itself evicts neither articles nor images: the oldest article is removed when a newer one needs the room.
+struct ArticleStore: Sendable {
   let store: Store
   let articles: Cache<String>
   let images: Cache<[UInt8]>
-  let users: Store.Namespace
-  let syncs: Cache<SyncMark>
+  let syncs: Cache<SyncRecord>
   let outbox: Cache<PendingEdit>
   private let settingsCache: Cache<OfflineSettings>
 
   private static let settingsKey = "offline"
+  private static let syncKey = "last sync"
 
   static let ever = Duration.days(36_500)
 
@@ -26,8 +25,7 @@ struct ArticleShelf: Sendable {
     self.store = store
     articles = store.cache(TextCodec(), in: realm.name("articles"), memory: MemoryLimits.off)
     images = store.cache(BytesCodec(), in: realm.name("articles.images"), memory: MemoryLimits.off)
-    users = store.namespace(realm.name("articles.user"))
-    syncs = store.cache(of: SyncMark.self, in: realm.name("articles.sync"), rules: .userData)
+    syncs = store.cache(of: SyncRecord.self, in: realm.name("articles.sync"), rules: .userData)
     outbox = store.cache(
       of: PendingEdit.self, in: realm.name("articles.outbox"), rules: .userData)
     settingsCache = store.cache(
@@ -69,7 +67,7 @@ struct ArticleShelf: Sendable {
       articles += page.items.compactMap(StoredArticle.init)
       cursor = page.next
     } while cursor != nil
-    return articles.newestFirst()
+    return articles.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
   }
 
   /// Marks the stored articles that the service has changed as stale.
@@ -87,36 +85,28 @@ struct ArticleShelf: Sendable {
     min(try settings().limit, try articles.namespace.info()?.rules.limits.entries ?? .max)
   }
 
-  /// Removes the oldest articles until there is room for one more within the limit.
-  ///
-  /// - Parameter listed: the articles that the service lists; they are removed last.
-  func makeRoom(for id: String, keeping listed: Set<String>) throws {
+  /// Removes articles until there is room for one more within the limit, as ``removeOldest(for:keeping:)`` chooses them.
+  func makeRoom(for bookmark: Bookmark, keeping listed: Set<String>) throws {
     let limit = try limit()
-    guard limit > 0, try articles.count() >= limit, try !has(id) else { return }
-    try remove(list(), downTo: limit - 1, keeping: listed)
+    guard limit > 0, try !has(bookmark.id) else { return }
+    while try articles.count() >= limit, try removeOldest(for: bookmark, keeping: listed) != nil {}
   }
 
-  /// Removes the oldest stored article that is older than `bookmark`; returns it, or nil if there is none.
-  func giveUpOldest(for bookmark: Bookmark) throws -> Bookmark? {
-    guard let oldest = try list().last?.bookmark, bookmark.isNewer(than: oldest) else { return nil }
-    try articles.namespace.remove(oldest.id)
+  /// Removes the oldest article that the service does not list; if it lists all, the oldest one that is older than `bookmark`.
+  /// Returns it; nil if there is none.
+  func removeOldest(for bookmark: Bookmark, keeping listed: Set<String>) throws -> Bookmark? {
+    let stored = try list().map(\.bookmark).filter { $0.id != bookmark.id }
+    let oldest =
+      stored.last { !listed.contains($0.id) }
+      ?? stored.last.flatMap { last in
+        bookmark.isNewer(than: last) ? last : nil
+      }
+    if let oldest { try articles.namespace.remove(oldest.id) }
     return oldest
   }
 
-  private func remove(
-    _ stored: [StoredArticle], downTo count: Int, keeping listed: Set<String> = []
-  ) throws {
-    let others = stored.filter { !listed.contains($0.bookmark.id) }
-    let candidates = stored.filter { listed.contains($0.bookmark.id) } + others
-    let leaving = candidates.suffix(max(0, stored.count - count))
-    guard !leaving.isEmpty else { return }
-    try store.write { batch in
-      for article in leaving { try batch.remove(article.bookmark.id, from: articles) }
-    }
-  }
-
-  /// Applies the settings: declares the limits, and removes the oldest articles and images beyond them.
-  func obey() throws {
+  /// Declares the limits of the settings, and removes the oldest articles and images beyond them.
+  func applySettings() throws {
     let settings = try settings()
     let rules = Rules(
       expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit),
@@ -128,22 +118,41 @@ struct ArticleShelf: Sendable {
     {
       return
     }
-    try store.declare(.userData, for: users.name)
-    if settings.limit == 0 { try clear() }
     if settings.imageBytes == 0 { try images.clear() }
-    try remove(list(), downTo: settings.limit)
-    if try (images.namespace.info()?.bytes ?? 0) > settings.imageBytes {
-      try leaveOutImages(downTo: settings.imageBytes)
+    if settings.limit == 0 { try clear([articles.name, images.name]) }
+    let leaving = try list().dropFirst(settings.limit)
+    try store.write { batch in
+      for article in leaving { try batch.remove(article.bookmark.id, from: articles) }
     }
+    try leaveOutImages(downTo: settings.imageBytes)
     try store.declare(rules, for: articles.name)
     try store.declare(imageRules, for: images.name)
   }
 
-  /// Removes all articles and images in one transaction.
-  func clear() throws {
+  func syncRecord() throws -> SyncRecord? { try syncs.value(for: Self.syncKey) }
+
+  /// Makes the record before the articles take the last room; later it is only overwritten.
+  func beginSync() throws {
+    if try syncRecord() == nil { try syncs.set(SyncRecord(), for: Self.syncKey) }
+  }
+
+  /// - Parameters:
+  ///   - isSuccess: whether its time becomes that of the last sync.
+  ///   - refusal: the article without room.
+  func endSync(isSuccess: Bool, refusal: SyncRecord.Refusal?) throws {
     try store.write { batch in
-      _ = try batch.clear(articles.name)
-      _ = try batch.clear(images.name)
+      guard let before = try batch.value(for: Self.syncKey, in: syncs) else { return }
+      let record = SyncRecord(moment: isSuccess ? store.now : before.moment, refusal: refusal)
+      if record != before { try batch.set(record, for: Self.syncKey, in: syncs) }
+    }
+  }
+
+  /// Removes all data of the user but the settings. Loads under way, in any process, store nothing afterwards.
+  func removeAll() throws { try clear([articles.name, images.name, syncs.name, outbox.name]) }
+
+  private func clear(_ names: [String]) throws {
+    try store.write { batch in
+      for name in names { _ = try batch.clear(name) }
     }
   }
 }

@@ -5,14 +5,63 @@ import Testing
 
 @testable import Departures
 
-/// What an app does when it starts and when it leaves the screen.
-@Suite(.checkedStores) struct BackgroundTests {
+/// Favourites before their use, and what an app does when it starts and when it leaves the screen.
+@Suite(.checkedStores) struct PrefetchTests {
   private let fixture: Fixture
   private let lines = Lines<String>()
   private var cache: DeparturesCache { fixture.cache }
   private var services: FakeServices { fixture.services }
 
   init() throws { fixture = try Fixture(jumps: true, log: { [lines] in lines.add($0) }) }
+
+  private func stations(_ count: Int) -> [String] { (0..<count).map { "\(8_500_000 + $0)" } }
+
+  @Test(arguments: [0, 1, 2, 3, 200]) func `two favourites at once, then with pauses`(count: Int)
+    async throws
+  {
+    let prefetch = try cache.prefetch(stations(count))
+    var done: [Int] = []
+    for await step in prefetch {
+      done.append(step.done)
+      #expect(step.total == count)
+    }
+    #expect(await prefetch.finish().counts == [0, count, 0, 0])
+    #expect(done == Array((1...max(count, 1)).prefix(count)))
+    let pauses = [Duration.milliseconds(500)] + Array(repeating: .milliseconds(200), count: 197)
+    #expect(fixture.clock.waits.all == Array(pauses.prefix(max(0, count - 2))))
+    #expect(services.count == count)
+    let asked = services.asked.map { $0.dropFirst(20).prefix(7) }
+    #expect(asked.allSatisfy { $0.allSatisfy(\.isNumber) } || count == 0)
+    #expect(try fixture.store.namespace("boat.boards").count() == count)
+  }
+
+  @Test func `fresh boards cost neither a request nor a pause`() async throws {
+    _ = try await cache.board(at: stations(5)[1])
+    _ = try await cache.board(at: stations(5)[3])
+    #expect(try await cache.prefetch(stations(5)).finish().counts == [2, 3, 0, 0])
+    #expect(fixture.clock.waits.all == [.milliseconds(200)], "after the third, of five")
+    #expect(services.count == 5)
+    services.change { $0.delay = 2 }
+    let live = stations(9)[8]
+    _ = try await cache.board(at: live)
+    fixture.clock.advance(by: .seconds(80))
+    let summary = try await cache.prefetch([live]).finish()
+    #expect(summary.counts == [0, 1, 0, 0] && services.count == 7)
+  }
+
+  @Test func `a failing favourite stops no other, a cancelled prefetch ends`() async throws {
+    services.change { $0.unknown = ["8500001"] }
+    #expect(try await cache.prefetch(stations(4)).finish().counts == [0, 3, 1, 0])
+    let prefetch = try cache.prefetch((0..<200).map { "\(8_600_000 + $0)" })
+    var seen = 0
+    for await _ in prefetch {
+      seen += 1
+      if seen == 3 { prefetch.cancel() }
+    }
+    let summary = await prefetch.finish()
+    #expect(summary.remaining > 0 && summary.loaded + summary.failed + summary.remaining == 200)
+    #expect(services.count - 4 <= summary.loaded + summary.failed)
+  }
 
   private func boards(_ stations: [String], on day: String) -> [String] {
     stations.map { "/v1/stationboard?id=\($0)&limit=200&datetime=\(day)%2000%3A00" }
@@ -65,11 +114,11 @@ import Testing
     try widget.save(WidgetSettings(stations: ["1", "2", "3"]))
     services.change { $0.unknown = ["2"] }
     let leaving = try cache.enterBackground()
-    var failed: [Errand] = []
+    var failed: [PrefetchRequest] = []
     for await step in leaving {
       if case .failed(let error) = step.outcome {
         failed.append(step.key)
-        #expect(error is Missing)
+        #expect(error is NotFound)
       }
     }
     #expect(failed == [.next("2"), .board("2", inDays: 1)])
@@ -84,9 +133,9 @@ import Testing
     services.change { $0.shipsAreDown = true }
     let widget = Widget(fixture.store)
     try widget.save(WidgetSettings(stations: ["1", "2"]))
-    for errands in [try cache.start(["1", "2"]), try cache.enterBackground()] {
-      var failed: [Errand] = []
-      for await step in errands { if case .failed = step.outcome { failed.append(step.key) } }
+    for prefetch in [try cache.start(["1", "2"]), try cache.enterBackground()] {
+      var failed: [PrefetchRequest] = []
+      for await step in prefetch { if case .failed = step.outcome { failed.append(step.key) } }
       #expect(failed == [.ships])
     }
     #expect(services.count(of: "/ships") == 2, "once each, not for every station")
@@ -137,4 +186,9 @@ import Testing
     _ = try await Task(priority: .high) { try await cache.board(at: "4") }.value
     #expect(services.priorities.last == .high)
   }
+}
+
+extension Prefetch.Summary {
+  /// Present, loaded, failed, left.
+  var counts: [Int] { [present, loaded, failed, remaining] }
 }

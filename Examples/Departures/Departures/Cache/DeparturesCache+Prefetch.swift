@@ -1,22 +1,40 @@
 public import Larder
 
-/// Work ahead of requests: one errand after the other at low priority. Each has an outcome of its own.
+/// A request ahead of use.
+public enum PrefetchRequest: Hashable, Sendable, CustomStringConvertible {
+  /// Fetches a station's board: today's, or that of a later day.
+  case board(String, inDays: Int = 0)
+  /// Fetches today's board, and writes the next departures for the widget.
+  case next(String)
+  /// Fetches the ship names of today.
+  case ships
+
+  public var description: String {
+    switch self {
+    case .board(let station, 0), .next(let station): station
+    case .board(let station, let days): "\(station) in \(days) d"
+    case .ships: "ships"
+    }
+  }
+}
+
+/// Requests ahead of use, one after the other at low priority. Each has an outcome of its own.
 ///
 /// Iterate for the progress; cancel with ``Prefetch/cancel()``.
 extension DeparturesCache {
   /// Fetches today's boards of the favourites, unless they are fresh.
-  public func prefetch(_ favourites: [String]) throws -> Prefetch<Errand> {
+  public func prefetch(_ favourites: [String]) throws -> Prefetch<PrefetchRequest> {
     try run(favourites.map { .board($0) })
   }
 
   /// For the start of an app: the boards of the favourites, then the names of the ships; nothing for the widget.
-  public func start(_ favourites: [String]) throws -> Prefetch<Errand> {
+  public func start(_ favourites: [String]) throws -> Prefetch<PrefetchRequest> {
     try run(favourites.map { .board($0) } + [.ships])
   }
 
   /// For an app that goes to the background: updates the widget, and fetches the boards of tomorrow for a morning without a
   /// network; for the stations of the widget's settings.
-  public func enterBackground() throws -> Prefetch<Errand> {
+  public func enterBackground() throws -> Prefetch<PrefetchRequest> {
     let stations = try Widget(store).settings.stations
     if stations.isEmpty { return try run([]) }
     return try run(
@@ -32,15 +50,17 @@ extension DeparturesCache {
     }
   }
 
-  private func run(_ errands: [Errand]) throws -> Prefetch<Errand> {
-    let before = errands.first == .ships ? 1 : 0
+  private func run(_ requests: [PrefetchRequest]) throws -> Prefetch<PrefetchRequest> {
+    let before = requests.first == .ships ? 1 : 0
     return try Prefetch(
-      errands, concurrency: 1, clock: store.clock, priority: .low,
+      requests, concurrency: 1, clock: store.clock, priority: .low,
       pause: { Self.pause(after: $0 - before) }, load: perform)
   }
 
-  private func perform(_ errand: Errand) async throws -> Prefetch<Errand>.Step.Outcome {
-    switch errand {
+  private func perform(_ request: PrefetchRequest) async throws
+    -> Prefetch<PrefetchRequest>.Step.Outcome
+  {
+    switch request {
     case .board(let station, let days):
       let day = try today.advanced(by: days)
       let board = try await board(at: station, on: day, Self.waiting(for: .boards))
@@ -64,16 +84,18 @@ extension DeparturesCache {
     }
   }
 
-  private func outcome<Value>(_ loaded: CacheResult<Value>) -> Prefetch<Errand>.Step.Outcome {
+  private func outcome<Value>(_ loaded: CacheResult<Value>)
+    -> Prefetch<PrefetchRequest>.Step.Outcome
+  {
     if let error = loaded.error { return .failed(error) }
     return loaded.source == .loaded ? .loaded : .present
   }
 
   /// A prefetch waits for a newer value in place of a stale one.
   private static func waiting(
-    for shelf: Shelf, policy: RequestPolicy = .standard
+    for namespace: BoatNamespace, policy: RequestPolicy = .standard
   ) -> LoadOptions {
-    LoadOptions(policy: policy, stale: .onError(shelf.rules.stale))
+    LoadOptions(policy: policy, stale: .onError(namespace.rules.stale))
   }
 }
 

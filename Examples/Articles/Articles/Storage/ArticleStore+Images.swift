@@ -2,38 +2,29 @@ import Larder
 
 /// The images of articles.
 ///
-/// An image has as owners the articles that show it and have room for it. An empty entry stands for an image that the service
+/// An image has as owners the articles that show it and have room for it. A negative entry stands for an image that the service
 /// refused; it expires after ``absence``, and the image is requested again.
-extension ArticleShelf {
+extension ArticleStore {
   static let absence = Duration.days(1)
 
-  private func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
+  func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
   /// The images to fetch for an article. An image that another article has fetched gets this owner too.
   func missingImages(of article: StoredArticle) throws -> [String] {
     let id = article.bookmark.id
-    let owner = owner(id)
     return try article.images.filter { address in
       guard let entry = try images.entry(for: address), entry.state != .expired else {
         return true
       }
-      if entry.owners.contains(owner) { return false }
+      if entry.owners.contains(owner(id)) { return false }
       return try settle(address, shownBy: id) == .missing
     }
   }
 
-  /// The attributes of an article's image.
-  func attributes(ofImageIn id: String, type: String?) -> EntryAttributes {
-    var attributes = EntryAttributes(expires: .never)
-    attributes.owners = [owner(id)]
-    attributes.metadata = type.map { Array($0.utf8) }
-    return attributes
-  }
-
   /// The state of an image for one article.
-  enum Standing {
+  enum ImageState {
     /// Stored, and owned by the article.
-    case kept
+    case stored
     /// Not stored, and the article needs it.
     case missing
     /// The article was removed, does not show it any more, or has no room for it.
@@ -42,22 +33,22 @@ extension ArticleShelf {
 
   /// Sets the owners of an image to the articles that need it, and returns its state for the article `id`.
   ///
-  /// It was stored for one article; others may have waited for the same fetch, and that one may have changed meanwhile. An
+  /// It was stored for one article; others may have waited for the same load, and that one may have changed meanwhile. An
   /// image without owners is removed.
-  func settle(_ address: String, shownBy id: String) throws -> Standing {
+  func settle(_ address: String, shownBy id: String) throws -> ImageState {
     try store.write { batch in try settle(address, shownBy: id, in: &batch) }
   }
 
   private func settle(
     _ address: String, shownBy id: String, in batch: inout WriteBatch
-  ) throws -> Standing {
-    let isWanted = try notes(of: id, in: &batch)?.keeps(address) == true
+  ) throws -> ImageState {
+    let isWanted = try notes(of: id, in: &batch)?.needs(address) == true
     guard let known = try batch.entry(for: address, in: images.namespace) else {
       return isWanted ? .missing : .unwanted
     }
     var owners: [Owner] = []
     for owner in known.owners + [owner(id)] where !owners.contains(owner) {
-      guard let id = owner.key.string, try notes(of: id, in: &batch)?.keeps(address) == true else {
+      guard let id = owner.key.string, try notes(of: id, in: &batch)?.needs(address) == true else {
         continue
       }
       owners.append(owner)
@@ -67,22 +58,7 @@ extension ArticleShelf {
     } else if owners != known.owners {
       try batch.setOwners(owners, of: address, in: images.namespace)
     }
-    return isWanted ? .kept : .unwanted
-  }
-
-  /// Records that the service refused an image, unless it is stored by now.
-  func noteAbsence(of address: String, in id: String, reason: String) throws {
-    var attributes = attributes(ofImageIn: id, type: reason)
-    attributes.expires = .after(Self.absence)
-    try store.write { batch in
-      guard try settle(address, shownBy: id, in: &batch) == .missing else { return }
-      try batch.set([], for: address, in: images.namespace, attributes)
-    }
-  }
-
-  /// Whether these additional bytes exceed the limit for images.
-  func isTooMuch(_ bytes: Int, limit: Int) throws -> Bool {
-    try (images.namespace.info()?.bytes ?? 0) + bytes > limit
+    return isWanted ? .stored : .unwanted
   }
 
   /// Keeps an article without images, and records the limit; a version with other images keeps those.
@@ -96,7 +72,7 @@ extension ArticleShelf {
   /// Removes the images of the oldest articles until the others fit.
   func leaveOutImages(downTo limit: Int) throws {
     for article in try list().reversed() where !article.images.isEmpty && !article.lacksImages {
-      guard try isTooMuch(0, limit: limit) else { return }
+      guard try (images.namespace.info()?.bytes ?? 0) > limit else { return }
       try leaveOutImages(of: article, limit: limit)
     }
   }
@@ -109,21 +85,18 @@ extension ArticleShelf {
     }
   }
 
-  /// Removes the images that only the former version showed.
-  func releaseFormerImages(of id: String) throws {
-    guard try article(id)?.notes.former != nil else { return }
-    try note(id) { notes in
-      defer { notes.former = nil }
-      return notes.former ?? []
-    }
-  }
+  /// Removes those of the images that the article does not show any more, unless others show them.
+  func release(_ images: [String], of id: String) throws { try note(id) { _ in images } }
 
   /// Changes an article's metadata, and settles the owners of the images that `change` returns.
   private func note(_ id: String, _ change: (inout StoredArticle.Notes) -> [String]) throws {
     try store.write { batch in
-      guard var notes = try notes(of: id, in: &batch) else { return }
+      guard let before = try notes(of: id, in: &batch) else { return }
+      var notes = before
       let addresses = change(&notes)
-      try batch.setMetadata(notes.encoded(), of: id, in: articles.namespace)
+      if notes != before {
+        try batch.setMetadata(notes.encoded(), of: id, in: articles.namespace)
+      }
       for address in addresses { _ = try settle(address, shownBy: id, in: &batch) }
     }
   }

@@ -2,7 +2,7 @@ public import Larder
 import Service
 
 /// The namespaces of the store, each with its rules in one line.
-public enum Shelf: String, CaseIterable, Sendable {
+public enum BoatNamespace: String, CaseIterable, Sendable {
   case boards, next, connections, locations, weather, ships, temperatures, levels, sun, tiles
   case settings, http
 

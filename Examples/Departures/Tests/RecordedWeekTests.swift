@@ -6,25 +6,25 @@ import Testing
 @testable import Departures
 
 /// What the cache is worth, over a recorded week.
-@Suite(.checkedStores) struct WeekTests {
+@Suite(.checkedStores) struct RecordedWeekTests {
   private func requests(
-    of sessions: [Week.Session], policy: RequestPolicy = .standard, news: [FakeServices.News]? = nil
+    of sessions: [RecordedWeek.Session], policy: RequestPolicy = .standard
   ) async throws -> (requests: Int, reads: Int, hitRate: Double?) {
     let fixture = try Fixture(at: "2025-07-07T06:00:00+0200", jumps: true)
-    let news = try news ?? Week.news()
+    let news = try RecordedWeek.news()
     fixture.services.change {
       $0.fields = ["Cache-Control": "max-age=60"]
       $0.news = news
     }
-    var visitor = try Visitor(fixture, policy: policy)
-    for session in sessions { try await visitor.visit(session) }
-    #expect(visitor.failures.isEmpty)
+    var app = try SimulatedApp(fixture, policy: policy)
+    for session in sessions { try await app.run(session) }
+    #expect(app.failures.isEmpty)
     let hitRate = try fixture.store.statistics().reads.hitRate
-    return (fixture.services.count, visitor.reads, hitRate)
+    return (fixture.services.count, app.reads, hitRate)
   }
 
   @Test func `a week spares 95 % of requests, the first start 80 %`() async throws {
-    let sessions = try Week.sessions()
+    let sessions = try RecordedWeek.sessions()
     #expect(sessions.count > 50)
     let plain = try await requests(of: Array(sessions.prefix(3)), policy: .reload)
     #expect(plain.requests == plain.reads, "without a cache each read is a request")
@@ -37,44 +37,31 @@ import Testing
     #expect(Double(first.requests) <= 0.2 * Double(first.reads))
   }
 
-  @Test func `with delays at every landing 80 % are spared`() async throws {
-    let sessions = try Week.sessions()
-    let always = FakeServices.News(
-      span: try moment("2025-07-07T00:00:00+0200")..<moment("2025-07-14T00:00:00+0200"), minutes: 3)
-    let live = try await requests(of: sessions, news: [always])
-    print("a week of news: \(live.reads) reads, \(live.requests) requests")
-    let share = Double(live.requests) / Double(live.reads)
-    #expect(share > 0.1, "boards with news are asked for again")
-    #expect(share <= 0.2)
-  }
-
   @Test func `without services a warm cache answers 99 %`() async throws {
     let fixture = try Fixture(at: "2025-07-07T06:00:00+0200", jumps: true)
-    let news = try Week.news()
+    let news = try RecordedWeek.news()
     fixture.services.change { $0.news = news }
-    var visitor = try Visitor(fixture)
-    let sessions = try Week.sessions()
+    var app = try SimulatedApp(fixture)
+    let sessions = try RecordedWeek.sessions()
     let last = try #require(
       sessions.firstIndex { $0.start > (try! moment("2025-07-12T08:30:00+0200")) })
-    for session in sessions[..<last] { try await visitor.visit(session) }
+    for session in sessions[..<last] { try await app.run(session) }
     fixture.services.change { $0.isDown = true }
-    visitor.areServicesUp = false
-    let before = visitor.reads
-    for session in sessions[last...] { try await visitor.visit(session) }
-    #expect(try SwissTime.day(of: fixture.clock.now).description == "2025-07-13")
-    let reads = visitor.reads - before
-    print("services down: \(reads) reads, \(visitor.failures.count) without an answer")
+    app.areServicesUp = false
+    let before = app.reads
+    for session in sessions[last...] { try await app.run(session) }
+    #expect(try CalendarDay(of: fixture.clock.now).description == "2025-07-13")
+    let reads = app.reads - before
+    print("services down: \(reads) reads, \(app.failures.count) without an answer")
     #expect(reads > 1000)
-    #expect(Double(visitor.failures.count) <= 0.01 * Double(reads), "\(visitor.failures)")
+    #expect(Double(app.failures.count) <= 0.01 * Double(reads), "\(app.failures)")
   }
 
   @Test func `the same again is at least ten times faster`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
-    let store = try Store.tested(clock: clock)
     let fake = FakeServices()
-    try await LocalServer.run { server in
+    try await withServer(clock) { server, cache in
       server.become { fake.answer($0.path) }
-      let cache = try DeparturesCache(store, services: server.services(in: store))
       func round() async throws -> Duration {
         let start = ContinuousClock.now
         for station in 0..<30 { _ = try await cache.board(at: "\(8_503_000 + station)") }

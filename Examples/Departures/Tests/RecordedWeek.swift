@@ -1,13 +1,14 @@
 import Departures
+import ExampleTesting
 import Larder
 
 /// A week of an app, session by session, in the form of its log: when it was opened, for how many minutes, the landing that
-/// was looked at, and whether the map was. Nobody's own: written down as one person would use it.
+/// was shown, and whether the map was.
 ///
-/// At the start it asks for the boards of its five favourites; while it is open it draws the board anew every half minute, with
-/// the ships' names; and on opening a lake's page it asks for the weather and the water. When it leaves the screen it tells the
-/// widget what leaves next, and fetches the boards of tomorrow.
-struct Week {
+/// At the start the app requests the boards of its five favourites; while it is open it draws the board every half minute, with
+/// the names of ships; on the page of a lake it requests the weather and the water. When it leaves the screen it updates the
+/// widget, and fetches the boards of tomorrow.
+struct RecordedWeek {
   struct Session {
     var start: Timestamp
     var minutes: Int
@@ -59,33 +60,30 @@ struct Week {
   }
 }
 
-/// Asks what an app asks, and counts.
-struct Visitor {
+/// Makes the requests of an app, and counts them.
+struct SimulatedApp {
   let cache: DeparturesCache
   let clock: JumpingClock
-  /// What is asked: the cache as an app uses it, or the services each time.
-  var policy = RequestPolicy.standard
-  /// Whether what is fetched in the background, or ahead, comes.
+  /// The cache as an app uses it, or the services each time.
+  let policy: RequestPolicy
+  /// Whether what is fetched in the background, or ahead, arrives.
   var areServicesUp = true
   private(set) var reads = 0
   private(set) var failures: [any Error] = []
 
   init(_ fixture: Fixture, policy: RequestPolicy = .standard) throws {
-    try Widget(fixture.store).save(WidgetSettings(stations: Week.favourites))
-    cache = fixture.cache
-    clock = fixture.clock
-    self.policy = policy
+    try Widget(fixture.store).save(WidgetSettings(stations: RecordedWeek.favourites))
+    (cache, clock, self.policy) = (fixture.cache, fixture.clock, policy)
   }
 
-  mutating func visit(_ session: Week.Session) async throws {
+  mutating func run(_ session: RecordedWeek.Session) async throws {
     if session.start > clock.now { clock.advance(by: clock.now.duration(to: session.start)) }
-    for station in Week.favourites { try await board(at: station) }
+    for station in RecordedWeek.favourites { try await readBoard(at: station) }
     for half in 0..<(session.minutes * 2) {
-      try await board(at: session.station)
-      let (cache, policy) = (cache, policy)
-      try await read(.ships, "\(cache.today)") { try await cache.ships(policy: policy).source }
-      if half == 4 { try await lookAtLake() }
-      if half == 6, session.hasMap { try await lookAtMap() }
+      try await readBoard(at: session.station)
+      try await readShips()
+      if half == 4 { try await readLake() }
+      if half == 6, session.hasMap { try await readMap() }
       clock.advance(by: .seconds(30))
     }
     try await leave()
@@ -93,13 +91,10 @@ struct Visitor {
 
   private mutating func leave() async throws {
     guard policy == .standard else {
-      let (cache, policy) = (cache, policy)
       for days in 0...1 {
-        for station in Week.favourites { try await board(at: station, inDays: days) }
+        for station in RecordedWeek.favourites { try await readBoard(at: station, inDays: days) }
       }
-      return try await read(.ships, "\(cache.today)") {
-        try await cache.ships(policy: policy).source
-      }
+      return try await readShips()
     }
     for await step in try cache.enterBackground() where areServicesUp {
       reads += 1
@@ -107,47 +102,51 @@ struct Visitor {
     }
   }
 
-  private mutating func board(at station: String, inDays days: Int = 0) async throws {
-    let (cache, policy) = (cache, policy)
+  private mutating func readBoard(at station: String, inDays days: Int = 0) async throws {
     let day = try cache.today.advanced(by: days)
-    try await read(.boards, DeparturesCache.boardKey(station, on: day)) {
+    try await read(.boards, DeparturesCache.boardKey(station, on: day)) { cache, policy in
       try await cache.board(at: station, on: day, policy: policy).source
     }
   }
 
-  private mutating func lookAtLake() async throws {
-    let (cache, policy) = (cache, policy)
-    let lake = cache.lakes[0]
-    try await read(.weather, lake.id) { try await cache.forecast(of: lake, policy: policy).source }
-    try await read(.temperatures, lake.id) {
-      try await cache.temperature(of: lake, policy: policy)?.source
-    }
-    try await read(.levels, lake.id) { try await cache.level(of: lake, policy: policy)?.source }
+  private mutating func readShips() async throws {
+    try await read(.ships, "\(cache.today)") { try await $0.ships(policy: $1).source }
   }
 
-  private mutating func lookAtMap() async throws {
-    let (cache, policy) = (cache, policy)
+  private mutating func readLake() async throws {
+    let lake = cache.lakes[0]
+    try await read(.weather, lake.id) { try await $0.forecast(of: lake, policy: $1).source }
+    try await read(.temperatures, lake.id) {
+      try await $0.temperature(of: lake, policy: $1)?.source
+    }
+    try await read(.levels, lake.id) { try await $0.level(of: lake, policy: $1)?.source }
+  }
+
+  private mutating func readMap() async throws {
     for tile in 0..<9 {
       let (x, y) = (4290 + tile % 3, 2870 + tile / 3)
       try await read(.tiles, "13/\(x)/\(y)") {
-        try await cache.tile(zoom: 13, x: x, y: y, policy: policy).source
+        try await $0.tile(zoom: 13, x: x, y: y, policy: $1).source
       }
     }
   }
 
   private mutating func read<Source: Equatable>(
-    _ shelf: Shelf, _ key: String, _ body: () async throws -> Source
+    _ namespace: BoatNamespace, _ key: String,
+    _ body: (DeparturesCache, RequestPolicy) async throws -> Source
   ) async throws {
     reads += 1
-    do { guard "\(try await body())".contains("stale"), areServicesUp else { return } } catch {
+    do {
+      guard "\(try await body(cache, policy))".contains("stale"), areServicesUp else { return }
+    } catch {
       failures.append(error)
       return
     }
     // Half a minute is more than a refresh takes; here it is over at once, and the refresh is waited for instead, for a
     // second at most.
-    let entries = cache.store.namespace(shelf.name)
-    for _ in 0..<1000 where try entries.entry(for: key)?.state != .fresh {
-      try await Task.sleep(for: .milliseconds(1))
+    let entries = cache.store.namespace(namespace.name)
+    _ = try await Patience.until(within: .seconds(1)) {
+      try entries.entry(for: key)?.state == .fresh
     }
   }
 }

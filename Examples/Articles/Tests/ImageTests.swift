@@ -2,11 +2,10 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
-import TestSupport
 import Testing
 
-/// Images that several articles show, and articles that change while theirs are fetched.
-@Suite(.fixture(Fixture.self)) struct SharedImageTests {
+/// Images with limits and failures, and articles that change while theirs are fetched.
+@Suite(.fixture(Fixture.self)) struct ImageTests {
   private let fixture = Fixture.current
 
   private func entry(_ path: String, _ fixture: Fixture) throws -> Store.Entry? {
@@ -30,10 +29,30 @@ import Testing
     try await fixture.asked(for: "/img/shared")
     _ = try await fixture.reader.article(id: FakeReadeck.id(1))
     // Its last image comes after it has begun to wait for the first.
-    try await waitUntil { try fixture.images(of: 1) >= 5 }
+    #expect(try await Patience.until { try fixture.images(of: 1) >= 5 })
     try await meanwhile()
     gate.open()
     await fixture.reader.finish()
+  }
+
+  @Test func `an image of two articles is fetched once, and removed with the last`() async throws {
+    try fixture.reader.change(.test(articles: 10))
+    fixture.readeck.fill(10)
+    for number in 0..<2 {
+      fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
+    }
+    fixture.readeck.set(FakeReadeck.Image(), at: "/img/shared")
+    _ = try await fixture.sync()
+    #expect(fixture.asked().images == ["/img/shared"])
+    let images = fixture.images
+    let address = fixture.address("/img/shared")
+    #expect(try images.entry(for: address)?.owners.count == 2)
+    fixture.readeck.fill(1, from: 10)
+    _ = try await fixture.sync()
+    #expect(try images.entry(for: address)?.owners.map(\.key.description) == [FakeReadeck.id(1)])
+    fixture.readeck.fill(1, from: 11)
+    _ = try await fixture.sync()
+    #expect(try images.count() == 0)
   }
 
   @Test func `an image that two articles fetch at once has both as owners`() async throws {
@@ -65,6 +84,67 @@ import Testing
     #expect(try entry("/img/none", fixture)?.owners.count == 2)
   }
 
+  @Test func `an article whose images do not fit is stored without them`() async throws {
+    try fixture.reader.change(.test(imageMegabytes: 50))
+    fixture.readeck.fill(3, images: 3)
+    let large = [UInt8](repeating: 7, count: 17_000_000)
+    for page in fixture.readeck.pages.prefix(2) {
+      for number in 0..<3 {
+        fixture.readeck.set(.init(bytes: large), at: "/img/\(page.id)-\(number)")
+      }
+    }
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.stored == 3)
+    let stored = try fixture.reader.stored()
+    #expect(stored.map(\.lacksImages) == [true, true, false])
+    #expect(try fixture.reader.usage().imageBytes == 15, "none of those that do not fit is left")
+    #expect(try await fixture.reader.article(id: stored[0].bookmark.id).html.contains("<img"))
+    _ = fixture.asked()
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(fixture.server.count == 1, "nor are they fetched again and again")
+
+    try fixture.reader.change(.test(imageMegabytes: 60))
+    _ = try await fixture.sync()
+    #expect(try fixture.reader.stored().map(\.lacksImages) == [false, true, false])
+    #expect(try fixture.reader.usage().imageBytes == 3 * large.count + 15)
+
+    // The images of the oldest go first, as articles do.
+    try fixture.reader.change(.test(imageMegabytes: 50))
+    #expect(try fixture.reader.stored().map(\.lacksImages) == [true, true, true])
+    let usage = try fixture.reader.usage()
+    #expect(usage.imageBytes == 0 && usage.articles == 3)
+  }
+
+  @Test func `failed images are requested again later`() async throws {
+    fixture.readeck.fill(2, images: 2)
+    let (gone, later) = ("/img/\(FakeReadeck.id(0))-0", "/img/\(FakeReadeck.id(1))-1")
+    let page = "/img/\(FakeReadeck.id(1))-0"
+    fixture.readeck.set(.init(status: 404), at: gone)
+    fixture.readeck.set(.init(status: 503), at: later)
+    // A login page of the network is no image.
+    fixture.readeck.set(.init(bytes: Array("<html>".utf8), type: "text/html"), at: page)
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.images == 1)
+    let asked = fixture.asked().images
+    #expect(asked.filter { $0 == later }.count == 3)
+    #expect(asked.filter { $0 == gone }.count == 1)
+    for path in [gone, later, page] { fixture.readeck.set(.init(), at: path) }
+    #expect(try await fixture.sync().images == 2)
+    #expect(Set(fixture.asked().images) == [later, page])
+    fixture.clock.advance(by: .days(1))
+    #expect(try await fixture.sync().images == 1)
+    #expect(fixture.asked().images == [gone])
+  }
+
+  @Test func `an image of an unreachable host is fetched by a later sync`() async throws {
+    fixture.readeck.fill(1, images: 1)
+    fixture.network.fail(with: .notConnectedToInternet, after: 2)
+    let first = try await fixture.sync()
+    #expect(first.outcome == .done && first.images == 0)
+    fixture.network.recover()
+    #expect(try await fixture.sync().images == 1)
+  }
+
   @Test(arguments: [200, 404]) func `an article removed during its images does not stop a sync`(
     status: Int
   ) async throws {
@@ -84,7 +164,7 @@ import Testing
   @Test(arguments: [5, 60_000_000]) func `a late image of an earlier version is not stored`(
     size: Int
   ) async throws {
-    try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 50))
+    try fixture.reader.change(.test(imageMegabytes: 50))
     fixture.readeck.fill(1, images: 1)
     let (id, path) = (FakeReadeck.id(0), "/img/\(FakeReadeck.id(0))-0")
     fixture.readeck.set(.init(bytes: [UInt8](repeating: 1, count: size)), at: path)
@@ -96,7 +176,7 @@ import Testing
       ($0.html, $0.updated, $0.entityTag) = ("<img src='/img/new'>", "2026-01-01T00:00:00Z", "1")
     }
     _ = try await fixture.reader.article(try await fixture.reader.unread().bookmarks[0])
-    try await waitUntil { try entry("/img/new", fixture) != nil }
+    #expect(try await Patience.until { try entry("/img/new", fixture) != nil })
     gate.open()
     await fixture.reader.finish()
     #expect(try entry(path, fixture) == nil)
@@ -116,14 +196,14 @@ import Testing
     _ = try await fixture.sync()
     fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
     _ = try await fixture.reader.unread()
-    fixture.wire.fail()
-    try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 50))
+    fixture.network.fail()
+    try fixture.reader.change(.test(imageMegabytes: 50))
     let article = try #require(try fixture.reader.stored().first)
     #expect(article.lacksImages && article.isEdited)
     #expect(try fixture.reader.usage().images == 0)
     #expect(try await fixture.reader.article(id: id).isOutdated, "it is there all the same")
-    fixture.wire.heal()
-    try await fixture.reader.change(OfflineSettings.test(imageMegabytes: 100))
+    fixture.network.recover()
+    try fixture.reader.change(.test(imageMegabytes: 100))
     _ = try await fixture.sync()
     #expect(try fixture.images(of: 0) == 3)
   }

@@ -1,0 +1,153 @@
+import HTTPTypes
+import Larder
+import Service
+
+/// Fetches articles and their images, and stores them.
+struct ArticleLoader: Sendable {
+  let readeck: Readeck
+  let storage: ArticleStore
+
+  /// The HTML of an article: from the store, unless it is missing or edited. Concurrent calls share one request.
+  ///
+  /// An article that cannot be stored is returned all the same; `error` says why. If it was removed meanwhile with all others,
+  /// it is not stored, without an error.
+  ///
+  /// - Parameter listed: articles that are removed last if the limit needs it.
+  func html(of bookmark: Bookmark, keeping listed: Set<String> = []) async throws -> CacheResult<
+    String
+  > {
+    let id = bookmark.id
+    var options = LoadOptions(stale: .onError(ArticleStore.ever), waitsForCommit: true)
+    let known = try storage.article(id)
+    // The edit may not be recorded, because the disk is full.
+    if let known, bookmark.isEdited(since: known.bookmark) { options.policy = .revalidate }
+    let loaded = try await storage.articles.revalidatedResult(for: id, options: options) {
+      [self] stored in
+      let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
+      // Without room storing it fails too, and that error is reported.
+      try ignoringFullStore { try storage.makeRoom(for: bookmark, keeping: listed) }
+      return try entry(of: bookmark, body, stored)
+    }
+    guard let loaded else { throw ArticlesError.noArticle(id) }
+    readeck.service.note(id, in: storage.articles.name, loaded)
+    if let known, loaded.source == .loaded, loaded.error == nil {
+      // Otherwise they are removed with the article.
+      try ignoringFullStore { try storage.release(known.images, of: id) }
+    }
+    return loaded
+  }
+
+  private func entry(
+    of bookmark: Bookmark, _ body: Readeck.Body, _ known: CachedValue<String>?
+  ) throws -> LoadOutcome<String> {
+    var attributes = EntryAttributes()
+    let html: String
+    switch body {
+    case .html(let fetched, let validators): (html, attributes) = (fetched, validators)
+    case .unchanged:
+      // Other fields were edited, the reading progress for example; the metadata is new.
+      html = known?.value ?? ""
+      (attributes.entityTag, attributes.lastModified) = (known?.entityTag, known?.lastModified)
+    }
+    let images = ImageAddresses.all(in: html, from: readeck.address(of: bookmark.id))
+    attributes.metadata = try StoredArticle.Notes(bookmark: bookmark, images: images).encoded()
+    return .stored(html, attributes)
+  }
+
+  /// The most images that are fetched at the same time.
+  private static let mostImages = 4
+
+  /// Fetches the missing images of an article, in parallel and at background priority; returns their number.
+  ///
+  /// A failing image does not stop the others. If they do not fit, the article stays without images.
+  func images(of id: String) async throws -> Int {
+    let limit = try storage.settings().imageBytes
+    guard limit > 0, let article = try storage.article(id) else { return 0 }
+    if let refused = article.notes.imageLimit {
+      guard limit > refused else { return 0 }
+      try storage.allowImages(in: id)
+    }
+    let prefetch = try Prefetch(
+      storage.missingImages(of: article), concurrency: Self.mostImages, priority: .background,
+      pause: { _ in .zero },
+      load: { [self] address in try await image(at: address, of: id) ? .loaded : .present })
+    var failure: (any Error)?
+    for await step in prefetch {
+      guard case .failed(let error) = step.outcome, failure == nil else { continue }
+      failure = error
+      prefetch.cancel()
+    }
+    let summary = await prefetch.finish()
+    try Task.checkCancellation()
+    switch failure {
+    case nil: return summary.loaded
+    case let error as LarderError where [.full, .overLimit].contains(error.code):
+      try storage.leaveOutImages(of: article, limit: limit)
+      return 0
+    case let error?: throw error
+    }
+  }
+
+  /// The waits before further requests for an image.
+  private static let pauses: [Duration] = [.milliseconds(500), .seconds(2)]
+
+  /// Whether the image was stored; throws if the store fails or has no room for it.
+  private func image(at address: String, of id: String) async throws -> Bool {
+    var pauses = Self.pauses[...]
+    while true {
+      do {
+        return try await storeImage(at: address, of: id)
+      } catch let error as ServiceError {
+        // The next sync tries again.
+        guard error.isTemporary, let pause = pauses.popFirst() else { return false }
+        try await readeck.service.sleep(pause)
+      }
+    }
+  }
+
+  private func storeImage(at address: String, of id: String) async throws -> Bool {
+    let options = LoadOptions(
+      expires: .never, absent: .after(ArticleStore.absence), owners: [storage.owner(id)],
+      waitsForCommit: true)
+    while true {
+      var failure: (any Error)?
+      var isPresent = true
+      do {
+        let loaded = try await storage.images.resultIfPresent(for: address, options: options) {
+          [readeck] in
+          do {
+            return try await readeck.image(at: address).body
+          } catch let error as ServiceError where error.isRefusal && !error.isTemporary {
+            return nil
+          }
+        }
+        (failure, isPresent) = (loaded?.error, loaded != nil)
+      } catch let error as LarderError where error.code == .noSuchOwner {
+        failure = error
+      }
+      switch try storage.settle(address, shownBy: id) {
+      case .stored: return isPresent
+      case .unwanted: return false
+      case .missing: try Task.checkCancellation()
+      }
+      // It was fetched for an article that was removed meanwhile: once more, for this one.
+      if let failure, (failure as? LarderError)?.code != .noSuchOwner { throw failure }
+    }
+  }
+}
+
+/// Calls `body`; a store without room is no error.
+func ignoringFullStore(_ body: () throws -> Void) throws {
+  do { try body() } catch let error as LarderError where error.code == .full {}
+}
+
+extension ServiceError {
+  /// Whether the same request may succeed a little later.
+  var isTemporary: Bool {
+    switch self {
+    case .refused(let status, _): status >= 500 || status == 408
+    case .unreachable, .interrupted, .throttled: true
+    default: false
+    }
+  }
+}

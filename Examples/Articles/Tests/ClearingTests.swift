@@ -1,0 +1,125 @@
+import Articles
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+/// Sign-outs and settings that change while something is under way.
+@Suite(.fixture(Fixture.self)) struct ClearingTests {
+  private let fixture = Fixture.current
+
+  private func entries(_ fixture: Fixture) throws -> Int {
+    try fixture.store.namespaces().filter { $0.name != "articles.settings" }
+      .reduce(0) { $0 + $1.entries }
+  }
+
+  @Test func `a sign-out removes everything of the user but the settings`() async throws {
+    let settings = OfflineSettings.test(articles: 10, imageMegabytes: 1_200)
+    try fixture.reader.change(settings)
+    fixture.readeck.fill(3, images: 1)
+    _ = try await fixture.sync()
+    fixture.network.fail()
+    _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
+    try await fixture.reader.signOut()
+    #expect(try entries(fixture) == 0 && fixture.reader.usage().lastSync == nil)
+    #expect(try fixture.reader.pendingEdits().isEmpty)
+    #expect(try fixture.reader.settings() == settings)
+  }
+
+  @Test(arguments: [true, false]) func `a sign-out ends a sync, also of another process`(
+    isElsewhere: Bool
+  ) async throws {
+    fixture.readeck.fill(10, images: 1)
+    let gate = fixture.hold { $0.bare == Fixture.body(5) }
+    let reader = isElsewhere ? fixture.another() : fixture.reader
+    let run = try reader.sync()
+    try await fixture.asked(for: Fixture.body(5))
+    #expect(try fixture.reader.stored().count == 4)
+    async let leaving: Void = fixture.reader.signOut()
+    #expect(try await Patience.until { try entries(fixture) == 0 })
+    gate.open()
+    try await leaving
+    #expect(await run.result().isStopped)
+    #expect(fixture.asked().bodies.count == 5)
+    await reader.finish()
+    #expect(try entries(fixture) == 0)
+    #expect(try await reader.sync().result().stored == 10, "the next session's")
+  }
+
+  enum Ending: CaseIterable { case signOut, off, noArticles, noImages }
+
+  /// Ends the storing of what is held back.
+  private func end(_ ending: Ending, _ fixture: Fixture) async throws {
+    switch ending {
+    case .signOut: try await fixture.another().signOut()
+    case .off: try fixture.reader.change(.test(isOn: false))
+    case .noArticles: try fixture.reader.change(.test(articles: 0))
+    case .noImages: try fixture.reader.change(.test(keepsImages: false))
+    }
+  }
+
+  @Test(arguments: Ending.allCases.dropLast(), [true, false])
+  func `an article that is being opened is not stored any more`(ending: Ending, isEdited: Bool)
+    async throws
+  {
+    fixture.readeck.fill(2, images: 1)
+    let id = FakeReadeck.id(1)
+    if isEdited {
+      _ = try await fixture.sync()
+      fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
+      fixture.server.forget()
+    }
+    let bookmark = try await fixture.reader.unread().bookmarks[0]
+    let gate = fixture.hold { $0.bare == Fixture.body(1) }
+    let opening = Task { try await fixture.reader.article(bookmark) }
+    try await fixture.asked(for: Fixture.body(1))
+    try await end(ending, fixture)
+    gate.open()
+    let article = try await opening.value
+    #expect(!article.isKept && article.html.contains("<section>1"))
+    await fixture.reader.finish()
+    #expect(try fixture.reader.usage().articles == 0 && fixture.reader.usage().images == 0)
+  }
+
+  @Test(arguments: Ending.allCases) func `images that arrive later are not stored`(ending: Ending)
+    async throws
+  {
+    fixture.readeck.fill(1, images: 6)
+    let gate = fixture.hold { $0.bare.hasPrefix("/img") }
+    _ = try await fixture.reader.article(id: FakeReadeck.id(0))
+    try await fixture.asked(for: "/img/\(FakeReadeck.id(0))-3")
+    try await end(ending, fixture)
+    gate.open()
+    await fixture.reader.finish()
+    let usage = try fixture.reader.usage()
+    #expect(usage.articles == (ending == .noImages ? 1 : 0) && usage.images == 0)
+  }
+
+  @Test func `a sync under way obeys a lower limit`() async throws {
+    try fixture.reader.change(.test(articles: 30))
+    fixture.readeck.fill(30)
+    let gate = fixture.hold { $0.bare == Fixture.body(14) }
+    let run = try fixture.reader.sync()
+    try await fixture.asked(for: Fixture.body(14))
+    try fixture.reader.change(.test(articles: 10))
+    gate.open()
+    #expect(await run.result().kept == 10)
+    #expect(try fixture.reader.stored().ids == (20..<30).reversed().map(FakeReadeck.id))
+    #expect(fixture.asked().bodies.count == 16)
+    #expect(try await fixture.sync().outcome == .nothingNew)
+  }
+
+  @Test func `switching off ends the sync, and its record does not return`() async throws {
+    fixture.readeck.fill(20, images: 1)
+    let gate = fixture.hold { $0.bare == Fixture.body(12) }
+    let run = try fixture.reader.sync()
+    try await fixture.asked(for: Fixture.body(12))
+    try fixture.reader.change(.test(isOn: false))
+    gate.open()
+    #expect(await run.result().isStopped)
+    #expect(try entries(fixture) == 0 && fixture.reader.usage().lastSync == nil)
+    #expect(fixture.asked().bodies.count == 8)
+    try fixture.reader.change(.test())
+    #expect(try await fixture.reader.syncIfDue()?.result().stored == 20, "never synced")
+  }
+}

@@ -1,0 +1,118 @@
+import Articles
+import ExampleTesting
+import Foundation
+import Larder
+import Testing
+
+/// Which articles and images are stored, and what the settings do.
+@Suite(.fixture(Fixture.self)) struct StorageTests {
+  private let fixture = Fixture.current
+
+  @Test func `the oldest leave for newer ones, and nothing else is fetched`() async throws {
+    fixture.readeck.fill(20, images: 1)
+    _ = try await fixture.sync()
+    _ = fixture.asked()
+    fixture.readeck.fill(5, images: 1, from: 20)
+    #expect(try await fixture.sync().stored == 5)
+    let asked = fixture.asked()
+    #expect(asked.lists == 1 && asked.bodies.count == 5 && asked.images.count == 5)
+    #expect(try fixture.reader.stored().ids == (5..<25).reversed().map(FakeReadeck.id))
+    #expect(try fixture.reader.usage().images == 20, "those of the oldest left with them")
+    #expect(try await fixture.sync().outcome == .nothingNew)
+  }
+
+  @Test func `an edited article does not become one that stays for that`() async throws {
+    try fixture.reader.change(.test(articles: 10))
+    fixture.readeck.fill(10)
+    _ = try await fixture.sync()
+    // The oldest is written last, and then read to its end: it is not listed any more.
+    fixture.readeck.change(FakeReadeck.id(0)) {
+      $0.updated = "2026-01-01T00:00:00Z"
+      $0.entityTag = "ff"
+    }
+    #expect(try await fixture.sync().stored == 1)
+    fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(0) }
+    fixture.readeck.fill(1, from: 10)
+    #expect(try await fixture.sync().stored == 1)
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(try fixture.reader.stored().ids == (1..<11).reversed().map(FakeReadeck.id))
+  }
+
+  @Test func `a lower limit lets the oldest go, and 0 keeps none`() async throws {
+    fixture.readeck.fill(20, images: 2)
+    _ = try await fixture.sync()
+    try fixture.reader.change(.test(articles: 10))
+    #expect(try fixture.reader.stored().ids == (10..<20).reversed().map(FakeReadeck.id))
+    #expect(try fixture.reader.usage().images == 20)
+    #expect(
+      try fixture.store.namespaces().first { $0.name == fixture.articles.name }?.rules.limits
+        .entries == 10, "whoever writes obeys it")
+    try fixture.reader.change(.test(articles: 0))
+    let usage = try fixture.reader.usage()
+    #expect(usage.articles == 0 && usage.images == 0)
+    _ = fixture.asked()
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(fixture.server.count == 0)
+    let article = try await fixture.reader.article(id: FakeReadeck.id(3))
+    #expect(!article.isKept && article.html.contains("3"))
+    #expect(try fixture.reader.stored().isEmpty)
+  }
+
+  @Test func `settings have bounds, and those of earlier versions load`() throws {
+    func loaded(_ json: String) throws -> OfflineSettings {
+      let store = try Store.temporary(clock: ManualClock())
+      let settings = store.namespace("articles.settings")
+      try settings.set(Array(json.utf8), for: "offline", codec: .json)
+      return try Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network()).settings()
+    }
+    #expect(try loaded("{}") == OfflineSettings())
+    #expect(
+      try loaded(#"{"articles":40,"isOn":false}"#) == OfflineSettings(isOn: false, articles: 40))
+    #expect(
+      try loaded(#"{"articles":30,"keepsImages":false,"imageMegabytes":1200,"fonts":"later"}"#)
+        == OfflineSettings(articles: 30, keepsImages: false, imageMegabytes: 1_200))
+    let wild = try loaded(#"{"articles":1000,"imageMegabytes":3}"#)
+    #expect(wild.articles == 100 && wild.imageMegabytes == 50)
+    var settings = OfflineSettings(articles: -7, imageMegabytes: 5_000)
+    #expect(settings.articles == 0 && settings.imageMegabytes == 1_200)
+    settings.articles = 26
+    #expect(settings.articles == 30)
+    #expect(OfflineSettings.articleChoices == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+  }
+
+  @Test func `eight writers of 25 and their readers lose nothing`() async throws {
+    fixture.readeck.fill(100)
+    try fixture.reader.change(OfflineSettings(articles: 100))
+    let pages = fixture.readeck.pages
+    // Each article is asked for by two.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<8 {
+        group.addTask {
+          for number in 0..<25 {
+            let page = pages[(writer / 2) * 25 + number]
+            let article = try await fixture.reader.article(id: page.id)
+            #expect(article.html == page.html && article.isKept)
+            #expect(try fixture.reader.hasCachedArticle(page.id))
+            if number.isMultiple(of: 5) { _ = try fixture.reader.stored() }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try fixture.reader.stored().count == 100)
+  }
+
+  @Test func `users with different tokens see nothing of each other`() async throws {
+    fixture.readeck.fill(3, images: 1)
+    _ = try await fixture.sync()
+    let other = fixture.another(token: "another")
+    #expect(try other.stored().isEmpty && other.usage().articles == 0)
+    #expect(try !other.hasCachedArticle(FakeReadeck.id(0)))
+    fixture.network.fail()
+    await #expect(throws: ArticlesError.nothingStored) { try await other.unread() }
+    try await other.signOut()
+    #expect(try fixture.reader.stored().count == 3)
+    let names = try fixture.store.namespaces().map(\.name).joined()
+    #expect(!names.contains(FakeReadeck.token))
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+public import Larder
+import LarderHTTP
+import Service
+
+/// Removing a user's data, for all processes.
+///
+/// Data is stored during a session only: an entry with a unique name, which is removed with the data. A process that finds
+/// another name after a request removes what the request has stored.
+extension Catalog {
+  /// Call it after this user has signed in: removes the data of an earlier session.
+  public func signIn() async throws { try await signOut() }
+
+  /// Removes the user's answers and filter, and returns the answers. Requests under way are not stored.
+  @discardableResult
+  public func signOut() async throws -> RemovalResult {
+    try store.write { batch in
+      try batch.remove(user, from: sessions)
+      try batch.remove(user, from: filters)
+    }
+    return try await drop(userTag)
+  }
+
+  /// The catalog with another filter; removes the answers of the former one.
+  public func filtered(by tier: String?) async throws -> Catalog {
+    if try filters.value(for: user) != tier {
+      try await drop(userTag)
+      if let tier {
+        try await filters.set(tier, for: user)
+      } else {
+        try await filters.remove(user)
+      }
+    }
+    var catalog = self
+    catalog.tier = tier
+    return catalog
+  }
+
+  /// Removes the stored answer about one funnel, for a pull to refresh; returns what was removed.
+  @discardableResult
+  public func refresh(_ slug: String) async throws -> RemovalResult {
+    try await service.forget("/funnels/catalog/\(slug.percentEscaped)")
+  }
+
+  /// Revokes requests under way first, then invalidates the tag in all namespaces at once.
+  @discardableResult
+  func drop(_ tag: String) async throws -> RemovalResult {
+    let answers = try await cache.removeAll(tag: tag)
+    try store.invalidate(tag: tag)
+    return answers
+  }
+
+  /// The name of the session; begins one if there is none. Nil if the store has no room for it.
+  func session() throws -> String? {
+    if let name = try sessions.value(for: user) { return name }
+    do {
+      return try store.write { batch in
+        // Another process may have been faster.
+        if let name = try batch.value(for: user, in: sessions) { return name }
+        let name = UUID().uuidString
+        try batch.set(name, for: user, in: sessions)
+        return name
+      }
+    } catch let error as LarderError where error.code == .full {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import HTTPTypes
+import Larder
+import Service
+
+extension Services {
+  /// The number of departures in a request; the service's maximum is 420.
+  static let boardLimit = 200
+  /// The most requests for one board.
+  private static let mostAnswers = 8
+
+  /// The departures of a station on a day, from several requests if necessary; a landing needs one.
+  func board(
+    of station: String, on day: CalendarDay, limit: Int = boardLimit, fields: HTTPFields
+  ) async throws -> Board {
+    var builder = try BoardBuilder(day, limit: limit)
+    var from: Timestamp? = builder.span.lowerBound
+    for _ in 0..<Self.mostAnswers {
+      guard let moment = from else { break }
+      let time = try SwissTime.clock(moment)
+      let path =
+        "/stationboard?id=\(station.percentEscaped)&limit=\(limit)&datetime=\("\(day) \(time)".percentEscaped)"
+      let body = try await timetable.get(
+        BoardBody.self, from: path, fields: fields, fault: \.fault)
+      from = try builder.take(body, asked: station)
+    }
+    guard let board = builder.board else {
+      throw NotFound(key: "the station \(station)", place: "the timetable")
+    }
+    return board
+  }
+
+  func locations(named name: String, fields: HTTPFields) async throws -> [Station] {
+    let path = "/locations?query=" + name.percentEscaped
+    return try await timetable.get(LocationsBody.self, from: path, fields: fields)
+      .stations.elements.compactMap(\.station)
+  }
+
+  func connections(_ query: String, fields: HTTPFields) async throws -> [Connection] {
+    try await timetable.get(ConnectionsBody.self, from: "/connections?" + query, fields: fields)
+      .connections.elements.compactMap(\.connection)
+  }
+
+  func forecast(at place: Coordinates, fields: HTTPFields) async throws -> Forecast {
+    let path =
+      "/forecast?lat=\(place.latitude)&lon=\(place.longitude)&appid=\(weatherKey.percentEscaped)"
+    return try await weather.get(ForecastBody.self, from: path, fields: fields) { body in
+      body.forecast.steps.isEmpty ? "it has no step" : nil
+    }.forecast
+  }
+
+  func ships(fields: HTTPFields) async throws -> [CalendarDay: ShipDay] {
+    guard let boats else { throw NoAddress(service: "ships") }
+    return try await boats.get(DeploymentsBody.self, from: "/ships", fields: fields).days
+  }
+
+  func report(fields: HTTPFields) async throws -> LakeReport {
+    guard let boats else { throw NoAddress(service: "the report of the lakes") }
+    return try await boats.get(LakeReport.self, from: "/lakes", fields: fields)
+  }
+
+  /// The simulated temperature of now, a metre below the surface; nil if there is none.
+  ///
+  /// The request has this day and the one before in Zurich: shortly after midnight this day has no data yet.
+  func simulated(
+    _ lake: String, at now: Timestamp, fields: HTTPFields
+  ) async throws -> Double? {
+    let day = try CalendarDay(of: now)
+    let start = try day.advanced(by: -1).span.lowerBound
+    let end = try day.span.upperBound.advanced(by: .minutes(-1))
+    let path =
+      "/simulations/1d/point/simstrat/\(lake.percentEscaped)/\(Self.digits(start))/\(Self.digits(end))/1"
+    return try await simulations.get(SimulationBody.self, from: path, fields: fields)
+      .celsius(at: now)
+  }
+
+  /// `202507112200`, in UTC: the time format of the simulations.
+  private static func digits(_ moment: Timestamp) -> String {
+    String(moment.description.filter(\.isNumber).prefix(12))
+  }
+
+  /// A picture of the map.
+  func tile(zoom: Int, x: Int, y: Int) async throws -> [UInt8] {
+    try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).image().body
+  }
+}
+
+extension RequestPolicy {
+  /// The fields of a request under this policy, so that the first level does not answer it.
+  var fields: HTTPFields {
+    switch self {
+    case .standard, .cacheElseLoad, .cacheOnly: [:]
+    case .revalidate, .reload: [.cacheControl: "no-cache"]
+    }
+  }
+}

@@ -1,0 +1,30 @@
+public import LarderHTTPTesting
+
+extension LocalServer {
+  /// Answers with `answer`, but requests that `isHeld` chooses wait until the returned gate is open.
+  public func hold(
+    _ isHeld: @escaping @Sendable (Received) -> Bool = { _ in true },
+    answer: @escaping @Sendable (Received) -> Answer
+  ) -> Gate {
+    let gate = Gate()
+    become { request in
+      if isHeld(request) { await gate.pass() }
+      return answer(request)
+    }
+    return gate
+  }
+
+  /// Waits until so many requests have arrived that `isCounted` chooses.
+  public func wait(
+    for count: Int, _ isCounted: (Received) -> Bool = { _ in true }
+  ) async throws {
+    let hasArrived = try await Patience.until { received.count(where: isCounted) >= count }
+    guard hasArrived else { throw Missing(count: count, received: received.map(\.path)) }
+  }
+
+  /// Requests that did not arrive.
+  public struct Missing: Error {
+    public var count: Int
+    public var received: [String]
+  }
+}
