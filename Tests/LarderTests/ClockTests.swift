@@ -35,6 +35,31 @@ import Testing
     }
   }
 
+  @Test func `a monotonic clock that goes back stops no purge`() throws {
+    try withStore { store, clock in
+      clock.advance(by: .seconds(1))
+      try store.namespace("notes").set("v", for: "k")
+      clock.advance(by: .milliseconds(Int64.min))
+      #expect(try store.purge().entries == 0)
+      #expect(try store.namespace("notes").text("k") == "v")
+    }
+  }
+
+  @Test func `a purge at the last moment of all removes no entry that never ends`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      // The index may keep the time of an end that was taken back.
+      try notes.set("v", for: "k", expires: .after(.hours(1)))
+      try notes.set("v", for: "k", expires: .never)
+      try notes.set("v", for: "expired", expires: .after(.hours(1)))
+      clock.set(to: Timestamp(milliseconds: .max))
+      #expect(try store.purge().skippedAfterClockJump)
+      clock.advance(by: .seconds(61))
+      #expect(try store.purge().entries == 1)
+      #expect(try notes.text("k") == "v")
+    }
+  }
+
   @Test func `a jump of just a day is believed`() throws {
     try withStore { store, clock in
       try store.namespace("notes").set("v", for: "k", expires: .after(.hours(1)))

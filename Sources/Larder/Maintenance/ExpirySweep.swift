@@ -118,7 +118,7 @@ struct ExpirySweep {
           try writer.erase(entry)
           return RemovalResult()
         }
-        if entry.header.staleUntil <= writer.now.milliseconds {
+        if entry.header.state(at: writer.now.milliseconds) == .expired {
           if try writer.ownsProtected(entry.entryKey, protected) { return RemovalResult() }
           try writer.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)

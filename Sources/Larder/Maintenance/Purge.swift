@@ -103,7 +103,8 @@ extension WriteBatch {
     let monotonic = writer.engine.clock.monotonic.milliseconds
     let newest = Int64(clamping: state.lastStamp)
     // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
-    let sinceOpening = monotonic - opened.monotonic.milliseconds
+    // A clock of the program may go back, against its contract.
+    let sinceOpening = max(0, monotonic &- opened.monotonic.milliseconds)
     let sinceStamp = opened.now.duration(to: Timestamp(milliseconds: newest)).milliseconds
     let watched = max(0, sinceOpening - max(0, sinceStamp))
     let gap = Timestamp(milliseconds: newest).duration(to: now).milliseconds

@@ -1,7 +1,7 @@
 import FleetKit
 import Foundation
 
-/// `fleet` runs the demonstration; `fleet machine …` is one process of it.
+/// `fleet` runs the demonstration; `fleet machine ...` is one process of it.
 @main struct Fleet {
   static func main() async throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
