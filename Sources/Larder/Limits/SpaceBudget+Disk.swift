@@ -108,22 +108,22 @@ extension SpaceBudget {
     to pages: Int, forBytes size: Int, keeping kept: Int, _ protected: ProtectedEntries,
     _ writer: inout EntryWriter
   ) throws(LarderError) {
-    let goesOn = { (writer: borrowing EntryWriter) in
+    let shouldContinue = { (writer: borrowing EntryWriter) in
       writer.usesMore(than: pages) && hasPages(keeping: kept, writer)
     }
-    guard goesOn(writer) else { return }
-    for _ in 0..<64 where writer.state.garbage > 0 && goesOn(writer) {
+    guard shouldContinue(writer) else { return }
+    for _ in 0..<64 where writer.state.garbage > 0 && shouldContinue(writer) {
       _ = try GarbageCollector.reclaim(limit: 16, &writer)
     }
     var sweep = ExpirySweep(of: nil, sparing: protected)
-    try sweep.run(&writer, while: goesOn)
-    guard writer.state.garbage == 0, goesOn(writer) else { return }
+    try sweep.run(&writer, while: shouldContinue)
+    guard writer.state.garbage == 0, shouldContinue(writer) else { return }
     let before = writer.state.bytes
     // In a store of small entries a page becomes free only after many evictions. The reserve bridges that.
     let isDeep = writer.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
     try evictInTurn(for: .evictedForDisk, protected, &writer) { writer in
-      before &- writer.state.bytes < most && before >= writer.state.bytes && goesOn(writer)
+      before &- writer.state.bytes < most && before >= writer.state.bytes && shouldContinue(writer)
     }
   }
 }
