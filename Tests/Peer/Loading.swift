@@ -3,6 +3,8 @@ import Foundation
 import Larder
 import Synchronization
 
+@_silgen_name("fork") private func cFork() -> Int32
+
 extension Peer {
   /// The time of the machine in tests of leases, which stands still in every peer.
   static let machineTime: Int64 = 1_000_000
@@ -59,6 +61,45 @@ extension Peer {
   }
 
   /// Runs a task to its end.
+  /// Forks while a loaded value waits for its commit; in the child every call must fail at once.
+  func forkWhileLoading() throws {
+    let boards = try cache()
+    let opened = boards.namespace.store
+    let (begun, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      let result = Peer.outcome {
+        try opened.write { _ in
+          begun.signal()
+          release.wait()
+        }
+      }
+      Peer.say("parent \(result)")
+    }
+    begun.wait()
+    try Self.wait { _ = try await boards.value(for: "thun") { "loaded" } }
+    let process = cFork()
+    if process == 0 {
+      // Ends a child that waits for ever.
+      alarm(20)
+      let calls: [() throws -> Void] = [
+        { try opened.write { _ in } }, { try boards.set("v", for: "bern") },
+        { _ = try boards.value(for: "thun") }, { try opened.purge() }, { try opened.close() },
+      ]
+      for call in calls {
+        do { try call() } catch {
+          Peer.say("child \((error as? LarderError)?.code.rawValue ?? "")")
+        }
+      }
+      _exit(0)
+    }
+    var status: Int32 = 0
+    precondition(unsafe waitpid(process, &status, 0) == process)
+    Peer.say("ended \(status)")
+    release.signal()
+    try opened.close()
+    Peer.say("closed")
+  }
+
   private static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
     let isDone = DispatchSemaphore(value: 0)
     let failure = Mutex<(any Error)?>(nil)

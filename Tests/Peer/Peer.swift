@@ -39,6 +39,7 @@ import Synchronization
     "grow": { try $0.grow() },
     "http": { try $0.cacheHTTP() },
     "fill-in-little-space": { try $0.fillInLittleSpace() },
+    "fork-while-loading": { try $0.forkWhileLoading() },
     "fork-while-writing": { try $0.forkWhileWriting() },
     "hold": { try $0.hold() },
     "large": { try $0.fillLarge() },

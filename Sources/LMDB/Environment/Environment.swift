@@ -89,7 +89,7 @@ package import Synchronization
     }
   }
 
-  var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
+  package var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
 
   /// Why the environment is unusable; only valid when it is not open.
   var phaseError: LMDBError {

@@ -47,6 +47,16 @@ import Testing
     #expect(try cache.namespace.store.verify().faults == [])
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a child that was forked while a loaded value waited fails at once`() throws {
+    try withTemporaryDirectory { path in
+      let peer = try OtherProcess("fork-while-loading", path + "/store")
+      for _ in 0..<4 { #expect(peer.line() == "child forked") }
+      #expect(peer.line() == "ended 0")
+      #expect(Set([peer.line(), peer.line()]) == ["parent done", "closed"])
+    }
+  }
+
   @Test func `a value is returned while another writer holds the lock, and committed after it`()
     async throws
   {
