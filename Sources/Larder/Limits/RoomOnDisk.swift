@@ -24,7 +24,8 @@ struct RoomOnDisk {
   init(engine: StoreEngine, mayRepeat: Bool) {
     self.engine = engine
     self.mayRepeat = mayRepeat
-    wanted = mayRepeat ? 0 : engine.pagesForBatches.load(ordering: .relaxed)
+    wanted =
+      mayRepeat ? 0 : max(2 * DiskRoom.kept, engine.pagesForBatches.load(ordering: .relaxed))
   }
 
   mutating func checkpoint() throws {
@@ -61,31 +62,35 @@ struct RoomOnDisk {
 
   /// Evicts until `pages` pages are free.
   ///
-  /// - Returns: whether they are.
+  /// - Returns: whether they are, but for the few that the last commits keep.
   @discardableResult
   private func free(_ pages: Int) throws -> Bool {
     var left = 2 * pages * engine.pageSize + 1_000_000
-    var isStuck = false
-    while left > 0 {
-      let (freed, isDone) = try attempt { batch in
+    var failures = 0
+    while left > 0, failures < Self.attempts {
+      // After an eviction that took more pages than estimated the next one leaves more.
+      let kept = Self.keptForCommit << failures
+      let step = try attemptOnce { batch in
         guard let disk = batch.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
         let before = batch.writer.state.bytes
         try batch.budget.lowerUse(
-          to: most, forBytes: 0, keeping: Self.keptForCommit, .none, &batch.writer)
+          to: most, forBytes: 0, keeping: kept, .none, &batch.writer)
         return (
           Int(clamping: before &- batch.writer.state.bytes), !batch.writer.usesMore(than: most)
         )
       }
+      let (freed, isDone) = step ?? (0, false)
       if isDone { break }
-      // The pages of the evictions before become free with the second commit after them.
-      if freed <= 0, isStuck { return false }
-      isStuck = freed <= 0
       left -= freed
-      if isStuck { try letCommitsPass() }
+      failures = freed > 0 ? 0 : failures + 1
+      // The pages of the evictions before become free with the second commit after them.
+      if freed <= 0 { try letCommitsPass() }
     }
     try letCommitsPass()
-    return left > 0
+    return try attempt { batch in
+      (batch.budget.disk?.available ?? .max) >= pages - DiskRoom.kept
+    }
   }
 
   /// Commits twice, after which the pages that were freed before can be used.
@@ -95,11 +100,19 @@ struct RoomOnDisk {
   }
 
   private func attempt<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
+    guard let result = try attemptOnce(body) else { throw full }
+    return result
+  }
+
+  /// Nil if the transaction ran out of pages.
+  private func attemptOnce<Result>(
+    _ body: (inout WriteBatch) throws -> Result
+  ) throws -> Result? {
     while true {
       switch try engine.attempt(.standard, body) {
       case .committed(let result): return result
       case .rolledBack(.fileLimitChanged(let limit)): engine.environment.setFileLimit(limit)
-      case .rolledBack: throw full
+      case .rolledBack: return nil
       }
     }
   }
