@@ -97,7 +97,9 @@ private struct SocketSender: CommandSender {
 
   func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
     do {
-      let socket = try await AsyncSocket.connected(to: .inet(ip4: "127.0.0.1", port: port))
+      // The usual 5 s run out on a busy machine.
+      let socket = try await AsyncSocket.connected(
+        to: .inet(ip4: "127.0.0.1", port: port), timeout: 60)
       defer { try? socket.close() }
       try await socket.write(Data(command.encoded))
       var parser = RESPParser()
