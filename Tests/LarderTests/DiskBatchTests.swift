@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -76,6 +77,19 @@ struct DiskBatchTests {
           #expect(try notes.bytes(key) != nil, "LARDER_SEED=\(seed)")
         }
       }
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `room for earlier batches is at most half of a file whose limit was lowered`() throws {
+    try withTemporaryDirectory { path in
+      let store = try open(path, disk: 4_000_000)
+      let notes = store.namespace("notes")
+      for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }
+      store.engine.pagesForBatches.store(1_000_000, ordering: .relaxed)
+      try store.write { batch in try batch.set("v", for: "k", in: notes) }
+      #expect(try notes.count() > 1000)
       #expect(try store.verify().faults == [])
       try store.close()
     }

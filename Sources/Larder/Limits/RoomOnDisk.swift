@@ -24,8 +24,13 @@ struct RoomOnDisk {
   init(engine: StoreEngine, mayRepeat: Bool) {
     self.engine = engine
     self.mayRepeat = mayRepeat
-    wanted =
-      mayRepeat ? 0 : max(2 * DiskRoom.kept, engine.pagesForBatches.load(ordering: .relaxed))
+    // The limit may be lower than when an earlier batch ran, or lifted.
+    let earlier = min(engine.pagesForBatches.load(ordering: .relaxed), Self.half(engine))
+    wanted = mayRepeat ? 0 : max(2 * DiskRoom.kept, earlier)
+  }
+
+  private static func half(_ engine: StoreEngine) -> Int {
+    (engine.environment.fileLimit ?? 0) / engine.pageSize / 2
   }
 
   mutating func checkpoint() throws {
@@ -54,8 +59,8 @@ struct RoomOnDisk {
     }
     // Nobody knows how much more the batch needs, and a second failure is worse than an eviction. A batch copies at most the
     // pages that are used: half of the file is enough for any without large values.
-    let half = (engine.environment.fileLimit ?? 0) / engine.pageSize / 2
-    let pages = max(taken, min(half, max(4 * taken, Self.leastForBatches))) + DiskRoom.kept
+    let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
+    let pages = max(taken, likely) + DiskRoom.kept
     engine.pagesForBatches.store(pages, ordering: .relaxed)
     throw try free(pages) ? repeatable : full
   }
@@ -66,10 +71,10 @@ struct RoomOnDisk {
   @discardableResult
   private func free(_ pages: Int) throws -> Bool {
     var left = 2 * pages * engine.pageSize + 1_000_000
-    var failures = 0
-    while left > 0, failures < Self.attempts {
+    var fruitless = 0
+    while left > 0, fruitless < Self.attempts {
       // After an eviction that took more pages than estimated the next one leaves more.
-      let kept = Self.keptForCommit << failures
+      let kept = Self.keptForCommit << fruitless
       let step = try attemptOnce { batch in
         guard let disk = batch.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
@@ -83,7 +88,7 @@ struct RoomOnDisk {
       let (freed, isDone) = step ?? (0, false)
       if isDone { break }
       left -= freed
-      failures = freed > 0 ? 0 : failures + 1
+      fruitless = freed > 0 ? 0 : fruitless + 1
       // The pages of the evictions before become free with the second commit after them.
       if freed <= 0 { try letCommitsPass() }
     }
