@@ -35,7 +35,18 @@ extension LarderError {
   }
 }
 
+extension Environment {
+  /// The library's error for one of LMDB, with what the environment knows of its cause.
+  func larderError(_ error: LMDBError) -> LarderError {
+    let found = LarderError(error, path: path, details: details(of: error))
+    guard error == .damagedPage, let damage else { return found }
+    return LarderError(found.code, "\(found.message) (\(damage))", hint: found.hint)
+  }
+}
+
 extension StoreEngine {
+  func error(_ error: LMDBError) -> LarderError { environment.larderError(error) }
+
   /// The library's error for any that its own code throws.
   func larderError(_ error: any Error) -> LarderError {
     switch error {

@@ -31,7 +31,7 @@ extension Store {
 
 extension Store.Namespace {
   var id: NamespaceID {
-    get throws { try engine.identify(handle, in: engine.beginRead()) }
+    get throws { try engine.reader.identify(handle, in: engine.beginRead()) }
   }
 
   /// Where an entry lies in the main database.

@@ -20,7 +20,7 @@ extension IdleTests {
   private struct Outcome: Error {}
 
   @Test func `the queue is bounded, and a use that finds no room does no harm`() throws {
-    let queue = PendingAccesses()
+    let queue = PendingAccesses(timer: ManualTimer().start)
     for number in 0..<PendingAccesses.capacity + 100 {
       let slot = Array("\(number)".utf8)
       _ = queue.add(.init(slot: slot, version: 1, moment: Int64(number)), delay: 1000)

@@ -130,9 +130,9 @@ struct LimitRun {
   func check() throws {
     let engine = store.engine
     let transaction = try engine.beginRead()
-    let limits = try engine.settings(in: transaction).limits
+    let limits = try engine.metadata.settings(in: transaction).limits
     var total = (entries: 0, bytes: 0)
-    for namespace in try engine.namespaces(in: transaction) {
+    for namespace in try engine.metadata.namespaces(in: transaction) {
       let facts = namespace.facts
       var found = (entries: 0, bytes: 0)
       var cursor = try transaction.cursor(in: .main)

@@ -20,7 +20,7 @@ import Testing
       }
       #expect(moment == first.0)
       let transaction = try store.engine.beginRead()
-      let id = try store.engine.identify(notes.handle, in: transaction)
+      let id = try store.engine.reader.identify(notes.handle, in: transaction)
       let region = try #require(
         try transaction.find(StoredKey.entry(Array("k".utf8).span, in: id), in: .main))
       #expect(region.address + UInt(region.count) == first.0 + UInt(size))

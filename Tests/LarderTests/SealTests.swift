@@ -139,7 +139,7 @@ import Testing
       { $0.entries = .max }, { $0.bytes = 1 << 63 }, { $0.next = 0 }, { $0.next = .max },
     ]
     for change in changes {
-      var counters = try store.engine.counters(of: id, in: store.engine.beginRead())
+      var counters = try store.engine.metadata.counters(of: id, in: store.engine.beginRead())
       change(&counters)
       let record = counters.record(of: id, seal: seal)
       let read = NamespaceCounters(record.span, of: id, seal: seal)

@@ -73,7 +73,7 @@ import Testing
             }
               == Array(bytes[range]))
         }
-        #expect(store.engine.piecewise.withLock { $0 == nil })
+        #expect(store.engine.reader.piecewise.withLock { $0 == nil })
         let record = try String(decoding: notes.record(key), as: UTF8.self)
         #expect(
           !record.contains("secret") && !record.contains("metadata") && !record.contains("etag"))

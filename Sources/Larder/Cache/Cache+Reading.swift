@@ -93,10 +93,10 @@ extension Cache {
     var decoded: (value: Value?, size: Int)?
     func isKnown(_ id: NamespaceID, _ header: EntryHeader) -> Bool {
       found = (id, header)
-      isInMemory = item?.isValue(of: header, id: id, at: engine.coarseNow) ?? false
+      isInMemory = item?.isValue(of: header, id: id, at: engine.clock.coarseNow) ?? false
       return isInMemory
     }
-    try engine.lend(
+    try engine.reader.lend(
       key, of: namespace.handle, in: transaction, recordsAccess: !namespace.store.isReadOnly,
       unless: isKnown
     ) { bytes in
@@ -125,7 +125,7 @@ extension Cache {
     _ key: Span<UInt8>, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Value? {
     guard !namespace.engine.loadWrites.isEmpty else { return nil }
-    let id = try namespace.engine.identify(namespace.handle, in: transaction)
+    let id = try namespace.engine.reader.identify(namespace.handle, in: transaction)
     return uncommittedValue(key, base: BaseVersion(id: id), snapshot: transaction.id)
   }
 }

@@ -89,10 +89,10 @@ public struct Cache<Value: Sendable>: Sendable {
   ) {
     guard let memory else { return }
     let engine = namespace.engine
-    engine.memory.trimUnderPressure(at: engine.coarseNow)
+    engine.memory.trimUnderPressure(at: engine.clock.coarseNow)
     memory.keep(
       MemoryBox(value), for: key, cost: cost.map { $0(value) } ?? size, id: id, header: header,
-      snapshot: snapshot, now: engine.coarseNow)
+      snapshot: snapshot, now: engine.clock.coarseNow)
   }
 }
 

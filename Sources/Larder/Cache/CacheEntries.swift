@@ -69,7 +69,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       let namespace = cache.namespace
       let engine = namespace.engine
       let transaction = try engine.beginRead()
-      let id = try engine.identify(namespace.handle, in: transaction)
+      let id = try engine.reader.identify(namespace.handle, in: transaction)
       bytes.removeAll(keepingCapacity: true)
       pairs.removeAll(keepingCapacity: true)
       next = 0
@@ -79,7 +79,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
         return
       }
       let reached = try engine.typed {
-        try engine.scanValues(
+        try engine.reader.scanValues(
           of: namespace, id, prefix: prefix, behind: position, in: transaction
         ) { key, value in
           let start = bytes.count

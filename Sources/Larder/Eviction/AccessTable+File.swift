@@ -101,7 +101,7 @@ extension StoreEngine {
   ///
   /// The file's size bounds the number: a damaged counter must not create a table of gigabytes.
   func fitAccess(to entries: UInt64) {
-    let minute = coarseMinute
+    let minute = clock.coarseMinute
     if access.fits(entries: Int(clamping: entries), in: minute) { return }
     let entries = min(
       Int(clamping: entries), environment.info.pages * pageSize / Self.smallestEntry)

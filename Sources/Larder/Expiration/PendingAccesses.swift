@@ -1,3 +1,4 @@
+import Dispatch
 import LMDB
 import LarderSystem
 import Synchronization
@@ -23,9 +24,41 @@ final class PendingAccesses: Sendable {
     /// When the timer fires, on the monotonic clock; nil if none is set.
     var timer: Int64?
   }
+  /// The longest that an access waits for a write, in milliseconds.
+  private static let longestWait: Int64 = 1000
+
   private let uses = Mutex(Uses())
+  private let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+  private let writer = Mutex<(@Sendable () -> Void)?>(nil)
+
+  /// - Parameter timer: runs a closure once, after a duration.
+  init(timer: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void) {
+    self.timer = timer
+  }
+
+  /// Sets what writes the accesses when the timer ends.
+  func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
   var count: Int { uses.withLock { $0.waiting.count } }
+
+  /// Records a hit of an entry with a time to idle. Never waits for a writer.
+  @inline(never)
+  func note(
+    _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
+  ) {
+    guard now >= idle.due(end: header.expires) else { return }
+    let use = Use(slot: StoredKey.entry(key, in: id), version: header.version, moment: now)
+    // Before the entry expires, and early enough for an access after a whole interval.
+    let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.longestWait)
+    guard let delay = add(use, delay: soon) else { return }
+    timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }
+  }
+
+  private func timerEnded() {
+    // The next access sets a timer again.
+    uses.withLock { $0.timer = nil }
+    writer.withLock { $0 }?()
+  }
 
   /// Adds an access in place of an earlier one of the same entry.
   ///
@@ -42,9 +75,6 @@ final class PendingAccesses: Sendable {
       return delay
     }
   }
-
-  /// The next access sets a timer again.
-  func timerEnded() { uses.withLock { $0.timer = nil } }
 
   /// The header with the expiration that follows from an access not yet written.
   func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
@@ -85,5 +115,11 @@ final class PendingAccesses: Sendable {
         if !done, uses.waiting[use.slot] == nil { uses.waiting[use.slot] = use }
       }
     }
+  }
+
+  /// Runs a closure once, on a thread of the system.
+  @Sendable static func later(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
+    DispatchQueue.global(qos: .utility).asyncAfter(
+      deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), execute: body)
   }
 }

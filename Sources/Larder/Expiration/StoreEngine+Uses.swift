@@ -1,4 +1,3 @@
-import Dispatch
 import LMDB
 import LarderSystem
 
@@ -6,25 +5,9 @@ extension StoreEngine {
   /// The most entries, and the most bytes of them, whose expirations one write moves because they were used.
   static let usesPerWrite = (entries: 64, bytes: 256 << 10)
   static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
-  /// The longest that an access waits for a write, in milliseconds.
-  private static let lockTimeout: Int64 = 1000
 
-  /// Records a hit of an entry with a time to idle. Never waits for a writer.
-  @inline(never)
-  func noteUse(
-    _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
-  ) {
-    guard now >= idle.due(end: header.expires) else { return }
-    let use = PendingAccesses.Use(
-      slot: StoredKey.entry(key, in: id), version: header.version, moment: now)
-    // Before the entry expires, and early enough for an access after a whole interval.
-    let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.lockTimeout)
-    guard let delay = uses.add(use, delay: soon) else { return }
-    timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }
-  }
-
-  private func timerEnded() {
-    uses.timerEnded()
+  /// Writes the queued access times when their timer ends.
+  func writeDueAccessTimes() {
     guard environment.isOpen else { return }
     do throws(LarderError) {
       try flushAccessTimes()
@@ -48,12 +31,6 @@ extension StoreEngine {
       tries = done == 0 ? tries + 1 : 0
       left = min(left - done, uses.count)
     }
-  }
-
-  /// Runs a closure once, on a thread of the system.
-  @Sendable static func later(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
-    DispatchQueue.global(qos: .utility).asyncAfter(
-      deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), execute: body)
   }
 }
 

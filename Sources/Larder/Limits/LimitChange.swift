@@ -33,7 +33,7 @@ struct LimitChange {
     try run { batch throws(LarderError) in
       try batch.changeSettings(most: Self.evictedPerStep, change)
     }
-    engine.memory.budget.limit = try engine.settings(in: engine.beginRead()).memoryLimit
+    engine.memory.budget.limit = try engine.metadata.settings(in: engine.beginRead()).memoryLimit
   }
 
   private func run(

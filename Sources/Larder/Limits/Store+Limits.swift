@@ -22,7 +22,7 @@ extension Store {
   /// The limits of the store as a whole, as the last commit of any process left them. O(1).
   public func limits() throws(LarderError) -> StoreLimitInfo {
     let transaction = try engine.beginRead()
-    let settings = try engine.settings(in: transaction)
+    let settings = try engine.metadata.settings(in: transaction)
     return StoreLimitInfo(
       defaultDisk: settings.defaultDisk, declared: settings.declared,
       overrides: settings.overrides)
@@ -44,20 +44,5 @@ extension Store {
   public func override(_ limits: StoreLimits) throws(LarderError) {
     try checkWritable()
     try LimitChange(engine).changeSettings { settings in settings.overrides = limits }
-  }
-}
-
-extension StoreEngine {
-  func settings(in transaction: borrowing ReadTransaction) throws(LarderError) -> StoreSettings {
-    let bytes: [UInt8]
-    do throws(LMDBError) {
-      guard let region = try transaction.find(MetadataKey.settings, in: .main) else {
-        return StoreSettings()
-      }
-      bytes = transaction.bytes(of: region).copied
-    } catch {
-      throw self.error(error)
-    }
-    return try StoreSettings(bytes.span, seal: seal)
   }
 }

@@ -46,7 +46,7 @@ extension Cache {
     let engine = namespace.engine
     let item = memory?.item(key.span)
     let transaction = try engine.beginRead()
-    let id = try engine.identify(namespace.handle, in: transaction)
+    let id = try engine.reader.identify(namespace.handle, in: transaction)
     var lookup = CacheLookup<Value>(
       base: BaseVersion(id: id), snapshot: transaction.id, now: engine.clock.now)
     var size = 0
@@ -54,10 +54,10 @@ extension Cache {
     func isKnown(_ entry: CachedEntry) -> Bool {
       lookup.isFromMemory =
         entry.state == .fresh
-        && item?.isValue(of: entry.header, id: entry.id, at: engine.coarseNow) ?? false
+        && item?.isValue(of: entry.header, id: entry.id, at: engine.clock.coarseNow) ?? false
       return lookup.isFromMemory
     }
-    let entry = try engine.lendKept(
+    let entry = try engine.reader.lendKept(
       key.span, of: namespace.handle, id: id, in: transaction, counts: counts,
       recordsAccess: counts && !namespace.store.isReadOnly, unless: isKnown
     ) { bytes in

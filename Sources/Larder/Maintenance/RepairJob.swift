@@ -198,7 +198,7 @@ struct RepairJob {
   /// damage is found again.
   private func survey(_ id: NamespaceID) throws(LarderError) -> Survey {
     let transaction = try engine.beginRead()
-    let recorded = try engine.counters(of: id, in: transaction)
+    let recorded = try engine.metadata.counters(of: id, in: transaction)
     var survey = Survey()
     var counted = NamespaceCounters()
     counted.queue.windowBoundary = recorded.queue.windowBoundary

@@ -12,11 +12,6 @@ extension CacheMemory {
   @inline(__always)
   static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> 60) }
 
-  @inline(__always)
-  var coarseNow: Int64 {
-    usesSystemClock ? SystemTime.coarseMilliseconds : clock.now.milliseconds
-  }
-
   /// The item under `key` if it is certain without a lookup in the store that it is current and fresh.
   ///
   /// A commit that ended before this call has a number up to `newest`, which is read first. The only lock taken is that of
@@ -48,8 +43,8 @@ extension CacheMemory {
 
   @inline(never)
   private func isFresh(_ item: MemoryItem) -> Bool {
-    var now = coarseNow
-    if usesSystemClock, item.isNearItsEnd(at: now) { now = SystemTime.milliseconds }
+    var now = clock.coarseNow
+    if clock.isSystem, item.isNearItsEnd(at: now) { now = SystemTime.milliseconds }
     return item.isFresh(at: now)
   }
 

@@ -18,8 +18,7 @@ public final class CacheMemory: Sendable {
   private let handle: NamespaceHandle
   // A hit reads these here: to reach them through the store would cost reference counting.
   let environment: Environment
-  let clock: any LarderClock
-  let usesSystemClock: Bool
+  let clock: StoreClock
   let keyHash = KeyHash()
   /// The tables for lookups, each with its own lock.
   let shards: LockStripes<MemoryTable>
@@ -42,7 +41,6 @@ public final class CacheMemory: Sendable {
     budget = engine.memory.budget
     environment = engine.environment
     clock = engine.clock
-    usesSystemClock = engine.usesSystemClock
     shards = LockStripes(count: Self.shardCount) { MemoryTable() }
     state = Mutex(State(limits: limits))
     handle.add(counters)
@@ -102,7 +100,7 @@ public final class CacheMemory: Sendable {
   func evict(_ cost: Int) {
     change { policy, leaving in
       let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)
-      leaving = policy.makeRoom(capacity: capacity, now: coarseNow)
+      leaving = policy.makeRoom(capacity: capacity, now: clock.coarseNow)
       counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
     }
   }

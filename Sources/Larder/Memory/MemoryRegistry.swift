@@ -148,7 +148,7 @@ extension StoreEngine {
       guard let generation = try transaction.state(seal)?.generation,
         memory.isNew(generation: generation)
       else { return }
-      memory.budget.limit = try settings(in: transaction).memoryLimit
+      memory.budget.limit = try metadata.settings(in: transaction).memoryLimit
     } catch {
       // A damaged record of the limits must not fail a read: the limit stays as it is, and the next write or `verify` reports
       // the damage.

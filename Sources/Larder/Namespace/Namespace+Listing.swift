@@ -50,7 +50,7 @@ extension Store.Namespace {
   /// Throws ``LarderError/Code/invalidArgument`` for an impossible key.
   public func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
     let transaction = try engine.beginRead()
-    let id = try engine.identify(handle, in: transaction)
+    let id = try engine.reader.identify(handle, in: transaction)
     return try key.withKeyBytes { key throws(LarderError) in
       guard (1...Key.longest).contains(key.count) else {
         throw LarderError(
@@ -67,28 +67,7 @@ extension Store.Namespace {
   public func count() throws(LarderError) -> Int {
     try engine.settle(store)
     let transaction = try engine.beginRead()
-    let id = try engine.identify(handle, in: transaction)
-    return Int(clamping: try engine.counters(of: id, in: transaction).entries)
-  }
-}
-
-extension StoreEngine {
-  func counters(
-    of id: NamespaceID, in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> NamespaceCounters {
-    do throws(LMDBError) {
-      guard id != .store, let region = try transaction.find(MetadataKey.counters(id), in: .main)
-      else {
-        return NamespaceCounters()
-      }
-      if let counters = NamespaceCounters(transaction.bytes(of: region), of: id, seal: seal) {
-        return counters
-      }
-    } catch {
-      throw self.error(error)
-    }
-    throw LarderError(
-      .damaged, "\(environment.path): the counters of a namespace are damaged",
-      hint: "write to the namespace: a write counts its entries again")
+    let id = try engine.reader.identify(handle, in: transaction)
+    return Int(clamping: try engine.metadata.counters(of: id, in: transaction).entries)
   }
 }

@@ -35,7 +35,7 @@ extension Store.Namespace {
   @usableFromInline
   func lend(_ key: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
     let transaction = try engine.beginRead()
-    try engine.lend(key, of: handle, in: transaction, recordsAccess: !store.isReadOnly, body)
+    try engine.reader.lend(key, of: handle, in: transaction, recordsAccess: !store.isReadOnly, body)
   }
 
   /// Whether there is a fresh value under `key`; counts as no read.
@@ -47,14 +47,14 @@ extension Store.Namespace {
   @usableFromInline
   func hasFresh(_ key: Span<UInt8>) throws(LarderError) -> Bool {
     let transaction = try engine.beginRead()
-    return try engine.hasFresh(key, of: handle, in: transaction)
+    return try engine.reader.hasFresh(key, of: handle, in: transaction)
   }
 
   /// The entry under `key`, expired ones included, or nil. Counts as no read.
   public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
       let transaction = try engine.beginRead()
-      return try engine.entry(key, of: handle, in: transaction)
+      return try engine.reader.entry(key, of: handle, in: transaction)
     }
   }
 }

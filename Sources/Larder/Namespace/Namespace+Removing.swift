@@ -59,11 +59,11 @@ extension Store.Namespace {
     prefix: [UInt8], behind position: [UInt8]?
   ) throws(LarderError) -> (keys: [Key], next: [UInt8]?) {
     let transaction = try engine.beginRead()
-    let id = try engine.identify(handle, in: transaction)
+    let id = try engine.reader.identify(handle, in: transaction)
     if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return ([], nil) }
     var keys: [Key] = []
     let reached = try engine.typed {
-      try engine.scan(id, prefix: prefix, behind: position, in: transaction) { _, key, _ in
+      try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) { _, key, _ in
         keys.append(Key(key))
         return true
       }

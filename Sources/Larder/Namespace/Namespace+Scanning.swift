@@ -16,7 +16,7 @@ extension Store.Namespace {
     let prefix = prefix.copied
     try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
       found, facts, payload, transaction in
-      try engine.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
+      try engine.reader.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
         try visit(facts, $0)
       } ?? true
     }
@@ -35,7 +35,8 @@ extension Store.Namespace {
     ) { found, facts, payload, transaction in
       guard try isWanted(facts) else { return true }
       guard readsValues else { return try visit(facts, Span()) }
-      return try engine.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
+      return try engine.reader.withValue(of: found, payload, key: facts.key.bytes, in: transaction)
+      {
         try visit(facts, $0)
       } ?? true
     }
@@ -50,7 +51,7 @@ extension Store.Namespace {
     let prefix = prefix.copied
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
-      let reached = try engine.scanValues(
+      let reached = try engine.reader.scanValues(
         of: self, id, prefix: prefix, behind: position, in: transaction
       ) { key, value in
         isWanted = try visit(key, value)
@@ -67,7 +68,9 @@ extension Store.Namespace {
   ) throws {
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
-      let reached = try engine.scanKeys(id, prefix: prefix, behind: position, in: transaction) {
+      let reached = try engine.reader.scanKeys(
+        id, prefix: prefix, behind: position, in: transaction
+      ) {
         isWanted = try visit($0)
         return isWanted
       }
@@ -83,12 +86,12 @@ extension Store.Namespace {
   ) throws {
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
-      let reached = try engine.scan(id, prefix: prefix, behind: position, in: transaction) {
+      let reached = try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) {
         found, key, payload in
         guard try hasKey(key) else { return true }
-        let facts = engine.facts(
+        let facts = engine.reader.facts(
           of: found, key: Key(key), namespace: name,
-          owners: try engine.owners(of: found, in: transaction))
+          owners: try engine.reader.owners(of: found, in: transaction))
         if facts.state == .expired, !includingExpired { return true }
         isWanted = try visit(found, facts, payload, transaction)
         return isWanted
@@ -100,13 +103,13 @@ extension Store.Namespace {
   /// Goes through the namespace in pieces, each in a snapshot of its own, until `piece` returns nil.
   private func walk(
     after cursor: PageCursor?,
-    _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> StoreEngine.ScanPosition?
+    _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> EntryReader.ScanPosition?
   ) throws {
     var position: [UInt8]?
     var isFirst = true
     while true {
       let transaction = try engine.beginRead()
-      let id = try engine.identify(handle, in: transaction)
+      let id = try engine.reader.identify(handle, in: transaction)
       if isFirst, let cursor {
         position = try cursor.slot(store: engine.identity, id: id, namespace: name)
       }

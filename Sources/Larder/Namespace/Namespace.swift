@@ -44,17 +44,17 @@ extension Store.Namespace {
   public func info() throws(LarderError) -> NamespaceInfo? {
     try engine.settle(store)
     let transaction = try engine.beginRead()
-    guard let record = try engine.record(named: name, in: transaction) else { return nil }
-    return try engine.facts(of: record, name: name, in: transaction).facts
+    guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
+    return try engine.metadata.facts(of: record, name: name, in: transaction).facts
   }
 
   /// The namespace's size, reads and removals; nil if it does not exist. O(log namespaces).
   public func statistics() throws(LarderError) -> Statistics.Namespace? {
     try engine.settle(store)
     let transaction = try engine.beginRead()
-    guard let record = try engine.record(named: name, in: transaction) else { return nil }
+    guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
     return Statistics.Namespace(
-      try engine.facts(of: record, name: name, in: transaction), unmerged: handle,
+      try engine.metadata.facts(of: record, name: name, in: transaction), unmerged: handle,
       at: transaction.id, memory: engine.memory.statistics[name])
   }
 }
@@ -62,24 +62,7 @@ extension Store.Namespace {
 extension Store.Namespace {
   /// The namespace's number, which ``TransformContext/namespace`` has; nil if it does not exist.
   package func number() throws(LarderError) -> UInt32? {
-    let id = try engine.identify(handle, in: engine.beginRead())
+    let id = try engine.reader.identify(handle, in: engine.beginRead())
     return id == .store ? nil : id.rawValue
-  }
-}
-
-extension StoreEngine {
-  func record(
-    named name: String, in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> NamespaceRecord? {
-    let bytes: [UInt8]
-    do throws(LMDBError) {
-      guard let region = try transaction.find(MetadataKey.namespace(name), in: .main) else {
-        return nil
-      }
-      bytes = transaction.bytes(of: region).copied
-    } catch {
-      throw self.error(error)
-    }
-    return try NamespaceRecord(bytes.span, name: name, seal: seal)
   }
 }

@@ -68,7 +68,7 @@ struct ChunkAssembly {
   }
 }
 
-extension StoreEngine {
+extension EntryReader {
   /// The value of an entry in chunks; nil if it is damaged.
   func assemble(
     _ payload: Span<UInt8>, id: NamespaceID, version: UInt64,
@@ -82,7 +82,7 @@ extension StoreEngine {
         record = try cursor.next()
       }
     } catch {
-      throw self.error(error)
+      throw environment.larderError(error)
     }
     return assembly.result
   }

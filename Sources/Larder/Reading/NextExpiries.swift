@@ -10,9 +10,9 @@ extension Store {
   package func nextExpiries() throws(LarderError) -> [String: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [String: Timestamp] = [:]
-    for namespace in try engine.namespaces(in: transaction) {
+    for namespace in try engine.metadata.namespaces(in: transaction) {
       do throws(LMDBError) {
-        if let end = try engine.nextExpiry(of: namespace.id, in: transaction) {
+        if let end = try engine.reader.nextExpiry(of: namespace.id, in: transaction) {
           ends[namespace.facts.name] = Timestamp(milliseconds: end)
         }
       } catch {
@@ -23,7 +23,7 @@ extension Store {
   }
 }
 
-extension StoreEngine {
+extension EntryReader {
   /// An entry is indexed at its end or earlier. So no record behind the earliest end that was found can lead to an earlier one.
   fileprivate func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction

@@ -19,7 +19,7 @@ public struct Snapshot: ~Copyable {
   ) throws -> Result? {
     var result: Result?
     try key.withKeyBytes { key in
-      try engine.lend(
+      try engine.reader.lend(
         key, of: namespace.handle, in: transaction, recordsAccess: !namespace.store.isReadOnly
       ) { bytes in result = try body(bytes) }
     }
@@ -50,7 +50,7 @@ public struct Snapshot: ~Copyable {
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
-      try engine.entry(key, of: namespace.handle, in: transaction)
+      try engine.reader.entry(key, of: namespace.handle, in: transaction)
     }
   }
 

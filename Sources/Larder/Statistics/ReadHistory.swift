@@ -69,28 +69,14 @@ extension Store {
   /// Samples of the reads of all namespaces, an hour or more apart, the oldest first. A count that is lower than the one before
   /// was reset between.
   package func readHistory() throws(LarderError) -> [ReadSample] {
-    try engine.readHistory(in: engine.beginRead()).samples
+    try engine.metadata.readHistory(in: engine.beginRead()).samples
   }
 }
 
 extension StoreEngine {
-  fileprivate func readHistory(
-    in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> ReadHistory {
-    do throws(LMDBError) {
-      guard let region = try transaction.find(MetadataKey.readHistory, in: .main) else {
-        return ReadHistory()
-      }
-      // A damaged record costs the figures of a week: the next sample begins a new one.
-      return ReadHistory(transaction.bytes(of: region), seal: seal) ?? ReadHistory()
-    } catch {
-      throw self.error(error)
-    }
-  }
-
   /// Adds a sample in the first run of an hour.
   func sampleReads() throws(LarderError) {
-    guard try readHistory(in: beginRead()).isDue(at: clock.now) else { return }
+    guard try metadata.readHistory(in: beginRead()).isDue(at: clock.now) else { return }
     try commit(.cleanup) { batch in try batch.sampleReads() }
   }
 }

@@ -115,9 +115,9 @@ extension Store {
   public func statistics() throws(LarderError) -> Statistics {
     try engine.settle(self)
     let transaction = try engine.beginRead()
-    let settings = try engine.settings(in: transaction)
+    let settings = try engine.metadata.settings(in: transaction)
     let memory = engine.memory.statistics
-    let namespaces = try engine.namespaces(in: transaction).map { listed in
+    let namespaces = try engine.metadata.namespaces(in: transaction).map { listed in
       Statistics.Namespace(
         listed, unmerged: engine.handle(for: listed.facts.name), at: transaction.id,
         memory: memory[listed.facts.name])
@@ -164,7 +164,7 @@ extension Store {
   /// The writes and removals of each namespace since it was made. O(namespaces).
   package func tallies() throws(LarderError) -> [(writes: UInt64, removals: RemovalCounters)] {
     let transaction = try engine.beginRead()
-    return try engine.namespaces(in: transaction).map {
+    return try engine.metadata.namespaces(in: transaction).map {
       ($0.counters.writes, $0.counters.removals)
     }
   }
@@ -172,7 +172,7 @@ extension Store {
 
 extension Statistics.Namespace {
   init(
-    _ listed: StoreEngine.ListedNamespace, unmerged handle: NamespaceHandle, at moment: UInt64,
+    _ listed: MetadataReader.ListedNamespace, unmerged handle: NamespaceHandle, at moment: UInt64,
     memory: MemoryStatistics?
   ) {
     handle.begin(listed.counters.epoch, seenAt: moment)

@@ -28,7 +28,7 @@ extension Store {
   public func namespaces() throws(LarderError) -> [NamespaceInfo] {
     try engine.settle(self)
     let transaction = try engine.beginRead()
-    return try engine.namespaces(in: transaction).map { $0.facts }
+    return try engine.metadata.namespaces(in: transaction).map { $0.facts }
   }
 
   /// Declares the rules of a namespace, which every process then obeys, and creates the namespace if it does not exist.
@@ -75,56 +75,5 @@ extension Store {
     try checkWritable()
     try engine.commit { batch in try batch.rename(old, to: new) }
     engine.memory.removeAll(of: old)
-  }
-}
-
-extension StoreEngine {
-  struct ListedNamespace {
-    var id: NamespaceID
-    var facts: NamespaceInfo
-    var counters: NamespaceCounters
-  }
-
-  func namespaces(in transaction: borrowing ReadTransaction) throws(LarderError)
-    -> [ListedNamespace]
-  {
-    var listed: [ListedNamespace] = []
-    for (name, bytes) in try namespaceRecords(in: transaction) {
-      listed.append(
-        try facts(
-          of: NamespaceRecord(bytes.span, name: name, seal: seal), name: name, in: transaction))
-    }
-    return listed
-  }
-
-  /// The metadata records of all namespaces, by name.
-  func namespaceRecords(in transaction: borrowing ReadTransaction) throws(LarderError)
-    -> [(name: String, record: [UInt8])]
-  {
-    var records: [(name: String, record: [UInt8])] = []
-    let prefix = MetadataKey.namespaces
-    do throws(LMDBError) {
-      var cursor = try transaction.cursor(in: .main)
-      var record = try cursor.seek(prefix.span)
-      while let found = record, found.key.starts(with: prefix.span) {
-        let name = found.key.extracting(prefix.count..<found.key.count).copied
-        records.append((String(decoding: name, as: UTF8.self), found.value.copied))
-        record = try cursor.next()
-      }
-    } catch {
-      throw self.error(error)
-    }
-    return records
-  }
-
-  func facts(
-    of record: NamespaceRecord, name: String, in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> ListedNamespace {
-    let counters = try counters(of: record.id, in: transaction)
-    let facts = NamespaceInfo(
-      name: name, entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
-      storedSize: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
-      declared: record.rules.declared, overrides: record.rules.overrides)
-    return ListedNamespace(id: record.id, facts: facts, counters: counters)
   }
 }

@@ -57,7 +57,7 @@ public struct Store: Sendable {
     /// Stores values of more bytes in chunks, also where that is not needed; nil for none.
     package var chunksAbove: Int?
     /// Runs a closure once, after a delay, on another thread.
-    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = StoreEngine.later
+    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = PendingAccesses.later
     /// How many changes the ring of changes holds, a power of two and the same in every process; nil for a number that
     /// fits the store.
     var changeSlots: Int?
@@ -98,7 +98,7 @@ public struct Store: Sendable {
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     engine = try StoreEngine.open(at: path, options: options)
     isReadOnly = options.readOnly || options.allowsForeignOwner
-    engine.access.open(writable: !isReadOnly, in: engine.coarseMinute)
+    engine.access.open(writable: !isReadOnly, in: engine.clock.coarseMinute)
     if !isReadOnly {
       engine.isWritable.store(true, ordering: .relaxed)
       if let limits = options.limits { try declare(limits) }
@@ -143,7 +143,7 @@ public struct Store: Sendable {
   public var path: String { engine.environment.path }
 
   /// The clock that the store was opened with.
-  public var clock: any LarderClock { engine.clock }
+  public var clock: any LarderClock { engine.clock.source }
 
   /// The current time of the store's clock.
   public var now: Timestamp { engine.clock.now }

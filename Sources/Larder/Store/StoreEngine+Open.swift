@@ -29,7 +29,7 @@ extension StoreEngine {
   /// Maps no more than the disk limit allows, before any read: a map with reads in it cannot be made smaller.
   private func applyFileLimit() {
     do throws(LarderError) {
-      guard let limit = try settings(in: beginRead()).limits.disk else { return }
+      guard let limit = try metadata.settings(in: beginRead()).limits.disk else { return }
       environment.setFileLimit(limit)
     } catch {
       // A damaged record of the limits must not keep the store from being opened; the next write reports it.
@@ -47,8 +47,8 @@ extension StoreEngine {
 
   /// Refuses a second clock: two clocks on one store would disagree about expiry.
   private func checkClock(_ other: any LarderClock) throws(LarderError) {
-    if usesSystemClock && other is SystemClock { return }
-    if let mine = clock as? any AnyObject & LarderClock,
+    if clock.isSystem && other is SystemClock { return }
+    if let mine = clock.source as? any AnyObject & LarderClock,
       let other = other as? any AnyObject & LarderClock,
       mine === other
     {

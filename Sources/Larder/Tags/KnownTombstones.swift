@@ -43,7 +43,7 @@ final class KnownTombstones: Sendable {
   }
 }
 
-extension StoreEngine {
+extension EntryReader {
   /// Whether an entry carries a tag that was invalidated after the entry was written.
   @inline(never)
   func isHidden(
@@ -59,7 +59,7 @@ extension StoreEngine {
       else { return false }
       return tombstones.contains { $0.hides(id, version: header.version, tags: tags) }
     } catch {
-      throw self.error(error)
+      throw environment.larderError(error)
     }
   }
 }

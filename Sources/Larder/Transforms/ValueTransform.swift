@@ -91,16 +91,16 @@ public struct TransformContext: Sendable {
   public private(set) var part: Part
   /// The transforms that were applied before this one, with their parameters.
   public internal(set) var previous: [UInt8] = []
-  private let engine: StoreEngine
+  private let reader: EntryReader
 
   /// The value of the entry under `key`.
-  init(_ key: [UInt8], in id: NamespaceID, version: UInt64, engine: StoreEngine) {
-    store = engine.identity
+  init(_ key: [UInt8], in id: NamespaceID, version: UInt64, reader: EntryReader) {
+    store = reader.identity
     namespace = id.rawValue
     self.key = key
     self.version = version
     part = .value
-    self.engine = engine
+    self.reader = reader
   }
 
   /// The same entry, and another part of it.
@@ -118,24 +118,25 @@ package enum TransformStorage {
 }
 
 extension TransformContext {
-  private var handle: NamespaceHandle { engine.handle(for: TransformStorage.namespace) }
-
   /// A value that a transform keeps in the store for itself; nil without one.
   package func stored(_ key: String) throws -> [UInt8]? {
     try key.withKeyBytes { key in
-      let transaction = try engine.beginRead()
-      let id = try engine.identify(handle, in: transaction)
-      let found = try engine.lookUp(
-        key, in: id, keyHash: Checksum.keyHash(of: key, in: id), at: engine.coarseNow, transaction)
+      let transaction = try reader.beginRead()
+      let id = try reader.identify(reader.transformStorage, in: transaction)
+      let found = try reader.lookUp(
+        key, in: id, keyHash: Checksum.keyHash(of: key, in: id), at: reader.clock.coarseNow,
+        transaction)
       guard found.outcome == .fresh else { return nil }
       var value: [UInt8]?
-      _ = try engine.withValue(of: found, key: key, in: transaction) { value = $0.copied }
+      _ = try reader.withValue(of: found, key: key, in: transaction) { value = $0.copied }
       return value
     }
   }
 
   /// Whether the entry is one that a transform keeps for itself.
   package var isOfTransforms: Bool {
-    get throws { try engine.identify(handle, in: engine.beginRead()).rawValue == namespace }
+    get throws {
+      try reader.identify(reader.transformStorage, in: reader.beginRead()).rawValue == namespace
+    }
   }
 }

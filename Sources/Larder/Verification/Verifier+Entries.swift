@@ -79,7 +79,7 @@ extension Verifier {
     _ payload: Span<UInt8>, of entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> [UInt8]? {
     do throws(LarderError) {
-      return try engine.assemble(
+      return try engine.reader.assemble(
         payload, id: entry.id, version: entry.header.version, in: transaction)
     } catch {
       throw .corrupted

@@ -84,7 +84,7 @@ extension Verifier {
       } else {
         let index: UInt32 = found.key.bigEndian(at: 12)
         let count = chunked[found.key.namespaceID]?[found.key.bigEndian(at: 4)]
-        if count.map({ Int(index) * engine.chunkSize < $0 }) != true {
+        if count.map({ Int(index) * engine.reader.chunkSize < $0 }) != true {
           report(.chunks, nil, "there is a chunk \(index) without a value")
         }
       }

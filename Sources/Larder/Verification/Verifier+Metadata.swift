@@ -7,7 +7,7 @@ extension Verifier {
   /// Without the limits, every write fails.
   mutating func checkSettings(_ transaction: borrowing ReadTransaction) throws(LarderError) {
     do throws(LarderError) {
-      _ = try engine.settings(in: transaction)
+      _ = try engine.metadata.settings(in: transaction)
     } catch  where error.code == .damaged {
       report(.metadata, nil, error.message)
     }
@@ -15,7 +15,7 @@ extension Verifier {
 
   /// Every namespace must have a readable record and an id of its own.
   mutating func checkNamespaces(_ transaction: borrowing ReadTransaction) throws(LarderError) {
-    for (name, bytes) in try engine.namespaceRecords(in: transaction) {
+    for (name, bytes) in try engine.metadata.namespaceRecords(in: transaction) {
       let record: NamespaceRecord
       do throws(LarderError) {
         record = try NamespaceRecord(bytes.span, name: name, seal: engine.seal)
@@ -27,7 +27,7 @@ extension Verifier {
         report(.metadata, nil, "namespaces \(other) and \(name) have the same id")
       }
       do throws(LarderError) {
-        namespaces.append(try engine.facts(of: record, name: name, in: transaction))
+        namespaces.append(try engine.metadata.facts(of: record, name: name, in: transaction))
       } catch  where error.code == .damaged {
         report(
           .counters, namespace: name,

@@ -11,7 +11,7 @@ struct Verifier {
   // Results of some checks that others need.
 
   /// The namespaces with readable records.
-  var namespaces: [StoreEngine.ListedNamespace] = []
+  var namespaces: [MetadataReader.ListedNamespace] = []
   var names: [NamespaceID: String] = [:]
   /// The counters of namespaces, as their entries say.
   var recounted: [NamespaceID: NamespaceCounters] = [:]

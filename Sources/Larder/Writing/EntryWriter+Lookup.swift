@@ -88,7 +88,7 @@ extension EntryWriter {
       return stored
     }
     let context = TransformContext(
-      key, in: entry.id, version: entry.header.version, engine: engine)
+      key, in: entry.id, version: entry.header.version, reader: engine.reader)
     return try engine.transforms.restore(stored, entry.fields, of: context)
   }
 

@@ -23,7 +23,7 @@ struct EntryWriter: ~Copyable {
     now = engine.clock.now
     self.counters = counters
     directory = NamespaceDirectory(engine)
-    indexes = IndexWriter(engine.indexes, chunkSize: engine.chunkSize)
+    indexes = IndexWriter(engine.indexes, chunkSize: engine.reader.chunkSize)
     changes = ChangeRecorder(
       engine.changes.notes(for: transaction.id, in: counters.store), transaction: transaction.id,
       at: now)

@@ -16,7 +16,7 @@ extension WriteBatch {
     try budget.checkSize(value.count, in: try writer.namespace(name) ?? .new, named: name)
     let id = try writer.findOrMakeNamespace(name).id
     let entry = TransformContext(
-      key.copied, in: id, version: try writer.nextNumber(in: id), engine: writer.engine)
+      key.copied, in: id, version: try writer.nextNumber(in: id), reader: writer.engine.reader)
     let transformed = try writer.engine.transforms.apply(to: value, attributes, of: entry)
     if let bytes = transformed.bytes {
       return try put(bytes.span, for: key, in: name, attributes, transformed)

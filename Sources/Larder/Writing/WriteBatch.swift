@@ -138,7 +138,7 @@ extension WriteBatch {
           owners.append(Owner(Key(owner.key), in: name))
         }
       }
-      return writer.engine.facts(
+      return writer.engine.reader.facts(
         of: entry, key: Key(key.copied), namespace: namespace.name, owners: owners)
     }
   }
@@ -190,7 +190,7 @@ extension WriteBatch {
       guard let entry = try living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount + (metadata?.count ?? 0))
       let context = TransformContext(
-        key.copied, in: entry.id, version: entry.header.version, engine: writer.engine)
+        key.copied, in: entry.id, version: entry.header.version, reader: writer.engine.reader)
       let transforms = writer.engine.transforms
       var fields = try transforms.changeable(entry.fields, of: context)
       fields[.metadata] = metadata

@@ -3,10 +3,10 @@ import LarderSystem
 
 /// The result of looking up a key in a snapshot; get, load, inspection and the shell all use it.
 ///
-/// ``StoreEngine/lookUp(_:in:keyHash:at:_:)`` has no side effects. A caller that serves a read of the application reports it
-/// with ``StoreEngine/recordMiss(_:key:of:in:recordsAccess:)`` or ``StoreEngine/recordAccess(_:key:at:)``; a caller that only
-/// inspects does not. ``StoreEngine/withValue(of:in:_:)`` lends the value, and
-/// ``StoreEngine/entry(_:key:of:in:)`` makes the facts. The snapshot lends the record.
+/// ``EntryReader/lookUp(_:in:keyHash:at:_:)`` has no side effects. A caller that serves a read of the application reports it
+/// with ``EntryReader/recordMiss(_:key:of:in:recordsAccess:)`` or ``EntryReader/recordAccess(_:key:at:)``; a caller that only
+/// inspects does not. ``EntryReader/withValue(of:in:_:)`` lends the value, and
+/// ``EntryReader/entry(_:key:of:in:)`` makes the facts. The snapshot lends the record.
 struct Lookup: ~Escapable {
   /// The kinds of result.
   enum Outcome {
@@ -70,14 +70,14 @@ extension EntryHeader {
   }
 }
 
-extension StoreEngine {
+extension EntryReader {
   /// Finds what a snapshot holds under a key: one descent of the tree, one parse, one checksum; nothing is copied, allocated,
   /// locked, counted or noted for an entry with a short key, a value in one piece, no tags and no time to idle.
   ///
   /// - Parameters:
   ///   - id: the namespace's in this snapshot; ``NamespaceID/store`` if there is no such namespace.
   ///   - keyHash: ``Checksum/keyHash(of:in:)``.
-  ///   - now: ``coarseNow``.
+  ///   - now: ``StoreClock/coarseNow``.
   @inline(__always)
   @_lifetime(borrow transaction)
   func lookUp(
@@ -93,7 +93,7 @@ extension StoreEngine {
     else {
       return try lookUpUncommon(region, key: key, in: id, keyHash: keyHash, at: now, transaction)
     }
-    let state = state(of: header, at: now)
+    let state = clock.state(of: header, at: now)
     // To verify a large value that cannot be served would read all of it from the disk for nothing.
     guard state == .expired || isIntact(header, record: record, keyHash: keyHash) else {
       return Lookup(.damaged, id: id, keyHash: keyHash, header: .none, record: record)
@@ -121,7 +121,7 @@ extension StoreEngine {
         if header.flags.contains(.idle), let idle = header.idle(in: record) {
           current = uses.current(header, idle: idle, entryKey: StoredKey.entry(key, in: id))
         }
-        outcome = Lookup.Outcome(state(of: current, at: now))
+        outcome = Lookup.Outcome(clock.state(of: current, at: now))
         if outcome != .expired {
           if header.flags.contains(.negative) { outcome = .negative }
           if !isIntact(header, record: record, keyHash: keyHash)
@@ -150,7 +150,7 @@ extension StoreEngine {
       return key.count > Key.longest
         ? nil : try transaction.find(StoredKey.entry(key, in: id), in: .main)
     } catch {
-      throw self.error(error)
+      throw environment.larderError(error)
     }
   }
 

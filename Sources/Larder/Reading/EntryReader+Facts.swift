@@ -1,14 +1,14 @@
 import LMDB
 import LarderSystem
 
-extension StoreEngine {
+extension EntryReader {
   /// The facts of the entry under `key`, expired ones included; nil for a missing or damaged entry.
   func entry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Store.Entry? {
     let id = try identify(handle, in: transaction)
     let keyHash = Checksum.keyHash(of: key, in: id)
-    let found = try lookUp(key, in: id, keyHash: keyHash, at: coarseNow, transaction)
+    let found = try lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction)
     return try entry(found, key: key, of: handle, in: transaction)
   }
 
@@ -43,7 +43,7 @@ extension StoreEngine {
     let owners = entry.owners
     if owners.isEmpty { return [] }
     var names: [NamespaceID: String] = [:]
-    for (name, bytes) in try namespaceRecords(in: transaction) {
+    for (name, bytes) in try metadata.namespaceRecords(in: transaction) {
       if let id = NamespaceRecord.id(bytes.span, name: name, seal: seal) { names[id] = name }
     }
     return owners.compactMap { owner in names[owner.id].map { Owner(Key(owner.key), in: $0) } }
@@ -54,7 +54,7 @@ extension StoreEngine {
     let header = uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
     let fields = transforms.readable(
       entry.fields,
-      of: TransformContext(key.bytes, in: entry.id, version: header.version, engine: self))
+      of: TransformContext(key.bytes, in: entry.id, version: header.version, reader: self))
     let steps = entry.fields.transforms
     var facts = Store.Entry(
       header, key: key, namespace: namespace, size: steps?.all.first?.size ?? entry.valueCount,

@@ -38,10 +38,10 @@ extension Snapshot {
     _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
     try key.withKeyBytes { key in
-      let id = try engine.identify(namespace.handle, in: transaction)
+      let id = try engine.reader.identify(namespace.handle, in: transaction)
       let keyHash = Checksum.keyHash(of: key, in: id)
-      let found = try engine.lookUp(
-        key, in: id, keyHash: keyHash, at: engine.coarseNow, transaction)
+      let found = try engine.reader.lookUp(
+        key, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
       return try lend(found, key: key, in: namespace, body)
     }
   }
@@ -56,18 +56,18 @@ extension Snapshot {
     try key.withKeyBytes { key in
       let handle = namespace.handle
       let recordsAccess = !namespace.store.isReadOnly
-      let id = try engine.identify(handle, in: transaction)
+      let id = try engine.reader.identify(handle, in: transaction)
       let keyHash = Checksum.keyHash(of: key, in: id)
-      let now = engine.coarseNow
-      let found = try engine.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+      let now = engine.clock.coarseNow
+      let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
       guard found.outcome == .fresh else {
-        engine.recordMiss(
+        engine.reader.recordMiss(
           found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
         return nil
       }
       let result = try lend(found, key: key, in: namespace) { entry, value in
         handle.count(.hits, stripe: transaction.stripe)
-        if recordsAccess { engine.recordAccess(found, key: key, at: now) }
+        if recordsAccess { engine.reader.recordAccess(found, key: key, at: now) }
         return try body(entry, value)
       }
       return result
@@ -79,10 +79,11 @@ extension Snapshot {
     _ found: borrowing Lookup, key: Span<UInt8>, in namespace: Store.Namespace,
     _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    guard let entry = try engine.entry(found, key: key, of: namespace.handle, in: transaction)
+    guard
+      let entry = try engine.reader.entry(found, key: key, of: namespace.handle, in: transaction)
     else { return nil }
     var result: Result?
-    _ = try engine.withValue(of: found, key: key, in: transaction) { value in
+    _ = try engine.reader.withValue(of: found, key: key, in: transaction) { value in
       result = try body(entry, value)
     }
     return result

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-extension StoreEngine {
+extension EntryReader {
   /// How many records, and how many bytes of them, a scan reads in one snapshot before it takes a new one.
   static let recordsPerSnapshot = 500
   static let bytesPerSnapshot = 4 << 20
@@ -56,7 +56,7 @@ extension StoreEngine {
     do {
       return try visitRecords(id, prefix: prefix, behind: position, in: transaction, visit)
     } catch let error as LMDBError {
-      throw self.error(error)
+      throw environment.larderError(error)
     }
   }
 

@@ -44,25 +44,25 @@ extension Snapshot {
     try key.withKeyBytes { key in
       let handle = namespace.handle
       let recordsAccess = !namespace.store.isReadOnly
-      let id = try engine.identify(handle, in: transaction)
+      let id = try engine.reader.identify(handle, in: transaction)
       let keyHash = Checksum.keyHash(of: key, in: id)
-      let now = engine.coarseNow
-      let found = try engine.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+      let now = engine.clock.coarseNow
+      let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
       guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
-        engine.recordMiss(
+        engine.reader.recordMiss(
           found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
         return nil
       }
-      guard let entry = try engine.entry(found, key: key, of: handle, in: transaction),
+      guard let entry = try engine.reader.entry(found, key: key, of: handle, in: transaction),
         isSame(entry)
       else { return nil }
       let range = range.clamped(to: 0..<entry.size)
       let piece: [UInt8]?
       if found.header.flags.contains(.transformed) {
-        piece = try engine.transformedPiece(
+        piece = try engine.reader.transformedPiece(
           of: found, range, ofSize: entry.size, key: key, in: transaction)
       } else if found.header.flags.contains(.chunked) {
-        piece = try engine.chunkedPiece(of: found, range, in: transaction)
+        piece = try engine.reader.chunkedPiece(of: found, range, in: transaction)
       } else {
         piece = found.payload.extracting(range).copied
       }
@@ -70,14 +70,14 @@ extension Snapshot {
         handle.count(.damaged, stripe: transaction.stripe)
       } else {
         if role == .first { handle.count(.hits, stripe: transaction.stripe) }
-        if role != .next, recordsAccess { engine.recordAccess(found, key: key, at: now) }
+        if role != .next, recordsAccess { engine.reader.recordAccess(found, key: key, at: now) }
       }
       return piece
     }
   }
 }
 
-extension StoreEngine {
+extension EntryReader {
   /// Values of more bytes are not kept between two pieces.
   private static let largestPiecewise = 64 << 20
 
@@ -154,7 +154,7 @@ extension StoreEngine {
       }
       return true
     } catch {
-      throw self.error(error)
+      throw environment.larderError(error)
     }
   }
 }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-extension StoreEngine {
+extension EntryReader {
   /// Visits the keys and values of the fresh entries of a namespace as ``scan(_:prefix:behind:in:_:)`` does.
   ///
   /// Nothing is allocated for an entry with a short key, a value in one piece, no tags and no time to idle.
@@ -20,7 +20,7 @@ extension StoreEngine {
       }
       let key = entryKey.extracting(4..<entryKey.count - 1)
       guard prefix.isEmpty || key.starts(with: prefix.span),
-        state(of: header, at: coarseNow) == .fresh,
+        clock.state(of: header, at: clock.coarseNow) == .fresh,
         isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
       else { return true }
       return try visit(key, record.extracting(header.payloadStart..<record.count))
@@ -38,7 +38,7 @@ extension StoreEngine {
       {
         let key = entryKey.extracting(4..<entryKey.count - 1)
         guard prefix.isEmpty || key.starts(with: prefix.span),
-          state(of: header, at: coarseNow) != .expired,
+          clock.state(of: header, at: clock.coarseNow) != .expired,
           isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
         else { return true }
         return try visit(key)
@@ -79,7 +79,7 @@ extension StoreEngine {
       flags.contains(.chunked)
       ? try assemble(payload, id: id, version: version, in: transaction) : payload.copied
     if flags.contains(.transformed), let stored = value {
-      let context = TransformContext(key, in: id, version: version, engine: self)
+      let context = TransformContext(key, in: id, version: version, reader: self)
       value = try transforms.restore(stored, entry.fields, of: context)
     }
     return try value.map { try body($0.span) }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-extension StoreEngine {
+extension EntryReader {
   /// The namespace's id in a snapshot; ``NamespaceID/store`` if there is no such namespace.
   @inline(__always)
   func identify(
@@ -10,7 +10,7 @@ extension StoreEngine {
     do throws(LMDBError) {
       return try handle.id(in: transaction, seal)
     } catch {
-      throw self.error(error)
+      throw environment.larderError(error)
     }
   }
 
@@ -20,7 +20,8 @@ extension StoreEngine {
   ) throws(LarderError) -> Bool {
     let id = try identify(handle, in: transaction)
     let keyHash = Checksum.keyHash(of: key, in: id)
-    return try lookUp(key, in: id, keyHash: keyHash, at: coarseNow, transaction).outcome == .fresh
+    return try lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction).outcome
+      == .fresh
   }
 
   /// A read of the application: finds the entry under `key` and lends its value to `body` if it is fresh.
@@ -39,9 +40,9 @@ extension StoreEngine {
     let id = try identify(handle, in: transaction)
     let keyHash = Checksum.keyHash(of: key, in: id)
     let words = access.words
-    let uses = words.view
-    let bucket = recordsAccess ? uses.fetchedBucket(of: keyHash) : nil
-    let now = coarseNow
+    let accesses = words.view
+    let bucket = recordsAccess ? accesses.fetchedBucket(of: keyHash) : nil
+    let now = clock.coarseNow
     let found = try lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
     guard found.outcome == .fresh else {
       recordMiss(found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
@@ -56,9 +57,9 @@ extension StoreEngine {
     handle.count(.hits, stripe: transaction.stripe)
     if isKnown(id, found.header) { return }
     if let bucket {
-      uses.touch(
+      accesses.touch(
         keyHash, bucket: bucket, in: now / 60_000,
-        isRecent: uses.isRecent(found.header.sequence, of: id))
+        isRecent: accesses.isRecent(found.header.sequence, of: id))
     }
     try body(found.payload)
   }
@@ -73,7 +74,7 @@ extension StoreEngine {
     if isKnown(found.id, found.header.remembered(found.idle)) {
       handle.count(.hits, stripe: transaction.stripe)
       if recordsAccess, let idle = found.idle {
-        noteUse(found.header, idle, key: key, id: found.id, at: now)
+        uses.note(found.header, idle, key: key, id: found.id, at: now)
       }
       return
     }
@@ -114,7 +115,7 @@ extension StoreEngine {
     guard found.header.flags.contains(.transformed) else { return stored }
     guard let stored, let fields = EntryFields(found.record.extracting(found.header.fieldsRange))
     else { return nil }
-    let entry = TransformContext(key.copied, in: id, version: version, engine: self)
+    let entry = TransformContext(key.copied, in: id, version: version, reader: self)
     return try transforms.restore(stored, fields, of: entry)
   }
 
@@ -122,7 +123,7 @@ extension StoreEngine {
   func recordAccess(_ found: borrowing Lookup, key: Span<UInt8>, at now: Int64) {
     access.touch(
       found.keyHash, sequence: found.header.sequence, of: found.id, in: now / 60_000)
-    if let idle = found.idle { noteUse(found.header, idle, key: key, id: found.id, at: now) }
+    if let idle = found.idle { uses.note(found.header, idle, key: key, id: found.id, at: now) }
   }
 
   /// Counts a read of the application that found no fresh value, and queues an expired entry for removal.

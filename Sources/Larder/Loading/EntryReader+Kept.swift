@@ -17,7 +17,7 @@ struct CachedEntry {
   }
 }
 
-extension StoreEngine {
+extension EntryReader {
   /// Finds the entry under `key`, fresh or stale, and lends its value; a negative entry has none.
   ///
   /// - Parameters:
@@ -32,7 +32,7 @@ extension StoreEngine {
     _ body: (Span<UInt8>) throws -> Void
   ) throws -> CachedEntry? {
     let keyHash = Checksum.keyHash(of: key, in: id)
-    let now = coarseNow
+    let now = clock.coarseNow
     let found = try lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
     if counts, found.outcome != .fresh {
       recordMiss(found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
@@ -42,14 +42,14 @@ extension StoreEngine {
     case .absent, .damaged, .expired: return nil
     case .fresh: state = .fresh
     case .stale: state = .stale
-    case .negative: state = self.state(of: found.header, at: now)
+    case .negative: state = clock.state(of: found.header, at: now)
     }
     guard var fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
       return nil
     }
     if transforms.hasRequired || fields[.transformedMetadata] != nil {
       let entry = TransformContext(
-        key.copied, in: id, version: found.header.version, engine: self)
+        key.copied, in: id, version: found.header.version, reader: self)
       fields = transforms.readable(fields, of: entry)
     }
     let kept = CachedEntry(id: id, header: found.header, state: state, fields: fields)

@@ -1,0 +1,112 @@
+import LMDB
+import LarderSystem
+
+/// Reads the records that a store keeps about itself.
+struct MetadataReader: Sendable {
+  let environment: Environment
+  /// Guards the records.
+  let seal: RecordSeal
+
+  /// A namespace as it is listed.
+  struct ListedNamespace {
+    var id: NamespaceID
+    var facts: NamespaceInfo
+    var counters: NamespaceCounters
+  }
+
+  /// The settings of the store; the defaults if none were written.
+  func settings(in transaction: borrowing ReadTransaction) throws(LarderError) -> StoreSettings {
+    guard let bytes = try copy(of: MetadataKey.settings, in: transaction) else {
+      return StoreSettings()
+    }
+    return try StoreSettings(bytes.span, seal: seal)
+  }
+
+  /// The record of a namespace; nil if there is no such namespace.
+  func record(
+    named name: String, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> NamespaceRecord? {
+    guard let bytes = try copy(of: MetadataKey.namespace(name), in: transaction) else { return nil }
+    return try NamespaceRecord(bytes.span, name: name, seal: seal)
+  }
+
+  /// The counters of a namespace; zeros if it has none.
+  func counters(
+    of id: NamespaceID, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> NamespaceCounters {
+    guard id != .store, let bytes = try copy(of: MetadataKey.counters(id), in: transaction) else {
+      return NamespaceCounters()
+    }
+    if let counters = NamespaceCounters(bytes.span, of: id, seal: seal) { return counters }
+    throw LarderError(
+      .damaged, "\(environment.path): the counters of a namespace are damaged",
+      hint: "write to the namespace: a write counts its entries again")
+  }
+
+  /// The samples of the reads of a week. A damaged record costs its figures: the next sample begins a new one.
+  func readHistory(in transaction: borrowing ReadTransaction) throws(LarderError) -> ReadHistory {
+    guard let bytes = try copy(of: MetadataKey.readHistory, in: transaction) else {
+      return ReadHistory()
+    }
+    return ReadHistory(bytes.span, seal: seal) ?? ReadHistory()
+  }
+
+  private func copy(
+    of key: [UInt8], in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [UInt8]? {
+    do throws(LMDBError) {
+      guard let region = try transaction.find(key, in: .main) else { return nil }
+      return transaction.bytes(of: region).copied
+    } catch {
+      throw environment.larderError(error)
+    }
+  }
+}
+
+// MARK: Namespaces
+
+extension MetadataReader {
+  /// Every namespace, in the order of names.
+  func namespaces(
+    in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [ListedNamespace] {
+    var listed: [ListedNamespace] = []
+    for (name, bytes) in try namespaceRecords(in: transaction) {
+      listed.append(
+        try facts(
+          of: NamespaceRecord(bytes.span, name: name, seal: seal), name: name, in: transaction))
+    }
+    return listed
+  }
+
+  /// The records of all namespaces, in the order of names.
+  func namespaceRecords(
+    in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [(name: String, record: [UInt8])] {
+    var records: [(name: String, record: [UInt8])] = []
+    let prefix = MetadataKey.namespaces
+    do throws(LMDBError) {
+      var cursor = try transaction.cursor(in: .main)
+      var record = try cursor.seek(prefix.span)
+      while let found = record, found.key.starts(with: prefix.span) {
+        let name = found.key.extracting(prefix.count..<found.key.count).copied
+        records.append((String(decoding: name, as: UTF8.self), found.value.copied))
+        record = try cursor.next()
+      }
+    } catch {
+      throw environment.larderError(error)
+    }
+    return records
+  }
+
+  func facts(
+    of record: NamespaceRecord, name: String, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> ListedNamespace {
+    let counters = try counters(of: record.id, in: transaction)
+    let facts = NamespaceInfo(
+      name: name, entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
+      storedSize: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
+      declared: record.rules.declared, overrides: record.rules.overrides)
+    return ListedNamespace(id: record.id, facts: facts, counters: counters)
+  }
+}
