@@ -5,7 +5,7 @@ class Larder < Formula
   license "MIT"
   head "https://github.com/OWNER/larder.git", branch: "main"
 
-  depends_on xcode: ["26.0", :build]
+  depends_on xcode: ["26.4", :build]
   depends_on "libedit"
   depends_on "lmdb"
 

@@ -18,6 +18,9 @@ import LarderSystem
 ///
 /// An enum with raw values conforms by declaring it: `enum Station: String, StoreKey { ... }`.
 ///
+/// Listings are in key order, byte by byte. Only keys of more than 250 bytes that share their first 238 bytes are listed
+/// beside each other in any order.
+///
 /// With a key of no bytes or too many, reads and removals find nothing, and writes of a value throw
 /// ``LarderError/Code/invalidArgument``.
 public protocol StoreKey {

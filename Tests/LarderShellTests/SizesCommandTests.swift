@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import TestSupport
 import Testing
@@ -106,6 +107,22 @@ import Testing
         == "`limits @NS --guaranteed ...`")
     try shell("limits --bytes 20kB")
     #expect(try shell.error("limits @articles --guaranteed 30kB").code == .usage)
+  }
+
+  @Test func `a new store says its default disk limit, and where it comes from`() throws {
+    let path = TemporaryDirectory.unusedPath
+    let shell = try Shell(at: path)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let limit = try #require(try shell.store.limits().defaultDisk)
+    let words = "\(Wording.size(limit)) (default: a tenth of the free disk, up to 10 GB)"
+    #expect(try shell.session.summary().hasSuffix(", a file of at most \(words)"))
+    #expect(try shell("stats").contains("file of \(words)\n"))
+    #expect(try shell("limits").contains("disk: the default, a tenth of the disk"))
+    try shell("limits --disk 50MB")
+    #expect(try shell.session.summary().hasSuffix(", a file of at most 50 MB"))
+    #expect(try shell("stats").contains("file of 50 MB\n"))
+    #expect(try !shell("limits").contains("default"))
+    try shell.store.close()
   }
 
   @Test func `a limit below present use is a bulk change`() throws {

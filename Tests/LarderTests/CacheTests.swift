@@ -45,6 +45,7 @@ struct Color: Codable, Equatable, Sendable {
       #expect(try texts.value(for: "k") == "caf\u{e9}")
       #expect(try evens.value(for: "k") == 42)
       #expect(try evens.entry(for: "k")?.codec.name == "200")
+      #expect(evens.codecID.rawValue == 200 && colors.codecID == .json && texts.codecID == .text)
       let optional = store.cache(of: Int?.self, in: "optional")
       try optional.set(nil, for: "k")
       #expect(try optional.contains("k"))

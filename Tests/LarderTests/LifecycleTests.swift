@@ -114,6 +114,20 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test func `a store in memory leaves nothing behind`() throws {
+    var path = ""
+    do {
+      let store = try Store.inMemory()
+      path = store.path
+      try store.namespace("notes").set("v", for: "k")
+      #expect(try store.namespace("notes").text("k") == "v" && store.verify().faults == [])
+      #expect(FileManager.default.fileExists(atPath: path))
+    }
+    #expect(
+      path.hasPrefix("/dev/shm/") == FileManager.default.isWritableFile(atPath: "/dev/shm"))
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   @Test func `letting go of the last handle while another thread opens the store harms nobody`()
     throws
   {

@@ -37,7 +37,7 @@ extension Command {
       }
       isFirst = false
       let report = StatisticsReport(
-        try session.store.statistics(), try session.store.limits().effective, only: only,
+        try session.store.statistics(), try session.store.limits(), only: only,
         shared: try SharedStatus(of: session.store)?.words,
         http: try HTTPCounts.read(from: session.store))
       for reply in report.replies(for: session.presentation) { try session.answer(reply) }

@@ -24,7 +24,7 @@ struct LimitReport {
 
   private let rows: [Row]
   private let isWhole: Bool
-  /// Whether the disk limit in force is that of the store's making.
+  /// Whether the disk limit in force is the default.
   private var hasDefaultDisk = false
 
   /// - Parameter name: The namespace; nil for the store and all namespaces.
@@ -32,8 +32,7 @@ struct LimitReport {
     isWhole = name == nil
     guard let name else {
       let limits = try session.store.limits()
-      hasDefaultDisk =
-        limits.defaultDisk != nil && limits.declared.disk == nil && limits.overrides.disk == nil
+      hasDefaultDisk = limits.isDiskDefault
       let namespaces = try session.store.namespaces()
       rows =
         try Self.rows(of: session.store, holding: namespaces) + namespaces.flatMap { Self.rows($0) }
@@ -53,7 +52,7 @@ struct LimitReport {
     var notes: [SafeText] = evicted.entries == 0 ? [] : ["evicted \(evicted.words)"]
     if hasDefaultDisk {
       notes.append(
-        "disk: a tenth of the disk that was free when the store was made; `limits --disk none` lifts it"
+        "disk: the default, a tenth of the disk that was free when the store was made, up to 10 GB; `limits --disk none` lifts it"
       )
     }
     let adaptive = rows.contains { $0.limit == "policy" && $0.allowed == .text("adaptive") }

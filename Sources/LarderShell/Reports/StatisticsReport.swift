@@ -11,7 +11,8 @@ import ShellLanguage
 struct StatisticsReport {
   private var statistics: Statistics
   private let namespaces: [Statistics.Namespace]
-  private let limits: StoreLimits
+  private let limitInfo: StoreLimitInfo
+  private var limits: StoreLimits { limitInfo.effective }
   private let isWhole: Bool
   private let shared: String?
   private let http: [HTTPCounts]
@@ -21,12 +22,12 @@ struct StatisticsReport {
   ///   - shared: What the store knows of a tier that machines share; nil if it has none.
   ///   - http: The saved counts of HTTP caches, one for each namespace.
   init(
-    _ statistics: Statistics, _ limits: StoreLimits, only: String?, shared: String?,
+    _ statistics: Statistics, _ limits: StoreLimitInfo, only: String?, shared: String?,
     http: [HTTPCounts]
   ) {
     self.shared = shared
     self.statistics = statistics
-    self.limits = limits
+    limitInfo = limits
     // The snapshot of this command itself is not a reader.
     self.statistics.readers.removeAll {
       $0.process == Int(ProcessInfo.processInfo.processIdentifier)
@@ -88,7 +89,7 @@ struct StatisticsReport {
         ("store", .text(statistics.path)), ("entries", .number(statistics.entries)),
         ("values", .size(statistics.bytes)), ("file", .size(file.size)),
         ("durability", .text(statistics.durability.words)),
-        ("limits", limits.words.map { .text($0) } ?? .null),
+        ("limits", limitInfo.words.map { .text($0) } ?? .null),
         ("free space", .size(file.freePages * file.pageSize)),
         ("hits", .number(Int(clamping: reads.hits))),
         ("stale hits", .number(Int(clamping: reads.staleHits))),
@@ -255,12 +256,26 @@ extension Durability {
   }
 }
 
-extension StoreLimits {
+extension StoreLimitInfo {
+  /// Whether the disk limit in force is that of the store's creation.
+  var isDiskDefault: Bool {
+    defaultDisk != nil && declared.disk == nil && overrides.disk == nil
+  }
+
+  /// `5.5 GB (default: a tenth of the free disk, up to 10 GB)`; nil without a disk limit.
+  var diskWords: String? {
+    effective.disk.map { disk in
+      Wording.size(disk)
+        + (isDiskDefault ? " (default: a tenth of the free disk, up to 10 GB)" : "")
+    }
+  }
+
   /// `64 MB, 1,000 entries, file of 1 GB`; nil where nothing is limited.
   fileprivate var words: String? {
     let parts = [
-      Limits(entries: entries, bytes: bytes).words, disk.map { "file of \(Wording.size($0))" },
-      memory.map { "memory of \(Wording.size($0))" },
+      Limits(entries: effective.entries, bytes: effective.bytes).words,
+      effective.memory.map { "memory of \(Wording.size($0))" },
+      diskWords.map { "file of \($0)" },
     ].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }

@@ -13,12 +13,12 @@ extension Session {
       let namespaces = try store.namespaces()
       let entries = namespaces.reduce(0) { $0 + $1.entries }
       let bytes = namespaces.reduce(0) { $0 + $1.bytes }
-      let limits = try store.limits().effective
-      let limit = limits.bytes.map { " of \(Wording.size($0))" } ?? ""
+      let limits = try store.limits()
+      let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
       // A new store tells the limit that was chosen for it.
       let disk =
         namespaces.isEmpty
-        ? limits.disk.map { ", a file of at most \(Wording.size($0))" } ?? "" : ""
+        ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""
       return "\(SafeText(store.path))   "
         + "\(Wording.count(namespaces.count, "namespace", "namespaces")), "
         + "\(Wording.entries(entries)), \(Wording.size(bytes))\(limit)\(disk)"

@@ -78,6 +78,43 @@ import Testing
     #expect(try await boards.result(for: "thun") { "other" }.isCommitted)
   }
 
+  @Test func `a value is returned while another process holds the lock`() async throws {
+    let store = try Store.temporary()
+    let boards = store.cache(TextCodec(), in: "boards")
+    try await boards.set("known", for: "bern")
+    let other = try OtherProcess("hold-write", store.path)
+    #expect(other.line() == "writing")
+    let first = try await boards.result(for: "thun") { try await origin.text() }
+    #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
+    #expect(try boards.value(for: "bern") == "known")
+    try other.endInput()
+    #expect(other.line() == "done")
+    try await settle(boards)
+    #expect(try boards.contains("thun"))
+  }
+
+  @Test func `loaded values are committed in the order of their loads`() async throws {
+    let boards = try cache()
+    let writer = Writer(boards.namespace.store)
+    try await writer.holds()
+    for number in 0..<60 {
+      let key = number % 3 == 0 ? "again" : "\(number)"
+      let loaded = try await boards.result(for: key, options: LoadOptions(policy: .reload)) {
+        "load \(number)"
+      }
+      #expect(loaded.value == "load \(number)" && !loaded.isCommitted)
+      #expect(try boards.value(for: key) == loaded.value)
+    }
+    writer.letGo()
+    try await settle(boards)
+    #expect(try boards.value(for: "again") == "load 57")
+    #expect(try boards.namespace.text("again") == "load 57")
+    let versions = try (0..<60).filter { $0 % 3 != 0 }.map {
+      try #require(try boards.entry(for: "\($0)")).version
+    }
+    #expect(versions == versions.sorted() && Set(versions).count == 40)
+  }
+
   @Test func `a value that ends before its commit is not returned after its end`() async throws {
     let boards = try cache()
     let writer = Writer(boards.namespace.store)
