@@ -88,9 +88,15 @@ extension LineEditor.HistoryFile {
     _ body: (Int32) throws(TerminalError) -> R
   ) throws(TerminalError) -> R {
     try makeDirectories()
-    let descriptor = unsafe open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
+    let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
     defer { close(descriptor) }
+    // A read of a pipe would wait for a writer, and the mode of a device such as /dev/null is that of all its users.
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw .failed(operation: path, code: ENOTSUP)
+    }
     guard fchmod(descriptor, 0o600) == 0, flock(descriptor, LOCK_EX) == 0 else {
       throw .failed(operation: path, code: errno)
     }

@@ -19,7 +19,7 @@ import Testing
     #expect(failure { try environment.set([5], [7]) } == .replaced)
   }
 
-  @Test(arguments: ["lock.mdb", "data.mdb"])
+  @Test(arguments: ["lock.mdb", "data.mdb", "lock.open", "lock.write"])
   func `a file deleted while open stops the next write, and reads go on`(name: String) throws {
     try FileManager.default.removeItem(atPath: store + "/" + name)
     expectReplaced()
@@ -100,14 +100,54 @@ import Testing
     #expect(try Fixture.open(store).value([5]) == [6])
   }
 
-  @Test func `a lock file deleted under another process keeps us out`() throws {
+  @Test(arguments: ["lock.mdb", "lock.open"])
+  func `a lock file deleted under another process keeps us out`(name: String) throws {
     #expect(environment.close())
     let peer = try PeerProcess("hold", store)
     #expect(peer.line() == "open")
-    try FileManager.default.removeItem(atPath: store + "/lock.mdb")
+    try FileManager.default.removeItem(atPath: store + "/" + name)
     #expect(refusal(store) == .locksLost)
     #expect(try peer.end() == 0)
     #expect(try Fixture.open(store).value([5]) == [6])
+  }
+
+  @Test func `no write is lost if lock.open is deleted under a writer and the store is compacted`()
+    throws
+  {
+    #expect(environment.close())
+    let peer = try PeerProcess("number", store, ["1"])
+    #expect(eventually { peer.soFar.count > 100 })
+    try FileManager.default.removeItem(atPath: store + "/lock.open")
+    var opened: Environment?
+    #expect(
+      eventually {
+        opened = try? Fixture.open(store)
+        return opened != nil
+      })
+    var isFirst = true
+    try opened?.closeCompacting { _, _ in
+      // A writer that goes on would lose these.
+      let count = peer.soFar.count
+      if isFirst { _ = eventually(within: .milliseconds(300)) { peer.soFar.count > count + 50 } }
+      isFirst = false
+      return true
+    }
+    let last = peer.lines().last { Int($0) != nil }.flatMap { Int($0) }
+    #expect(peer.soFar.last == "error \(LMDBError.replaced)")
+    #expect(try Numbering.verify(Fixture.open(store)) == last)
+  }
+
+  @Test(arguments: ["recovery", "lock.checkpoint"])
+  func `checkpoints that no opening would find are refused`(name: String) throws {
+    let place = store + ".checkpointed"
+    let environment = try Fixture.open(place, Fixture.options(durability: .checkpointed))
+    try environment.set([5], [6])
+    #expect(environment.fileProblem(needsWriting: true) == nil)
+    try FileManager.default.removeItem(atPath: place + "/" + name)
+    #expect(environment.fileProblem(needsWriting: true) == .missing)
+    #expect(failure { try environment.checkpoint() } == .replaced)
+    #expect(try environment.value([5]) == [6])
+    #expect(environment.close())
   }
 
   /// Where the number of the newest commit lies in lock.mdb (`mdb.c`: MDB_txbody, after a mutex of 40 bytes).

@@ -129,6 +129,22 @@ extension LineEditorTests {
     #expect(error?.description == "\(file.path): Is a directory")
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a pipe or a device in its place is an error that names it`() throws {
+    let file = LineEditor.HistoryFile(at: home.path + "/history")
+    let mode = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
+    try home.write("", to: "other")
+    let error = "\(file.path): Operation not supported"
+    #expect(mkfifo(file.path, 0o600) == 0)
+    #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
+    try FileManager.default.removeItem(atPath: file.path)
+    try FileManager.default.createSymbolicLink(
+      atPath: file.path, withDestinationPath: "/dev/null")
+    #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
+    let after = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
+    #expect(after as? Int == mode as? Int)
+  }
+
   @Test func `the state directory decides where it is`() {
     func path(_ environment: [String: String]) -> String? {
       LineEditor.HistoryFile.standard(environment: environment)?.path

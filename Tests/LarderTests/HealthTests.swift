@@ -40,6 +40,16 @@ import Testing
     #expect(throws: LarderError.self) { try store.health() }
   }
 
+  @Test(arguments: ["lock.open", "lock.write", "lock.queue", "lock.maps", "recovery"])
+  func `a deleted file beside the data is reported`(name: String) throws {
+    let directory = try TemporaryDirectory()
+    defer { withExtendedLifetime(directory) {} }
+    let store = try Store(at: directory.path + "/s")
+    #expect(try store.health() == .healthy)
+    try files.removeItem(atPath: directory.path + "/s/" + name)
+    #expect(try store.health() == .missing)
+  }
+
   @Test(.enabled(if: geteuid() != 0, "the superuser may write everything"))
   func `a directory that may not be written is reported`() async throws {
     let directory = try TemporaryDirectory()

@@ -87,6 +87,8 @@ extension Environment {
   ) throws(LMDBError) -> Checkpoint {
     try locks.write.wait(lockTimeout: lockTimeout)
     defer { locks.write.release() }
+    // A recovery point of the former file would damage the one that took its place.
+    if let data = FileStatus.of(files.data), FileIdentity(data) != identity { throw .replaced }
     let pin = try beginPin()
     let recoveryPoint = meta.image(of: pin.id)
     guard recoveryPoint.transaction == pin.id else {
@@ -127,6 +129,7 @@ extension Environment {
       if try lockUnlessCovered(checkpoint, checkpoints, lockTimeout: lockTimeout) {
         defer { locks.checkpoint.release() }
         if try !isCovered(checkpoint, checkpoints) {
+          if locks.checkpoint.isDeleted { throw LMDBError.replaced }
           try syncData(checkpoints)
           try checkpoints.file.write(
             RecoveryRecord(

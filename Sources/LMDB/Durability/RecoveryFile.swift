@@ -33,6 +33,8 @@ final class RecoveryFile: Sendable {
 
   private init(_ file: consuming FileDescriptor) { self.file = file }
 
+  func isAt(_ path: String) -> Bool { FileStatus.isFile(file.number, at: path) }
+
   /// The newest valid record.
   func read() throws(LMDBError) -> RecoveryRecord? {
     var newest: RecoveryRecord?
@@ -52,11 +54,13 @@ final class RecoveryFile: Sendable {
     return record
   }
 
-  /// Writes a record to the disk as the newest.
+  /// Writes a record to the disk as the newest. Throws ``LMDBError/replaced`` if the file was deleted: no opening would
+  /// find the record.
   ///
   /// The number of records increases first: if the process is killed in between, other processes only read once more
   /// than necessary.
   func write(_ record: RecoveryRecord) throws(LMDBError) {
+    if file.status?.st_nlink == 0 { throw .replaced }
     var record = record
     record.sequence = (try read()?.sequence ?? 0) &+ 1
     try file.write([UInt8](littleEndian: try changes() &+ 1), at: Self.changes)

@@ -4,9 +4,9 @@ import LarderSystem
 extension Environment {
   /// A change of an open environment's files by another program.
   package enum FileProblem: Sendable, Equatable {
-    /// The directory, the data file or the lock file is not at its path any more.
+    /// The directory, the data file, a lock file or the recovery file is not at its path any more.
     case missing
-    /// Another file is at the path of the data file or the lock file.
+    /// Another file is at the path of the data file or lock.mdb.
     case replaced
     /// The directory or a file in it may not be written any more, for this reason.
     case unwritable(LMDBError)
@@ -20,6 +20,9 @@ extension Environment {
     if lockIdentity != identity {
       guard let lock = FileStatus.of(files.lock) else { return Self.unreachable(.last) }
       guard FileIdentity(lock) == lockIdentity else { return .replaced }
+    }
+    if locks.areDisplaced(in: path) || checkpoints?.file.isAt(files.recovery) == false {
+      return .missing
     }
     guard needsWriting else { return nil }
     for (path, mode) in [(files.directory, W_OK | X_OK), (files.data, W_OK), (files.lock, W_OK)]

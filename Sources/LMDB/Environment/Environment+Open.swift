@@ -89,6 +89,7 @@ extension Environment {
   ) throws(OpenError) {
     do throws(LMDBError) {
       try locks.opening.wait(lockTimeout: lockTimeout)
+      if locks.opening.isDeleted { throw .replaced }
     } catch {
       throw error == .busy
         ? OpenError(.busy, path: files.directory, detail: StoreLocks.openers(in: files.directory))
@@ -133,18 +134,17 @@ extension Environment {
 
   /// Whether no process has the environment open; this one does not, or this code would not run.
   ///
-  /// If a process has it open, its lock on lock.mdb must exist. A process that opened and closed lock.mdb has lost the
-  /// lock: the next process to open would clear the reader table, and snapshots would be overwritten. A process that is
-  /// ending loses its locks one after another, so this waits a moment before it decides.
+  /// A process that has it open holds `lock.open` and a lock on lock.mdb, or neither is of use. A process that opened and
+  /// closed lock.mdb has lost the latter: the next process to open would clear the reader table, and snapshots would be
+  /// overwritten. If `lock.open` was deleted, this process has locked a new file, and would recover or compact the data
+  /// beside a writer. A process that is ending loses its locks one after another, so this waits a moment before it decides.
   private static func isAlone(_ locks: StoreLocks, _ files: StoreFiles) throws(OpenError) -> Bool {
     do throws(LMDBError) {
       let deadline = ContinuousClock.now + .seconds(1)
       while ContinuousClock.now < deadline {
-        if try locks.open.take() {
-          locks.open.release()
-          return true
-        }
-        if try isLockedByLMDB(files.lock) { return false }
+        let isFree = try locks.open.take()
+        if isFree { locks.open.release() }
+        if try isLockedByLMDB(files.lock) != isFree { return isFree }
         backOff(microseconds: 1000)
       }
     } catch {

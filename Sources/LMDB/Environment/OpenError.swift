@@ -81,7 +81,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .busy: "try again, or check whether that process is stopped"
     case .inUse: "close it in that process, or read it as a user with permission to write"
     case .locksLost:
-      "close the store in every process, then open it again; a program opened and closed lock.mdb"
+      "close the store in every process, then open it again; a program opened and closed lock.mdb, or deleted a lock file"
     case .replaced: "close the store that this process opened there, then open it again"
     case .stillClosing: "end that read, then open it again"
     case .notCreated:

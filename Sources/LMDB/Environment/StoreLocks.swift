@@ -31,15 +31,21 @@ final class StoreLocks: Sendable {
   let reading: FileLock
   /// Whether the process may write the store's files.
   let isWritable: Bool
+  /// All of them, by name.
+  private let files: [(name: String, lock: FileLock)]
 
   init(in directory: String, isWritable: Bool) throws(OpenError) {
     let owner = ForkGuard()
+    var files: [(name: String, lock: FileLock)] = []
     func lock(_ name: String) throws(OpenError) -> FileLock {
       let path = directory + "/" + name
       do throws(LMDBError) {
-        return isWritable
+        let lock =
+          isWritable
           ? try FileLock(opening: path, in: owner)
           : try FileLock(readingIfPresent: path, in: owner)
+        files.append((name, lock))
+        return lock
       } catch {
         throw OpenError(.system, path: path, cause: error)
       }
@@ -55,9 +61,18 @@ final class StoreLocks: Sendable {
     readers = try GuardedFileLock(lock("lock.readers"))
     checkpoint = try lock("lock.checkpoint")
     maps = try GuardedFileLock(lock("lock.maps"))
+    self.files = files
   }
 
   var state: UnsafeMutablePointer<ForkState> { unsafe owner.state }
+
+  /// Whether a lock file that keeps other writers out was deleted; two system calls.
+  var areDeleted: Bool { open.isDeleted || reading.isDeleted }
+
+  /// Whether a lock file was deleted, moved or replaced: other processes then lock other files.
+  func areDisplaced(in directory: String) -> Bool {
+    files.contains { !$1.isAt(directory + "/" + $0) }
+  }
 
   /// Runs one LMDB call that locks the reader table.
   func whileRegistering(lockTimeout: Duration, _ call: () -> Int32) throws(LMDBError) {
@@ -70,8 +85,11 @@ final class StoreLocks: Sendable {
   /// As ``writers(in:)``, for the processes that open or close the environment.
   static func openers(in directory: String) -> String { holders(of: directory + "/lock.opening") }
 
-  /// As ``writers(in:)``, for the processes that have the environment open.
-  static func users(in directory: String) -> String { holders(of: directory + "/lock.open") }
+  /// As ``writers(in:)``, for the processes that have the environment open. They have LMDB's lock on lock.mdb, too.
+  static func users(in directory: String) -> String {
+    let known = holders(of: directory + "/lock.open")
+    return known.isEmpty ? holders(of: directory + "/lock.mdb") : known
+  }
 
   private static func holders(of path: String) -> String {
     let holders = LockHolders.processes(holding: path).map(LockHolders.description)

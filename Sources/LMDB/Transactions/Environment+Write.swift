@@ -95,7 +95,8 @@ extension Environment {
   func checkIdentity() throws(LMDBError) -> Int {
     guard let data = FileStatus.of(files.data), FileIdentity(data) == identity,
       data.st_nlink == 1,
-      let lock = FileStatus.of(files.lock), FileIdentity(lock) == lockIdentity
+      let lock = FileStatus.of(files.lock), FileIdentity(lock) == lockIdentity,
+      !locks.areDeleted
     else { throw .replaced }
     return Int(data.st_size)
   }

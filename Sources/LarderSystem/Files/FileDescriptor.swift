@@ -22,10 +22,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     return number
   }
 
-  package var status: stat? {
-    var status = stat()
-    return unsafe fstat(number, &status) == 0 ? status : nil
-  }
+  package var status: stat? { FileStatus.of(number) }
 
   package var size: Int { status.map { Int($0.st_size) } ?? 0 }
 

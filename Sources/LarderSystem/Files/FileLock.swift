@@ -51,6 +51,14 @@ package struct FileLock: Sendable {
     }
   }
 
+  /// Whether the lock file was deleted, so that other processes lock another file; one system call.
+  package var isDeleted: Bool { index != nil && FileStatus.of(descriptor)?.st_nlink == 0 }
+
+  /// Whether the lock file is still at `path`.
+  package func isAt(_ path: String) -> Bool {
+    index == nil || FileStatus.isFile(descriptor, at: path)
+  }
+
   /// Waits for the lock, at most for `lockTimeout`; polls every 20 us at first and every 1 ms at the end.
   ///
   /// - Throws: ``SystemError/busy`` when the time is over.

@@ -9,6 +9,18 @@ package enum FileStatus {
     return unsafe path.withCString { unsafe lstat($0, &status) } == 0 ? status : nil
   }
 
+  /// The result of `fstat`; nil if `descriptor` is not open.
+  package static func of(_ descriptor: Int32) -> stat? {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? status : nil
+  }
+
+  /// Whether the open file is the one at `path`.
+  package static func isFile(_ descriptor: Int32, at path: String) -> Bool {
+    guard let open = of(descriptor), let named = of(path) else { return false }
+    return FileIdentity(open) == FileIdentity(named)
+  }
+
   /// Removes the file at `path` if there is one.
   package static func remove(_ path: String) throws(SystemError) {
     if of(path) != nil { try checkErrno { unsafe unlink(path) } }

@@ -2,7 +2,7 @@ import CLarderSystem
 
 /// Finds the processes that hold a lock on a file, for messages.
 package enum LockHolders {
-  /// The processes that hold a `flock` lock on the file at `path`, except this one. Empty where the system does not tell:
+  /// The processes that hold a lock on the file at `path`, except this one. Empty where the system does not tell:
   /// on macOS, and for processes of other containers.
   package static func processes(holding path: String) -> [Int32] {
     guard let status = FileStatus.of(path) else { return [] }
@@ -27,7 +27,7 @@ package enum LockHolders {
       guard let lines = text(of: "/proc/locks")?.split(separator: "\n") else { return [] }
       let found = lines.compactMap { line -> Int32? in
         let words = line.split(separator: " ")
-        guard words.count >= 6, words[1] == "FLOCK",
+        guard words.count >= 6, ["FLOCK", "POSIX"].contains(words[1]),
           words[5].split(separator: ":").last == "\(inode)",
           let process = Int32(words[4]), process > 0, process != getpid()
         else { return nil }
