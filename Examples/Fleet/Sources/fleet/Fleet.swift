@@ -8,6 +8,9 @@ import Foundation
     switch arguments.first {
     case "machine": try await runMachine(arguments)
     case "measure": try await Measurement.run()
+    case "count": try HitCount.run()
+    case "hit" where arguments.count == 4:
+      try await HitCount.hit(arguments[1], from: arguments[2], Int(arguments[3]) ?? 0)
     case "predict": Prediction.print(seed: arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1)
     case "trial": try await runTrials(arguments.dropFirst().compactMap { UInt64($0) })
     case nil: try await Demonstration.run()
@@ -16,6 +19,7 @@ import Foundation
         """
         usage: fleet                        runs the demonstration
                fleet measure                prints what requests cost beside the plainest ones
+               fleet count                  counts the instructions of hits, by valgrind
                fleet predict [SEED]         prints the prediction
                fleet trial [SEED [COUNT]]   checks histories of machines under faults
         """)
