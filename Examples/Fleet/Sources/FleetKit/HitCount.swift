@@ -10,9 +10,13 @@ public enum HitCount {
 
   /// Prints the instructions of one hit of each kind, and the ratios.
   public static func run() throws {
+    // Valgrind cannot read the debugging information of Swift programs.
+    let program = NSTemporaryDirectory() + "/larder-count-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: program) }
+    _ = try output(of: ["strip", "--strip-debug", "-o", program, CommandLine.arguments[0]])
     for place in ["memory", "disk"] {
-      let local = try instructions(of: "local", from: place)
-      let shared = try instructions(of: "shared", from: place)
+      let local = try instructions(program, "local", place)
+      let shared = try instructions(program, "shared", place)
       print(
         "hit from \(place), shared / local:", String(format: "%.2f", shared / local),
         String(format: "(%.0f / %.0f instructions)", shared, local))
@@ -44,29 +48,31 @@ public enum HitCount {
   }
 
   /// The difference between a long and a short run.
-  private static func instructions(of kind: String, from place: String) throws -> Double {
-    let (long, short) = (
-      try total(kind, place, 2 * rounds), try total(kind, place, rounds)
-    )
-    return Double(long - short) / Double(rounds)
+  private static func instructions(
+    _ program: String, _ kind: String, _ place: String
+  ) throws -> Double {
+    let totals = try [2 * rounds, rounds].map { count in
+      let text = try output(of: [
+        "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, "hit", kind,
+        place, "\(count)",
+      ])
+      guard let line = text.split(separator: "\n").last(where: { $0.contains("Collected") }),
+        let total = line.split(separator: " ").last.flatMap({ Int($0) })
+      else { throw NoServer(description: "valgrind does not count: \(text.suffix(500))") }
+      return total
+    }
+    return Double(totals[0] - totals[1]) / Double(rounds)
   }
 
-  private static func total(_ kind: String, _ place: String, _ count: Int) throws -> Int {
+  private static func output(of command: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [
-      "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", CommandLine.arguments[0],
-      "hit", kind, place, "\(count)",
-    ]
+    process.arguments = command
     let output = Pipe()
     process.standardError = output
     try process.run()
-    let text = String(
-      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    guard let line = text.split(separator: "\n").last(where: { $0.contains("Collected") }),
-      let number = line.split(separator: " ").last.flatMap({ Int($0) })
-    else { throw NoServer(description: "valgrind does not count: \(text.suffix(500))") }
-    return number
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
