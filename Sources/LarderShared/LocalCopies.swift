@@ -94,7 +94,7 @@ struct LocalCopies: Sendable {
 
   /// How current the copies are now.
   func standing(limit: Duration) -> RecentChanges.Standing {
-    recent.standing(store.clock, limit: limit)
+    recent.standing(at: store.roundedUpTimes, limit: limit)
   }
 
   // MARK: Changes of this machine

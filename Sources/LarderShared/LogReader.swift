@@ -65,6 +65,8 @@ struct LogReader: Sendable {
     var progress = try await start()
     var written = clock.monotonic
     var looked: Duration?
+    /// When the last records were applied, or the pause after them ended.
+    var answered: Duration?
     /// A position that the reader has to reach, and the moment at which it was the newest.
     var goal: (head: Position, moment: Duration, wall: Timestamp)?
     while !Task.isCancelled {
@@ -88,14 +90,13 @@ struct LogReader: Sendable {
         }
         copies.recent.publish(applied: progress.position, head: head)
       }
-      let found = try await tier.records(
-        from: progress.position, waiting: goal == nil ? Self.interval : .zero)
-      if found.isEmpty, goal == nil { continue }
-      let records = found.dropFirst()
+      let records = try await tier.records(
+        after: progress.position, waiting: goal == nil ? Self.interval : .zero)
+      if records.isEmpty, goal == nil { continue }
       var next = progress
-      var isComplete = found.first?.digest == progress.digest && !records.isEmpty
+      var isComplete = !records.isEmpty
       for record in records {
-        isComplete = isComplete && record.previous == next.position
+        isComplete = isComplete && record.previous == next.digest
         (next.position, next.digest) = (record.position, record.digest)
       }
       guard isComplete else {
@@ -104,7 +105,7 @@ struct LogReader: Sendable {
         continue
       }
       let keeps = clock.monotonic - written >= Self.progressInterval
-      guard let removed = try await copies.apply(Array(records), next, keepsProgress: keeps) else {
+      guard let removed = try await copies.apply(records, next, keepsProgress: keeps) else {
         progress = try await start()
         (goal, looked) = (nil, nil)
         continue
@@ -121,9 +122,15 @@ struct LogReader: Sendable {
         $0.records += records.count
         $0.superseded += removed
       }
-      // Many records come together under load. One answer for many of them is cheaper for the server and for this machine.
-      if records.count > 1, goal == nil, options.pace > .zero {
-        try await clock.sleep(until: clock.monotonic + options.pace)
+      // A change that comes alone is read at once. One answer for many that come quickly is cheaper for the server and for
+      // this machine.
+      let (now, before) = (clock.monotonic, answered)
+      answered = now
+      if goal == nil, options.pace > .zero,
+        records.count > 1 || before.map({ now - $0 < options.pace }) ?? false
+      {
+        try await clock.sleep(until: now + options.pace)
+        answered = clock.monotonic
       }
     }
   }

@@ -16,28 +16,20 @@ public struct LogRecord: Hashable, Sendable {
 
   /// The record's place in the log.
   public var position: Position
-  /// The position of the record before it; nil for the first one. A reader that has applied another record has missed some.
-  public var previous: Position?
+  /// A digest of the record and of all records before it. It tells the record from one of another history at the same position:
+  /// a primary and the replica that took its place may write in the same millisecond.
+  public var digest: UInt64
+  /// The digest of the record before it; nil for the first one. A reader that has applied another record has missed some.
+  public var previous: UInt64?
   /// The data that the change concerns.
   public var subject: Subject
 
   /// A record of these parts.
-  public init(position: Position, previous: Position?, subject: Subject) {
+  public init(position: Position, digest: UInt64, previous: UInt64?, subject: Subject) {
     self.position = position
+    self.digest = digest
     self.previous = previous
     self.subject = subject
-  }
-
-  /// Tells the record from that of another history at the same position.
-  var digest: UInt64 {
-    var bytes = position.bytes + (previous ?? .zero).bytes
-    switch subject {
-    case .nothing: break
-    case .key(let key): bytes += [1] + TierNames.name(of: key)
-    case .namespace(let name): bytes += [2] + Array(name.utf8)
-    case .tag(let tag): bytes += [3] + Array(tag.utf8)
-    }
-    return Checksum.of(bytes, seed: 3)
   }
 
   /// The name under which ``RecentChanges`` remembers the change; nil for a record that changes nothing.
@@ -66,7 +58,7 @@ extension LogRecord {
       values[Array(name.utf8)].flatMap { String(validating: $0, as: UTF8.self) }
     }
     guard let kind = text("kind"), let name = text("name"), let key = values[Array("key".utf8)],
-      let before = values[Array("previous".utf8)]
+      let before = text("previous"), let digest = text("digest").flatMap(Self.digest)
     else { return nil }
     let subject: Subject
     switch kind {
@@ -76,8 +68,13 @@ extension LogRecord {
     case "invalidate": subject = .tag(name)
     default: return nil
     }
-    let previous = Position(id: before)
+    let previous = Self.digest(before)
     guard previous != nil || before.isEmpty else { return nil }
-    self.init(position: id, previous: previous, subject: subject)
+    self.init(position: id, digest: digest, previous: previous, subject: subject)
+  }
+
+  /// The digest of 12 hexadecimal digits.
+  private static func digest(_ digits: String) -> UInt64? {
+    digits.utf8.count == 12 ? UInt64(digits, radix: 16) : nil
   }
 }

@@ -24,6 +24,9 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
     self.init(milliseconds: first, sequence: second)
   }
 
+  /// The position in a head such as `1700000000000-3 0123456789ab`; nil for any other bytes.
+  init?(head: [UInt8]) { self.init(id: Array(head.prefix { $0 != UInt8(ascii: " ") })) }
+
   private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
     guard (1...20).contains(digits.count) else { return nil }
     var number: UInt64 = 0

@@ -27,6 +27,8 @@ struct RecentChanges: Sendable {
   private static let count = 2 * (firstSlot + slots)
   /// How long a machine goes on trusting its copies after it has had all changes.
   static let trust = Duration.seconds(2)
+  /// The same in milliseconds.
+  private static let mostTrust: Int64 = 2000
   /// How long the lease of the reader lasts. It renews the lease with each look into the log.
   static let lease = Duration.seconds(1)
 
@@ -55,14 +57,16 @@ struct RecentChanges: Sendable {
     case outOfTouch
   }
 
-  func standing(_ clock: any LarderClock, limit: Duration) -> Standing {
+  /// How current the copies are that a lookup finds which begins after this.
+  ///
+  /// - Parameter now: ``Store/roundedUpTimes``, so that nothing is trusted for longer than it may be.
+  func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .outOfTouch }
-    let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) &- clock.monotonic.whole
-    let leftWall =
-      Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) &- clock.now.milliseconds
+    let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) &- now.monotonic
+    let leftWall = Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) &- now.wall
     // More than can be left is of an earlier boot, or of a clock that was set back.
-    let most = Self.trust.whole
+    let most = Self.mostTrust
     if left > 0, left <= most, leftWall > 0, leftWall <= most { return .confirmed }
     let limit = limit.whole
     return left <= most && left > -limit && leftWall > -limit ? .unconfirmed : .outOfTouch

@@ -10,18 +10,21 @@ struct Script: Sendable {
     source = Self.common + body
   }
 
-  /// `announce` writes a record into the log and returns its ID. `stamp` packs a version and a time as `ValueStamp` has
-  /// them. `isOlder` compares IDs.
+  /// `announce` writes a record into the log, and returns its ID and the new head: the ID, and a digest of the record and of
+  /// all before it. `stamp` packs a version and a time as `ValueStamp` has them. `isOlder` compares IDs.
   private static let common = """
     local function announce(length, kind, name, key)
-      local previous = redis.call('GET', KEYS[2]) or ''
-      local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', length, '*',
-        'kind', kind, 'previous', previous, 'name', name, 'key', key)
-      redis.call('SET', KEYS[2], id)
-      return id
+      local head = redis.call('GET', KEYS[2]) or ''
+      local digest = string.sub(
+        redis.sha1hex(head .. ' ' .. kind .. ' ' .. #name .. ' ' .. name .. key), 1, 12)
+      local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', length, '*', 'kind', kind,
+        'previous', string.match(head, '%x+$') or '', 'digest', digest, 'name', name, 'key', key)
+      head = id .. ' ' .. digest
+      redis.call('SET', KEYS[2], head)
+      return id, head
     end
     local function parts(id)
-      local first, second = string.match(id, '^(%d+)-(%d+)$')
+      local first, second = string.match(id, '^(%d+)-(%d+)')
       return tonumber(first), tonumber(second)
     end
     local function isOlder(left, right)
@@ -52,7 +55,8 @@ struct Script: Sendable {
     "remove",
     """
     redis.call('DEL', KEYS[3], KEYS[4])
-    return announce(ARGV[1], 'remove', ARGV[2], ARGV[3])
+    local id = announce(ARGV[1], 'remove', ARGV[2], ARGV[3])
+    return id
     """)
 
   /// `KEYS`: log, head, floor. `ARGV`: length of the log, `clear` or `invalidate`, name, lifetime of the floor or nothing.
@@ -82,9 +86,10 @@ struct Script: Sendable {
     "newest",
     """
     local head = redis.call('GET', KEYS[2])
-    local found = head and redis.call('XRANGE', KEYS[1], head, head) or {}
+    local id = head and string.match(head, '^%d+-%d+')
+    local found = id and redis.call('XRANGE', KEYS[1], id, id) or {}
     if #found == 0 then
-      local id = announce(ARGV[1], 'begin', '', '')
+      id = announce(ARGV[1], 'begin', '', '')
       found = redis.call('XRANGE', KEYS[1], id, id)
     end
     return found[1]
@@ -98,7 +103,10 @@ struct Script: Sendable {
     local found = redis.call('GETRANGE', KEYS[3], 0, 23)
     if #found == 24 and found ~= ARGV[2] then return {1} end
     local head = redis.call('GET', KEYS[2])
-    if not head then head = announce(ARGV[1], 'begin', '', '') end
+    if not head then
+      local id
+      id, head = announce(ARGV[1], 'begin', '', '')
+    end
     if redis.call('SET', KEYS[4], ARGV[3], 'NX', 'PX', ARGV[4]) then return {2, head} end
     return {3, redis.call('PTTL', KEYS[4])}
     """)

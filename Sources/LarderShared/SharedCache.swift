@@ -51,7 +51,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
-    try await result(Key(of: key), options, policy: options.policy, load)
+    try await result(key, options, policy: options.policy, load)
   }
 
   /// The value that the tier has now, whatever copy this store has; if it has none, the one that `load` returns.
@@ -64,25 +64,38 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value> {
     var options = options
     options.policy = .revalidate
-    return try await result(Key(of: key), options, policy: .standard, load)
+    return try await result(key, options, policy: .standard, load)
   }
 
   /// How often a key may change before its value is stored, until the caller gets one that is not confirmed.
   private static var mostChanges: Int { 8 }
 
   private func result(
-    _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
+    _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy,
     _ load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
+    // Before the lookup, which then sees every change that the standing covers.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
-    if options.policy == .standard, options.refreshAhead == nil, standing == .confirmed,
-      let hit = local.memoryResult(key.bytes)
-    {
-      return hit
+    if standing == .outOfTouch, options.policy == .standard {
+      // The copy is used only where the load fails.
+      var options = options
+      options.policy = .revalidate
+      return try await loaded(
+        local.stored(key, options), Key(of: key), options, policy: policy, standing, load)
     }
+    let stored = try local.stored(key, options)
+    if case .known(let hit?) = stored { return confirmed(hit, standing) }
+    return try await loaded(stored, Key(of: key), options, policy: policy, standing, load)
+  }
+
+  /// The result of a request for which the store does not suffice.
+  ///
+  /// - Parameter stored: what the store has.
+  private func loaded(
+    _ stored: StoredResult<Value>, _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
+    _ standing: RecentChanges.Standing, _ load: @escaping @Sendable () async throws -> Value
+  ) async throws -> CacheResult<Value> {
     var options = options
-    // Copies of a machine that is out of touch are used only where a load fails.
-    if standing == .outOfTouch, options.policy == .standard { options.policy = .revalidate }
     // The next call of any process of this machine must not find an older copy.
     options.waitsForCommit = true
     // The lease of the tier decides which machine loads.
@@ -93,12 +106,18 @@ public struct SharedCache<Value: Sendable>: Sendable {
     let loading = SharedLoad(
       cache: self, key: SharedKey(namespace: name, bytes: key.bytes), options: options,
       policy: policy, load: load)
+    var stored = stored
     var changes = 0
     while true {
-      guard
-        var result = try await local.revalidatedResult(
-          for: key, options: options, load: { _ in try await loading.outcome() })
-      else {
+      var found: CacheResult<Value>?
+      switch stored {
+      case .known(let result): found = result
+      case .needsLoad(let lookup):
+        found = try await local.result(after: lookup, key.bytes, options) { _ in
+          try await loading.outcome()
+        }
+      }
+      guard var result = found else {
         // A negative entry, which only the local cache writes.
         return try await local.result(for: key, options: options, load: load)
       }
@@ -106,19 +125,31 @@ public struct SharedCache<Value: Sendable>: Sendable {
         // No caller may join the load any longer, however late its own task removes it.
         local.leaveLoad(of: key.bytes)
         changes += 1
-        if changes < Self.mostChanges { continue }
+        if changes < Self.mostChanges {
+          stored = try local.stored(key, options)
+          continue
+        }
         result.error = LarderError(
           .busy, "a value of namespace \(name) was changed \(changes) times before it was stored")
       }
-      switch result.source {
-      case .loaded: result.isConfirmed = result.error == nil
-      case .shared: result.isConfirmed = result.error == nil && standing == .confirmed
-      case .memory, .disk, .stale:
-        result.isConfirmed = standing == .confirmed
-        if !result.isConfirmed { shared.count { $0.unconfirmed += 1 } }
-      }
-      return result
+      return confirmed(result, standing)
     }
+  }
+
+  /// The result, which says whether the value is as new as the cache promises.
+  private func confirmed(
+    _ result: CacheResult<Value>, _ standing: RecentChanges.Standing
+  ) -> CacheResult<Value> {
+    var result = result
+    switch result.source {
+    case .loaded: result.isConfirmed = result.error == nil
+    case .shared: result.isConfirmed = result.error == nil && standing == .confirmed
+    case .memory, .disk, .stale:
+      if standing == .confirmed { break }
+      result.isConfirmed = false
+      shared.count { $0.unconfirmed += 1 }
+    }
+    return result
   }
 
   // MARK: Changing

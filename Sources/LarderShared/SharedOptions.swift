@@ -18,8 +18,8 @@ public struct SharedOptions: Sendable {
   /// How long reads use copies while this machine cannot read the log, counted from two seconds after the last contact.
   /// Their results are not confirmed. Afterwards reads ask the tier or the origin first.
   public var unconfirmedLimit: Duration
-  /// The pause of the log's reader while many changes arrive, so that one reply contains many of them. At most a
-  /// second.
+  /// The pause of the log's reader after changes that arrive within this time of each other, so that one reply contains many of
+  /// them. At most a second.
   public var pace: Duration
 
   /// Every option has a default.

@@ -34,7 +34,7 @@ extension SharedStatus {
     let clock = store.clock
     application = progress?.application
     epoch = progress?.epoch ?? 0
-    if case .confirmed = recent.standing(clock, limit: .zero) {
+    if case .confirmed = recent.standing(at: store.roundedUpTimes, limit: .zero) {
       isConfirmed = true
     } else {
       isConfirmed = false

@@ -53,15 +53,15 @@ public protocol SharedTier: Sendable {
     head: Position?, record: LogRecord?
   )
 
-  /// Some hundreds of records, oldest first: the one at a position, and those after it.
+  /// Some hundreds of records after a position, oldest first.
   ///
-  /// It begins with another record if the log does not have that one. A reader compares it with its own, since another history
-  /// of the log can have another change at the same position.
+  /// The first is the oldest that the log has. A reader compares its ``LogRecord/previous`` with the digest of its own last
+  /// record: the log may have lost records, or be that of another history.
   ///
-  /// - Parameter waiting: how long to wait for a record after the position if there is none yet; zero for not at all. Nothing
-  ///   is returned when none came.
+  /// - Parameter waiting: how long to wait for a record if there is none yet; zero for not at all. Nothing is returned when
+  ///   none came.
   func records(
-    from position: Position, waiting: Duration
+    after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord]
 }
 

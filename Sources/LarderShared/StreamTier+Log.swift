@@ -20,38 +20,27 @@ extension StreamTier {
     guard let parts = reply.list(of: 2) else {
       throw LarderError(unexpected: reply, to: "look", mayHaveChanged: false)
     }
-    return (parts[0].bytes.flatMap { Position(id: $0) }, LogRecord(parts[1]))
+    return (parts[0].bytes.flatMap { Position(head: $0) }, LogRecord(parts[1]))
   }
 
   public func records(
-    from position: Position, waiting: Duration
+    after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
-    let id = Array(position.description.utf8)
-    if waiting > .zero {
-      // It only waits: what it returns begins after the position.
-      let words = ["XREAD", "COUNT", "1", "BLOCK", "\(waiting.wholeMilliseconds)", "STREAMS"]
-      let command = Command(
-        words.map { Array($0.utf8) } + [names.log, id], timeout: waiting + options.writeTimeout,
-        blocks: true)
-      switch try await sender.send(command) {
-      case .null: return []
-      case .list: break
-      case let reply:
-        throw LarderError(unexpected: reply, to: "XREAD", mayHaveChanged: false)
-      }
-    }
-    let words = [Array("XRANGE".utf8), names.log, id]
-    let reply = try await sender.send(
-      Command(
-        words + ["+", "COUNT", "\(Self.mostRecords)"].map { Array($0.utf8) },
-        timeout: options.writeTimeout))
-    guard let list = reply.list else {
-      throw LarderError(unexpected: reply, to: "XRANGE", mayHaveChanged: false)
+    var words = ["XREAD", "COUNT", "\(Self.mostRecords)"]
+    if waiting > .zero { words += ["BLOCK", "\(waiting.wholeMilliseconds)"] }
+    words.append("STREAMS")
+    let command = Command(
+      words.map { Array($0.utf8) } + [names.log, Array(position.description.utf8)],
+      timeout: waiting + options.writeTimeout, blocks: waiting > .zero)
+    let reply = try await sender.send(command)
+    if reply == .null { return [] }
+    guard let stream = reply.list(of: 1)?[0].list(of: 2), let list = stream[1].list else {
+      throw LarderError(unexpected: reply, to: "XREAD", mayHaveChanged: false)
     }
     var records: [LogRecord] = []
     for element in list {
       guard let record = LogRecord(element) else {
-        throw LarderError(unexpected: element, to: "XRANGE", mayHaveChanged: false)
+        throw LarderError(unexpected: element, to: "XREAD", mayHaveChanged: false)
       }
       records.append(record)
     }

@@ -45,7 +45,7 @@ public struct StreamTier: SharedTier {
       let stamp = ValueStamp(bytes: stored.prefix(ValueStamp.count))
     else { return nil }
     // Without a head the value is of a log that was lost: it is as new as its own version.
-    let head = parts[1].bytes.flatMap { Position(id: $0) } ?? stamp.version
+    let head = parts[1].bytes.flatMap { Position(head: $0) } ?? stamp.version
     var isInvalidated = false
     for floor in parts.dropFirst(2) where floor != .null {
       guard let position = floor.bytes.flatMap({ Position(id: $0) }) else {
@@ -70,7 +70,7 @@ public struct StreamTier: SharedTier {
     case 1 where parts?.count == 1:
       return .changed
     case 2 where parts?.count == 2:
-      guard let id = parts?[1].bytes, let head = Position(id: id) else { break }
+      guard let head = parts?[1].bytes.flatMap({ Position(head: $0) }) else { break }
       return .granted(Lease(token: token, head: head))
     case 3 where parts?.count == 2:
       guard let left = parts?[1].number else { break }

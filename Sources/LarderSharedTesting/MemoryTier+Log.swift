@@ -25,12 +25,11 @@ extension MemoryTier {
 
   /// Waits in real time too, so that a clock that stands still does not keep it.
   public func records(
-    from position: Position, waiting: Duration
+    after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
     if waiting > .zero { await waitForRecord(after: position, for: waiting) }
     return try await perform(counts: false) { image, _ in
-      if waiting > .zero, image.head ?? .zero <= position { return [] }
-      return Array(image.log.drop { $0.position < position }.prefix(500))
+      Array(image.log.drop { $0.position <= position }.prefix(500))
     }
   }
 

@@ -226,7 +226,12 @@ extension MemoryTier.Image {
     if let head, head >= position {
       position = Position(milliseconds: head.milliseconds, sequence: head.sequence + 1)
     }
-    let record = LogRecord(position: position, previous: head, subject: subject)
+    var hasher = Hasher()
+    hasher.combine(log.last)
+    hasher.combine(subject)
+    let record = LogRecord(
+      position: position, digest: UInt64(truncatingIfNeeded: hasher.finalize()),
+      previous: log.last?.digest, subject: subject)
     log.append(record)
     return record
   }

@@ -81,13 +81,13 @@ public final class TierLink: SharedTier {
   }
 
   public func records(
-    from position: Position, waiting: Duration
+    after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
     try await pass { () throws(LarderError) in
       if isLogCut.load(ordering: .sequentiallyConsistent) {
         throw LarderError(.unreachable, "the link to the log was cut by a test")
       }
-      return try await tier.records(from: position, waiting: waiting)
+      return try await tier.records(after: position, waiting: waiting)
     }
   }
 }

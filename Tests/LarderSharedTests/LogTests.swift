@@ -96,6 +96,35 @@ import Testing
     }
   }
 
+  /// The last record of both histories is about the same key, at the same position and after the same position. The one before
+  /// it is not.
+  @Test func aHistoryThatDiffersBeforeTheLastRecordEndsAllCopies() async throws {
+    try await withMachines(2) { machines, tier in
+      let (one, two) = (machines[0], machines[1])
+      try await one.cache.set("old", for: "a")
+      try await one.cache.set("old", for: "b")
+      let replica = tier.image
+      func change(_ key: String) async throws -> Position {
+        try await tier.change(
+          .remove(SharedKey(namespace: "prices", bytes: Array(key.utf8))))
+      }
+      _ = try await change("a")
+      let last = try await change("c")
+      #expect(try await two.read("b", Origin()) == "old")
+      for machine in machines { try await machine.follow(tier) }
+      for machine in machines { machine.link.cut() }
+      for machine in machines {
+        try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
+      }
+      tier.failOver(to: replica)
+      _ = try await change("b")
+      #expect(try await change("c") == last)
+      #expect(try two.copy("b") == "old")
+      for machine in machines { try await machine.restore(tier) }
+      #expect(try two.copy("b") == nil)
+    }
+  }
+
   @Test func anEmptiedLogEndsAllCopies() async throws {
     try await withMachines(2) { machines, tier in
       try await machines[0].cache.set("a", for: "a")

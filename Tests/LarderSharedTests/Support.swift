@@ -45,7 +45,7 @@ struct Machine {
   var copies: LocalCopies { cache.copies }
 
   var standing: RecentChanges.Standing {
-    copies.recent.standing(store.clock, limit: shared.options.unconfirmedLimit)
+    copies.standing(limit: shared.options.unconfirmedLimit)
   }
 
   /// Waits until this machine has had every change that the tier has now.

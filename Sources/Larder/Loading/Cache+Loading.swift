@@ -61,22 +61,24 @@ extension Cache {
   public func result(
     for key: some StoreKey, options: LoadOptions, load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
-    let key = Key(of: key)
+    let stored = try stored(key, options)
+    if case .known(let result?) = stored { return result }
+    let key = key.copied
     let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value> = { _ in
       .value(try await load())
     }
-    if let result = try await revalidatedResult(for: key, options: options, load: load) {
+    if case .needsLoad(let lookup) = stored,
+      let result = try await result(after: lookup, key, options, load)
+    {
       return result
     }
     // Another caller stored that there is no value. This load always has one.
     if options.policy != .cacheOnly {
       var options = options
       options.policy = .reload
-      if let result = try await revalidatedResult(for: key, options: options, load: load) {
-        return result
-      }
+      if let result = try await result(after: nil, key, options, load) { return result }
     }
-    throw notStored(key.bytes)
+    throw notStored(key)
   }
 
   /// The value under `key`, read or loaded; nil if the load finds none, which is stored for ``LoadOptions/absent``.
@@ -111,13 +113,45 @@ extension Cache {
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
   ) async throws -> CacheResult<Value>? {
-    let key = key.copied
-    let loading = CacheLoad(cache: self, key: key, options: options, load: load)
-    if options.policy == .reload { return try await loading.join(after: nil) }
-    if options.policy != .revalidate, options.refreshAhead == nil, let hit = memoryResult(key) {
-      return hit
+    switch try stored(key, options) {
+    case .known(let result): return result
+    case .needsLoad(let lookup):
+      return try await result(after: lookup, key.copied, options, load)
     }
-    let lookup = try lookUp(key)
+  }
+
+  // MARK: The stored value, then a load
+
+  /// The stored value, if the request does without a load. Makes nothing for a load.
+  package func stored(
+    _ key: some StoreKey, _ options: LoadOptions
+  ) throws -> StoredResult<Value> {
+    if options.policy == .reload { return .needsLoad(after: nil) }
+    return try key.withKeyBytes { key in
+      if options.policy != .revalidate, options.refreshAhead == nil,
+        let item = memory?.current(key)
+      {
+        // No lookup is needed; the age is that of the value.
+        let written = Timestamp(milliseconds: item.writtenAt)
+        return .known(
+          CacheResult(
+            value: unbox(item.box), source: .memory,
+            age: max(.zero, written.duration(to: namespace.engine.clock.now))))
+      }
+      let lookup = try lookUp(key)
+      if LoadDecision(lookup, options) == .use { return .known(result(lookup)) }
+      return .needsLoad(after: lookup)
+    }
+  }
+
+  /// The value of a request that ``stored(_:_:)`` did not have: the loaded one, or the stored one if the load fails or runs in
+  /// the background; nil if the load finds none.
+  package func result(
+    after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value>? {
+    let loading = CacheLoad(cache: self, key: key, options: options, load: load)
+    guard let lookup else { return try await loading.join(after: nil) }
     switch LoadDecision(lookup, options) {
     case .use:
       return result(lookup)
@@ -137,15 +171,6 @@ extension Cache {
         return served
       }
     }
-  }
-
-  /// A current value in memory. No lookup is needed; its age is that of the value.
-  package func memoryResult(_ key: [UInt8]) -> CacheResult<Value>? {
-    guard let item = memory?.current(key.span) else { return nil }
-    let written = Timestamp(milliseconds: item.writtenAt)
-    return CacheResult(
-      value: unbox(item.box), source: .memory,
-      age: max(.zero, written.duration(to: namespace.engine.clock.now)))
   }
 
   /// The stored value as a result; nil for a negative entry.

@@ -195,8 +195,8 @@ extension CacheLookup {
     guard let entry, let value else { return nil }
     return CachedValue(
       value: value, written: Timestamp(milliseconds: entry.header.written),
-      entityTag: entry.fields[.entityTag], lastModified: entry.fields[.lastModified],
-      metadata: entry.fields[.metadata])
+      entityTag: entry.fields?[.entityTag], lastModified: entry.fields?[.lastModified],
+      metadata: entry.fields?[.metadata])
   }
 
   /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 /// One lookup by a caller that may load the value.
-struct CacheLookup<Value: Sendable> {
+package struct CacheLookup<Value: Sendable> {
   /// The entry; nil if there is nothing under the key, or nothing that can be decoded.
   var entry: CachedEntry?
   /// Nil for an entry that says there is no value.
@@ -41,10 +41,11 @@ extension Cache {
 
   /// One lookup. A value in memory that is still the entry's is not decoded again.
   ///
-  /// - Parameter counts: whether statistics and the eviction policy count it as a read.
-  func lookUp(_ key: [UInt8], counts: Bool = true) throws -> CacheLookup<Value> {
+  /// - Parameter counts: true for the caller's own lookup, which statistics and the eviction policy count as a read. That of
+  ///   a load does not count, and reads what the entry has beside the value.
+  func lookUp(_ key: Span<UInt8>, counts: Bool = true) throws -> CacheLookup<Value> {
     let engine = namespace.engine
-    let item = memory?.item(key.span)
+    let item = memory?.item(key)
     let transaction = try engine.beginRead()
     let id = try engine.reader.identify(namespace.handle, in: transaction)
     var lookup = CacheLookup<Value>(
@@ -58,8 +59,8 @@ extension Cache {
       return lookup.isFromMemory
     }
     let entry = try engine.reader.lendKept(
-      key.span, of: namespace.handle, id: id, in: transaction, counts: counts,
-      recordsAccess: counts && !namespace.store.isReadOnly, unless: isKnown
+      key, of: namespace.handle, id: id, in: transaction, counts: counts,
+      recordsAccess: counts && !namespace.store.isReadOnly, wantsFields: !counts, unless: isKnown
     ) { bytes in
       size = bytes.count
       lookup.value = decodeCounting(bytes)
@@ -76,7 +77,7 @@ extension Cache {
       memory?.countMiss()
       engine.followMemoryLimit(in: transaction)
       keep(
-        value, for: key.span, size: size, id: entry.id, header: entry.header,
+        value, for: key, size: size, id: entry.id, header: entry.header,
         snapshot: transaction.id)
     }
     return lookup

@@ -6,7 +6,8 @@ struct CachedEntry {
   var id: NamespaceID
   var header: EntryHeader
   var state: Store.Entry.State
-  var fields: EntryFields
+  /// Nil unless the lookup asked for them: a hit needs none, and to read them copies each.
+  var fields: EntryFields?
 
   /// Whether the entry may be served within a window after its expiry.
   func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
@@ -23,12 +24,13 @@ extension EntryReader {
   /// - Parameters:
   ///   - id: the namespace's id in this transaction; ``NamespaceID/store`` if it does not exist.
   ///   - counts: whether it counts as a read.
+  ///   - wantsFields: whether the entry comes with its fields, without those that transforms hide.
   ///   - isKnown: called before the value is lent; true means that it is not needed.
   /// - Returns: nil if there is no entry, or an expired one.
   func lendKept(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, counts: Bool, recordsAccess: Bool,
-    unless isKnown: (CachedEntry) -> Bool,
+    wantsFields: Bool, unless isKnown: (CachedEntry) -> Bool,
     _ body: (Span<UInt8>) throws -> Void
   ) throws -> CachedEntry? {
     let keyHash = Checksum.keyHash(of: key, in: id)
@@ -44,15 +46,11 @@ extension EntryReader {
     case .stale: state = .stale
     case .negative: state = clock.state(of: found.header, at: now)
     }
-    guard var fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
-      return nil
+    var kept = CachedEntry(id: id, header: found.header, state: state)
+    if wantsFields {
+      guard let fields = readableFields(found, key: key) else { return nil }
+      kept.fields = fields
     }
-    if transforms.hasRequired || fields[.transformedMetadata] != nil {
-      let entry = TransformContext(
-        key.copied, in: id, version: found.header.version, reader: self)
-      fields = transforms.readable(fields, of: entry)
-    }
-    let kept = CachedEntry(id: id, header: found.header, state: state, fields: fields)
     if recordsAccess { recordAccess(found, key: key, at: now) }
     if found.outcome == .negative { return kept }
     if isKnown(kept) {
@@ -66,5 +64,16 @@ extension EntryReader {
     if isWhole { return kept }
     if counts { handle.count(.damaged, stripe: transaction.stripe) }
     return nil
+  }
+
+  /// Nil if the fields cannot be read.
+  private func readableFields(_ found: borrowing Lookup, key: Span<UInt8>) -> EntryFields? {
+    guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
+      return nil
+    }
+    guard transforms.hasRequired || fields[.transformedMetadata] != nil else { return fields }
+    let entry = TransformContext(
+      key.copied, in: found.id, version: found.header.version, reader: self)
+    return transforms.readable(fields, of: entry)
   }
 }

@@ -1,5 +1,13 @@
 import LarderSystem
 
+/// What the store has for a request.
+package enum StoredResult<Value: Sendable> {
+  /// The result of the request; nil if the store says that there is no value.
+  case known(CacheResult<Value>?)
+  /// The request needs a load, be it in the background. There was no lookup for a request that reads nothing from the store.
+  case needsLoad(after: CacheLookup<Value>?)
+}
+
 /// Whether a request uses the stored value, loads, or both.
 enum LoadDecision: Equatable {
   case use

@@ -201,6 +201,17 @@ extension Store {
     get throws(LarderError) { try engine.beginRead().id }
   }
 
+  /// Milliseconds of the store's monotonic and wall clock for a check with each read: never behind the exact times, and at
+  /// most 10 ms ahead of them.
+  package var roundedUpTimes: (monotonic: Int64, wall: Int64) {
+    guard engine.usesSystemClock else {
+      return (engine.clock.monotonic.milliseconds, engine.clock.now.milliseconds)
+    }
+    return (
+      SystemTime.coarseMonotonicMilliseconds + 10, SystemTime.coarseMilliseconds + 10
+    )
+  }
+
   /// The words of the file `shared`, not mapped yet.
   package func sharedWords(layout: UInt32, count: Int) -> SharedTable {
     SharedTable(

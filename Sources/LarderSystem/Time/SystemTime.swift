@@ -19,6 +19,16 @@ package enum SystemTime {
   /// Milliseconds since an arbitrary time in this boot; never goes back.
   package static var monotonicMilliseconds: Int64 { read(CLOCK_MONOTONIC) }
 
+  /// As ``monotonicMilliseconds``, up to one scheduler tick (4 ms, at most 10) behind; about 3 ns.
+  @inline(__always)
+  package static var coarseMonotonicMilliseconds: Int64 {
+    #if canImport(Darwin)
+      monotonicMilliseconds
+    #else
+      read(CLOCK_MONOTONIC_COARSE)
+    #endif
+  }
+
   /// As ``monotonicMilliseconds``, in microseconds.
   package static var monotonicMicroseconds: Int64 {
     var time = timespec()

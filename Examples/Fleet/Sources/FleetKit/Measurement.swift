@@ -79,23 +79,30 @@ public struct Measurement {
     }
   }
 
-  /// The time until another machine has dropped its copy.
+  /// The time until another machine has dropped its copy, as a subscriber of its store sees it.
   private func changes() async throws {
     let store = try Store.temporary()
     let shared = try Shared(server.sender(), application: "test", options: Self.patient)
     let cache = store.cache(TextCodec(), in: Self.key.namespace, shared: shared)
-    var (seen, trip) = (Times(), Times())
+    let tier = tier
+    var (seen, made, trip) = (Times(), Times(), Times())
+    var changes = store.changes(in: Self.key.namespace).makeAsyncIterator()
     for _ in 0..<500 {
       try await until {
         try await cache.result(for: "key") { "loaded" }.isConfirmed
           && cache.local.value(for: "key") != nil
       }
+      async let change = Times.time { _ = try await tier.change(.remove(Self.key)) }
       try await seen.add {
-        _ = try await tier.change(.remove(Self.key))
-        while try cache.local.value(for: "key") != nil { await Task.yield() }
+        while let next = await changes.next(), next.kind != .removed(.removed) {}
+        guard try cache.local.value(for: "key") == nil else {
+          throw NoServer(description: "a copy outlives the change that was seen")
+        }
       }
+      made.append(try await change)
       try await trip.add { _ = try await sender.run("GET", "nothing") }
     }
+    report("change made / GET", made, trip, goal: 1.8)
     report("change seen by another machine / GET", seen, trip, goal: 3)
   }
 
@@ -162,9 +169,15 @@ public struct Measurement {
     var median: Duration { times.sorted()[times.count / 2] }
 
     mutating func add(_ request: () async throws -> Void) async throws {
+      append(try await Self.time(request))
+    }
+
+    mutating func append(_ time: Duration) { times.append(time) }
+
+    static func time(_ request: () async throws -> Void) async throws -> Duration {
       let start = ContinuousClock.now
       try await request()
-      times.append(start.duration(to: .now))
+      return start.duration(to: .now)
     }
   }
 }

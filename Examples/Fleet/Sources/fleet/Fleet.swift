@@ -3,11 +3,31 @@ import Foundation
 
 /// `fleet` runs the demonstration; `fleet machine ...` is one process of it.
 @main struct Fleet {
-  static func main() async throws {
+  /// Keeps the main thread, without which valgrind fails.
+  static func main() {
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+      do { try await run() } catch {
+        print(error)
+        exit(1)
+      }
+      done.signal()
+    }
+    done.wait()
+  }
+
+  private static func run() async throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch arguments.first {
     case "machine": try await runMachine(arguments)
     case "measure": try await Measurement.run()
+    case "count": try HitCount.run()
+    case "hit" where arguments.count == 4:
+      try await HitCount.hit(arguments[1], from: arguments[2], Int(arguments[3]) ?? 0)
+    case "server":
+      let numbers = arguments.dropFirst().compactMap { Int($0) }
+      try await ServerCost.run(
+        machines: numbers.first ?? 500, changes: numbers.dropFirst().first ?? 100)
     case "predict": Prediction.print(seed: arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1)
     case "trial": try await runTrials(arguments.dropFirst().compactMap { UInt64($0) })
     case nil: try await Demonstration.run()
@@ -16,6 +36,9 @@ import Foundation
         """
         usage: fleet                        runs the demonstration
                fleet measure                prints what requests cost beside the plainest ones
+               fleet count                  counts the instructions of hits, by valgrind
+               fleet server [MACHINES [CHANGES]]
+                                            prints what the log costs the server beside client tracking
                fleet predict [SEED]         prints the prediction
                fleet trial [SEED [COUNT]]   checks histories of machines under faults
         """)
