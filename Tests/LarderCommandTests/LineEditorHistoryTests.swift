@@ -129,6 +129,28 @@ extension LineEditorTests {
     #expect(error?.description == "\(file.path): Is a directory")
   }
 
+  @Test(.timeLimit(.minutes(1))) func `a pipe in its place is refused, not waited for`() throws {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    let file = LineEditor.HistoryFile(at: home.path + "/history")
+    try #require(unsafe mkfifo(file.path, 0o600) == 0)
+    let error = #expect(throws: TerminalError.self) { try file.load() }
+    #expect(error?.description == "\(file.path): not a regular file")
+    #expect(throws: TerminalError.notRegularFile(file.path)) { try file.append("x") }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a lock that is never released is not waited for`() throws {
+    try home.write("one\n", to: "history")
+    let file = LineEditor.HistoryFile(at: home.path + "/history")
+    let holder = unsafe open(file.path, O_RDONLY)
+    defer { close(holder) }
+    try #require(flock(holder, LOCK_EX) == 0)
+    #expect(throws: TerminalError.failed(operation: file.path, code: EWOULDBLOCK)) {
+      try file.load()
+    }
+    try #require(flock(holder, LOCK_UN) == 0)
+    #expect(try file.load() == ["one"])
+  }
+
   @Test func `the state directory decides where it is`() {
     func path(_ environment: [String: String]) -> String? {
       LineEditor.HistoryFile.standard(environment: environment)?.path
