@@ -38,13 +38,16 @@ import Testing
     try shell.fill()
     #expect(
       try shell("output json", "evict @articles 000011 --verbose")
-        == "{\"count\":1,\"bytes\":500,\"keys\":[{\"key\":\"000011\"}]}\n")
+        == "{\"count\":1,\"bytes\":500,\"keys\":[{\"namespace\":\"articles\",\"key\":\"000011\"}]}\n"
+    )
     #expect(
       try shell("evict @articles 000012 --dry-run")
         == "{\"dry_run\":true,\"count\":1,\"bytes\":1000}\n")
     #expect(
       try shell("evict @articles 00001? --dry-run --verbose")
-        == "{\"dry_run\":true,\"count\":2,\"bytes\":2500,\"keys\":[{\"key\":\"000012\"},{\"key\":\"000013\"}]}\n"
+        == "{\"dry_run\":true,\"count\":2,\"bytes\":2500,\"keys\":["
+        + "{\"namespace\":\"articles\",\"key\":\"000012\"},"
+        + "{\"namespace\":\"articles\",\"key\":\"000013\"}]}\n"
     )
   }
 
