@@ -71,6 +71,18 @@ import Testing
     #expect(try shell("count @*") == "5 entries, 56 B\n")
   }
 
+  @Test func `an entry written after the question stays`() throws {
+    let shell = try Shell(hasPerson: true)
+    try shell.fill()
+    shell.whileAsked = { [unowned shell] in
+      shell.clock.advance(by: .seconds(1))
+      try shell.store.namespace("departures").set("new", for: "Malm\u{F6} C:02")
+    }
+    try shell("evict @departures M*")
+    #expect(try shell("keys @departures M*").contains("\"Malm\u{F6} C:02\""))
+    #expect(try shell("count @departures M*") == "1 entry, 3 B\n")
+  }
+
   @Test func `keys come from standard input, a line or a NUL each`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
