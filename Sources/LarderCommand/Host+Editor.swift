@@ -1,6 +1,7 @@
 import LarderShell
 import LarderSystem
 import LarderTerminal
+import ShellLanguage
 
 #if canImport(Glibc)
   import Glibc
@@ -20,9 +21,7 @@ extension Host.Draft {
     _ bytes: [UInt8], pathExtension: String, _ environment: [String: String],
     before release: @escaping () throws -> Void
   ) throws {
-    let directory = try FileProblem.explaining {
-      try PrivateDirectory.create(in: environment["TMPDIR"] ?? "/tmp")
-    }
+    let directory = try Self.directory(in: environment["TMPDIR"] ?? "/tmp")
     let path = "\(directory)/value.\(pathExtension)"
     try FileProblem.explaining {
       let file = try ByteFile(writing: path, replaces: false, permissions: 0o600)
@@ -46,6 +45,16 @@ extension Host.Draft {
           throw FileProblem.failed("cannot remove \(directory)")
         }
       })
+  }
+
+  private static func directory(in parent: String) throws(ShellError) -> String {
+    do throws(TerminalError) {
+      return try PrivateDirectory.create(in: parent)
+    } catch {
+      throw ShellError(
+        .io, "cannot create a directory in \(Array(parent.utf8)): \(error.description)",
+        hint: "set TMPDIR to a directory that can be written")
+    }
   }
 
   private static func contents(of path: String) throws -> [UInt8] {

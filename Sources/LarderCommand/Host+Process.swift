@@ -165,13 +165,23 @@ private enum HistoryFile {
     guard let file = LineEditor.HistoryFile.standard(environment: environment),
       LocalFile.exists(file.path)
     else { return [] }
-    return try file.load()
+    return try explaining("read") { () throws(TerminalError) in try file.load() }
   }
 
   static func remove(_ environment: [String: String]) throws {
     guard let file = LineEditor.HistoryFile.standard(environment: environment),
       LocalFile.exists(file.path)
     else { return }
-    try file.clear()
+    try explaining("clear") { () throws(TerminalError) in try file.clear() }
+  }
+
+  private static func explaining<Result>(
+    _ verb: SafeText, _ body: () throws(TerminalError) -> Result
+  ) throws -> Result {
+    do throws(TerminalError) {
+      return try body()
+    } catch {
+      throw FileProblem(error).error("cannot \(verb) the history")
+    }
   }
 }

@@ -33,14 +33,17 @@ struct PromptLoop {
       return
     }
     let session = runner.session
-    let style = LineEditor.Style(showsColours: session.settings.hasColor)
+    let style = LineEditor.Style(
+      showsColours: session.settings.hasColor, hasUnicode: session.settings.hasUnicode)
     let hints = Hints(.standard)
     let editor = try LineEditor(
       style: style, complete: { session.completion(of: $0, cursor: $1) },
       hint: { session.settings.showsHints ? hints.hint(behind: $0) : nil },
       paint: { [painting] in painting.runs(in: $0) })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
-      try editor.keepHistory(in: file, creating: session.settings.keepsHistory)
+      Self.noting(runner.messages) { () throws(TerminalError) in
+        try editor.keepHistory(in: file, creating: session.settings.keepsHistory)
+      }
     }
     self.editor = editor
   }
@@ -127,7 +130,7 @@ struct PromptLoop {
         open += (open.isEmpty ? [] : [UInt8(ascii: "\n")]) + line
         let step = try reader.read(line)
         if case .open = step { continue }
-        try remember()
+        remember()
         switch step {
         case .commands(let commands):
           for command in commands {
@@ -143,17 +146,29 @@ struct PromptLoop {
         }
       }
     } catch let error as ShellError {
-      try remember()
+      remember()
       let columns = Terminal.size()?.columns
       runner.messages.write(error.prompted(promptWidth: width, columns: columns))
     }
     return nil
   }
 
-  private mutating func remember() throws {
-    defer { open = [] }
-    try editor?.remember(
-      open, inFile: session.settings.keepsHistory && !SecretCommand.matches(open))
+  private mutating func remember() {
+    let entry = open
+    open = []
+    Self.noting(runner.messages) { () throws(TerminalError) in
+      try editor?.remember(
+        entry, inFile: session.settings.keepsHistory && !SecretCommand.matches(entry))
+    }
+  }
+
+  /// A history file that cannot be used is reported once and ends nothing.
+  private static func noting(_ messages: Messages, _ body: () throws(TerminalError) -> Void) {
+    do throws(TerminalError) {
+      try body()
+    } catch {
+      messages.write("note: the history is not kept: \(SafeText(error.description))\n")
+    }
   }
 
   /// Runs `! TEXT` on the terminal.

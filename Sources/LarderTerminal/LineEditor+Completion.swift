@@ -30,7 +30,7 @@ extension LineEditor {
     let rows = Self.columns(
       of: completion.candidates.map(\.label), columns: size.columns,
       rows: isSecond ? page : min(Self.shortList, page), canShowMore: !isSecond,
-      isCut: completion.isCut)
+      isCut: completion.isCut, mark: style.hasUnicode ? "\u{2026}" : "...")
     try leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
     // Not CC_REDISPLAY: that would first go up by as many rows as a wrapped line had, into the list.
@@ -43,10 +43,12 @@ extension LineEditor {
 
   /// Lays the labels out in columns, read downwards, in at most so many rows.
   ///
-  /// - Parameter isCut: There are more than these labels.
+  /// - Parameters:
+  ///   - isCut: There are more than these labels.
+  ///   - mark: Before the number of labels that are left out.
   static func columns(
     of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false,
-    isCut: Bool = false
+    isCut: Bool = false, mark: String = "\u{2026}"
   ) -> [String] {
     var cells = labels.map(Cell.init)
     let cellWidth = (cells.map(\.width).max() ?? 0) + 2
@@ -60,10 +62,10 @@ extension LineEditor {
     let left = labels.count - cells.count
     if left > 0 {
       rows.append(
-        "... \(isCut ? "over " : "")\(left) more"
+        "\(mark) \(isCut ? "over " : "")\(left) more"
           + (canShowMore ? "; type more or press Tab again" : ""))
     } else if isCut {
-      rows.append("... and more")
+      rows.append("\(mark) and more")
     }
     return rows
   }

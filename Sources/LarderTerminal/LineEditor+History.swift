@@ -7,20 +7,21 @@ import CEditline
 #endif
 
 extension LineEditor {
-  /// Reads the entries of earlier sessions from the file and adds those of this one to it.
+  /// Reads the entries of earlier sessions from the file and adds those of this one to it. The file is not used if it
+  /// cannot be read.
   ///
   /// - Parameter creating: False makes no file where there is none: the person wants no history.
   package func keepHistory(in file: HistoryFile, creating: Bool = true) throws(TerminalError) {
-    historyFile = file
     let isThere = unsafe access(file.path, F_OK) == 0
-    guard creating || isThere else { return }
-    for entry in try file.load() { recallable(entry) }
+    if creating || isThere { for entry in try file.load() { recallable(entry) } }
+    historyFile = file
   }
 
   /// Keeps an entry, which can be several lines.
   ///
   /// Blank entries and those that begin with a space are not kept; an equal earlier one is replaced.
-  /// Throws if the file could not be written; the entry can be recalled in this session nevertheless.
+  /// Throws if the file could not be written, and does not use it from then on; the entry can be recalled in this session
+  /// nevertheless.
   ///
   /// - Parameter inFile: False keeps it for this session only.
   package func remember(_ bytes: [UInt8], inFile: Bool = true) throws(TerminalError) {
@@ -28,7 +29,13 @@ extension LineEditor {
     guard entry.first != " ", !entry.allSatisfy(\.isWhitespace) else { return }
     let isRepeated = entries.last?.utf8.elementsEqual(entry.utf8) ?? false
     recallable(entry)
-    if inFile, !isRepeated { try historyFile?.append(entry) }
+    guard inFile, !isRepeated, let historyFile else { return }
+    do throws(TerminalError) {
+      try historyFile.append(entry)
+    } catch {
+      self.historyFile = nil
+      throw error
+    }
   }
 
   /// Forgets the entries that can be recalled; the file stays as it is.

@@ -88,19 +88,32 @@ extension LineEditor.HistoryFile {
     _ body: (Int32) throws(TerminalError) -> R
   ) throws(TerminalError) -> R {
     try makeDirectories()
+    // A pipe in its place must not make the prompt wait for a writer, and the mode of a device is that of all its users.
     let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
     defer { close(descriptor) }
-    // A read of a pipe would wait for a writer, and the mode of a device such as /dev/null is that of all its users.
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw .failed(operation: path, code: ENOTSUP)
-    }
-    guard fchmod(descriptor, 0o600) == 0, flock(descriptor, LOCK_EX) == 0 else {
+    guard unsafe fstat(descriptor, &status) == 0 else {
       throw .failed(operation: path, code: errno)
     }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile(path) }
+    guard fchmod(descriptor, 0o600) == 0 else { throw .failed(operation: path, code: errno) }
+    try lock(descriptor)
     return try body(descriptor)
+  }
+
+  /// Waits at most a second: a stopped process may hold the lock.
+  private func lock(_ descriptor: Int32) throws(TerminalError) {
+    var attempts = 50
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      let code = errno
+      attempts -= 1
+      guard [EWOULDBLOCK, EINTR].contains(code), attempts > 0 else {
+        throw .failed(operation: path, code: code)
+      }
+      usleep(20_000)
+    }
   }
 
   private func makeDirectories() throws(TerminalError) {

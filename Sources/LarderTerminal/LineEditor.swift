@@ -26,10 +26,16 @@ import CEditline
   /// How the prompt looks and how often `notice` is asked.
   package struct Style: Sendable {
     package var showsColours: Bool
+    /// More than ASCII can be drawn.
+    package var hasUnicode: Bool
     package var noticeInterval: Duration
 
-    package init(showsColours: Bool = true, noticeInterval: Duration = .milliseconds(500)) {
+    package init(
+      showsColours: Bool = true, hasUnicode: Bool = true,
+      noticeInterval: Duration = .milliseconds(500)
+    ) {
       self.showsColours = showsColours
+      self.hasUnicode = hasUnicode
       self.noticeInterval = noticeInterval
     }
   }

@@ -77,6 +77,9 @@ package enum TerminalError: Error, Equatable {
   /// The operating system refused, with its `errno`.
   case failed(operation: String, code: Int32)
 
+  /// A pipe or a device is where a file on a disk belongs.
+  case notRegularFile(_ path: String)
+
   /// libedit cannot work with this terminal.
   case noLineEditor
 }
@@ -86,6 +89,7 @@ extension TerminalError: CustomStringConvertible {
     switch self {
     case .closed: "the reader of the output is gone"
     case .failed(let operation, let code): "\(operation): \(Self.reason(code))"
+    case .notRegularFile(let path): "\(path): not a regular file"
     case .noLineEditor: "no lines can be edited on this terminal; set TERM=dumb to go without"
     }
   }

@@ -15,7 +15,7 @@ extension LineEditorTests {
       try session.type("k\t")
       session.expect(line: "probe> ke", column: 9)
       try session.type("\t")
-      session.expect(["probe> ke", "keep   keys", "... and more", "probe> ke"])
+      session.expect(["probe> ke", "keep   keys", "\u{2026} and more", "probe> ke"])
       try session.type("y\t")
       session.expect(line: "probe> keys", column: 12)
     }
@@ -38,7 +38,7 @@ extension LineEditorTests {
       let session = try TerminalSession(columns: 20)
       try session.type("0123456789 0123456789 ke\t")
       session.expect([
-        "probe> 0123456789 01", "23456789 ke", "keep   keys", "... and more",
+        "probe> 0123456789 01", "23456789 ke", "keep   keys", "\u{2026} and more",
         "probe> 0123456789 01", "23456789 ke",
       ])
     }
@@ -67,8 +67,8 @@ extension LineEditorTests {
   @Test func `a list longer than its room says what it leaves out`() {
     let labels = (0..<100).map { "label\($0)" }
     let first = LineEditor.columns(of: labels, columns: 12, rows: 2, canShowMore: true)
-    #expect(first == ["label0", "label1", "... 98 more; type more or press Tab again"])
+    #expect(first == ["label0", "label1", "\u{2026} 98 more; type more or press Tab again"])
     let second = LineEditor.columns(of: labels, columns: 12, rows: 3)
-    #expect(second == ["label0", "label1", "label2", "... 97 more"])
+    #expect(second == ["label0", "label1", "label2", "\u{2026} 97 more"])
   }
 }

@@ -134,15 +134,29 @@ extension LineEditorTests {
     let file = LineEditor.HistoryFile(at: home.path + "/history")
     let mode = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
     try home.write("", to: "other")
-    let error = "\(file.path): Operation not supported"
-    #expect(mkfifo(file.path, 0o600) == 0)
+    let error = "\(file.path): not a regular file"
+    try #require(unsafe mkfifo(file.path, 0o600) == 0)
     #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
+    #expect(throws: TerminalError.notRegularFile(file.path)) { try file.append("x") }
     try FileManager.default.removeItem(atPath: file.path)
     try FileManager.default.createSymbolicLink(
       atPath: file.path, withDestinationPath: "/dev/null")
     #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
     let after = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
     #expect(after as? Int == mode as? Int)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a lock that is never released is not waited for`() throws {
+    try home.write("one\n", to: "history")
+    let file = LineEditor.HistoryFile(at: home.path + "/history")
+    let holder = unsafe open(file.path, O_RDONLY)
+    defer { close(holder) }
+    try #require(flock(holder, LOCK_EX) == 0)
+    #expect(throws: TerminalError.failed(operation: file.path, code: EWOULDBLOCK)) {
+      try file.load()
+    }
+    try #require(flock(holder, LOCK_UN) == 0)
+    #expect(try file.load() == ["one"])
   }
 
   @Test func `the state directory decides where it is`() {

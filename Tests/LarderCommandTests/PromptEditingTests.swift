@@ -91,8 +91,23 @@ import Testing
     #expect(session.terminal.isCanonical)
   }
 
+  @Test(arguments: ["none", ""])
+  func `a file to edit that cannot be made or read ends the command only`(place: String) throws {
+    // This editor removes the file.
+    let session = try session(
+      [fill(), "-n", "sets"], showing: "sets>",
+      environment: [
+        "EDITOR": "rm", "TMPDIR": home.path + "/" + place, "PATH": "/usr/bin:/bin",
+      ])
+    try session.type("edit a\rget a .year\r")
+    session.expect("the value as it was") { $0.lines.contains("1999") && $0.line == "sets>" }
+    let text = session.screen.lines.joined()
+    #expect(text.contains(place.isEmpty ? "cannot read the edited text" : "set TMPDIR to a"))
+  }
+
   @Test func `demo creates a store and opens it`() throws {
-    let session = try session(["demo", home.path + "/demo"])
+    // The banner stays on one line, however long the path is.
+    let session = try session(["demo", home.path + "/demo"], columns: 200)
     session.expect("suggestions and the prompt") { screen in
       screen.lines.contains { $0.contains("count @web --by status") }
         && screen.lines.contains { $0.contains("3 namespaces, 400 entries") }

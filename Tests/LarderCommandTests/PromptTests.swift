@@ -250,6 +250,22 @@ import Testing
     }
   }
 
+  @Test func `a history that cannot be kept is reported once and ends nothing`() throws {
+    try home.write("", to: "state")
+    let file = home.path + "/state/larder/history"
+    let session = try session(environment: ["XDG_STATE_HOME": home.path + "/state"])
+    try session.type("count @articles\rhistory\rcount @departures\r")
+    session.expect("both answers") { screen in
+      screen.lines.contains("1 entry, 4 B") && screen.lines.contains("3 entries, 33 B")
+        && screen.line == "larder>"
+    }
+    let text = session.screen.lines.joined(separator: " ")
+    #expect(text.hasPrefix("note: the history is not kept: \(file): "))
+    #expect(text.components(separatedBy: "note: ").count == 2)
+    try session.type("\u{1B}[A")
+    session.expect(line: "larder> count @departures")
+  }
+
   @Test func `leaving the pager early ends the command and nothing else`() throws {
     let session = try session(environment: ["PAGER": "true"])
     try session.type("help\rcount @departures\r")

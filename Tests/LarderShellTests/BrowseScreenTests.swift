@@ -45,6 +45,30 @@ import Testing
     #expect(first == nil && state.question == nil && second == .leave)
   }
 
+  @Test(arguments: [(40, 10), (40, 24), (80, 10), (80, 24)])
+  func `the page of keys shows every word in any window`(columns: Int, rows: Int) {
+    var state = browseState(columns: columns)
+    state.size = Host.Window(columns: columns, rows: rows)
+    state.take(.text("?"))
+    var shown: [String] = []
+    for step in 0...state.mostHelpTop {
+      if step > 0 { state.take(.down) }
+      let page = lines(frame(state))
+      shown += page.dropFirst(2).dropLast()
+      let isLong = state.mostHelpTop > 0
+      #expect(page.last == (isLong ? " arrows scroll  other keys go back" : " any key goes back"))
+    }
+    let text = shown.joined(separator: " ")
+    for word in ["contain", "where)", "used", "ones", "gone"] { #expect(text.contains(word)) }
+    #expect(!text.contains("\u{2026}"))
+    state.take(.text("G"))
+    state.take(.text("G"))
+    state.take(.text("g"))
+    #expect(state.helpTop == 0 && state.page == (state.mostHelpTop > 0 ? .help : .panes))
+    state.take(.text("x"))
+    #expect(state.page == .panes)
+  }
+
   @Test func `a terminal without colors and lines gets neither`() {
     let shown = frame(browseState(), hasUnicode: false)
     let text = lines(shown).joined(separator: "\n")

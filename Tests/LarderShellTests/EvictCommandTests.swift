@@ -38,13 +38,16 @@ import Testing
     try shell.fill()
     #expect(
       try shell("output json", "evict @articles 000011 --verbose")
-        == "{\"count\":1,\"bytes\":500,\"keys\":[{\"key\":\"000011\"}]}\n")
+        == "{\"count\":1,\"bytes\":500,\"keys\":[{\"namespace\":\"articles\",\"key\":\"000011\"}]}\n"
+    )
     #expect(
       try shell("evict @articles 000012 --dry-run")
         == "{\"dry_run\":true,\"count\":1,\"bytes\":1000}\n")
     #expect(
       try shell("evict @articles 00001? --dry-run --verbose")
-        == "{\"dry_run\":true,\"count\":2,\"bytes\":2500,\"keys\":[{\"key\":\"000012\"},{\"key\":\"000013\"}]}\n"
+        == "{\"dry_run\":true,\"count\":2,\"bytes\":2500,\"keys\":["
+        + "{\"namespace\":\"articles\",\"key\":\"000012\"},"
+        + "{\"namespace\":\"articles\",\"key\":\"000013\"}]}\n"
     )
   }
 
@@ -66,6 +69,18 @@ import Testing
     #expect(shell.questions.count == 1)
     #expect(try shell.error("touch @*").code == .declined)
     #expect(try shell("count @*") == "5 entries, 56 B\n")
+  }
+
+  @Test func `an entry written after the question stays`() throws {
+    let shell = try Shell(hasPerson: true)
+    try shell.fill()
+    shell.whileAsked = { [unowned shell] in
+      shell.clock.advance(by: .seconds(1))
+      try shell.store.namespace("departures").set("new", for: "Malm\u{F6} C:02")
+    }
+    try shell("evict @departures M*")
+    #expect(try shell("keys @departures M*").contains("\"Malm\u{F6} C:02\""))
+    #expect(try shell("count @departures M*") == "1 entry, 3 B\n")
   }
 
   @Test func `keys come from standard input, a line or a NUL each`() throws {

@@ -147,6 +147,10 @@ import Testing
         == "similar keys: \"000012\", \"000011\", \"000013\"")
     #expect(
       try shell.error("get @articles zzz").hint?.description == "`keys @articles` lists the keys")
+    // One letter in common makes no similar key.
+    #expect(
+      try shell.error("get @departures Mine").hint?.description
+        == "`keys @departures` lists the keys")
     #expect(
       try shell.error("evict @articles 0000").hint?.description
         == "3 keys begin with it: `evict @articles 0000*`")

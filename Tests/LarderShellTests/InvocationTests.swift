@@ -275,28 +275,3 @@ import Testing
     }
   }
 }
-
-@Suite struct SuggestionTests {
-  @Test(arguments: [
-    ("kesy", "keys", 1), ("keys", "keys", 0), ("kays", "keys", 1), ("key", "keys", 1),
-    ("evcit", "evict", 1), ("", "ab", 2), ("abc", "", 3), ("kitten", "sitting", 3),
-  ])
-  func `distance counts edits and swaps`(a: String, b: String, expected: Int) {
-    #expect(Suggestions.distance(a, b) == expected)
-    #expect(Suggestions.distance(b, a) == expected)
-  }
-
-  @Test func `the nearest come first, and far ones not at all`() {
-    #expect(Suggestions.all("kes", among: ["get", "keys", "set"]) == ["keys"])
-    #expect(Suggestions.all("pers", among: ["keys", "persist"]) == ["persist"])
-    #expect(Suggestions.all("evcit", among: ["exit", "evict"]) == ["evict"])
-    #expect(Suggestions.all("kesss", among: ["keys"]) == ["keys"])
-    #expect(Suggestions.all("evi", among: ["evict", "keys"]) == ["evict"])
-    #expect(Suggestions.all("x", among: ["evict", "keys", "xray"]) == [])
-    #expect(
-      Suggestions.question("ste", among: ["set", "stats"])?.description == "did you mean `set`?")
-    #expect(
-      Suggestions.question("abce", among: ["abcd", "abcf", "zzzz"], mark: "@")?.description
-        == "did you mean `@abcd` or `@abcf`?")
-  }
-}

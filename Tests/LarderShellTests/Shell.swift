@@ -19,6 +19,8 @@ final class Shell {
   private(set) var progress: [String?] = []
   /// What a person answers.
   var answer = true
+  /// What happens before a person answers.
+  var whileAsked: () throws -> Void = {}
   /// What standard input still holds.
   var input: [UInt8] = []
   /// How often a command may look around before it is interrupted.
@@ -88,6 +90,7 @@ final class Shell {
     if hasPerson {
       host.ask = { [unowned self] in
         questions.append($0.description)
+        try whileAsked()
         return answer
       }
       host.edit = { [unowned self] in draft($0, $1) }

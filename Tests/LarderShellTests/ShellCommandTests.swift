@@ -15,7 +15,7 @@ import Testing
     let table = try shell("stats")
     #expect(table.contains("entries     9\n") && table.contains("hit rate    50 %\n"))
     #expect(
-      table.contains("articles          3  3 kB  \u{2014}         1      0       1  50 %"))
+      table.contains("articles          3  3 kB     1      0       1  50 %"))
     #expect(try shell("stats @articles").split(separator: "\n").count == 2)
     #expect(try shell("stats @*") == table)
     let lines = try shell("output plain", "stats")

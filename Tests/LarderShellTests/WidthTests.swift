@@ -16,7 +16,7 @@ import Testing
     "output box", "keys @sets", "output markdown", "keys @sets --limit 1", "output vertical",
     "keys @sets --limit 1", "output table", "help keys", "help where", "expire @sets \"75-1\" 1mo",
     "get @sets \"74-1\"", "keys @sets --where '.year >= and .name ~ \"a\" and .year < 2000'",
-    "kesy", "evict @sets",
+    "kesy", "evict @sets", "limits @sets --entries 5000 --bytes 10kB", "stats @sets", "namespaces",
   ]
 
   private static func file(_ width: Int) -> URL {

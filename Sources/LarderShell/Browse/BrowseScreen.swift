@@ -106,7 +106,9 @@ struct BrowseScreen {
     let enter = drawn("\u{23CE}", "Enter")
     var keys: [String]
     switch state.page {
-    case .help: keys = ["any key goes back"]
+    case .help:
+      keys =
+        state.mostHelpTop > 0 ? ["arrows scroll", "other keys go back"] : ["any key goes back"]
     case .value:
       keys = ["q back", "/ find", "n next", "y copy", "? help"]
     case .panes:
@@ -141,25 +143,10 @@ struct BrowseScreen {
 
   private func drawHelp(on frame: inout Frame) {
     frame.put("Keys", at: 0, 1, rendition: rendition(.command))
-    let changes = [
-      ("e", "set the expiry of the entry, or of the marked ones"), ("d", "evict"),
-      ("p", "pin; unpin if all are pinned"),
-    ]
-    let lines =
-      [
-        ("arrows hjkl", "move; PgUp PgDn Home End by more"), ("Tab", "next pane"),
-        ("/", "filter: a pattern such as user/*, or text that keys contain"),
-        ("w", "condition, such as .year > 1999 (help where)"),
-        ("s", "sort by key, size, expiry, written, used"), ("Enter", "the whole value"),
-        ("m", "mark; e d p concern the marked entries"),
-      ] + (state.isReadOnly ? [] : changes) + [
-        ("y", "copy the value to the clipboard"), ("r", "read again"), ("Space", "pause changes"),
-        ("q Esc ^C ^D", "back, and leave"), ("+ ~ -", "new, changed, gone"),
-      ]
-    for (index, line) in lines.enumerated() where index < state.size.rows - 3 {
-      frame.put(line.0, at: index + 2, 2, width: 12, rendition: rendition(.option))
-      frame.put(
-        DisplayWidth.fit(line.1, to: width - 16, mark: cutMark), at: index + 2, 15)
+    let top = min(state.helpTop, state.mostHelpTop)
+    for (index, row) in state.helpRows.dropFirst(top).prefix(state.helpHeight).enumerated() {
+      frame.put(row.keys, at: index + 2, 2, width: 12, rendition: rendition(.option))
+      frame.put(row.text, at: index + 2, BrowseState.helpMargin)
     }
   }
 }

@@ -23,10 +23,23 @@ extension BrowseState {
     if input != nil { return type(key) }
     switch page {
     case .help:
-      page = .panes
+      takeInHelp(key)
       return nil
     case .value: return takeInValue(key)
     case .panes: return takeInPanes(key)
+    }
+  }
+
+  /// Arrows scroll a page of keys that is longer than the window; everything else goes back.
+  private mutating func takeInHelp(_ key: KeyPress) {
+    if mostHelpTop > 0, let step = steps(of: key, page: helpHeight) {
+      let top = min(helpTop, mostHelpTop)
+      helpTop =
+        step == .min
+        ? 0 : step == .max ? mostHelpTop : min(max(top + step, 0), mostHelpTop)
+    } else {
+      page = .panes
+      helpTop = 0
     }
   }
 

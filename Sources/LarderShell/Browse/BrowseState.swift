@@ -82,6 +82,8 @@ struct BrowseState: Equatable {
   var value: ValueText?
   /// The first line of the value that is shown.
   var valueTop = 0
+  /// The first row of the page of keys that is shown.
+  var helpTop = 0
   var find = ""
   var input: Input?
   var question: BrowseChange?

@@ -22,13 +22,18 @@ extension Command {
     let namespace = try session.namespaceToWrite(call.namespaces)
     var edit = try ValueEdit(call.bytes("KEY")!, in: namespace, of: session)
     try edit.confirmCreation()
-    let draft = try open(edit.original, edit.isJSON ? "json" : "txt")
+    let draft = try explaining("cannot write the text to edit") {
+      try open(edit.original, edit.isJSON ? "json" : "txt")
+    }
     do {
       if let problem = try draft.run() {
         throw ShellError(.io, "\(problem)", hint: "check $VISUAL and $EDITOR")
       }
-      let entry = try edit.store(draft.contents())
-      try draft.remove()
+      let text = try explaining("cannot read the edited text", reads: true) {
+        try draft.contents()
+      }
+      let entry = try edit.store(text)
+      try explaining("the edited file stays") { try draft.remove() }
       guard let entry else {
         try session.host.notify("nothing changed")
         return .done
@@ -39,6 +44,14 @@ extension Command {
       // A text that was written by hand is not thrown away.
       try session.host.notify("your text is in \(draft.path)")
       throw error
+    }
+  }
+
+  private static func explaining<Result>(
+    _ message: SafeText, reads: Bool = false, _ body: () throws -> Result
+  ) throws -> Result {
+    do { return try body() } catch let problem as FileProblem {
+      throw problem.error(message, reads: reads)
     }
   }
 }

@@ -43,7 +43,7 @@ extension Command {
         .text(namespace.name), .number(namespace.entries), .size(namespace.bytes),
         .size(namespace.storedSize), .share(share), .bar(share),
         next[namespace.name].map { .expiry($0.unix) } ?? .null, .lifetime(namespace.rules.expires),
-        limits.words.map { .text($0) } ?? .null, limits.entries.map { .number($0) } ?? .null,
+        limits.words.map { .prose($0) } ?? .null, limits.entries.map { .number($0) } ?? .null,
         limits.bytes.map { .size($0) } ?? .null, .size(namespace.rules.largestValue),
       ]
     }
@@ -137,7 +137,16 @@ extension Command {
       for facts in facts {
         found.add(Tally(entries: facts.entries, bytes: facts.bytes), in: facts.name)
       }
-      try session.answer(found.preview(found.counts, for: session.presentation))
+      var fields = found.counts
+      if call.has("--verbose") {
+        var keys: [JSON] = []
+        let all = Selection(namespaces: call.namespaces)
+        try session.forEachEntries(of: all, in: namespaces, includingExpired: true) {
+          keys += $0.map { .key($0) }
+        }
+        fields.append(("keys", .json(.array(keys))))
+      }
+      try session.answer(found.preview(fields, for: session.presentation))
       return .done
     }
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)

@@ -64,7 +64,7 @@ extension EntryForm {
   static func expiry(namesNamespaces: Bool) -> EntryForm {
     EntryForm(
       columns: [
-        Column("namespace", in: namesNamespaces ? [.table, .data] : .data),
+        Column("namespace", title: "", in: namesNamespaces ? [.table, .data] : .data),
         Column("key", title: "", holdsBytes: true),
         Column("expires", title: ""),
         Column("expires_in", in: [.plain, .data]),
@@ -101,8 +101,11 @@ extension Cell {
 }
 
 extension JSON {
-  /// The key as the field of an object that has nothing else: bytes may be no text.
+  /// The namespace and the key as an object: bytes may be no text.
   static func key(_ entry: Store.Entry) -> JSON {
-    .object([Cell.bytes(entry.key.bytes).jsonField("key")])
+    .object([
+      Cell.text(entry.namespace).jsonField("namespace"),
+      Cell.bytes(entry.key.bytes).jsonField("key"),
+    ])
   }
 }

@@ -32,14 +32,16 @@ enum HTML {
     body { margin: 2rem auto; max-width: 52rem; padding: 0 1rem; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
     h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line); }
     p { color: var(--faint); } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-    td, th { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line); overflow-wrap: break-word; max-width: 24rem; }
-    th { color: var(--faint); font-weight: normal; } .table { overflow-x: auto; }
+    td, th { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line); } th { color: var(--faint); font-weight: normal; }
+    td[data-title=namespace], td[data-title=key] { overflow-wrap: anywhere; } td[data-title=written], td[data-title=expires] { white-space: nowrap; }
     .bars { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .3rem .7rem; margin: 0; font-size: .9rem; } .bars > div { display: contents; }
     dt { text-align: right; overflow-wrap: anywhere; } dd { margin: 0; display: flex; align-items: center; gap: .5rem; } dd span { white-space: nowrap; }
     dd i { background: var(--bar); height: 1rem; border-radius: 2px; flex: none; } footer { overflow-wrap: anywhere; font-size: .9rem; }
     .time { display: block; width: 100%; height: 10rem; } .time rect { fill: var(--bar); } .time line { stroke: var(--line); vector-effect: non-scaling-stroke; }
     .ends { display: flex; justify-content: space-between; margin: .2rem 0 1rem; font-size: .9rem; }
-    @media (max-width: 40rem) { .bars { grid-template-columns: 1fr; gap: 0; } dt { text-align: left; margin-top: .5rem; } table { font-size: .85rem; } }
+    @media (max-width: 40rem) { .bars { grid-template-columns: 1fr; gap: 0; } dt { text-align: left; margin-top: .5rem; } }
+    @media (max-width: 54rem) { th { display: none; } tr { display: block; padding: .3rem 0; border-bottom: 1px solid var(--line); }
+      td { display: flex; border: 0; padding: 0; } td::before { content: attr(data-title); color: var(--faint); flex: 0 0 7rem; } }
     </style>
     </head>
     <body>
@@ -54,13 +56,15 @@ enum HTML {
     "<section>\n<h2>\(text(title))</h2>\n\(body)\n</section>"
   }
 
+  /// A row for each entry; in a narrow window each fact has a line of its own, behind its title, so that none is cut.
   static func table(_ titles: [String], _ rows: [[String]]) -> String {
     let head = titles.map { "<th>\(text($0))</th>" }.joined()
     let body = rows.map { row in
-      "<tr>" + row.map { "<td>\(text($0))</td>" }.joined() + "</tr>"
+      "<tr>"
+        + zip(titles, row).map { "<td data-title=\"\(text($0))\">\(text($1))</td>" }.joined()
+        + "</tr>"
     }
-    return (["<div class=\"table\"><table>", "<tr>\(head)</tr>"] + body + ["</table></div>"])
-      .joined(separator: "\n")
+    return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
   }
 
   /// A bar for each row, the longest as long as fits. Labels wrap, and in a narrow window they stand above their bars, so

@@ -65,15 +65,15 @@ struct LimitReport {
   }
 
   static let titles = [
-    "namespace", "limit", "used", "allowed", "when full", "declared", "override",
+    "namespace", "limit", "used", "allowed", "declared", "override", "when full",
   ]
 
   /// The rows as a person reads them, without bars.
   func texts(for presentation: Presentation) -> [[String]] {
     rows.filter { !isWhole || $0.isTelling }.map { row in
       [
-        .text(row.namespace), .text(row.limit), row.used, row.allowed,
-        row.whenFull.map { .text($0) } ?? .null, row.declared, row.override,
+        .text(row.namespace), .text(row.limit), row.used, row.allowed, row.declared, row.override,
+        row.whenFull.map { .text($0) } ?? .null,
       ].map { (cell: Cell) in cell.shown(presentation) }
     }
   }
@@ -81,15 +81,15 @@ struct LimitReport {
   private static let columns = [
     Column("namespace"), Column("limit"), Column("used"), Column("allowed"),
     Column("share", in: [.table, .data]), Column("bar", title: "", in: .table),
-    Column("when_full", title: "when full", in: .table),
     Column("declared", in: [.table, .data]), Column("override", in: [.table, .data]),
+    Column("when_full", title: "when full", in: .table),
   ]
 
   private static func cells(_ row: Row) -> [Cell] {
     [
       .text(row.namespace), .text(row.limit), row.used, row.allowed,
-      row.share.map { .share($0) } ?? .null, row.share.map { .bar($0) } ?? .null,
-      row.whenFull.map { .text($0) } ?? .null, row.declared, row.override,
+      row.share.map { .share($0) } ?? .null, row.share.map { .bar($0) } ?? .null, row.declared,
+      row.override, row.whenFull.map { .prose($0) } ?? .null,
     ]
   }
 

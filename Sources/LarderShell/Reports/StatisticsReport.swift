@@ -100,8 +100,8 @@ struct StatisticsReport {
   }
 
   private static let titles = [
-    "namespace", "entries", "size", "limit", "hits", "stale", "misses", "rate", "expired",
-    "evicted",
+    "namespace", "entries", "size", "hits", "stale", "misses", "rate", "expired", "evicted",
+    "limit",
   ]
 
   private func row(_ namespace: Statistics.Namespace) -> [Cell] {
@@ -110,9 +110,9 @@ struct StatisticsReport {
     let counts = [reads.hits, reads.staleHits, reads.misses].map { Cell.number(Int(clamping: $0)) }
     return [
       .text(namespace.info.name), .number(namespace.info.entries), .size(namespace.info.bytes),
-      namespace.info.rules.limits.words.map { .text($0) } ?? .null,
     ] + counts + [reads.hitRate.map { .share($0) } ?? .null]
       + removed.map { .number(Int(clamping: $0)) }
+      + [namespace.info.rules.limits.words.map { .prose($0) } ?? .null]
   }
 
   /// A snapshot this old keeps so many freed pages that the file may grow.

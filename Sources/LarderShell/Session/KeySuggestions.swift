@@ -31,9 +31,11 @@ struct KeySuggestions {
     let wanted = Self.text(key)
     let ranked = keys.map { (distance: Suggestions.distance(wanted, Self.text($0)), key: $0) }
       .sorted { $0.distance < $1.distance }
-    // Without a common prefix only a nearly equal key is similar.
+    // A key with a short common prefix is similar only if it is nearly equal.
+    let isClose = !prefix.isEmpty && 2 * prefix.count >= min(key.count, Self.mostProbes)
     nearest = ranked.prefix(3)
-      .filter { !prefix.isEmpty || $0.distance <= min(wanted.count / 3, 2) }.map(\.key)
+      .filter { isClose || $0.distance <= (prefix.isEmpty ? min(wanted.count / 3, 2) : 2) }
+      .map(\.key)
   }
 
   /// A hint that a person can act on.

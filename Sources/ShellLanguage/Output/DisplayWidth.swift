@@ -76,8 +76,8 @@ package enum DisplayWidth {
   /// where that has too little room.
   package static func wrapColumns(_ text: String, columns: Int?) -> String {
     guard let columns else { return text }
-    return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      guard of(line) > columns else { return String(line) }
+    return joinParagraphs(text, widerThan: columns).map { line in
+      guard of(line) > columns else { return line }
       let lead = line.prefix { $0 == " " }.count
       let gap = line.dropFirst(lead).firstRange(of: "  ")
       let second = gap.map {
@@ -91,8 +91,28 @@ package enum DisplayWidth {
           + wrap(rest, columns: columns, indent: lead + 6)
       }
       let indent = second.flatMap { $0 <= columns / 2 ? $0 : nil } ?? lead + 4
-      return wrap(String(line), columns: columns, indent: indent)
+      return wrap(line, columns: columns, indent: indent)
     }.joined(separator: "\n")
+  }
+
+  /// The lines of a text. Those of a paragraph that does not fit are one line: its own ends of lines are for wider windows.
+  private static func joinParagraphs(_ text: String, widerThan columns: Int) -> [String] {
+    func isProse(_ line: Substring) -> Bool {
+      !line.isEmpty && line.first != " " && !line.contains("  ")
+    }
+    var lines: [String] = []
+    var rest = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    while let line = rest.first {
+      let paragraph = rest.prefix(while: isProse)
+      if paragraph.count > 1, paragraph.contains(where: { of($0) > columns }) {
+        lines.append(paragraph.joined(separator: " "))
+        rest = rest.dropFirst(paragraph.count)
+      } else {
+        lines.append(String(line))
+        rest = rest.dropFirst()
+      }
+    }
+    return lines
   }
 
   /// Wraps lines at spaces; continuation lines are indented.

@@ -100,16 +100,16 @@ package struct TableLayout: Sendable {
     for (number, row) in rows.enumerated() {
       let isSame = number > 0 && row.count > 1 && rows[number - 1].first == row.first
       if !isSame { result += names[number] + "\n" }
-      var line = " "
+      var lines: [String] = []
       for index in row.indices.dropFirst() where !facts[index][number].isEmpty {
         let fact = facts[index][number]
-        if line.count > 1, DisplayWidth.of(line) + 2 + DisplayWidth.of(fact) > limit {
-          result += line + "\n"
-          line = " "
+        if let last = lines.last, DisplayWidth.of(last) + 2 + DisplayWidth.of(fact) <= limit {
+          lines[lines.count - 1] += "  " + fact
+        } else {
+          lines.append("  " + fact)
         }
-        line += (line.count > 1 ? "  " : " ") + fact
       }
-      if line.count > 1 {
+      for line in lines {
         result += DisplayWidth.wrap(line, columns: presentation.width, indent: 4) + "\n"
       }
     }
