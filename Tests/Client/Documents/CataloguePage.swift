@@ -86,6 +86,19 @@ import Testing
     #expect(!answer.isHit)
   }
 
+  @Test func `a transport over URLSession`() async throws {
+    let store = try Store.temporary(clock: ManualClock())
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
+      let transport = URLSessionTransport()
+      let cache = HTTPCache(in: store.namespace("http"), over: transport)
+      let host = String(server.base.dropFirst("http://".count))
+      let request = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/boards/1")
+      let answer = try await cache.send(request)
+      #expect(try await answer.body.bytes() == Array("hello".utf8))
+    }
+  }
+
   @Test func `a temporary store`() throws {
     try withTemporaryStore { store, clock in
       let notes = store.namespace("notes")

@@ -2,9 +2,26 @@ import Foundation
 import Testing
 
 /// Each program on a page of the documentation stands in a file beside this one, `PAGEPage.swift`, in a test that runs it.
+/// Those that need packages of others stand in `Traits/TraitPages.swift`.
 @Suite struct DocumentedTests {
   private static let pages = [
     "Codecs", "Cookbook", "HTTP", "Limits", "Loading", "Migrating", "Monitoring",
+  ]
+  private static let articles = [
+    "Larder/Larder.docc/Larder", "Larder/Larder.docc/GettingStarted", "Larder/Larder.docc/Testing",
+    "LarderHTTP/LarderHTTP.docc/LarderHTTP", "LarderTesting/LarderTesting.docc/LarderTesting",
+    "LarderHTTPTesting/LarderHTTPTesting.docc/LarderHTTPTesting",
+    "LarderShared/LarderShared.docc/LarderShared",
+    "LarderSharedTesting/LarderSharedTesting.docc/LarderSharedTesting",
+    "LarderURLSession/LarderURLSession.docc/LarderURLSession",
+    "LarderCompression/LarderCompression.docc/LarderCompression",
+    "LarderEncryption/LarderEncryption.docc/LarderEncryption",
+  ]
+  private static let monitoring = "LarderMonitoring/LarderMonitoring.docc/LarderMonitoring"
+  /// Pages whose programs are in the tests of the shell, of the shared tier and of the examples.
+  private static let others = [
+    "README.md", "Docs/Tutorial.md", "Docs/Fleet.md", "Examples/README.md",
+    "Examples/Articles/README.md", "Examples/Catalog/README.md", "Examples/Lego/README.md",
   ]
 
   /// The lines without their indentation: pages and tests have different ones.
@@ -24,20 +41,26 @@ import Testing
     try expectRun("Docs/\(page).md", in: "\(page)Page.swift")
   }
 
-  @Test(arguments: [
-    "Larder/Larder.docc/Larder", "Larder/Larder.docc/GettingStarted", "Larder/Larder.docc/Testing",
-    "LarderHTTP/LarderHTTP.docc/LarderHTTP", "LarderTesting/LarderTesting.docc/LarderTesting",
-    "LarderHTTPTesting/LarderHTTPTesting.docc/LarderHTTPTesting",
-    "LarderShared/LarderShared.docc/LarderShared",
-    "LarderSharedTesting/LarderSharedTesting.docc/LarderSharedTesting",
-  ]) func `a test runs every program of an article`(_ article: String) throws {
+  @Test(arguments: articles) func `a test runs every program of an article`(_ article: String)
+    throws
+  {
     try expectRun("Sources/\(article).md", in: "CataloguePage.swift")
   }
 
   @Test func `a test runs the program of the article on monitoring`() throws {
-    try expectRun(
-      "Sources/LarderMonitoring/LarderMonitoring.docc/LarderMonitoring.md",
-      in: "MonitoringPage.swift")
+    try expectRun("Sources/\(Self.monitoring).md", in: "MonitoringPage.swift")
+  }
+
+  @Test func `no page with a program is left out`() throws {
+    let known =
+      Self.pages.map { "Docs/\($0).md" }
+      + (Self.articles + [Self.monitoring]).map {
+        "Sources/\($0).md"
+      } + Self.others
+    let pages = try (Documents.pages() + Documents.articles()).filter {
+      try Documents.text($0).contains("```swift\n")
+    }
+    #expect(pages.sorted() == known.sorted())
   }
 
   @Test func `the steps of the tutorial lead to the program that is compiled`() throws {
@@ -57,7 +80,9 @@ import Testing
   }
 
   private func expectRun(_ page: String, in file: String) throws {
-    let compiled = Self.lines(try Documents.text("Tests/Client/Documents/\(file)"))
+    let compiled = try ["Documents/\(file)", "Traits/TraitPages.swift"].flatMap {
+      Self.lines(try Documents.text("Tests/Client/\($0)"))
+    }
     let blocks = Self.blocks(in: try Documents.text(page))
     #expect(!blocks.isEmpty)
     for block in blocks {

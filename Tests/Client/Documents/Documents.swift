@@ -24,4 +24,11 @@ enum Documents {
     }
     return pages.sorted()
   }
+
+  /// The paths of the articles in the folders `.docc` of the libraries.
+  static func articles() throws -> [String] {
+    let paths = try FileManager.default.subpathsOfDirectory(
+      atPath: root.appendingPathComponent("Sources").path)
+    return paths.filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.map { "Sources/" + $0 }
+  }
 }
