@@ -87,11 +87,13 @@ public struct Measurement {
     let tier = tier
     var (seen, made, trip) = (Times(), Times(), Times())
     var changes = store.changes(in: Self.key.namespace).makeAsyncIterator()
-    for _ in 0..<500 {
+    for _ in 0..<300 {
       try await until {
         try await cache.result(for: "key") { "loaded" }.isConfirmed
           && cache.local.value(for: "key") != nil
       }
+      // Changes that come within the pace of each other are read together.
+      try await Task.sleep(for: .milliseconds(30))
       async let change = Times.time { _ = try await tier.change(.remove(Self.key)) }
       try await seen.add {
         while let next = await changes.next(), next.kind != .removed(.removed) {}

@@ -15,23 +15,34 @@ public enum ServerCost {
 
   /// Prints the processor time of the server for each change and machine, and the ratio.
   public static func run(machines: Int, changes: Int) async throws {
-    let log = try await cost("log", machines, changes) { try await LogMachine.start($0) }
-    let tracking = try await cost("tracking", machines, changes) {
-      try await TrackingMachine.start($0)
+    let log = try await cost("log", machines, changes, looks: true) { LogHandler($0, after: $1) }
+    let tracking = try await cost("tracking", machines, changes, looks: false) { machine, _ in
+      TrackingHandler(machine)
     }
     print("log / tracking:", String(format: "%.2f (goal 0.6)", log / tracking))
   }
 
+  /// - Parameter looks: whether each machine looks at the head twice a second, as the reader of a log does.
   private static func cost(
-    _ name: String, _ machines: Int, _ changes: Int,
-    _ start: (RedisServer) async throws -> any CountingMachine
+    _ name: String, _ count: Int, _ changes: Int, looks: Bool,
+    _ handler: @escaping @Sendable (CountingMachine, Position) -> any ChannelHandler
   ) async throws -> Double {
     let server = try await RedisServer(["maxclients 10000"])
     let tier = try StreamTier(server.sender(), application: "test", options: options)
     let change = TierChange.remove(SharedKey(namespace: "n", bytes: Array("key".utf8)))
-    _ = try await tier.change(change)
-    var all: [any CountingMachine] = []
-    for _ in 0..<machines { all.append(try await start(server)) }
+    let first = try await tier.change(change)
+    let machines = (0..<count).map { _ in CountingMachine() }
+    for machine in machines { try await machine.connect(to: server.port, first, handler) }
+    let looking = Task {
+      let start = ContinuousClock.now
+      var made = 0
+      while looks, !Task.isCancelled {
+        _ = try await tier.look(at: first)
+        made += 1
+        try await Task.sleep(until: start + .milliseconds(500) / count * made)
+      }
+    }
+    defer { looking.cancel() }
     try await Task.sleep(for: .seconds(1))
     let administrator = try server.sender()
     let (before, begin) = (try await processorTime(administrator), ContinuousClock.now)
@@ -42,16 +53,17 @@ public enum ServerCost {
       try await Task.sleep(until: begin + .seconds(1) / changes * made)
     }
     // The last changes arrive.
-    for _ in 0..<1000 where all.contains(where: { $0.seen < made }) {
+    for _ in 0..<1000 where machines.contains(where: { $0.seen < made }) {
       try await Task.sleep(for: .milliseconds(10))
     }
     let spent = try await processorTime(administrator) - before
-    let seen = all.map(\.seen).reduce(0, +)
-    let each = spent / Double(made * machines) * 1_000_000
+    let each = spent / Double(made * count) * 1_000_000
+    let seen = machines.map(\.seen).reduce(0, +)
+    let answers = machines.map { $0.answers.load(ordering: .relaxed) }.reduce(0, +)
     print(
-      "\(name), \(machines) machines:", String(format: "%.1f us", each),
-      "for each change and machine; \(made) changes, \(seen) of \(made * machines) seen,",
-      "\(all.map(\.answers).reduce(0, +)) answers")
+      "\(name), \(count) machines:", String(format: "%.1f us", each),
+      "for each change and machine; \(made) changes, \(seen) of \(made * count) seen,",
+      "\(answers) answers")
     return each
   }
 
@@ -64,81 +76,109 @@ public enum ServerCost {
   }
 }
 
-/// A machine that counts the changes that it is told of.
-private protocol CountingMachine: Sendable {
-  var seen: Int { get }
+/// A machine that counts the changes that it is told of. It is cheap, so that hundreds of them leave the server its processor.
+private final class CountingMachine: Sendable {
+  let changes = Atomic(0)
   /// How many messages told of them.
-  var answers: Int { get }
-}
-
-/// Reads the log as the reader of a store does: at once after a change that came alone, else with the usual pace, and with a
-/// look at the head twice a second.
-private final class LogMachine: CountingMachine {
-  private let counts = Mutex((seen: 0, answers: 0))
-  private let tasks = Mutex<[Task<Void, any Error>]>([])
-
-  var seen: Int { counts.withLock { $0.seen } }
-  var answers: Int { counts.withLock { $0.answers } }
-
-  static func start(_ server: RedisServer) async throws -> any CountingMachine {
-    let machine = LogMachine()
-    let options = SharedOptions(readTimeout: .seconds(30), writeTimeout: .seconds(30))
-    let tier = try StreamTier(server.sender(), application: "test", options: options)
-    let first = try await tier.newestRecord().position
-    let reading = Task { [weak machine] in
-      var position = first
-      var (answered, looked) = (ContinuousClock.now, ContinuousClock.now)
-      while machine != nil {
-        if looked.duration(to: .now) >= .milliseconds(500) {
-          _ = try await tier.look(at: position)
-          looked = .now
-        }
-        let records = try await tier.records(after: position, waiting: .milliseconds(500))
-        guard let last = records.last else { continue }
-        position = last.position
-        machine?.counts.withLock { counts in
-          counts.seen += records.count
-          counts.answers += 1
-        }
-        if records.count > 1 || answered.duration(to: .now) < options.pace {
-          try await Task.sleep(for: options.pace)
-        }
-        answered = .now
-      }
-    }
-    machine.tasks.withLock { $0.append(reading) }
-    return machine
-  }
-
-  deinit { for task in tasks.withLock({ $0 }) { task.cancel() } }
-}
-
-/// Is told of changes by the server's client tracking, for every key of the application.
-private final class TrackingMachine: CountingMachine, ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-  private let messages = Atomic(0)
+  let answers = Atomic(0)
   private let channel = Mutex<(any Channel)?>(nil)
 
-  var seen: Int { messages.load(ordering: .relaxed) }
-  var answers: Int { seen }
+  var seen: Int { changes.load(ordering: .relaxed) }
 
-  static func start(_ server: RedisServer) async throws -> any CountingMachine {
-    let machine = TrackingMachine()
-    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .channelInitializer { channel in channel.pipeline.addHandler(machine) }
-      .connect(host: "127.0.0.1", port: server.port).get()
-    // Each change sets the head, and nothing else does: it is told once.
-    let words = "HELLO 3\r\nCLIENT TRACKING ON BCAST PREFIX test:{0}:head\r\n"
-    try await channel.writeAndFlush(channel.allocator.buffer(string: words))
-    machine.channel.withLock { $0 = channel }
-    return machine
+  func connect(
+    to port: Int, _ first: Position,
+    _ handler: @escaping @Sendable (CountingMachine, Position) -> any ChannelHandler
+  ) async throws {
+    let opened = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(handler(self, first))
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    channel.withLock { $0 = opened }
+  }
+
+  deinit { channel.withLock { $0?.close(promise: nil) } }
+}
+
+extension ChannelInboundHandler where OutboundOut == ByteBuffer {
+  fileprivate func send(_ text: String, _ context: ChannelHandlerContext) {
+    let buffer = context.channel.allocator.buffer(string: text)
+    context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+  }
+}
+
+/// Reads the log as the reader of a store does: at once after a change that came alone, else with the usual pace.
+private final class LogHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  /// Lines before the first record of a reply, and those of each.
+  private static let (headLines, recordLines) = (5, 24)
+  private static let pace = TimeAmount.milliseconds(20)
+
+  private weak var machine: CountingMachine?
+  private var position: String
+  private var reply: [UInt8] = []
+  private var answered = NIODeadline.now()
+
+  init(_ machine: CountingMachine, after position: Position) {
+    self.machine = machine
+    self.position = position.description
+  }
+
+  func channelActive(context: ChannelHandlerContext) { ask(context) }
+
+  private func ask(_ context: ChannelHandlerContext) {
+    send("XREAD COUNT 500 BLOCK 500 STREAMS test:{0}:log \(position)\r\n", context)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    reply += unwrapInboundIn(data).readableBytesView
+    let lines = reply.split(separator: 10, omittingEmptySubsequences: false).dropLast()
+    if lines.first?.starts(with: "*-1".utf8) ?? false {
+      reply = []
+      return ask(context)
+    }
+    let count = (lines.count - Self.headLines) / Self.recordLines
+    guard count > 0, lines.count == Self.headLines + count * Self.recordLines,
+      lines[Self.headLines - 1].starts(with: "*\(count)\r".utf8)
+    else { return }
+    let last = lines[Self.headLines + (count - 1) * Self.recordLines + 2]
+    position = String(decoding: last.dropLast(), as: UTF8.self)
+    reply = []
+    machine?.changes.add(count, ordering: .relaxed)
+    machine?.answers.add(1, ordering: .relaxed)
+    let now = NIODeadline.now()
+    guard count > 1 || now - answered < Self.pace else {
+      answered = now
+      return ask(context)
+    }
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    context.eventLoop.scheduleTask(in: Self.pace) {
+      let (handler, context) = bound.value
+      handler.answered = .now()
+      handler.ask(context)
+    }
+  }
+}
+
+/// Is told of changes by the server's client tracking. Each change sets the head, and nothing else does.
+private final class TrackingHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  private weak var machine: CountingMachine?
+
+  init(_ machine: CountingMachine) { self.machine = machine }
+
+  func channelActive(context: ChannelHandlerContext) {
+    send("HELLO 3\r\nCLIENT TRACKING ON BCAST PREFIX test:{0}:head\r\n", context)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     // A push begins with `>`, which no name and number here has.
     let pushes = unwrapInboundIn(data).readableBytesView.count { $0 == UInt8(ascii: ">") }
-    messages.add(pushes, ordering: .relaxed)
+    machine?.changes.add(pushes, ordering: .relaxed)
+    machine?.answers.add(pushes, ordering: .relaxed)
   }
-
-  deinit { channel.withLock { $0?.close(promise: nil) } }
 }
