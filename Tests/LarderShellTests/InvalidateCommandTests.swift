@@ -37,6 +37,23 @@ import Testing
     #expect(try shell.error("invalidate").code == .usage)
   }
 
+  @Test func `what is written after the question stays`() throws {
+    let shell = try Shell(hasPerson: true)
+    var attributes = EntryAttributes()
+    attributes.tags = ["x"]
+    for key in ["1", "2"] {
+      try shell.store.namespace("a").set(Array("old".utf8), for: key, attributes)
+    }
+    shell.whileAsked = { [unowned shell] in
+      try shell.store.namespace("a").set(Array("new".utf8), for: "2", attributes)
+      try shell.store.namespace("b").set(Array("new".utf8), for: "3", attributes)
+    }
+    try shell("invalidate x")
+    #expect(try shell("keys @*", "get @a 2").contains("new"))
+    #expect(try shell.store.namespace("a").keys() == [Key("2")])
+    #expect(try shell.store.namespace("b").keys() == [Key("3")])
+  }
+
   @Test func `interrupted, it says what is left`() throws {
     let shell = try filled(.table)
     shell.lockTimeout = 1

@@ -76,6 +76,24 @@ import Testing
     #expect(try sure("clear @articles") == "{\"count\":3,\"bytes\":3000}\n")
   }
 
+  @Test func `what is written after the question of clear stays`() throws {
+    let shell = try Shell(hasPerson: true)
+    try shell.fill()
+    shell.whileAsked = { [unowned shell] in
+      try shell.store.namespace("departures").set("new", for: "Malm\u{F6} C:02")
+      try shell.store.namespace("later").set("new", for: "k")
+    }
+    #expect(try shell("clear @departures") == "cleared departures: 4 entries, 44 B\n")
+    #expect(try shell("get @departures 'Malm\u{F6} C:02'") == "new\n")
+    #expect(try shell("count @departures") == "1 entry, 3 B\n")
+    shell.whileAsked = { [unowned shell] in
+      try shell.store.namespace("departures").clear()
+      try shell.store.namespace("departures").set("newer", for: "k")
+    }
+    #expect(try shell("clear @*").hasPrefix("cleared every namespace: "))
+    #expect(try shell("keys @*") == "\"k\"\n")
+  }
+
   @Test func `quiet drops what a change says, and nothing else`() throws {
     let shell = try Shell(.plain) { $0.isQuiet = true }
     try shell.fill()

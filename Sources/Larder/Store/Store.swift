@@ -204,7 +204,7 @@ extension Store {
   /// Milliseconds of the store's monotonic and wall clock for a check with each read: never behind the exact times, and at
   /// most 10 ms ahead of them.
   package var roundedUpTimes: (monotonic: Int64, wall: Int64) {
-    guard engine.usesSystemClock else {
+    guard engine.clock.isSystem else {
       return (engine.clock.monotonic.milliseconds, engine.clock.now.milliseconds)
     }
     return (

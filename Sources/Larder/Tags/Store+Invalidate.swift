@@ -24,3 +24,16 @@ extension Store.Namespace {
     return try TagInvalidation(store.engine).run(EntryAttributes.validated(tag), in: name)
   }
 }
+
+extension Store {
+  /// As ``invalidate(tag:)``, and values that were written after the horizon stay.
+  ///
+  /// - Parameter namespace: the only one concerned; nil for all.
+  package func invalidate(
+    tag: String, in namespace: String?, asOf horizon: WriteHorizon
+  ) throws(LarderError) -> RemovalResult {
+    try checkWritable()
+    return try TagInvalidation(engine).run(
+      EntryAttributes.validated(tag), in: namespace, asOf: horizon)
+  }
+}

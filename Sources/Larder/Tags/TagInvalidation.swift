@@ -15,9 +15,12 @@ struct TagInvalidation {
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  func run(_ tag: [UInt8], in namespace: String?) throws(LarderError) -> RemovalResult {
+  /// - Parameter horizon: later values stay; nil for the moment of the invalidation.
+  func run(
+    _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon? = nil
+  ) throws(LarderError) -> RemovalResult {
     var (total, tombstone) = try engine.commit(.cleanup) { batch in
-      try batch.writer.invalidate(tag, in: namespace, limit: Self.perBatch)
+      try batch.writer.invalidate(tag, in: namespace, asOf: horizon, limit: Self.perBatch)
     }
     while let key = tombstone {
       let (removal, shouldContinue) = try engine.commit(.cleanup) { batch in
@@ -36,9 +39,9 @@ extension EntryWriter {
   /// - Parameter limit: how many records of the tag index to look at.
   /// - Returns: the result so far, and the key of the tombstone if entries are left.
   mutating func invalidate(
-    _ tag: [UInt8], in namespace: String?, limit: Int
+    _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    var tombstone = Tombstone(tag: tag, horizon: try horizon(of: namespace))
+    var tombstone = Tombstone(tag: tag, horizon: try versions(of: namespace, asOf: horizon))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
     let (removal, isDone) = try removeInvalidated(&tombstone, limit: limit)
     recordWriteTime()
@@ -103,16 +106,21 @@ extension EntryWriter {
     return isHidden
   }
 
-  /// The namespaces that an invalidation concerns, each with the version of its next value.
-  private mutating func horizon(of namespace: String?) throws(LarderError) -> [NamespaceID: UInt64]
-  {
-    var horizon: [NamespaceID: UInt64] = [:]
+  /// The namespaces that an invalidation concerns, each with the first version that it leaves.
+  private mutating func versions(
+    of namespace: String?, asOf horizon: WriteHorizon?
+  ) throws(LarderError) -> [NamespaceID: UInt64] {
+    var versions: [NamespaceID: UInt64] = [:]
     let affected = if let namespace { [namespace] } else { try names() }
     for name in affected {
       guard let id = try self.namespace(name)?.id else { continue }
-      horizon[id] = try counters(of: id).next
+      if let horizon {
+        versions[id] = horizon.first(in: name)
+      } else {
+        versions[id] = try counters(of: id).next
+      }
     }
-    return horizon
+    return versions
   }
 
   private mutating func removeInvalidated(

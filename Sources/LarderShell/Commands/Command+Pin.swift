@@ -61,6 +61,8 @@ extension Command {
     let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
+    // What is written from here on was not part of the question.
+    let horizon = try WriteHorizon(of: session.store)
     // Counting reads every entry; a confirmed invalidation need not.
     let isCounted = call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven
     let (found, keys) =
@@ -83,9 +85,8 @@ extension Command {
           "interrupted: invalidated \(done.total.words); \(tag) and the tags after it are unchanged",
           hint: nil)
       }
-      let removal =
-        isWhole
-        ? try session.store.invalidate(tag: tag) : try namespaces[0].invalidate(tag: tag)
+      let removal = try session.store.invalidate(
+        tag: tag, in: isWhole ? nil : namespaces[0].name, asOf: horizon)
       done.add(Tally(removal), in: name)
     }
     let verbose: [ChangeSummary.Field] =
