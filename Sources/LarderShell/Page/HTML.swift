@@ -40,8 +40,9 @@ enum HTML {
     .time { display: block; width: 100%; height: 10rem; } .time rect { fill: var(--bar); } .time line { stroke: var(--line); vector-effect: non-scaling-stroke; }
     .ends { display: flex; justify-content: space-between; margin: .2rem 0 1rem; font-size: .9rem; }
     @media (max-width: 40rem) { .bars { grid-template-columns: 1fr; gap: 0; } dt { text-align: left; margin-top: .5rem; } }
-    @media (max-width: 54rem) { th { display: none; } tr { display: block; padding: .3rem 0; border-bottom: 1px solid var(--line); }
-      td { display: flex; border: 0; padding: 0; } td::before { content: attr(data-title); color: var(--faint); flex: 0 0 7rem; } }
+    @media (max-width: 54rem) { tr { display: block; padding: .3rem 0; border-bottom: 1px solid var(--line); }
+      td { display: flex; border: 0; padding: 0; } td::before { content: attr(data-title); color: var(--faint); flex: 0 0 7rem; }
+      tr:first-child { display: none; } }
     </style>
     </head>
     <body>
