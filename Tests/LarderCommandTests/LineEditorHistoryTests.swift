@@ -135,7 +135,8 @@ extension LineEditorTests {
     let mode = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
     try home.write("", to: "other")
     let error = "\(file.path): Operation not supported"
-    #expect(mkfifo(file.path, 0o600) == 0)
+    let made = unsafe mkfifo(file.path, 0o600)
+    #expect(made == 0)
     #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
     try FileManager.default.removeItem(atPath: file.path)
     try FileManager.default.createSymbolicLink(
