@@ -28,6 +28,13 @@ import Testing
     }
   }
 
+  @Test func `closing reports once that the disk did not take the last writes`() throws {
+    try withTemporaryDirectory { path in
+      let peer = try OtherProcess("fail-sync-at-closing", path + "/s")
+      #expect([peer.line(), peer.line(), peer.line()] == ["failed", "closed", "again kept"])
+    }
+  }
+
   @Test func `asking for another durability than the store has is refused with words`() throws {
     try withTemporaryDirectory { path in
       try Store(at: path + "/s", options: options(.scratch)).close()

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import Larder
 
 extension Peer {
   /// Lets a checkpoint's sync fail as on a broken disk, by putting `/dev/full` in the place of the data file's
@@ -20,6 +21,30 @@ extension Peer {
     try anew.set([1], [4])
     Peer.say("after \(try anew.value([1]) ?? [])")
     anew.close()
+  }
+
+  /// As ``failSync()``, while a store with unsaved writes is closed.
+  func failSyncAtClosing() throws {
+    var options = Store.Options()
+    options.checkpointInterval = .seconds(3600)
+    let opened = try Store(at: store, options: options)
+    let notes = opened.namespace("notes")
+    try notes.set("kept", for: "k")
+    try opened.sync()
+    try notes.set("lost", for: "k")
+    let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+    for descriptor in try Self.dataDescriptors() { dup2(full.fileDescriptor, descriptor) }
+    for _ in 0..<2 {
+      do throws(LarderError) {
+        try opened.close()
+        Peer.say("closed")
+      } catch {
+        Peer.say("\(error.code)")
+      }
+    }
+    let again = try Store(at: store, options: options)
+    let value: String? = try again.namespace("notes").value(for: "k")
+    Peer.say("again \(value ?? "nothing")")
   }
 
   private static func dataDescriptors() throws -> [Int32] {

@@ -100,6 +100,48 @@ extension Peer {
     Peer.say("closed")
   }
 
+  /// Forks again and again while threads hold the locks of the store; in each child every call must fail at once.
+  func forkBesideThreads() throws {
+    let boards = try cache()
+    let opened = boards.namespace.store
+    try boards.set("v", for: "bern")
+    let calls: [@Sendable () throws -> Void] = [
+      { _ = try opened.namespace("n").count() }, { _ = try boards.value(for: "bern") },
+      { _ = try opened.statistics() }, { _ = try opened.namespaces() },
+    ]
+    for call in calls { try call() }
+    let isOver = Atomic(false)
+    let ended = DispatchGroup()
+    for call in [{ @Sendable () throws -> Void in _ = opened.namespace("n") }] + calls[1...2] {
+      ended.enter()
+      Thread.detachNewThread {
+        while !isOver.load(ordering: .relaxed) { _ = Peer.outcome(call) }
+        ended.leave()
+      }
+    }
+    var failures: [Int32: Int] = [:]
+    for _ in 0..<argument(0) {
+      let process = cFork()
+      if process == 0 {
+        alarm(10)
+        let results = calls.map { Self.code(of: $0) }
+        _exit(results == Array(repeating: "forked", count: calls.count) ? 0 : 1)
+      }
+      var status: Int32 = 0
+      precondition(unsafe waitpid(process, &status, 0) == process)
+      if status != 0 { failures[status, default: 0] += 1 }
+    }
+    isOver.store(true, ordering: .relaxed)
+    ended.wait()
+    Peer.say("failures \(failures)")
+    try opened.close()
+  }
+
+  private static func code(of call: () throws -> Void) -> String {
+    do { try call() } catch { return (error as? LarderError)?.code.rawValue ?? "" }
+    return "done"
+  }
+
   private static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
     let isDone = DispatchSemaphore(value: 0)
     let failure = Mutex<(any Error)?>(nil)

@@ -46,6 +46,7 @@ static char store[PATH_MAX], parent[PATH_MAX];
 static int trace = -1;
 static _Atomic uint64_t syncs;
 static long writes_left = -1;
+static int interrupts;
 // A write and its record are one step for the other threads.
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -57,6 +58,7 @@ __attribute__((constructor)) static void begin(void) {
   const char *directory = getenv("LARDER_POWER_STORE"), *file = getenv("LARDER_POWER_TRACE");
   if (!directory || !file) return;
   if (getenv("LARDER_POWER_KILL")) writes_left = atol(getenv("LARDER_POWER_KILL"));
+  interrupts = getenv("LARDER_POWER_INTERRUPT") != NULL;
   snprintf(store, sizeof store, "%s", directory);
   snprintf(parent, sizeof parent, "%s", directory);
   char *end = strrchr(parent, '/');
@@ -184,7 +186,9 @@ PWRITEV(pwritev64)
     struct record record = {.kind = SYNC_BEGIN, .inode = inode_of(descriptor), \
       .extra = (uint64_t)getpid() << 32 | ++syncs}; \
     put(record, file, NULL, 0); \
-    int result = real(descriptor), saved = errno; \
+    /* Every other sync is interrupted by a signal. */ \
+    int interrupted = interrupts && record.extra % 2; \
+    int result = interrupted ? -1 : real(descriptor), saved = interrupted ? EINTR : errno; \
     record.kind = SYNC_END; \
     if (result == 0) put(record, file, NULL, 0); \
     errno = saved; \

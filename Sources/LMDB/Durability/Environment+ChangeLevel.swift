@@ -20,7 +20,7 @@ extension Environment {
       var former = DurabilityLevel.durable
       try check(unsafe readLevel(handle, &former))
       if former == level { return }
-      try check(unsafe mdb_env_sync(handle, 1))
+      try unsafe syncFile(of: handle)
       if former.hasRecoveryFile || level.hasRecoveryFile {
         try resetRecoveryRecord(
           files, RecoveryRecord(level: level, boot: options.currentBoot, recoveryPoint: nil))

@@ -177,9 +177,10 @@ extension Environment {
   /// recovery point is certain, so this makes the next opening restore it.
   private func syncData(_ checkpoints: Checkpoints) throws(LMDBError) {
     do throws(LMDBError) {
-      try check(unsafe mdb_env_sync(handle, 1))
+      try unsafe Self.syncFile(of: handle)
     } catch {
       noteBroken()
+      syncFailure.store(error.code, ordering: .relaxed)
       if var record = try checkpoints.file.read() {
         record.boot = RecoveryRecord.noBoot
         try checkpoints.file.write(record)

@@ -23,10 +23,17 @@ extension Environment {
     return release(lockTimeout: lockTimeout)
   }
 
-  /// A failed flush equals a kill: the promise of the durability level still holds. ``sync()`` reports errors.
+  /// Except for a failed sync, a failed flush equals a kill: no commit is lost. ``sync()`` reports errors.
   private func flushForClosing() {
     isFlushed.store(true, ordering: .relaxed)
     do throws(LMDBError) { try flush() } catch { isFlushed.store(false, ordering: .relaxed) }
+  }
+
+  /// The failed sync after which the next opening has only the last checkpoint; nil the next time. For callers of
+  /// ``close()``: it returns before anyone has seen a failure of the checkpoint that it makes.
+  package func takeSyncFailure() -> LMDBError? {
+    let code = syncFailure.exchange(0, ordering: .relaxed)
+    return code == 0 ? nil : LMDBError(code: code)
   }
 
   /// Finishes ``close()`` if that needs no waiting. Also closes an environment that LMDB cannot continue.

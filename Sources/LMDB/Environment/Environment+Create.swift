@@ -60,12 +60,13 @@ extension Environment {
     defer { unsafe mdb_env_close(handle) }
     try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
     try check(unsafe mdb_env_set_mapsize(handle, 64 << 20))
-    let flags = durability == .temporary ? UInt32(MDB_NOSYNC) : 0
-    try check(unsafe mdb_env_open(handle, path, UInt32(MDB_NOSUBDIR | MDB_NOLOCK) | flags, 0o600))
+    // The finished file is synced.
+    let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC)
+    try check(unsafe mdb_env_open(handle, path, flags, 0o600))
     var databases: [Database] = []
     try check(unsafe openDatabases(handle, names: options.databases, create: true, &databases))
     try unsafe fill(handle, durability: durability, prepare: prepare)
-    if durability != .temporary { try check(unsafe mdb_env_sync(handle, 1)) }
+    if durability != .temporary { try unsafe syncFile(of: handle) }
   }
 
   private static func fill(

@@ -14,6 +14,8 @@ package import Synchronization
   let checkpoints: Checkpoints?
   let isReadOnly: Bool
   let hasCommitted = Atomic(false)
+  /// Why a sync failed, so that the next opening restores the last checkpoint; 0 if none did.
+  let syncFailure = Atomic<Int32>(0)
   /// Closing has flushed what the durability level requires of each process.
   let isFlushed = Atomic(false)
   let files: StoreFiles

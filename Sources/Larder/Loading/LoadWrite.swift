@@ -141,7 +141,7 @@ extension StoreEngine {
   /// Waits for the commit of every value that was loaded before, so that the caller's own write or count comes after it.
   /// Inside a write there is nothing to wait for: the queue is served after it. In a forked child nobody commits them.
   func awaitLoadWrites() {
-    if !loadWrites.isEmpty, !environment.isWriting, !environment.isForked { loadWrites.wait() }
+    if !environment.isForked, !environment.isWriting, !loadWrites.isEmpty { loadWrites.wait() }
   }
 
   /// Queues the write of a loaded value and returns at once; `completion` is called on the writer's thread.

@@ -161,7 +161,7 @@ public struct Store: Sendable {
   /// nothing.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``; ``LarderError/Code/busy`` if a read does not end, and then
-  ///   the store is closed all the same.
+  ///   the store is closed all the same; ``LarderError/Code/failed``, once, if the disk did not take the last writes.
   public func close() throws(LarderError) {
     try engine.close()
   }

@@ -58,7 +58,7 @@ extension StoreEngine {
   }
 
   func close() throws(LarderError) {
-    guard environment.isOpen else { return }
+    guard environment.isOpen else { return try reportSyncFailure() }
     try checkNotWriting("closing")
     // Accepted writes are committed before anything is released.
     queue.close()
@@ -76,6 +76,15 @@ extension StoreEngine {
         .busy, "\(environment.path) is closed, but a read of it does not end",
         hint: "end the read; the store's files are closed then")
     }
+    try reportSyncFailure()
+  }
+
+  /// Reports once that the disk lost committed writes.
+  private func reportSyncFailure() throws(LarderError) {
+    guard let failure = environment.takeSyncFailure() else { return }
+    throw LarderError(
+      .failed, "\(environment.path): the disk did not take the last writes: \(failure.description)",
+      hint: "check the disk and the system log; the next opening has the last checkpoint")
   }
 
   func checkNotWriting(_ what: String) throws(LarderError) {
@@ -88,6 +97,7 @@ extension StoreEngine {
   /// Counting and statistics first wait for loaded values that are being committed, and carry out the removals that reads
   /// of this process have queued. Inside a write, that write carries them out.
   func settle(_ store: Store) throws(LarderError) {
+    if environment.isForked { throw error(.forked) }
     awaitLoadWrites()
     if !store.isReadOnly, !removals.isEmpty, !environment.isWriting { try flush() }
   }

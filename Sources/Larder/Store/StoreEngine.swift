@@ -76,8 +76,10 @@ final class StoreEngine: Sendable {
     counted.removeAll()
   }
 
+  /// In a forked child a thread of the parent may own the lock for ever, and no handle is of use there.
   func handle(for name: String) -> NamespaceHandle {
-    handles.withLock { $0.handle(for: name) }
+    if environment.isForked { return NamespaceHandle(name: name, listedIn: counted) }
+    return handles.withLock { $0.handle(for: name) }
   }
 
   var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }

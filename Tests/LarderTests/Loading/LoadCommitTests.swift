@@ -57,6 +57,14 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(2)))
+  func `no child waits for a lock that a thread of the parent holds`() throws {
+    try withTemporaryDirectory { path in
+      let peer = try OtherProcess("fork-beside-threads", path + "/store", "100")
+      #expect(peer.line() == "failures [:]")
+    }
+  }
+
   @Test func `a value is returned while another writer holds the lock, and committed after it`()
     async throws
   {
