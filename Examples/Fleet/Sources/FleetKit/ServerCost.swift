@@ -115,7 +115,7 @@ private final class LogHandler: ChannelInboundHandler {
   typealias OutboundOut = ByteBuffer
   /// Lines before the first record of a reply, and those of each.
   private static let (headLines, recordLines) = (5, 24)
-  private static let pace = TimeAmount.milliseconds(20)
+  private static let pace = TimeAmount(SharedOptions().pace)
 
   private weak var machine: CountingMachine?
   private var position: String
