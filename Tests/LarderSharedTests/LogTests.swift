@@ -112,10 +112,7 @@ import Testing
       let last = try await change("c")
       #expect(try await two.read("b", Origin()) == "old")
       for machine in machines { try await machine.follow(tier) }
-      for machine in machines { machine.link.cut() }
-      for machine in machines {
-        try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
-      }
+      for machine in machines { try await machine.cutOff() }
       tier.failOver(to: replica)
       _ = try await change("b")
       #expect(try await change("c") == last)

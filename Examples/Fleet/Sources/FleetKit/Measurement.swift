@@ -93,7 +93,7 @@ public struct Measurement {
           && cache.local.value(for: "key") != nil
       }
       // Changes that come within the pace of each other are read together.
-      try await Task.sleep(for: .milliseconds(30))
+      try await Task.sleep(for: .milliseconds(60))
       async let change = Times.time { _ = try await tier.change(.remove(Self.key)) }
       try await seen.add {
         while let next = await changes.next(), next.kind != .removed(.removed) {}

@@ -29,8 +29,8 @@ public enum ServerCost {
   ) async throws -> Double {
     let server = try await RedisServer(["maxclients 10000"])
     let tier = try StreamTier(server.sender(), application: "test", options: options)
-    let change = TierChange.remove(SharedKey(namespace: "n", bytes: Array("key".utf8)))
-    let first = try await tier.change(change)
+    let value = TierValue(frame: [7], lifetime: .minutes(10), tags: [])
+    let first = try await tier.newestRecord().position
     let machines = (0..<count).map { _ in CountingMachine() }
     for machine in machines { try await machine.connect(to: server.port, first, handler) }
     let looking = Task {
@@ -46,11 +46,15 @@ public enum ServerCost {
     try await Task.sleep(for: .seconds(1))
     let administrator = try server.sender()
     let (before, begin) = (try await processorTime(administrator), ContinuousClock.now)
-    var made = 0
-    while begin.duration(to: .now) < time {
-      _ = try await tier.change(change)
-      made += 1
-      try await Task.sleep(until: begin + .seconds(1) / changes * made)
+    let made = Int(time / .seconds(1)) * changes
+    try await withThrowingTaskGroup { group in
+      for index in 0..<made {
+        // A server that is slow gets as many.
+        let key = SharedKey(namespace: "n", bytes: Array("key-\(index)".utf8))
+        group.addTask { _ = try await tier.change(.set(key, value)) }
+        try await Task.sleep(until: begin + .seconds(1) / changes * (index + 1))
+      }
+      try await group.waitForAll()
     }
     // The last changes arrive.
     for _ in 0..<1000 where machines.contains(where: { $0.seen < made }) {
@@ -115,7 +119,7 @@ private final class LogHandler: ChannelInboundHandler {
   typealias OutboundOut = ByteBuffer
   /// Lines before the first record of a reply, and those of each.
   private static let (headLines, recordLines) = (5, 24)
-  private static let pace = TimeAmount.milliseconds(20)
+  private static let pace = TimeAmount(SharedOptions().pace)
 
   private weak var machine: CountingMachine?
   private var position: String
@@ -163,7 +167,7 @@ private final class LogHandler: ChannelInboundHandler {
   }
 }
 
-/// Is told of changes by the server's client tracking. Each change sets the head, and nothing else does.
+/// Is told of changed values by the server's client tracking.
 private final class TrackingHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -172,13 +176,16 @@ private final class TrackingHandler: ChannelInboundHandler {
   init(_ machine: CountingMachine) { self.machine = machine }
 
   func channelActive(context: ChannelHandlerContext) {
-    send("HELLO 3\r\nCLIENT TRACKING ON BCAST PREFIX test:{0}:head\r\n", context)
+    send("HELLO 3\r\nCLIENT TRACKING ON BCAST PREFIX test:{0}:v:\r\n", context)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // A push begins with `>`, which no name and number here has.
-    let pushes = unwrapInboundIn(data).readableBytesView.count { $0 == UInt8(ascii: ">") }
-    machine?.changes.add(pushes, ordering: .relaxed)
-    machine?.answers.add(pushes, ordering: .relaxed)
+    // A push begins with `>`, and before each of its strings is a `$`: a word, and the keys that were changed.
+    let bytes = unwrapInboundIn(data).readableBytesView
+    let pushes = bytes.count { $0 == UInt8(ascii: ">") }
+    let strings = bytes.count { $0 == UInt8(ascii: "$") }
+    guard pushes > 0, let machine else { return }
+    machine.changes.add(strings - pushes, ordering: .relaxed)
+    machine.answers.add(pushes, ordering: .relaxed)
   }
 }
