@@ -121,6 +121,7 @@ struct Sync: AsyncParsableCommand {
     Console.show(json ? try JSONOutput.text(report) : text(report))
     for reason in result.unreadable { Console.complain("left out: \(reason)") }
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
+    if let reason = result.edits.reason { Console.complain("not sent yet: \(reason)") }
     if result.isStopped || report.outcome == .failed { throw failure }
   }
 

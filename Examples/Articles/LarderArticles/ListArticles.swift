@@ -31,6 +31,7 @@ struct ListArticles: AsyncParsableCommand {
     var url: String
     var labels: [String]
     var isMarked: Bool
+    var isRead: Bool
     /// Whether it can be read without a network.
     var isKept: Bool
     var bytes: Int?
@@ -45,6 +46,7 @@ struct ListArticles: AsyncParsableCommand {
       url = bookmark.url
       labels = bookmark.labels
       isMarked = bookmark.isMarked
+      isRead = bookmark.isRead
       isKept = kept != nil
       bytes = kept?.size
       images = kept.map { $0.lacksImages ? 0 : $0.images.count }
@@ -79,7 +81,8 @@ struct ListArticles: AsyncParsableCommand {
       let mark = line.isKept ? line.isEdited == true ? "edited" : "kept" : ""
       Console.show(
         [line.id.padded(to: 24), String(line.created.prefix(10)), mark.padded(to: 6)]
-          .joined(separator: "  ") + "  " + (line.isMarked ? "* " : "") + line.title)
+          .joined(separator: "  ") + "  " + (line.isMarked ? "* " : "") + line.title
+          + (line.isRead ? "  (read)" : ""))
     }
     print(lines.count.counted("article"))
     guard let first = lines.first(where: \.isKept)?.id.larderWord else { return }
@@ -128,13 +131,18 @@ struct ShowArticle: AsyncParsableCommand {
 struct EditArticle: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
-    abstract: "Archives, marks or deletes an article, also without a network.",
+    abstract: "Archives, marks, reads or deletes an article, also without a network.",
     discussion: """
+      archive, unarchive    leaves the list of unread articles, or comes back
+      mark, unmark          is a favourite, or none
+      read, unread          was read to its end, or not at all
+      delete                is removed at the server too
+
       The change is stored and sent to the server as soon as that can be reached, at the latest by the next sync. A later \
       change at the server wins.
       """)
 
-  @Argument(help: "archive, unarchive, mark, unmark or delete.")
+  @Argument(help: "One of \(PendingEdit.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
   var kind: PendingEdit.Kind
 
   @Argument(help: "The id, as `list` prints it.")
@@ -182,7 +190,8 @@ extension PendingEdit.Kind: ExpressibleByArgument {}
 
 extension OutboxReport {
   var text: String {
-    (["\(sent) sent, \(left) waiting for the network"] + conflicts.map { "not sent: " + $0 })
+    (["\(sent) sent, \(left) waiting for the network"] + conflicts.map { "not sent: " + $0 }
+      + (reason.map { ["not sent yet: " + $0] } ?? []))
       .joined(separator: "\n")
   }
 }

@@ -118,10 +118,11 @@ final class FakeReadeck: Sendable {
       pages.removeAll { $0.id == id }
       return .init(204)
     }
-    let fields = try? JSONSerialization.jsonObject(with: request.body) as? [String: Bool]
+    let fields = try? JSONSerialization.jsonObject(with: request.body) as? [String: Any]
     change(id) { page in
-      page.isArchived = fields?["is_archived"] ?? page.isArchived
-      page.isMarked = fields?["is_marked"] ?? page.isMarked
+      page.isArchived = fields?["is_archived"] as? Bool ?? page.isArchived
+      page.isMarked = fields?["is_marked"] as? Bool ?? page.isMarked
+      page.progress = fields?["read_progress"] as? Int ?? page.progress
       page.updated = "2027-01-01T00:00:0\(fields?.count ?? 0)Z"
     }
     return json(["id": id])

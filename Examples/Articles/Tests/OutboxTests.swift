@@ -16,14 +16,15 @@ import Testing
   @Test func `changes are sent at once, and seen at once`() async throws {
     fixture.readeck.fill(4)
     _ = try await fixture.sync()
-    for (number, kind) in [(0, PendingEdit.Kind.mark), (1, .archive), (2, .delete)] {
+    for (number, kind) in [(0, PendingEdit.Kind.mark), (1, .archive), (2, .delete), (3, .read)] {
       let report = try await fixture.reader.edit(FakeReadeck.id(number), kind)
       #expect(report == OutboxReport(sent: 1))
     }
     #expect(page(fixture, 0)?.isMarked == true && page(fixture, 1)?.isArchived == true)
-    #expect(page(fixture, 2) == nil)
+    #expect(page(fixture, 2) == nil && page(fixture, 3)?.progress == 100)
     let stored = try fixture.reader.stored()
     #expect(stored.ids == [3, 0].map(FakeReadeck.id) && stored[1].bookmark.isMarked)
+    #expect(stored[0].bookmark.isRead && !stored[1].bookmark.isRead)
     #expect(try fixture.reader.pendingEdits().isEmpty)
   }
 
@@ -66,6 +67,27 @@ import Testing
     #expect(page(fixture, 0)?.isArchived == false && page(fixture, 1)?.isMarked == true)
     _ = try await fixture.sync()
     #expect(try fixture.reader.stored().count == 2, "the article is back")
+  }
+
+  @Test(arguments: ["GET", "PATCH"])
+  func `a change whose answer is a login page waits, and holds up no other`(method: String)
+    async throws
+  {
+    fixture.readeck.fill(2)
+    let path = "/api/bookmarks/\(FakeReadeck.id(0))"
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.method == method && request.bare == path
+        ? .init(200, ["Content-Type": "text/html"], text: "<html>Please log in</html>")
+        : readeck.answer(request)
+    }
+    let first = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
+    #expect(first.sent == 0 && first.left == 1 && first.reason?.contains("login page") == true)
+    #expect(try await fixture.reader.edit(FakeReadeck.id(1), .mark).sent == 1)
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.edits.left == 1, "\(result)")
+    fixture.server.become { [readeck = fixture.readeck] in readeck.answer($0) }
+    #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 1))
+    #expect(page(fixture, 0)?.isMarked == true && page(fixture, 1)?.isMarked == true)
   }
 
   @Test func `a change that has arrived is not sent again`() async throws {

@@ -77,13 +77,13 @@ public struct Catalog: Sendable {
   }
 
   /// The catalog's entry of one funnel: JSON, as the service sent it.
-  public func funnel(_ slug: String) async throws -> [UInt8] {
-    try await body("/funnels/catalog/\(slug.percentEscaped)")
+  public func funnel(_ slug: String) async throws -> Reply {
+    try await reply("/funnels/catalog/\(slug.percentEscaped)")
   }
 
   /// The questions of a funnel: JSON, as the service sent it.
-  public func definition(of slug: String) async throws -> [UInt8] {
-    try await body("/funnels/\(slug.percentEscaped)/definition")
+  public func definition(of slug: String) async throws -> Reply {
+    try await reply("/funnels/\(slug.percentEscaped)/definition")
   }
 
   /// The state of an assessment; it is never stored.
@@ -96,8 +96,8 @@ public struct Catalog: Sendable {
     try await send("/funnels/\(slug.percentEscaped)/assessments", method: .post).body
   }
 
-  private func body(_ path: String) async throws -> [UInt8] {
-    try await inTurn(path) { [self] in try await send(path).body }
+  private func reply(_ path: String) async throws -> Reply {
+    try await inTurn(path) { [self] in try await send(path) }
   }
 
   /// Calls `body` in one process of the machine at a time for this user and path. The next one then finds in the store what

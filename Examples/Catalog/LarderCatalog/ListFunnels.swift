@@ -98,10 +98,14 @@ struct ShowFunnel: AsyncParsableCommand {
   var definition = false
 
   func run() async throws {
-    let body = try await account.open { catalog in
+    let reply = try await account.open { catalog in
       try await definition ? catalog.definition(of: slug) : catalog.funnel(slug)
     }
-    let text = String(decoding: body, as: UTF8.self)
+    if reply.isStale {
+      let age = Duration.seconds(reply.age ?? 0).words
+      Console.complain("from the store, \(age) old, stale: the server cannot be reached")
+    }
+    let text = String(decoding: reply.body, as: UTF8.self)
     if LiveScreen.isPossible { Console.show(text) } else { print(text) }
     if Console.isTerminal { Console.complain(account.place.closing("keys @catalog.http")) }
   }

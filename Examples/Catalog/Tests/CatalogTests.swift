@@ -81,7 +81,7 @@ import Testing
   @Test func `each answer is fresh as long as it says`() async throws {
     fixture.fake.fill(1)
     let catalog = fixture.catalog()
-    func count(_ read: () async throws -> [UInt8]) async throws -> Int {
+    func count<Answer>(_ read: () async throws -> Answer) async throws -> Int {
       _ = try await read()
       return fixture.asked().all
     }

@@ -71,6 +71,20 @@ import Testing
     }
   }
 
+  @Test func `a stale funnel is shown without a network, and says so`() async throws {
+    let folder = program.folder
+    _ = try folder.write("funnel.json", Array(#"{"data": {"slug": "f-1"}}"#.utf8))
+    let answer = #"""
+      [{"path": "/api/funnels/catalog/f-1", "file": "funnel.json",
+        "fields": {"Cache-Control": "max-age=0", "ETag": "\"1\""}}]
+      """#
+    _ = try folder.write("answers.json", Array(answer.utf8))
+    let first = try await program.run("show", "f-1", "--offline", "--recording", folder.url.path)
+    #expect(first.code == 0 && first.error == "")
+    let stale = try await program.run("show", "f-1", "--no-network")
+    #expect(stale.output == first.output && stale.error.contains(" old, stale: the server cannot"))
+  }
+
   @Test func `one funnel, its questions, and removing them`() async throws {
     struct Removed: Decodable, Equatable {
       var answers: Int

@@ -57,7 +57,7 @@ import Testing
     await #expect(throws: CatalogError.signedOut(status: 401, message: "no reason given")) {
       try await reading.value
     }
-    #expect(try await new.funnel("f-1").isEmpty == false)
+    #expect(try await new.funnel("f-1").body.isEmpty == false)
     #expect(try fixture.store.namespace("catalog.filters").count() == 1)
   }
 

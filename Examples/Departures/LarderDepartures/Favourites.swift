@@ -138,7 +138,7 @@ struct ShowWidget: AsyncParsableCommand {
     } else {
       for departure in next {
         let ship = departure.ship.map { "  (\($0))" } ?? ""
-        text += "\(try SwissTime.clock(departure.leaves))  \(departure.line.padded(to: 6))"
+        text += "\(try SwissTime.clock(departure.leaves))  \((departure.line + " ").padded(to: 6))"
         text += "\(departure.destination)\(ship)  from \(departure.station)\n"
       }
       if next.isEmpty { text = "no departures\n" }

@@ -33,7 +33,7 @@ struct LiveBoard: Sendable {
     let platform = next.platform.map { "  platform \($0)" } ?? ""
     let left = Self.countdown(cache.store.now.duration(to: next.leaves))
     return try
-      "\(SwissTime.clock(next.leaves))  \(left.flushRight(to: 9))  \(next.line.padded(to: 6))"
+      "\(SwissTime.clock(next.leaves))  \(left.flushRight(to: 9))  \((next.line + " ").padded(to: 6))"
       + next.destination + platform + (next.ship.map { "  (\($0))" } ?? "")
   }
 

@@ -84,6 +84,18 @@ import Testing
     #expect(Platform(planned, prognosis: prognosis)?.description == shown)
   }
 
+  @Test(arguments: [("BAT", "101", "BAT 101"), ("ICN", "ICN 1524", "ICN 1524"), ("", "16", "16")])
+  func `a departure is named by its category and its line, each once`(
+    category: String, line: String, name: String
+  ) throws {
+    let board = try board(
+      #"""
+      {"station": {"id": "1", "name": "Thun"}, "stationboard": [
+        {"stop": {"departureTimestamp": 1544000000}, "category": "\#(category)", "number": "\#(line)"}]}
+      """#, on: "2018-12-05")
+    #expect(board.departures.map(\.name) == [name])
+  }
+
   @Test func `wrong fields of a board do not lose the rest of it`() throws {
     let stops = [
       #""departureTimestamp": "1752303600", "delay": "+3", "platform": 7"#,

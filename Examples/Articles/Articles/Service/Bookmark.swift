@@ -41,6 +41,8 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
   public var hasArticle: Bool { fields["has_article"]?.isTrue ?? true }
   public var isMarked: Bool { fields["is_marked"]?.isTrue ?? false }
   public var isArchived: Bool { fields["is_archived"]?.isTrue ?? false }
+  /// Whether it was read to its end.
+  public var isRead: Bool { fields["read_progress"]?.number == 100 }
 
   /// The title, or the address of a page without a title.
   public var name: String {

@@ -107,9 +107,11 @@ public struct Readeck: Sendable {
   /// Sends a change of a bookmark; nil as `fields` deletes it.
   func send(_ fields: JSON?, to id: String) async throws {
     let body = try fields.map { Array(try JSONEncoder().encode($0)) } ?? []
-    let reply = try await service.send(
-      "/bookmarks/\(id.percentEscaped)", method: fields == nil ? .delete : .patch, body: body,
-      fields: [.contentType: "application/json", .accept: "application/json"])
-    _ = try service.checked(reply)
+    let reply = try await service.checked(
+      service.send(
+        "/bookmarks/\(id.percentEscaped)", method: fields == nil ? .delete : .patch, body: body,
+        fields: [.contentType: "application/json", .accept: "application/json"]))
+    // A login page of the network answers 200, and the service has not seen the change.
+    if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
   }
 }

@@ -4,7 +4,7 @@ import Service
 /// A change that the user made and the service does not have yet.
 public struct PendingEdit: Codable, Sendable, Hashable {
   public enum Kind: String, Codable, Sendable, CaseIterable {
-    case archive, unarchive, mark, unmark, delete
+    case archive, unarchive, mark, unmark, read, unread, delete
 
     /// The field of the bookmark and its value; nil for a deletion.
     var field: (name: String, value: JSON)? {
@@ -13,6 +13,9 @@ public struct PendingEdit: Codable, Sendable, Hashable {
       case .unarchive: ("is_archived", .bool(false))
       case .mark: ("is_marked", .bool(true))
       case .unmark: ("is_marked", .bool(false))
+      // In percent; an article stays in the list of unread ones until it is archived.
+      case .read: ("read_progress", .number(100))
+      case .unread: ("read_progress", .number(0))
       case .delete: nil
       }
     }
@@ -34,8 +37,10 @@ public struct OutboxReport: Codable, Sendable, Hashable {
   public var sent = 0
   /// Changes that were dropped because the service has a later one, or refuses them.
   public var conflicts: [String] = []
-  /// Changes that wait for a network.
+  /// Changes that wait for a network, or for a usable answer.
   public var left = 0
+  /// What was wrong with the service's answer to a change that waits; nil if nothing was.
+  public var reason: String?
 
   fileprivate mutating func add(_ conflict: String?, of edit: PendingEdit) {
     if let conflict { conflicts.append("\(edit.text): \(conflict)") } else { sent += 1 }
@@ -100,7 +105,7 @@ struct Outbox: Sendable {
     else { return }
     switch edit.kind {
     case .archive, .delete: try batch.remove(edit.article, from: articles)
-    case .unarchive, .mark, .unmark:
+    case .unarchive, .mark, .unmark, .read, .unread:
       guard let field = edit.kind.field else { return }
       notes.bookmark = notes.bookmark.with(field.name, field.value)
       try batch.setMetadata(notes.encoded(), of: edit.article, in: articles)
@@ -113,19 +118,23 @@ struct Outbox: Sendable {
     return String(repeating: "0", count: max(0, 18 - digits.count)) + digits
   }
 
-  /// Sends the changes until the service cannot be reached.
+  /// Sends the changes until the service cannot be reached. After an unusable answer those of other articles are sent.
   func send() async throws -> OutboxReport {
     var report = OutboxReport()
-    while let (key, edit) = try edits().first {
+    var waiting: Set<String> = []
+    while let (key, edit) = try edits().first(where: { !waiting.contains($0.edit.article) }) {
       do {
         let conflict = try await send(edit)
         report.add(conflict, of: edit)
         try await remove(key, edit, isSent: conflict == nil)
       } catch let error as ServiceError where error.isOffline || error.isTemporary {
-        report.left = try storage.outbox.count()
         break
+      } catch let error as ServiceError where error.isUnusable {
+        waiting.insert(edit.article)
+        report.reason = "\(edit.text): \(error)"
       }
     }
+    report.left = try storage.outbox.count()
     return report
   }
 

@@ -30,6 +30,9 @@ public struct Departure: Codable, Hashable, Sendable {
   /// Identifies the run; the bodies of two answers always differ.
   public var id: String { "\(time.milliseconds / 1000)/\(course)/\(line)/\(destination)" }
 
+  /// The category and the line, each once: `BAT 101`, and `ICN 1524` where the line has both.
+  public var name: String { line.hasPrefix(category) ? line : "\(category) \(line)" }
+
   /// Whether delays or expected times are known.
   public var isLive: Bool { delay != nil || expected != nil }
 }
