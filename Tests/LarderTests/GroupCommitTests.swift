@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -27,6 +28,34 @@ struct GroupCommitTests {
     // The held batch, the write that began to wait for it, and all the others together.
     #expect(try store.statistics().file.transaction - before <= 4)
     #expect(try store.verify().faults == [])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `blocking writes and closing need no thread of the queue`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    // As if the process could create no thread for it.
+    store.engine.queue.thread.suspend()
+    defer { store.engine.queue.thread.resume() }
+    let (held, goOn, ended) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    Thread.detachNewThread {
+      try? store.write { _ in
+        held.signal()
+        goOn.wait()
+      }
+    }
+    await held.signalled()
+    Thread.detachNewThread {
+      try? notes.set("v", for: "k")
+      ended.signal()
+    }
+    try await waitUntil { store.engine.queue.waitingCount == 1 }
+    goOn.signal()
+    await ended.signalled()
+    #expect(try notes.text("k") == "v")
+    try store.close()
   }
 
   @Test func `a write that fails takes none of its neighbours with it`() async throws {

@@ -61,7 +61,7 @@ extension StoreEngine {
     guard environment.isOpen else { return try reportSyncFailure() }
     try checkNotWriting("closing")
     // Accepted writes are committed before anything is released.
-    queue.close()
+    queue.close(self)
     changes.close()
     var isReleased = false
     do {

@@ -25,7 +25,7 @@ extension StoreEngine {
         done.signal()
       })
     guard queue.add(job, engine: self) else { throw error(.closed) }
-    done.wait()
+    while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut { queue.drain(self) }
     if let error = failure.withLock({ $0 }) { throw error }
     return outcome.value
   }

@@ -1,4 +1,5 @@
 import Dispatch
+import LarderSystem
 import Synchronization
 
 /// Writes that wait to share a commit (group commit).
@@ -34,12 +35,15 @@ final class WriteQueue: Sendable {
 
   private struct State {
     var waiting: [Job] = []
-    /// Whether the writer thread will take what waits.
+    /// Whether the writer thread was asked to take what waits.
     var isDraining = false
+    /// Whether a thread commits what waits.
+    var isRunning = false
     var isClosed = false
   }
   private let state = Mutex(State())
-  private let thread = DispatchQueue(label: "larder.writer")
+  /// Waits for ever if the process can create no thread. Callers that block commit what waits themselves then.
+  let thread = DispatchQueue(label: "larder.writer")
 
   /// Writes in progress outside the queue. While there are any, other writes join the queue.
   private let direct = Atomic<Int>(0)
@@ -87,16 +91,23 @@ final class WriteQueue: Sendable {
   }
 
   /// Refuses new writes and waits for the accepted ones.
-  func close() {
+  func close(_ engine: StoreEngine) {
     state.withLock { $0.isClosed = true }
-    thread.sync {}
+    drain(engine)
+    while state.withLock({ $0.isRunning }) { backOff(microseconds: 200) }
   }
 
-  private func drain(_ engine: StoreEngine) {
+  /// Commits what waits on the calling thread, unless another thread does.
+  func drain(_ engine: StoreEngine) {
+    let isFirst = state.withLock { state in
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    guard isFirst else { return }
     while let group = takeGroup() { engine.commit(group) }
   }
 
-  /// The next group; nil when nothing waits, and then the thread stops.
+  /// The next group; nil when nothing waits, and then the thread stops draining.
   private func takeGroup() -> [Job]? {
     state.withLock { state in
       var size = 0
@@ -107,7 +118,7 @@ final class WriteQueue: Sendable {
         count += 1
       }
       if count == 0 {
-        state.isDraining = false
+        (state.isDraining, state.isRunning) = (false, false)
         return nil
       }
       let group = Array(state.waiting[..<count])
