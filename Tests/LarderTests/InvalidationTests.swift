@@ -16,7 +16,8 @@ import Testing
   /// Invalidates a tag as a process does that is killed after its first transaction.
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
     try store.engine.commit(.cleanup) { batch in
-      let (removal, tombstone) = try batch.writer.invalidate(Array(tag.utf8), in: nil, limit: limit)
+      let (removal, tombstone) = try batch.writer.invalidate(
+        Array(tag.utf8), in: nil, asOf: nil, limit: limit)
       #expect(tombstone != nil)
       return removal
     }
@@ -204,7 +205,7 @@ import Testing
           let tag = "t\(random.next(in: 0..<3))"
           let limit = random.next(in: 1..<20)
           try store.engine.commit(CommitMode(cleansUp: !random.chance(percent: 70))) { batch in
-            _ = try batch.writer.invalidate(Array(tag.utf8), in: nil, limit: limit)
+            _ = try batch.writer.invalidate(Array(tag.utf8), in: nil, asOf: nil, limit: limit)
           }
           for index in model.indices {
             model[index] = model[index].filter { !$1.tags.contains(tag) }
