@@ -20,9 +20,9 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     func price(_ sku: String) async throws -> Price { Price(cents: 1000) }
   }
 
-  private static func page() throws -> String {
+  private static func page(_ path: String = "Docs/Fleet.md") throws -> String {
     try String(
-      contentsOf: URL(fileURLWithPath: #filePath).appending(path: "../../../../../Docs/Fleet.md")
+      contentsOf: URL(fileURLWithPath: #filePath).appending(path: "../../../../../" + path)
         .standardized, encoding: .utf8)
   }
 
@@ -62,6 +62,21 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     let block = try Self.page().components(separatedBy: "```swift\n")[1]
       .components(separatedBy: "```")[0]
     for line in Self.lines(block) where !line.hasPrefix("//") {
+      #expect(program.contains(line), "\(line)")
+    }
+  }
+
+  /// A sender connects with its first command, so the host of the article need not exist.
+  @Test func theProgramOfTheArticleRuns() throws {
+    let sender = try RedisSender(host: "redis.example")
+    let shared = try Shared(sender, application: "shop")
+    _ = shared
+
+    let program = Self.lines(try String(contentsOfFile: #filePath, encoding: .utf8))
+    let article = try Self.page("Sources/LarderRedis/LarderRedis.docc/LarderRedis.md")
+    let shown = article.split(separator: "\n").filter { $0.hasPrefix("    ") }
+    #expect(shown.count == 2)
+    for line in Self.lines(shown.joined(separator: "\n")) {
       #expect(program.contains(line), "\(line)")
     }
   }
