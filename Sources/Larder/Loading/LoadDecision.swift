@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// What the store has for a request.
+/// The stored result of a request, or the lookup after which a load begins.
 package enum StoredResult<Value: Sendable> {
   /// The result of the request; nil if the store says that there is no value.
   case known(CacheResult<Value>?)

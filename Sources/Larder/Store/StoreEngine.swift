@@ -91,7 +91,7 @@ final class StoreEngine: Sendable {
   func beginRead() throws(LarderError) -> ReadTransaction { try reader.beginRead() }
 }
 
-// What the reader shares with those who write.
+// Parts of the reader that writers use, too.
 extension StoreEngine {
   var indexes: Indexes { reader.indexes }
   var identity: [UInt8] { reader.identity }

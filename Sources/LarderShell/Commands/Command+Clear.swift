@@ -38,7 +38,7 @@ extension Command {
       return .done
     }
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
-    // What is written from here on was not part of the question.
+    // A value that is written from here on was not part of the question.
     let horizon = confirmation.isGiven ? nil : try WriteHorizon(of: session.store)
     try confirmation.require("remove \(all.inBrackets)") {
       "Remove all \(all.inBrackets) of \(whole)?"

@@ -61,7 +61,7 @@ extension Command {
     let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
-    // What is written from here on was not part of the question.
+    // A value that is written from here on was not part of the question.
     let horizon = try WriteHorizon(of: session.store)
     // Counting reads every entry; a confirmed invalidation need not.
     let isCounted = call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven
