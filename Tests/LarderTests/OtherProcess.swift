@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A running `LarderPeer`. It is killed when the test lets go of it.
@@ -29,13 +30,23 @@ final class OtherProcess {
     return "LarderPeer"
   }()
 
-  /// The next line; nil when the peer has ended.
+  /// How long a peer may be silent, in milliseconds. No peer that works is, however busy the machine is.
+  private static let patience = Int32(clamping: 600_000 * TestSettings.trials)
+
+  /// The next line; nil when the peer has ended, or is killed because it hangs.
   func line() -> String? {
     while true {
       if let end = rest.firstIndex(of: 0x0A) {
         let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
         rest.removeSubrange(rest.startIndex...end)
         return line
+      }
+      var wait = pollfd(
+        fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&wait, 1, Self.patience) != 0 else {
+        Issue.record("\(process.arguments ?? []) says nothing for \(Self.patience / 1000) s")
+        kill()
+        return nil
       }
       let more = output.fileHandleForReading.availableData
       if more.isEmpty { return nil }

@@ -60,7 +60,6 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Runs a task to its end.
   /// Forks while a loaded value waits for its commit; in the child every call must fail at once.
   func forkWhileLoading() throws {
     let boards = try cache()
@@ -77,20 +76,17 @@ extension Peer {
     }
     begun.wait()
     try Self.wait { _ = try await boards.value(for: "thun") { "loaded" } }
+    let calls: [() throws -> Void] = [
+      { try opened.write { _ in } }, { try boards.set("v", for: "bern") },
+      { _ = try boards.value(for: "thun") }, { try opened.purge() }, { try opened.close() },
+    ]
+    let expected = Array(repeating: "forked", count: 4) + ["done"]
+    Self.waitUntilOtherThreadsSleep()
     let process = cFork()
     if process == 0 {
       // Ends a child that waits for ever.
       alarm(20)
-      let calls: [() throws -> Void] = [
-        { try opened.write { _ in } }, { try boards.set("v", for: "bern") },
-        { _ = try boards.value(for: "thun") }, { try opened.purge() }, { try opened.close() },
-      ]
-      for call in calls {
-        do { try call() } catch {
-          Peer.say("child \((error as? LarderError)?.code.rawValue ?? "")")
-        }
-      }
-      _exit(0)
+      _exit(calls.map { Self.code(of: $0) } == expected ? 0 : 1)
     }
     var status: Int32 = 0
     precondition(unsafe waitpid(process, &status, 0) == process)
@@ -98,6 +94,27 @@ extension Peer {
     release.signal()
     try opened.close()
     Peer.say("closed")
+  }
+
+  /// Waits until no other thread can hold a lock of Swift's runtime, which a forked child would find taken for ever.
+  private static func waitUntilOtherThreadsSleep() {
+    #if os(Linux)
+      let folder = "/proc/self/task"
+      while true {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let awake = threads.filter { thread in
+          guard thread != "\(getpid())",
+            let line = try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
+          else { return false }
+          // The state follows the name, which may hold anything and ends with the last parenthesis.
+          return !line.split(separator: ")").last!.hasPrefix(" S")
+        }
+        if awake.isEmpty { return }
+        usleep(1000)
+      }
+    #else
+      usleep(200_000)
+    #endif
   }
 
   /// Forks again and again while threads hold the locks of the store; in each child every call must fail at once.
@@ -142,6 +159,7 @@ extension Peer {
     return "done"
   }
 
+  /// Runs a task to its end.
   private static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
     let isDone = DispatchSemaphore(value: 0)
     let failure = Mutex<(any Error)?>(nil)
