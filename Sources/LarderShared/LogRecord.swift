@@ -44,37 +44,36 @@ public struct LogRecord: Hashable, Sendable {
 }
 
 extension LogRecord {
-  /// A record as a stream has it: its ID, and fields with their values. Nil for anything else.
+  /// A record as a stream has it: its ID, and one field. Nil for anything else.
+  ///
+  /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`: the kind, the digest, the digest of the record before it or `-`,
+  /// and how many bytes belong to the name of the namespace or tag. The name and the bytes of the key follow.
   init?(_ reply: Reply) {
     guard let parts = reply.list(of: 2), let id = parts[0].bytes.flatMap({ Position(id: $0) }),
-      let fields = parts[1].list, fields.count % 2 == 0
-    else { return nil }
-    var values: [[UInt8]: [UInt8]] = [:]
-    for index in stride(from: 0, to: fields.count, by: 2) {
-      guard let name = fields[index].bytes, let value = fields[index + 1].bytes else { return nil }
-      values[name] = value
-    }
-    func text(_ name: String) -> String? {
-      values[Array(name.utf8)].flatMap { String(validating: $0, as: UTF8.self) }
-    }
-    guard let kind = text("kind"), let name = text("name"), let key = values[Array("key".utf8)],
-      let before = text("previous"), let digest = text("digest").flatMap(Self.digest)
+      let field = parts[1].list(of: 2), field[0].bytes == [UInt8(ascii: "c")],
+      let words = field[1].bytes?.split(
+        separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false),
+      words.count == 5, let digest = Self.digest(words[1]),
+      let length = Int(String(decoding: words[3], as: UTF8.self)),
+      (0...words[4].count).contains(length),
+      let name = String(validating: words[4].prefix(length), as: UTF8.self)
     else { return nil }
     let subject: Subject
-    switch kind {
+    switch String(decoding: words[0], as: UTF8.self) {
     case "begin": subject = .nothing
-    case "set", "remove": subject = .key(SharedKey(namespace: name, bytes: key))
+    case "set", "remove":
+      subject = .key(SharedKey(namespace: name, bytes: Array(words[4].dropFirst(length))))
     case "clear": subject = .namespace(name)
     case "invalidate": subject = .tag(name)
     default: return nil
     }
-    let previous = Self.digest(before)
-    guard previous != nil || before.isEmpty else { return nil }
+    let previous = Self.digest(words[2])
+    guard previous != nil || words[2].elementsEqual("-".utf8) else { return nil }
     self.init(position: id, digest: digest, previous: previous, subject: subject)
   }
 
   /// The digest of 12 hexadecimal digits.
-  private static func digest(_ digits: String) -> UInt64? {
-    digits.utf8.count == 12 ? UInt64(digits, radix: 16) : nil
+  private static func digest(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    digits.count == 12 ? UInt64(String(decoding: digits, as: UTF8.self), radix: 16) : nil
   }
 }

@@ -11,14 +11,15 @@ struct Script: Sendable {
   }
 
   /// `announce` writes a record into the log, and returns its ID and the new head: the ID, and a digest of the record and of
-  /// all before it. `stamp` packs a version and a time as `ValueStamp` has them. `isOlder` compares IDs.
+  /// all before it. A record has one field, which makes it cheap to send to many machines. `stamp` packs a version and a time as `ValueStamp` has them. `isOlder` compares IDs.
   private static let common = """
     local function announce(length, kind, name, key)
       local head = redis.call('GET', KEYS[2]) or ''
       local digest = string.sub(
         redis.sha1hex(head .. ' ' .. kind .. ' ' .. #name .. ' ' .. name .. key), 1, 12)
-      local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', length, '*', 'kind', kind,
-        'previous', string.match(head, '%x+$') or '', 'digest', digest, 'name', name, 'key', key)
+      local previous = string.match(head, '%x+$') or '-'
+      local change = table.concat({kind, digest, previous, #name, name .. key}, ' ')
+      local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', length, '*', 'c', change)
       head = id .. ' ' .. digest
       redis.call('SET', KEYS[2], head)
       return id, head

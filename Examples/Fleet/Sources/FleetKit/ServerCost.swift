@@ -118,7 +118,7 @@ private final class LogHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
   /// Lines before the first record of a reply, and those of each.
-  private static let (headLines, recordLines) = (5, 24)
+  private static let (headLines, recordLines) = (5, 8)
   private static let pace = TimeAmount(SharedOptions().pace)
 
   private weak var machine: CountingMachine?
