@@ -21,6 +21,8 @@ public final class MemoryTier: SharedTier {
     case lostReply
     /// The request reaches the tier after this time, by the tier's clock.
     case delay(Duration)
+    /// The tier does at once what it was asked, and the reply arrives after this time, by the tier's clock.
+    case lateReply(Duration)
   }
 
   /// The data of a tier at one moment; see ``failOver(to:)``.
@@ -117,11 +119,8 @@ public final class MemoryTier: SharedTier {
     switch fault {
     case .unreachable:
       throw LarderError(.unreachable, "the tier in memory was told to be out of reach")
-    case .delay(let delay):
-      do { try await clock.sleep(until: clock.monotonic + delay) } catch {
-        throw LarderError(.unanswered, "the request was cancelled")
-      }
-    case .lostReply, nil: break
+    case .delay(let delay): try await wait(delay)
+    case .lostReply, .lateReply, nil: break
     }
     let now = clock.monotonic
     let (result, hasRecords) = state.withLock { state in
@@ -131,10 +130,19 @@ public final class MemoryTier: SharedTier {
       return (result, state.image.head != head)
     }
     if hasRecords { wakeReaders() }
-    if case .lostReply = fault {
+    switch fault {
+    case .lostReply:
       throw LarderError(.unanswered, "the tier in memory was told to lose a reply")
+    case .lateReply(let delay): try await wait(delay)
+    case .unreachable, .delay, nil: break
     }
     return result
+  }
+
+  private func wait(_ delay: Duration) async throws(LarderError) {
+    do { try await clock.sleep(until: clock.monotonic + delay) } catch {
+      throw LarderError(.unanswered, "the request was cancelled")
+    }
   }
 
   // MARK: Requests

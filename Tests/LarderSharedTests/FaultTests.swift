@@ -1,8 +1,8 @@
-import Larder
 import LarderSharedTesting
 import TestSupport
 import Testing
 
+@testable import Larder
 @testable import LarderShared
 
 /// A tier that cannot be reached, loses replies, or loses its data.
@@ -134,6 +134,31 @@ import Testing
       #expect(try await machines[1].read(origin) == "load 2")
       try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
       #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
+    }
+  }
+
+  /// A reply that is late has a value that was changed meanwhile. The machine has applied the change before it could keep
+  /// the value, so that only what it remembers of the change tells it to ask again.
+  @Test(arguments: [true, false])
+  func aReplyThatIsLateIsNotUsed(remembersChanges: Bool) async throws {
+    let server = ManualClock()
+    try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
+      let (machine, other) = (machines[0], machines[1])
+      try await other.cache.set("old", for: "a")
+      try await machine.follow(tier)
+      tier.fail(next: 1, with: .lateReply(.seconds(1)))
+      let late = Task { try await machine.read(Origin()) }
+      try await waitUntil { server.isAwaited }
+      try await other.cache.set("new", for: "a")
+      try await machine.follow(tier)
+      if !remembersChanges {
+        let recent = machine.copies.recent
+        recent.replace(recent.changes, with: .zero)
+      }
+      server.advance(by: .seconds(1))
+      let expected = remembersChanges ? "new" : "old"
+      #expect(try await late.value == expected)
+      #expect(try machine.copy() == expected)
     }
   }
 

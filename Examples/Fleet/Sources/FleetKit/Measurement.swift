@@ -102,6 +102,8 @@ public struct Measurement {
         }
       }
       made.append(try await change)
+      // After the same pause: a processor that rests wakes up slowly.
+      try await Task.sleep(for: .milliseconds(60))
       try await trip.add { _ = try await sender.run("GET", "nothing") }
     }
     report("change made / GET", made, trip, goal: 1.8)
