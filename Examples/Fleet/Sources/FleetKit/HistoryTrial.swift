@@ -19,8 +19,17 @@ public final class HistoryTrial {
     public var faults: [String] = []
   }
 
-  private enum Fault: CaseIterable {
-    case connectionsCut, hang, flush, killWithData, killWithoutData, processKilled, processStopped
+  /// A fault of the server or of a process.
+  public enum Fault: CaseIterable, Sendable {
+    /// The server loses its connections, stands still, or forgets everything.
+    case connectionsCut, hang, flush
+    /// The server is killed, and begins again with its data or without.
+    case killWithData, killWithoutData
+    /// A process is killed and replaced, or stands still.
+    case processKilled, processStopped
+    /// The process that reads the log for the first machine, which has two, is killed and replaced.
+    case readerKilled
+    /// The replica takes over.
     case failover
   }
 
@@ -37,17 +46,19 @@ public final class HistoryTrial {
   private var machines: [MachineProcess] = []
   private var losses: [ClosedRange<Int>] = []
 
-  /// Runs one trial; takes about 20 seconds for each round.
+  /// Runs one trial; takes about two seconds for each fault.
   ///
   /// - Parameters:
+  ///   - faults: the faults of a round.
   ///   - rounds: how often each fault happens.
   ///   - program: the path of the program `fleet`.
   ///   - report: gets a line for each fault.
   public static func run(
-    seed: UInt64, rounds: Int = 1, program: String, report: (String) -> Void
+    seed: UInt64, faults: [Fault] = Fault.allCases, rounds: Int = 1, program: String,
+    report: (String) -> Void
   ) async throws -> Outcome {
     let trial = try await HistoryTrial(seed: seed, program: program)
-    return try await trial.run(rounds: rounds, report)
+    return try await trial.run((0..<rounds).flatMap { _ in faults }, report)
   }
 
   private init(seed: UInt64, program: String) async throws {
@@ -67,8 +78,8 @@ public final class HistoryTrial {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  private func run(rounds: Int, _ report: (String) -> Void) async throws -> Outcome {
-    var faults = (0..<rounds).flatMap { _ in Fault.allCases }
+  private func run(_ chosen: [Fault], _ report: (String) -> Void) async throws -> Outcome {
+    var faults = chosen
     for index in faults.indices.dropFirst().reversed() {
       faults.swapAt(index, choice.next(index + 1))
     }
@@ -110,11 +121,10 @@ public final class HistoryTrial {
     case .flush: _ = try await primary.sender().run("FLUSHALL")
     case .killWithData: try await restart(after: moment, keepsData: true)
     case .killWithoutData: try await restart(after: moment, keepsData: false)
-    case .processKilled:
-      let index = choice.next(Self.machineCount)
-      machines[index].kill()
-      machines[index] = try process(of: index)
-      _ = await machines[index].ask("go")
+    case .processKilled: try await replaceProcess(choice.next(Self.machineCount))
+    case .readerKilled:
+      let reader = try SharedStatus(of: Store(at: "\(folder)/store0"))?.reader
+      try await replaceProcess(machines.firstIndex { $0.identifier == reader } ?? 0)
     case .processStopped:
       let index = choice.next(Self.machineCount)
       machines[index].suspend()
@@ -123,6 +133,13 @@ public final class HistoryTrial {
     case .failover: try await failOver(after: moment)
     }
     try await Task.sleep(for: moment)
+  }
+
+  private func replaceProcess(_ index: Int) async throws {
+    machines[index].kill()
+    let isSecond = index == Self.machineCount
+    machines[index] = try process(of: isSecond ? 0 : index, isSecond: isSecond)
+    _ = await machines[index].ask("go")
   }
 
   private func process(of index: Int, isSecond: Bool = false) throws -> MachineProcess {

@@ -112,6 +112,9 @@ public final class MachineProcess: Sendable {
     }
   }
 
+  /// The system's number of the process.
+  var identifier: Int32 { process.processIdentifier }
+
   /// Ends it at once, as a crash does.
   public func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)

@@ -27,6 +27,7 @@ public struct Measurement {
     try await measurement.hits(from: "memory", .default, goal: 1.1)
     try await measurement.hits(from: "disk", .off, goal: 1.05)
     try await measurement.changes()
+    try await measurement.records()
     try await measurement.gap()
     try await measurement.loads()
   }
@@ -110,6 +111,46 @@ public struct Measurement {
     report("change seen by another machine / GET", seen, trip, goal: 3)
   }
 
+  /// The time in which a machine that was cut off reads and applies a record whose key it has not got, beside a lookup.
+  private func records() async throws {
+    let count = 30_000
+    let link = TierLink(to: tier)
+    let store = try Store.temporary()
+    let cache = store.cache(
+      TextCodec(), in: "records", memory: .off, shared: Shared(link, options: Self.patient))
+    for index in 0..<10_000 {
+      try await cache.local.set("value", for: "\(index)")
+    }
+    _ = try await cache.value(for: "here") { "loaded" }
+    try await until { try await cache.result(for: "here") { "loaded" }.isConfirmed }
+    link.cut()
+    try await Task.sleep(for: .seconds(3))
+    for index in 0..<count {
+      let key = SharedKey(namespace: "records", bytes: Array("absent \(index)".utf8))
+      _ = try await tier.change(.remove(key))
+    }
+    let before = cache.shared.statistics.records
+    link.restore()
+    /// When so many records were applied.
+    func moment(of records: Int) async throws -> ContinuousClock.Instant {
+      while cache.shared.statistics.records - before < records {
+        try await Task.sleep(for: .microseconds(200))
+      }
+      return .now
+    }
+    // The first reply ends the wait for the connection.
+    let start = try await moment(of: 500)
+    let first = cache.shared.statistics.records - before
+    let time = start.duration(to: try await moment(of: count)) / (count - first)
+    var lookup = Times()
+    let namespace = store.namespace("records")
+    let keys = (0..<10_000).map { "\($0 &* 7919 % 10_000)" }
+    for _ in 0..<20 {
+      try await lookup.add { for key in keys { _ = try namespace.withValue(for: key) { $0.byteCount } } }
+    }
+    report("a record of an absent key / lookup", time, lookup.median / keys.count, goal: 2)
+  }
+
   /// After a gap the values that were changed are sent again, and no others.
   private func gap() async throws {
     let link = TierLink(to: tier)
@@ -161,7 +202,11 @@ public struct Measurement {
   }
 
   private func report(_ name: String, _ times: Times, _ base: Times, goal: Double) {
-    let (time, other) = (times.median / .microseconds(1), base.median / .microseconds(1))
+    report(name, times.median, base.median, goal: goal)
+  }
+
+  private func report(_ name: String, _ time: Duration, _ base: Duration, goal: Double) {
+    let (time, other) = (time / .microseconds(1), base / .microseconds(1))
     print(
       name + String(format: ": %.2f (%.1f us / %.1f us, goal %g)", time / other, time, other, goal))
   }

@@ -11,11 +11,19 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
   private static let environment = ProcessInfo.processInfo.environment
 
   @Test func noCallGetsAnOlderValueAfterANewerOne() async throws {
+    try await run(HistoryTrial.Fault.allCases, rounds: 1)
+  }
+
+  @Test func aReaderOfTheLogThatIsKilledLosesNoChange() async throws {
+    try await run([.readerKilled], rounds: 10)
+  }
+
+  private func run(_ faults: [HistoryTrial.Fault], rounds: Int) async throws {
     let seed = Self.environment["LARDER_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
-    let rounds = Self.environment["LARDER_TRIALS"].flatMap { Int($0) } ?? 1
-    let outcome = try await HistoryTrial.run(seed: seed, rounds: rounds, program: Self.program) {
-      print($0)
-    }
+    let trials = Self.environment["LARDER_TRIALS"].flatMap { Int($0) } ?? 1
+    let outcome = try await HistoryTrial.run(
+      seed: seed, faults: faults, rounds: rounds * trials, program: Self.program
+    ) { print($0) }
     print("LARDER_SEED=\(seed): \(outcome.calls) calls, \(outcome.confirmedReads) confirmed reads")
     #expect(outcome.calls > 1000, "the machines work")
     #expect(outcome.confirmedReads > outcome.calls / 4, "most of the time they are in touch")
