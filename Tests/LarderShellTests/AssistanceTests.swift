@@ -202,6 +202,9 @@ import Testing
     #expect(Suggestions.all("kesss", among: ["keys"]) == ["keys"])
     #expect(Suggestions.all("evi", among: ["evict", "keys"]) == ["evict"])
     #expect(Suggestions.all("x", among: ["evict", "keys", "xray"]) == [])
+    let long = String(repeating: "x", count: 256)
+    #expect(Suggestions.all(long, among: [long + "y"]) == [long + "y"])
+    #expect(Suggestions.all(long + "x", among: [long + "y"]) == [])
     #expect(
       Suggestions.question("ste", among: ["set", "stats"])?.description == "did you mean `set`?")
     #expect(

@@ -1,8 +1,12 @@
 /// Names that are close to a misspelt one.
 package enum Suggestions {
+  /// A longer word is no misspelt name. To compare one of megabytes with each name would take minutes.
+  private static let longestWord = 256
+
   /// The names nearest to a word, at most three of the same rank: one edit away, else begun by it,
   /// else two edits away.
   package static func all(_ word: String, among names: [String]) -> [String] {
+    guard word.utf8.count <= longestWord else { return [] }
     let word = word.lowercased()
     let ranked = names.compactMap { name -> (rank: Int, name: String)? in
       let distance = distance(word, name.lowercased())
