@@ -158,7 +158,7 @@ extension StoreKey where Self: RawRepresentable, RawValue: StoreKey {
 }
 
 /// The first bytes of integer keys, none of which occurs in UTF-8.
-enum IntegerKey {
+private enum IntegerKey {
   static let wideNegative: UInt8 = 0xF5
   static let negative: UInt8 = 0xF6
   static let natural: UInt8 = 0xF7

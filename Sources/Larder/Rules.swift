@@ -180,7 +180,7 @@ extension Rules {
     self.init(expires: .after(soft), stale: hard.bounded - soft.bounded)
   }
 
-  func validateTimes() throws(LarderError) {
+  private func validateTimes() throws(LarderError) {
     guard stale >= .zero else {
       throw LarderError(
         .invalidArgument, "a stale window of \(stale) is not possible",

@@ -44,7 +44,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   }
 
   /// The encoded value; nil if it could not be encoded and decoded.
-  mutating func checkRoundTrip(_ value: C.Value, _ name: String) -> [UInt8]? {
+  fileprivate mutating func checkRoundTrip(_ value: C.Value, _ name: String) -> [UInt8]? {
     do {
       let bytes = try codec.encode(value)
       let decoded = try LarderTesting.decoded(codec, value)
@@ -92,7 +92,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     do { _ = try codec.decode(bytes.span) } catch {}
   }
 
-  mutating func checkCache(_ values: [C.Value]) throws {
+  fileprivate mutating func checkCache(_ values: [C.Value]) throws {
     let store = try Store.temporary(clock: ManualClock())
     let cache = store.cache(codec, in: "conformance")
     // Without a memory tier every read decodes.
@@ -127,7 +127,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     }
   }
 
-  mutating func checkThreads(_ values: [C.Value]) async {
+  fileprivate mutating func checkThreads(_ values: [C.Value]) async {
     let codec = codec
     let failures = await withTaskGroup(of: Bool.self) { group in
       for value in values {

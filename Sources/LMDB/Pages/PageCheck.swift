@@ -154,7 +154,7 @@ struct PageCheck {
 }
 
 extension TreePage {
-  var hasEvenBounds: Bool {
+  fileprivate var hasEvenBounds: Bool {
     let lower = unsafe start.loadUnaligned(fromByteOffset: 12, as: UInt16.self)
     return lower % 2 == 0 && upper % 2 == 0
   }

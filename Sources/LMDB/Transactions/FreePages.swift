@@ -101,7 +101,7 @@ struct PageSet {
   }
 
   /// Returns false if the set is empty.
-  mutating func removeLowest() -> Bool {
+  fileprivate mutating func removeLowest() -> Bool {
     while lowest < words.count, words[lowest] == 0 { lowest += 1 }
     guard lowest < words.count else { return false }
     words[lowest] &= words[lowest] - 1

@@ -126,8 +126,8 @@ final class PendingAccesses: Sendable {
 
 extension StoreEngine {
   /// The most entries, and the most bytes of them, whose expirations one write moves because they were used.
-  static let usesPerWrite = (entries: 64, bytes: 256 << 10)
-  static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
+  fileprivate static let usesPerWrite = (entries: 64, bytes: 256 << 10)
+  fileprivate static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
 
   /// Writes the queued access times when their timer ends.
   func writeDueAccessTimes() {

@@ -93,7 +93,7 @@ struct ExpiryBlock: Equatable {
     self.init(id: id, deadline: deadline, number: position &>> Self.shift)
   }
 
-  var firstPosition: UInt64 { number &<< Self.shift }
+  fileprivate var firstPosition: UInt64 { number &<< Self.shift }
 
   @inline(__always)
   static func bit(of position: UInt64) -> UInt32 {

@@ -142,7 +142,7 @@ extension Cache {
 }
 
 /// The keys of a prefetch, handed out one after the other to its workers.
-final class PrefetchQueue<Key: Sendable>: Sendable {
+private final class PrefetchQueue<Key: Sendable>: Sendable {
   private struct State {
     var next = 0
     var summary = Prefetch<Key>.Summary()
@@ -167,7 +167,7 @@ final class PrefetchQueue<Key: Sendable>: Sendable {
     }
   }
 
-  var hasNext: Bool { state.withLock { $0.next < keys.count } }
+  fileprivate var hasNext: Bool { state.withLock { $0.next < keys.count } }
 
   /// Records an outcome and returns how many keys are done.
   func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {

@@ -3,8 +3,8 @@ import LarderSystem
 
 extension EntryReader {
   /// How many records, and how many bytes of them, a scan reads in one snapshot before it takes a new one.
-  static let recordsPerSnapshot = 500
-  static let bytesPerSnapshot = 4 << 20
+  private static let recordsPerSnapshot = 500
+  private static let bytesPerSnapshot = 4 << 20
 
   /// How far a scan has come.
   struct ScanPosition {
@@ -31,7 +31,7 @@ extension EntryReader {
   }
 
   /// The entry of a record and its key; nil if the key has another prefix, or the entry is damaged or invalidated.
-  func intactEntry(
+  private func intactEntry(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID, _ prefix: [UInt8],
     in transaction: borrowing ReadTransaction
   ) throws -> (StoredEntry, [UInt8])? {
@@ -48,7 +48,7 @@ extension EntryReader {
   ///
   /// - Throws: a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
-  func scanRecords(
+  private func scanRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
     _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>) throws -> Bool

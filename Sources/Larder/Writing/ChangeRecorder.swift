@@ -19,7 +19,7 @@ struct ChangeRecorder {
 
   /// Whether the next change must be described; if not, this notes that there was one.
   @inline(__always)
-  mutating func wantsNext() -> Bool {
+  fileprivate mutating func wantsNext() -> Bool {
     if pending != nil { return true }
     hasUnrecorded = true
     return false
@@ -27,7 +27,7 @@ struct ChangeRecorder {
 
   func name(of id: NamespaceID) -> [UInt8]? { names[id] }
 
-  mutating func setName(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
+  fileprivate mutating func setName(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
 
   mutating func add(
     _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],

@@ -152,7 +152,7 @@ struct BrowseScreen {
 }
 
 /// A row of the page of keys: the keys, empty on a row that continues a text, and what they do.
-struct BrowseHelpRow: Equatable {
+private struct BrowseHelpRow: Equatable {
   let keys: String
   let text: String
 }
@@ -164,10 +164,10 @@ extension BrowseState {
   var mostHelpTop: Int { max(helpRows.count - helpHeight, 0) }
 
   /// The columns that a row gives to its keys, with the gaps around them.
-  static let helpMargin = 15
+  fileprivate static let helpMargin = 15
 
   /// The keys that act, wrapped to the window.
-  var helpRows: [BrowseHelpRow] {
+  fileprivate var helpRows: [BrowseHelpRow] {
     let changes = [
       ("e", "set the expiry of the entry, or of the marked ones"), ("d", "evict"),
       ("p", "pin; unpin if all are pinned"),

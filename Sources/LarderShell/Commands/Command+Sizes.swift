@@ -61,7 +61,7 @@ extension Command {
 
 extension Selection {
   /// Whole namespaces: their counters are the answer.
-  var isEverything: Bool {
+  fileprivate var isEverything: Bool {
     patterns.isEmpty && filters.isEmpty && input == nil && limit == nil && after == nil
   }
 }

@@ -82,7 +82,7 @@ extension Store.Entry {
 }
 
 /// Keys of a namespace that are similar to one that does not exist, found with few lookups.
-struct KeySuggestions {
+private struct KeySuggestions {
   private let key: [UInt8]
   /// The nearest first.
   private var nearest: [[UInt8]] = []

@@ -95,7 +95,7 @@ extension Lexer {
     }
   }
 
-  func checkOutputIsFree(_ range: Range<Int>) throws(ShellError) {
+  private func checkOutputIsFree(_ range: Range<Int>) throws(ShellError) {
     let segment = segments[segments.count - 1]
     guard !segment.words.isEmpty else {
       throw ShellError(
