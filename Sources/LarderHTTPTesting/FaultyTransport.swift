@@ -1,6 +1,11 @@
+import Foundation
 public import HTTPTypes
 public import LarderHTTP
 import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
 
 /// A transport that injects faults into the answers of another one.
 ///
@@ -83,5 +88,24 @@ public final class FaultyTransport: HTTPTransport {
       guard isGiven.exchange(true, ordering: .relaxed) else { return bytes }
       throw BodyCut(received: bytes.count)
     })
+  }
+}
+
+/// A network on which every request fails, without a connection.
+public struct FailingTransport: HTTPTransport {
+  /// A network without a connection: `URLError.notConnectedToInternet`.
+  public static let offline = FailingTransport(with: URLError(.notConnectedToInternet))
+
+  private let error: any Error
+
+  /// - Parameter error: the error of every request.
+  public init(with error: any Error) { self.error = error }
+
+  /// Throws the error.
+  public func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    throw error
   }
 }

@@ -27,16 +27,16 @@ public final class MemoryTier: SharedTier {
 
   /// The data of a tier at one moment; see ``failOver(to:)``.
   public struct Image: Sendable {
-    fileprivate var values: [SharedKey: Stored] = [:]
-    fileprivate var leases: [SharedKey: (token: LeaseToken, end: Duration)] = [:]
-    fileprivate var namespaces: [String: Position] = [:]
-    fileprivate var tags: [String: Position] = [:]
+    var values: [SharedKey: Stored] = [:]
+    var leases: [SharedKey: (token: LeaseToken, end: Duration)] = [:]
+    var namespaces: [String: Position] = [:]
+    var tags: [String: Position] = [:]
     var log: [LogRecord] = []
 
     var head: Position? { log.last?.position }
   }
 
-  fileprivate struct Stored {
+  struct Stored {
     var value: TierValue
     var stamp: ValueStamp
     var written: Duration
@@ -223,43 +223,5 @@ public final class MemoryTier: SharedTier {
         return position
       }
     }
-  }
-}
-
-extension MemoryTier.Image {
-  /// The record of a new change. Its position rises even if the clock does not.
-  mutating func advance(_ now: Duration, _ subject: LogRecord.Subject) -> LogRecord {
-    let time = UInt64(now / .milliseconds(1)) + 1
-    var position = Position(milliseconds: time, sequence: 0)
-    if let head, head >= position {
-      position = Position(milliseconds: head.milliseconds, sequence: head.sequence + 1)
-    }
-    var hasher = Hasher()
-    hasher.combine(log.last)
-    hasher.combine(subject)
-    let record = LogRecord(
-      position: position, digest: UInt64(truncatingIfNeeded: hasher.finalize()),
-      previous: log.last?.digest, subject: subject)
-    log.append(record)
-    return record
-  }
-
-  fileprivate mutating func store(
-    _ value: TierValue, under key: SharedKey, version: Position, at now: Duration
-  ) -> ValueStamp {
-    // Two values that are filled in the same moment differ too.
-    let written = max(UInt64(now / .microseconds(1)), (values[key]?.stamp.written ?? 0) + 1)
-    let stamp = ValueStamp(version: version, written: written)
-    values[key] = MemoryTier.Stored(value: value, stamp: stamp, written: now)
-    return stamp
-  }
-
-  fileprivate func floor(of key: SharedKey, _ tags: [String]) -> Position {
-    tags.reduce(namespaces[key.namespace] ?? .zero) { max($0, self.tags[$1] ?? .zero) }
-  }
-
-  fileprivate mutating func expire(at now: Duration) {
-    values = values.filter { now - $0.value.written < $0.value.value.lifetime }
-    leases = leases.filter { now < $0.value.end }
   }
 }

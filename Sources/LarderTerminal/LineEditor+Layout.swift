@@ -76,4 +76,92 @@ extension LineEditor {
   static func sequence(_ final: String, _ count: Int) -> String {
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
+
+  /// Draws the line in its colors over the plain one; libedit never learns of it.
+  ///
+  /// The same characters are written to the same places, so nothing moves. Lines with control characters, which libedit draws
+  /// in another form, and lines taller than the window stay plain.
+  func paintLine() throws(TerminalError) {
+    guard style.showsColours else { return }
+    let line = line
+    let runs = paint(line.bytes)
+    // A line that was painted before is drawn again without colors.
+    guard !runs.isEmpty || isPainted else { return }
+    let scalars = line.beforeCursor + line.afterCursor
+    let columns = windowColumns
+    let start = Place(after: prompt.text.unicodeScalars, columns: columns)
+    let here = place(of: line.beforeCursor)
+    let end = place(of: scalars)
+    let rows = Terminal.size()?.rows ?? 24
+    guard scalars.allSatisfy({ $0 == "\n" || Terminal.width(of: CollectionOfOne($0)) != nil }),
+      end.row < rows
+    else { return }
+    // Saved and restored, because a full row leaves the cursor in a state that no motion describes.
+    var text = "\u{1B}7\r" + Self.sequence("A", here.row - start.row)
+    text += Self.sequence("C", start.column)
+    var offset = 0
+    var next = 0
+    for scalar in scalars {
+      if next < runs.count, offset == runs[next].range.upperBound {
+        text += "\u{1B}[0m"
+        next += 1
+      }
+      if next < runs.count, offset == runs[next].range.lowerBound {
+        text += "\u{1B}[\(runs[next].rendition)m"
+      }
+      if scalar == "\n" { text += "\r\u{1B}[B" } else { text.unicodeScalars.append(scalar) }
+      offset += UTF8.width(scalar)
+    }
+    try Terminal.write(text + "\u{1B}[0m\u{1B}8")
+    isPainted = !runs.isEmpty
+  }
+
+  /// Writes the hint behind the line and takes the cursor back; libedit never learns of it.
+  func showHint() throws(TerminalError) {
+    guard style.showsColours, !isHinting, let room = roomInRow() else { return }
+    let line = line
+    guard line.afterCursor.isEmpty, let text = hint(line.bytes) else { return }
+    var shown = String.UnicodeScalarView()
+    var width = 0
+    for scalar in text.unicodeScalars {
+      guard let cells = Terminal.width(of: CollectionOfOne(scalar)), width + cells <= room else {
+        break
+      }
+      shown.append(scalar)
+      width += cells
+    }
+    guard width > 0 else { return }
+    try Terminal.write("\u{1B}[2m\(String(shown))\u{1B}[0m\u{1B}[\(width)D")
+    isHinting = true
+  }
+
+  func hideHint() throws(TerminalError) {
+    guard isHinting else { return }
+    try Terminal.write("\u{1B}[K")
+    isHinting = false
+  }
+
+  /// Writes what happened in place of the line and the line again below it.
+  func showNotice() throws(TerminalError) {
+    guard let notice, roomInRow() != nil, let text = notice() else { return }
+    try hideHint()
+    let safe = String(
+      String.UnicodeScalarView(text.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }))
+    try eraseLine()
+    try Terminal.write(safe + "\r\n")
+    redraw()
+  }
+
+  /// The cells right of a line that fits into one row; nil if it does not fit, and while libedit searches the history,
+  /// when its buffer holds two rows of its own.
+  private func roomInRow() -> Int? {
+    let line = line
+    let columns = windowColumns
+    guard !line.isMultiline,
+      let used = Terminal.width(
+        of: Array(prompt.text.unicodeScalars) + line.beforeCursor + line.afterCursor),
+      used + 1 < columns
+    else { return nil }
+    return columns - used - 1
+  }
 }

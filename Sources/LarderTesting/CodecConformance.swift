@@ -44,7 +44,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   }
 
   /// The encoded value; nil if it could not be encoded and decoded.
-  mutating func checkRoundTrip(_ value: C.Value, _ name: String) -> [UInt8]? {
+  fileprivate mutating func checkRoundTrip(_ value: C.Value, _ name: String) -> [UInt8]? {
     do {
       let bytes = try codec.encode(value)
       let decoded = try LarderTesting.decoded(codec, value)
@@ -92,7 +92,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     do { _ = try codec.decode(bytes.span) } catch {}
   }
 
-  mutating func checkCache(_ values: [C.Value]) throws {
+  fileprivate mutating func checkCache(_ values: [C.Value]) throws {
     let store = try Store.temporary(clock: ManualClock())
     let cache = store.cache(codec, in: "conformance")
     // Without a memory tier every read decodes.
@@ -127,7 +127,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     }
   }
 
-  mutating func checkThreads(_ values: [C.Value]) async {
+  fileprivate mutating func checkThreads(_ values: [C.Value]) async {
     let codec = codec
     let failures = await withTaskGroup(of: Bool.self) { group in
       for value in values {
@@ -170,4 +170,24 @@ private struct Random {
   }
 
   mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(limit, 1))) }
+}
+
+/// A failed conformance check of a codec or a clock.
+public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+  /// The checked type, such as `JSONCodec<Color>`.
+  public let subject: String
+  /// The broken promises, a sentence each.
+  public let problems: [String]
+
+  /// The subject and its problems, in a line each.
+  public var description: String {
+    "\(subject) does not conform:\n" + problems.map { "- \($0)" }.joined(separator: "\n")
+  }
+
+  /// Throws if there are problems.
+  static func throwing(_ problems: [String], of subject: Any) throws(ConformanceFailure) {
+    guard problems.isEmpty else {
+      throw ConformanceFailure(subject: "\(type(of: subject))", problems: problems)
+    }
+  }
 }

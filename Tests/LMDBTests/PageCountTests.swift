@@ -142,6 +142,13 @@ import Testing
     #expect(total > 50, "LARDER_SEED=\(seed)")
   }
 
+  /// How many of the available pages a commit may need, which rewrites the free lists: a generous bound for up to a dozen
+  /// named databases. LMDB stores the pages that the transaction frees in one list, which needs a run of one page for each
+  /// 500.
+  private static func pagesOfCommit(available: Int, freeing: Int) -> Int {
+    32 + (available + freeing) / 128
+  }
+
   /// Removes values and stores others until only what the commit needs is left; how many are stored.
   private func takeAllButCommit(_ environment: Environment, limit: Int, removals: Int) throws -> Int
   {
@@ -155,7 +162,7 @@ import Testing
         if try transaction.remove(name.span, from: .main) { touched += before.depth }
       }
       let freed = try before.pages - transaction.statistics(of: .main).pages + touched
-      let left = WriteTransaction.pagesOfCommit(available: available, freeing: freed)
+      let left = Self.pagesOfCommit(available: available, freeing: freed)
       var stored = 0
       while try transaction.statistics(of: second).pages + touched + left + 3 < available {
         let value = Fixture.filling(stored, count: 3000)

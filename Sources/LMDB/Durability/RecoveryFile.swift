@@ -80,3 +80,105 @@ final class RecoveryFile: Sendable {
     return bytes.count == 8 ? bytes.u64(0) : 0
   }
 }
+
+/// A record of the file `recovery`: the boot that wrote to the environment, and the state to restore after its end.
+struct RecoveryRecord: Equatable {
+  static let size = 512
+  private static let mark = Array("larderbt".utf8)
+  private static let version: UInt64 = 1
+
+  var level: DurabilityLevel
+  /// The newer of the two records in the file has the higher number.
+  var sequence: UInt64 = 0
+  var boot: BootIdentity
+  /// Scratch: there are commits after the last sync.
+  var isDirty = false
+  /// Checkpointed: everything up to this commit is on the disk, and no later commit has changed its pages.
+  var recoveryPoint: MetaImage?
+
+  /// Equals no boot of a machine: the next opening restores the recovery point.
+  static let noBoot = BootIdentity(0, 0)
+
+  init(level: DurabilityLevel, boot: BootIdentity, recoveryPoint: MetaImage?) {
+    self.level = level
+    self.boot = boot
+    self.recoveryPoint = recoveryPoint
+  }
+
+  /// Nil if the bytes are not a valid record.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.size, bytes.starts(with: Self.mark), bytes.u64(8) == Self.version,
+      bytes.u64(Self.size - 8) == Self.checksum(bytes.prefix(Self.size - 8)),
+      let level = DurabilityLevel(rawValue: bytes[16])
+    else { return nil }
+    self.level = level
+    isDirty = bytes[17] == 1
+    sequence = bytes.u64(24)
+    boot = BootIdentity(bytes.u64(32), bytes.u64(40))
+    if bytes.u64(48) > 0 {
+      guard
+        let point = MetaImage(
+          pageSize: bytes.u64(48), bytes: Array(bytes[56..<56 + MetaImage.size]))
+      else { return nil }
+      recoveryPoint = point
+    }
+  }
+
+  var encoded: [UInt8] {
+    var bytes = Self.mark
+    bytes.append(littleEndian: Self.version)
+    bytes += [level.rawValue, isDirty ? 1 : 0, 0, 0, 0, 0, 0, 0]
+    bytes.append(littleEndian: sequence)
+    bytes.append(littleEndian: boot.high)
+    bytes.append(littleEndian: boot.low)
+    bytes.append(littleEndian: UInt64(recoveryPoint?.pageSize ?? 0))
+    bytes += recoveryPoint?.bytes ?? []
+    bytes += [UInt8](repeating: 0, count: Self.size - 8 - bytes.count)
+    bytes.append(littleEndian: Self.checksum(bytes[...]))
+    return bytes
+  }
+
+  /// FNV-1a, which distinguishes a torn record from a whole one.
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+  }
+}
+
+/// The beginning of a meta page, with all that LMDB needs to find a commit.
+struct MetaImage: Equatable {
+  /// LMDB's page header and its `MDB_meta`.
+  static let size = 152
+  private static let transactionOffset = 144
+
+  let pageSize: Int
+  let bytes: [UInt8]
+
+  /// - Precondition: `bytes` has the right size.
+  init(pageSize: Int, bytes: [UInt8]) {
+    precondition(bytes.count == Self.size)
+    self.pageSize = pageSize
+    self.bytes = bytes
+  }
+
+  /// Nil for a page size that LMDB does not have, or too few bytes: both come from a file.
+  init?(pageSize: UInt64, bytes: [UInt8]) {
+    guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
+      bytes.count == Self.size
+    else { return nil }
+    self.pageSize = Int(pageSize)
+    self.bytes = bytes
+  }
+
+  var transaction: UInt64 { bytes.u64(Self.transactionOffset) }
+  /// The offset of its meta page; commits alternate between the two.
+  var place: Int { Int(transaction % 2) * pageSize }
+
+  /// The same commit under the previous number, for the other meta page: valid, but LMDB will not choose it.
+  var predecessor: MetaImage {
+    var other = bytes
+    other[0] ^= 1
+    other.removeLast(8)
+    other.append(littleEndian: transaction &- 1)
+    return MetaImage(pageSize: pageSize, bytes: other)
+  }
+}

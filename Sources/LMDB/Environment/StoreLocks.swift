@@ -1,4 +1,4 @@
-import LarderSystem
+package import LarderSystem
 
 /// The lock files beside the data, which protect LMDB from its known multi-process hazards.
 ///
@@ -94,5 +94,14 @@ final class StoreLocks: Sendable {
   private static func holders(of path: String) -> String {
     let holders = LockHolders.processes(holding: path).map(LockHolders.description)
     return holders.isEmpty ? "" : "process " + holders.joined(separator: ", ")
+  }
+}
+
+extension SharedTable {
+  /// A table in the environment's directory, protected by its locks.
+  package convenience init(_ format: Format, of environment: Environment) {
+    self.init(
+      format, in: environment.path, replacing: environment.locks.maps,
+      owner: environment.locks.owner)
   }
 }

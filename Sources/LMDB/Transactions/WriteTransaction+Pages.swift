@@ -35,15 +35,6 @@ extension WriteTransaction {
     return available
   }
 
-  /// How many of the available pages to reserve for the commit, which rewrites the free lists.
-  ///
-  /// The bound is generous for up to a dozen named databases. LMDB stores the pages that the transaction frees in one list,
-  /// which needs a run of one page for each 500. Without a page left nothing can even be removed, so writes must stop well
-  /// before the limit.
-  package static func pagesOfCommit(available: Int, freeing: Int) -> Int {
-    32 + (available + freeing) / 128
-  }
-
   /// Whether LMDB finds a run of `pages` pages within a file of `limit` bytes, even after it has allocated up to `singles`
   /// single pages.
   ///

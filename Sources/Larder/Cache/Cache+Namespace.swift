@@ -1,3 +1,4 @@
+import LMDB
 import LarderSystem
 
 /// The namespace's verbs, which need no codec.
@@ -51,5 +52,119 @@ extension Cache {
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
     try namespace.invalidate(tag: tag)
+  }
+}
+
+/// The fresh entries of a cache in key order, read in batches while they are iterated; see ``Cache/entries(prefix:)``.
+public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
+  /// A key and its decoded value.
+  public typealias Element = (key: Key, value: Value)
+
+  let cache: Cache<Value>
+  let prefix: [UInt8]
+
+  /// Calls `body` with each entry.
+  ///
+  /// - Parameter body: may write; an error it throws ends the iteration.
+  public func visit(_ body: (Key, Value) throws -> Void) throws {
+    var iterator = makeIterator()
+    while let (key, value) = try iterator.nextEntry() { try body(key, value) }
+  }
+
+  /// For synchronous code: `while let (key, value) = try iterator.nextEntry() { ... }`.
+  public func makeIterator() -> Iterator { Iterator(cache: cache, prefix: prefix) }
+
+  /// For `for try await (key, value) in cache.entries() { ... }`.
+  public func makeAsyncIterator() -> Iterator { makeIterator() }
+
+  /// Reads entries in batches of at most 256 entries and 1 MB of values, each from one snapshot.
+  public struct Iterator: AsyncIteratorProtocol {
+    private static var largestBatch: Int { 256 }
+    private static var largestBatchSize: Int { 1 << 20 }
+
+    private let cache: Cache<Value>
+    private let prefix: [UInt8]
+    /// The keys and the encoded values of a batch, one after the other. They are decoded one by one: the compiler does not
+    /// specialize this type, and an array of values would be slow.
+    private var bytes: [UInt8] = []
+    private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
+    private var next = 0
+    /// The last record that was looked at; nil before the first batch.
+    private var position: [UInt8]?
+    private var isAtEnd = false
+
+    fileprivate init(cache: Cache<Value>, prefix: [UInt8]) {
+      self.cache = cache
+      self.prefix = prefix
+    }
+
+    /// The next entry; nil at the end. Blocks for a lookup at the start of a batch.
+    public mutating func nextEntry() throws(LarderError) -> Element? {
+      while true {
+        while next == pairs.count {
+          if isAtEnd { return nil }
+          try readBatch()
+        }
+        let (key, value) = pairs[next]
+        next += 1
+        if let value = cache.decodeCounting(bytes.span.extracting(value)) {
+          return (Key(Array(bytes[key])), value)
+        }
+      }
+    }
+
+    /// The next entry; nil at the end. Throws a `CancellationError` if the task is cancelled.
+    public mutating func next() async throws -> Element? {
+      try Task.checkCancellation()
+      return try nextEntry()
+    }
+
+    private mutating func readBatch() throws(LarderError) {
+      let namespace = cache.namespace
+      let engine = namespace.engine
+      let transaction = try engine.beginRead()
+      let id = try engine.reader.identify(namespace.handle, in: transaction)
+      bytes.removeAll(keepingCapacity: true)
+      pairs.removeAll(keepingCapacity: true)
+      next = 0
+      // A namespace that is cleared between two batches has nothing left to show.
+      if id == .store || (position.map { $0.span.namespaceID != id } ?? false) {
+        isAtEnd = true
+        return
+      }
+      let reached = try engine.typed {
+        try engine.reader.scanValues(
+          of: namespace, id, prefix: prefix, behind: position, in: transaction
+        ) { key, value in
+          let start = bytes.count
+          bytes.append(contentsOf: key)
+          bytes.append(contentsOf: value)
+          let middle = start + key.count
+          pairs.append((key: start..<middle, value: middle..<bytes.count))
+          return pairs.count < Self.largestBatch && bytes.count < Self.largestBatchSize
+        }
+      }
+      position = reached.last
+      isAtEnd = reached.isAtEnd
+    }
+  }
+}
+
+extension Cache {
+  /// The fresh entries whose keys begin with `prefix`, in key order, read in batches while they are iterated:
+  ///
+  ///     for try await (key, color) in colors.entries(prefix: "1") { print(key, color.name) }
+  ///     try colors.entries().visit { key, color in print(key, color.name) }
+  ///
+  /// An entry that exists during the whole iteration is visited once. Each batch is read from one snapshot, and later
+  /// batches from newer ones. Values that the codec cannot decode are left out and counted. The iteration counts
+  /// neither as a read nor as an access, and its values do not enter the memory tier.
+  public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
+    CacheEntries(cache: self, prefix: prefix.copied)
+  }
+
+  /// The keys of fresh entries that begin with `prefix`, in key order; see ``Store/Namespace/keys(prefix:)``.
+  public func keys(prefix: some StoreKey = [UInt8]()) throws(LarderError) -> [Key] {
+    try namespace.keys(prefix: prefix)
   }
 }

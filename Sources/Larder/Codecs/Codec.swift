@@ -1,6 +1,12 @@
 import LMDB
 import LarderSystem
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Encodes values of one type as bytes and decodes them.
 public protocol Codec<Value>: Sendable {
   /// The type of the values.
@@ -59,5 +65,124 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
     } else {
       return nil
     }
+  }
+}
+
+/// Text as UTF-8.
+public struct TextCodec: Codec {
+  /// The codec has no options.
+  public init() {}
+
+  /// ``CodecID/text``.
+  public var id: CodecID { .text }
+  /// True.
+  public var isLossless: Bool { true }
+
+  /// UTF-8.
+  public func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
+
+  /// The text; throws for bytes that are not UTF-8.
+  public func decode(_ bytes: Span<UInt8>) throws -> String {
+    guard let text = String(validating: bytes.copied, as: UTF8.self) else {
+      throw LarderError(.undecodable, "the value is not UTF-8")
+    }
+    return text
+  }
+}
+
+/// Bytes as they are.
+public struct BytesCodec: Codec {
+  /// The codec has no options.
+  public init() {}
+
+  /// ``CodecID/bytes``.
+  public var id: CodecID { .bytes }
+  /// True.
+  public var isLossless: Bool { true }
+
+  /// The bytes as they are.
+  public func encode(_ value: [UInt8]) -> [UInt8] { value }
+  /// A copy of the bytes.
+  public func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
+}
+
+/// `Data` as it is.
+public struct DataCodec: Codec {
+  /// The codec has no options.
+  public init() {}
+
+  /// ``CodecID/bytes``: a ``BytesCodec`` reads the same values.
+  public var id: CodecID { .bytes }
+  /// True.
+  public var isLossless: Bool { true }
+
+  /// The bytes as they are.
+  public func encode(_ value: Data) -> [UInt8] { Array(value) }
+  /// A copy of the bytes.
+  public func decode(_ bytes: Span<UInt8>) -> Data { Data(copying: bytes) }
+}
+
+/// Values as JSON, which the shell can show.
+public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
+  /// The value that the initializer received.
+  public let isLossless: Bool
+  // Making these costs as much as using them once.
+  private let encoder: JSONEncoder
+  private let decoder = JSONDecoder()
+
+  /// Keys are sorted, slashes are not escaped.
+  ///
+  /// - Parameter isLossless: whether every value is decoded as it was encoded. True for structs of strings and integers
+  ///   with synthesised coding; false if properties are left out, or rounded as dates may be.
+  public init(isLossless: Bool = false) {
+    self.isLossless = isLossless
+    encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  }
+
+  /// Codecs of a type are equal if their options are.
+  public static func == (left: Self, right: Self) -> Bool { left.isLossless == right.isLossless }
+
+  /// ``CodecID/json``.
+  public var id: CodecID { .json }
+
+  /// JSON as UTF-8.
+  public func encode(_ value: Value) throws -> [UInt8] {
+    Array(try encoder.encode(value))
+  }
+
+  /// Decodes JSON.
+  public func decode(_ bytes: Span<UInt8>) throws -> Value {
+    try decoder.decode(Value.self, from: Data(copying: bytes))
+  }
+}
+
+/// Values as CBOR (RFC 8949): shorter than JSON, numbers exact, `Data` as it is.
+///
+/// Properties are written in the order of their names, so equal values have equal bytes. Other programs can read them: maps
+/// with text as keys, arrays, integers, floats, text, byte strings, true, false and null. The shell shows them as JSON.
+public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
+  /// The value that the initializer received.
+  public let isLossless: Bool
+
+  /// - Parameter isLossless: whether every value is decoded as it was encoded. True for types with synthesised coding that
+  ///   leaves out no property; dates and floats are exact.
+  public init(isLossless: Bool = false) { self.isLossless = isLossless }
+
+  /// ``CodecID/cbor``.
+  public var id: CodecID { .cbor }
+
+  /// Throws an `EncodingError` for a value nested deeper than 512.
+  public func encode(_ value: Value) throws -> [UInt8] {
+    let node = CBORNode()
+    try CBOREncoder(node, path: []).encodeAny(value)
+    var bytes: [UInt8] = []
+    node.append(to: &bytes)
+    return bytes
+  }
+
+  /// Throws a `DecodingError` for bytes that are not CBOR, or not of this type.
+  public func decode(_ bytes: Span<UInt8>) throws -> Value {
+    try CBORValue(bytes).decode(Value.self)
   }
 }

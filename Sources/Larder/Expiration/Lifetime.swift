@@ -49,3 +49,72 @@ extension EntryHeader {
     return Timestamp(milliseconds: expires).duration(to: Timestamp(milliseconds: staleUntil))
   }
 }
+
+/// A time to idle in milliseconds, more than zero.
+///
+/// The header of such an entry holds a real expiration, `end(after:)` the last time it was moved. It lies a sixteenth of the
+/// interval later than it has to, so that use within the first sixteenth needs no write.
+struct IdleInterval: Hashable, Sendable {
+  let milliseconds: Int64
+
+  init?(milliseconds: Int64) {
+    guard milliseconds > 0 else { return nil }
+    self.milliseconds = milliseconds
+  }
+
+  init?(_ duration: Duration) { self.init(milliseconds: duration.milliseconds) }
+
+  /// The expiration of an entry that was used at `moment`.
+  func end(after moment: Int64) -> Int64 {
+    moment.addingWithinBounds(milliseconds).addingWithinBounds(milliseconds / 16)
+  }
+
+  /// When use of an entry that expires at `end` has to move its expiration: a sixteenth of the interval after the last move.
+  func due(end: Int64) -> Int64 {
+    end == EntryHeader.never ? end : end.addingWithinBounds(-milliseconds)
+  }
+}
+
+extension Int64 {
+  /// The sum, cut to what 64 bits hold.
+  fileprivate func addingWithinBounds(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
+  }
+}
+
+extension EntryFields {
+  /// The field is 8 bytes, little-endian.
+  var idle: IdleInterval? {
+    get {
+      self[.idleInterval].flatMap { bytes in
+        bytes.count == 8
+          ? IdleInterval(milliseconds: Int64(bitPattern: bytes.span.word(at: 0))) : nil
+      }
+    }
+    set {
+      self[.idleInterval] = newValue.map { interval in
+        var bytes: [UInt8] = []
+        bytes.append(word: UInt64(bitPattern: interval.milliseconds))
+        return bytes
+      }
+    }
+  }
+}
+
+extension EntryHeader {
+  /// The time to idle of an entry, found in its record without a copy of the fields.
+  func idle(in record: Span<UInt8>) -> IdleInterval? {
+    guard let range = field(.idleInterval, in: record), range.count == 8 else { return nil }
+    return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
+  }
+
+  /// The header for the memory tier: it expires there when use has to be recorded, so that the next read looks at the
+  /// entry.
+  func remembered(_ idle: IdleInterval?) -> EntryHeader {
+    guard let idle else { return self }
+    var header = self
+    header.expires = min(expires, idle.due(end: expires))
+    return header
+  }
+}

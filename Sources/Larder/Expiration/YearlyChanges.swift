@@ -79,3 +79,106 @@ struct YearlyChanges: Sendable, Hashable {
     changes(around: moment).first { $0.moment > moment }?.moment
   }
 }
+
+extension YearlyChanges {
+  /// Nil for text of another form.
+  init?(_ text: some Collection<UInt8>) {
+    var text = POSIXText(text)
+    guard text.name(), let west = text.offset() else { return nil }
+    standard = -west
+    if text.isAtEnd {
+      summer = nil
+    } else {
+      guard text.name() else { return nil }
+      var offset = standard + 3600
+      if !text.next(is: ",") {
+        guard let west = text.offset() else { return nil }
+        offset = -west
+      }
+      guard text.skip(","), let start = text.day(), text.skip(","), let end = text.day(),
+        text.isAtEnd
+      else { return nil }
+      summer = Summer(offset: offset, start: start, end: end)
+    }
+    guard ZoneRules.possibleOffsets.contains(standard),
+      ZoneRules.possibleOffsets.contains(summer?.offset ?? 0)
+    else { return nil }
+  }
+}
+
+/// The text of a rule, read from the front.
+private struct POSIXText {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ text: some Collection<UInt8>) { rest = ArraySlice(text) }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  func next(is character: Unicode.Scalar) -> Bool { rest.first == UInt8(ascii: character) }
+
+  mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    guard next(is: character) else { return false }
+    rest.removeFirst()
+    return true
+  }
+
+  /// At least three letters, or anything of letters, digits and signs between `<` and `>`.
+  mutating func name() -> Bool {
+    if skip("<") {
+      guard let end = rest.firstIndex(of: UInt8(ascii: ">")), end > rest.startIndex,
+        rest[..<end].allSatisfy({ $0.isLetter || $0.isDigit || $0 == 0x2B || $0 == 0x2D })
+      else { return false }
+      rest = rest[(end + 1)...]
+      return true
+    }
+    let count = rest.prefix { $0.isLetter }.count
+    rest = rest.dropFirst(count)
+    return count >= 3
+  }
+
+  /// `[+-]h[:m[:s]]` in seconds; POSIX counts offsets ahead of UTC as negative.
+  mutating func offset() -> Int64? {
+    let isNegative = skip("-")
+    if !isNegative { _ = skip("+") }
+    guard let hours = number(0...167) else { return nil }
+    var seconds = hours * 3600
+    for unit: Int64 in [60, 1] {
+      guard skip(":") else { break }
+      guard let part = number(0...59) else { return nil }
+      seconds += part * unit
+    }
+    return isNegative ? -seconds : seconds
+  }
+
+  /// `Jn`, `n` or `Mm.w.d`, and `/` with a time other than 2 o'clock.
+  mutating func day() -> YearlyChanges.Day? {
+    let rule: YearlyChanges.Day.Rule
+    if skip("J") {
+      guard let number = number(1...365) else { return nil }
+      rule = .ordinal(number)
+    } else if skip("M") {
+      guard let month = number(1...12), skip("."), let week = number(1...5), skip("."),
+        let weekday = number(0...6)
+      else { return nil }
+      rule = .weekday(month: month, week: week, weekday: weekday)
+    } else {
+      guard let number = number(0...365) else { return nil }
+      rule = .offset(number)
+    }
+    guard skip("/") else { return YearlyChanges.Day(rule: rule, time: 2 * 3600) }
+    return offset().map { YearlyChanges.Day(rule: rule, time: $0) }
+  }
+
+  private mutating func number(_ possible: ClosedRange<Int64>) -> Int64? {
+    let digits = rest.prefix { $0.isDigit }
+    guard (1...3).contains(digits.count) else { return nil }
+    rest = rest.dropFirst(digits.count)
+    let number = digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    return possible.contains(number) ? number : nil
+  }
+}
+
+extension UInt8 {
+  fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+  fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+}

@@ -1,4 +1,11 @@
 import LarderSystem
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The offset of a time zone from UTC at any time: a table, and a rule for later times.
 struct ZoneRules: Sendable, Hashable {
@@ -41,5 +48,132 @@ struct ZoneRules: Sendable, Hashable {
       if changes[middle] <= moment { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+}
+
+extension ZoneRules {
+  /// Each zone is read once per process; there are some hundred at most.
+  private static let known = Mutex<[String: ZoneRules]>([:])
+
+  /// The largest file that is read; the largest zones have 4 kB.
+  private static let largestFile = 1 << 20
+
+  /// The rules of a zone by its name in the system's time zone database, such as `Europe/Zurich`.
+  static func named(_ name: String) throws(LarderError) -> ZoneRules {
+    if name == "UTC" { return .utc }
+    if let rules = known.withLock({ $0[name] }) { return rules }
+    let rules = try load(name)
+    known.withLock { $0[name] = rules }
+    return rules
+  }
+
+  static func load(
+    _ name: String, from directories: [String] = directories
+  ) throws(LarderError) -> ZoneRules {
+    guard isPossible(name) else { throw unknown(name, "the name is not one of a time zone") }
+    for directory in directories {
+      // A pipe or a device might never end.
+      guard let file = FileDescriptor.reading(directory + "/" + name),
+        let status = file.status, status.isRegularFile
+      else { continue }
+      guard file.size <= largestFile else {
+        throw unknown(name, "\(directory)/\(name) is too large to be one")
+      }
+      do throws(Flaw) {
+        return try ZoneRules(file: file.read(at: 0, count: file.size))
+      } catch {
+        throw unknown(name, "\(directory)/\(name) cannot be used: \(error.reason)")
+      }
+    }
+    throw unknown(name, "no such file in \(directories.joined(separator: ", "))")
+  }
+
+  /// Letters, digits, `_`, `+` and `-`, in parts that begin with a letter: no path can lead out of the database.
+  private static func isPossible(_ name: String) -> Bool {
+    name.utf8.count <= 100
+      && name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
+        part.first.map { $0.isASCII && $0.isLetter } ?? false
+          && part.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII
+              && (scalar.properties.isAlphabetic || "0123456789_+-".unicodeScalars.contains(scalar))
+          }
+      }
+  }
+
+  private static var directories: [String] {
+    if let directory = ProcessInfo.processInfo.environment["TZDIR"], !directory.isEmpty {
+      return [directory]
+    }
+    return ["/usr/share/zoneinfo", "/var/db/timezone/zoneinfo", "/usr/lib/zoneinfo"]
+  }
+
+  private static func unknown(_ name: String, _ reason: String) -> LarderError {
+    LarderError(
+      .invalidArgument, "the time zone \"\(name)\" is not known: \(reason)",
+      hint:
+        "use a name such as Europe/Zurich or UTC; where the database is missing, install tzdata or set TZDIR"
+    )
+  }
+
+  /// The first time after `now`, in seconds, at which wall clocks of the zone reach a time of day; nil only for a zone that
+  /// has no days.
+  ///
+  /// On a day on which clocks skip that time it is the moment of the change; on a day on which they show it twice, the
+  /// first. A day that a zone skips, as Samoa did in 2011, has no time of day.
+  func next(secondOfDay: Int64, after now: Int64) -> Int64? {
+    let today = CalendarDate(wall: now + offset(at: now)).number
+    // Yesterday counts: a change may move its late evening into today. A day may be skipped.
+    for number in today - 1...today + 8 {
+      let day = CalendarDate(number: number)
+      guard exists(day) else { continue }
+      let moment = first(reaching: number * CalendarDate.secondsPerDay + secondOfDay)
+      if moment > now { return moment }
+    }
+    return nil
+  }
+
+  /// The first moment at which wall clocks have counted `wall` seconds since 1970-01-01 00:00, or more.
+  func first(reaching wall: Int64) -> Int64 {
+    var begin = wall - Self.possibleOffsets.upperBound
+    while true {
+      let moment = max(begin, wall - offset(at: begin))
+      guard let end = change(after: begin), end <= moment else { return moment }
+      begin = end
+    }
+  }
+
+  /// Whether clocks ever show a moment of that day.
+  private func exists(_ day: CalendarDate) -> Bool {
+    let first = day.number * CalendarDate.secondsPerDay
+    let next = first + CalendarDate.secondsPerDay
+    var begin = first - Self.possibleOffsets.upperBound
+    while true {
+      let offset = offset(at: begin)
+      let end = change(after: begin)
+      if begin + offset >= next, begin > next - Self.possibleOffsets.lowerBound { return false }
+      if begin + offset < next, end.map({ $0 + offset > first }) ?? true { return true }
+      guard let end else { return false }
+      begin = end
+    }
+  }
+
+  /// The next moment at which clocks in a zone show a time of day.
+  static func next(
+    _ time: TimeOfDay, in zone: String, after now: Timestamp
+  ) throws(LarderError) -> Timestamp {
+    guard time.isPossible else {
+      throw LarderError(
+        .invalidArgument, "no clock shows \(time)", hint: "use 00:00 to 23:59; midnight is 00:00"
+      )
+    }
+    let rules = try named(zone)
+    guard
+      let next = rules.next(
+        secondOfDay: time.secondOfDay, after: now.milliseconds.floored(by: 1000))
+    else {
+      throw LarderError(
+        .invalidArgument, "the time zone \"\(zone)\" has no days", hint: "install tzdata")
+    }
+    return Timestamp(milliseconds: 0).advanced(by: .seconds(next))
   }
 }

@@ -112,3 +112,68 @@ struct EntryHeader: Equatable {
     return staleUntil == Self.never ? Self.never : min(max(staleUntil, 0), ExpiryRecord.latest)
   }
 }
+
+extension EntryHeader {
+  /// Which fields a header has, and how long they are: 16 bits, of which the low 8 are the entry's flags.
+  struct Form: Equatable {
+    var bits: UInt16
+
+    /// Bits beside the flags in the low byte.
+    static let wide: UInt16 = 8
+    static let hasFields: UInt16 = 128
+
+    /// Bits of the high byte.
+    static let longNumbers: UInt16 = 1 << 8
+    static let ownSequence: UInt16 = 1 << 9
+    static let expiresShift: UInt16 = 10
+    static let staleShift: UInt16 = 12
+    static let deadlineShift: UInt16 = 14
+
+    /// The form of most entries: 4-byte version, 4-byte lifetime, no window after it.
+    static let plain: UInt16 = Length.short << expiresShift
+    /// Of the low byte, what a header of the plain form can have beside it without another layout.
+    static let plainFlags: UInt16 = 0b0111_0111
+
+    /// How a time is stored: 2 bits.
+    enum Length {
+      /// No bytes: `expires` is never; `staleUntil` is `expires`; `deadline` is `staleUntil`.
+      static let none: UInt16 = 0
+      /// A difference of 4 bytes.
+      static let short: UInt16 = 1
+      /// A difference of 6 bytes.
+      static let long: UInt16 = 2
+      /// No bytes: `staleUntil` or `deadline` is never. Not used for `expires`.
+      static let never: UInt16 = 3
+    }
+
+    @inline(__always)
+    func length(_ shift: UInt16) -> UInt16 { bits &>> shift & 3 }
+
+    /// Bytes of the header.
+    var size: Int {
+      let fields = bits & Self.hasFields == 0 ? 0 : 4
+      if bits & Self.wide != 0 { return EntryHeader.wideSize + fields }
+      let number = bits & Self.longNumbers == 0 ? 4 : 6
+      var size = EntryHeader.fixedSize + number + fields
+      if bits & Self.ownSequence != 0 { size += number }
+      for shift in [Self.expiresShift, Self.staleShift, Self.deadlineShift] {
+        size += Self.bytes(length(shift))
+      }
+      return size
+    }
+
+    @inline(__always)
+    static func bytes(_ length: UInt16) -> Int {
+      length == Length.short ? 4 : length == Length.long ? 6 : 0
+    }
+  }
+
+  /// Checksum, form, codec and the time of writing.
+  static let fixedSize = 17
+  /// The fixed part and five numbers of 8 bytes: for values that no difference can hold.
+  static let wideSize = 17 + 2 + 5 * 8
+  /// The size of a header of the plain form.
+  static let plainSize = 25
+  /// No header is larger.
+  static let largestSize = wideSize + 4
+}

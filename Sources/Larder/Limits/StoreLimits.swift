@@ -1,3 +1,13 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The limits of a store as a whole; nil stands for no limit.
 ///
 /// They are part of the store: every process that writes obeys them.
@@ -56,5 +66,97 @@ public struct StoreLimits: Hashable, Sendable, Codable {
         .invalidArgument, "a disk limit of \(disk) bytes is not possible",
         hint: "say \(Self.smallestDisk) bytes or more")
     }
+  }
+}
+
+/// Settings of the store as a whole, the same for every process: the record `S`, which is JSON.
+struct StoreSettings: Codable, Equatable, Sendable {
+  /// The disk limit that the store was made with, in force where none is declared.
+  var defaultDisk: Int?
+  /// The limits that code declared.
+  var declared = StoreLimits()
+  /// The limits that an operator set over them.
+  var overrides = StoreLimits()
+
+  var limits: StoreLimits {
+    StoreLimits().overridden(by: StoreLimits(disk: defaultDisk)).overridden(by: declared)
+      .overridden(by: overrides)
+  }
+
+  init() {}
+
+  /// The record of a new store.
+  static func record(defaultDisk: Int, seal: RecordSeal) -> [UInt8] {
+    let json = "{\"declared\":{},\"defaultDisk\":\(defaultDisk),\"overrides\":{}}"
+    return seal.seal(Array(json.utf8), for: MetadataKey.settings)
+  }
+
+  init(_ record: Span<UInt8>, seal: RecordSeal) throws(LarderError) {
+    guard let content = seal.open(record, for: MetadataKey.settings) else {
+      throw LarderError(.damaged, "the record of the store's limits is damaged", hint: .verify)
+    }
+    do {
+      self = try JSONDecoder().decode(StoreSettings.self, from: Data(copying: content))
+      try declared.validate()
+      try limits.validate()
+    } catch {
+      throw LarderError(.damaged, "the store's limits cannot be read: \(error)", hint: .verify)
+    }
+  }
+
+  /// The record as it is stored.
+  func record(seal: RecordSeal) throws(LarderError) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    do {
+      return seal.seal([UInt8](try encoder.encode(self)), for: MetadataKey.settings)
+    } catch {
+      throw LarderError(.invalidArgument, "the limits cannot be stored: \(error)")
+    }
+  }
+}
+
+/// The limits of a store and where they come from.
+public struct StoreLimitInfo: Sendable, Hashable {
+  /// The disk limit that the store was made with, in bytes; see ``StoreLimits/defaultDisk(free:)``. Nil for a temporary store
+  /// and for one that was made with a disk limit of its own.
+  public var defaultDisk: Int?
+  /// The limits that code has declared.
+  public var declared: StoreLimits
+  /// An operator's limits, each of which replaces a declared one.
+  public var overrides: StoreLimits
+  /// The limits in force.
+  public var effective: StoreLimits {
+    StoreLimits().overridden(by: StoreLimits(disk: defaultDisk)).overridden(by: declared)
+      .overridden(by: overrides)
+  }
+}
+
+extension Store {
+  /// The limits of the store as a whole, as the last commit of any process left them. O(1).
+  public func limits() throws(LarderError) -> StoreLimitInfo {
+    let transaction = try engine.beginRead()
+    let settings = try engine.metadata.settings(in: transaction)
+    return StoreLimitInfo(
+      defaultDisk: settings.defaultDisk, declared: settings.declared,
+      overrides: settings.overrides)
+  }
+
+  /// Declares the limits of the store. Every process then obeys them. Overrides of an operator stay.
+  ///
+  /// A lower limit evicts in bounded transactions before the call returns. A disk limit below the size of the file is
+  /// accepted: the file does not grow any more, and shrinks when it is compacted.
+  ///
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/full`` if too much is pinned,
+  ///   and then the limit in force is what was reached; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
+  public func declare(_ limits: StoreLimits) throws(LarderError) {
+    try checkWritable()
+    try LimitChange(engine).changeSettings { settings in settings.declared = limits }
+  }
+
+  /// Replaces an operator's overrides of the declared limits; empty ones lift them. See ``declare(_:)``.
+  public func override(_ limits: StoreLimits) throws(LarderError) {
+    try checkWritable()
+    try LimitChange(engine).changeSettings { settings in settings.overrides = limits }
   }
 }

@@ -93,6 +93,38 @@ extension EntryWriter {
       try transaction.remove(dangling, from: tags)
     }
   }
+
+  /// Drops a record that leads nowhere; an unreadable entry is counted as damaged.
+  mutating func drop(
+    _ key: [UInt8], from database: Database, isEntry: Bool
+  ) throws(LarderError) {
+    if isEntry {
+      try count(.damaged, in: key.span.namespaceID)
+      try recordDamagedRemoval(key)
+    }
+    try transaction.remove(key, from: database)
+  }
+
+  /// Corrects the counters of a namespace and takes its mark away.
+  ///
+  /// - Returns: false if damage was found after the correction was computed.
+  mutating func correct(
+    _ id: NamespaceID, by correction: NamespaceCounters, ifEvents events: UInt64
+  ) throws(LarderError) -> Bool {
+    let key = MetadataKey.repair(id)
+    guard let record = try transaction.copy(of: key, in: .main) else { return true }
+    if try transaction.contains(MetadataKey.counters(id), in: .main), try isLive(id) {
+      guard RepairMark.events(record.span) == events else { return false }
+      try update(id) { $0.correct(by: correction) }
+      updateStore { state in
+        state.entries &+= correction.entries
+        state.bytes &+= correction.bytes
+        state.stored &+= correction.stored
+      }
+    }
+    try transaction.remove(key, from: .main)
+    return true
+  }
 }
 
 /// The metadata record that marks a namespace for repair: how often damage was found there.
@@ -170,5 +202,28 @@ private struct NamespaceSurvey {
 
   func hasChunk(_ key: [UInt8]) -> Bool {
     key.count == 16 && chunked.contains(key.span.bigEndian(at: 4))
+  }
+}
+
+extension NamespaceCounters {
+  /// The difference from `recorded`; subtractions wrap around.
+  func difference(from recorded: NamespaceCounters) -> NamespaceCounters {
+    var difference = NamespaceCounters()
+    difference.entries = entries &- recorded.entries
+    difference.bytes = bytes &- recorded.bytes
+    difference.stored = stored &- recorded.stored
+    difference.pinned = pinned &- recorded.pinned
+    difference.queue.windowEntries = queue.windowEntries &- recorded.queue.windowEntries
+    difference.queue.windowBytes = queue.windowBytes &- recorded.queue.windowBytes
+    return difference
+  }
+
+  mutating func correct(by difference: NamespaceCounters) {
+    entries &+= difference.entries
+    bytes &+= difference.bytes
+    stored &+= difference.stored
+    pinned &+= difference.pinned
+    queue.windowEntries &+= difference.queue.windowEntries
+    queue.windowBytes &+= difference.queue.windowBytes
   }
 }

@@ -1,3 +1,7 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
 /// The usage of memory by decoded values in this process, and the outcomes of reads since the process began.
 public struct MemoryStatistics: Hashable, Sendable {
   /// The cost and the number of the values kept now.
@@ -41,5 +45,88 @@ public struct MemoryStatistics: Hashable, Sendable {
     sum.misses &+= right.misses
     sum.evictions &+= right.evictions
     return sum
+  }
+}
+
+/// The outcomes of reads in memory.
+struct MemoryCounts: Equatable {
+  enum Kind: Int, CaseIterable {
+    case hits, revalidatedHits, misses, evictions
+  }
+
+  // A vector needs no allocation: each write asks every memory.
+  private var counts = SIMD4<UInt64>()
+
+  init() {}
+
+  init(_ counters: StripedCounters) {
+    for kind in Kind.allCases { self[kind] = counters.total(kind.rawValue) }
+  }
+
+  subscript(kind: Kind) -> UInt64 {
+    get { counts[kind.rawValue] }
+    set { counts[kind.rawValue] = newValue }
+  }
+
+  static func += (left: inout Self, right: Self) {
+    left.counts &+= right.counts
+  }
+}
+
+/// The counts of a namespace's memories in this process: those in use, and the sum of the released ones.
+struct MemoryTallies {
+  private var live: [StripedCounters] = []
+  private var gone = MemoryCounts()
+
+  var total: MemoryCounts {
+    live.reduce(into: gone) { sum, counters in sum += MemoryCounts(counters) }
+  }
+
+  /// Whether no memory is in use.
+  var isEmpty: Bool { live.isEmpty }
+
+  mutating func add(_ counters: StripedCounters) { live.append(counters) }
+
+  mutating func retire(_ counters: StripedCounters) {
+    gone += MemoryCounts(counters)
+    live.removeAll { $0 === counters }
+  }
+}
+
+extension Store {
+  /// The usage of memory by the decoded values of all caches of the store in this process, and the outcomes of reads.
+  ///
+  /// The capacity's cost is the store's limit ``StoreLimits/memory``, which the caches share.
+  public var memory: MemoryStatistics {
+    let members = engine.memory.budget.members
+    var sum = members.reduce(MemoryStatistics()) { $0 + $1.statistics }
+    sum.capacity.cost = min(sum.capacity.cost, engine.memory.budget.limit)
+    return sum
+  }
+
+  /// Drops decoded values of all caches until they cost no more than `cost` together.
+  public func trimMemory(to cost: Int) { engine.memory.budget.trim(to: max(0, cost)) }
+
+  /// Drops decoded values until each cache has at most this fraction of its own, in number and cost; 0 to 1.
+  ///
+  /// Call it when the system warns that memory is low.
+  public func trimMemory(toFraction fraction: Double) {
+    for memory in engine.memory.budget.members { memory.trim(toFraction: fraction) }
+  }
+}
+
+extension Store.Namespace {
+  /// The usage of memory by the decoded values of all caches of the namespace in this process, and the outcomes of reads.
+  public var memory: MemoryStatistics {
+    members.reduce(MemoryStatistics()) { $0 + $1.statistics }
+  }
+
+  /// Drops decoded values of the namespace until each cache has at most this fraction of its own; 0 to 1.
+  public func trimMemory(toFraction fraction: Double) {
+    for memory in members { memory.trim(toFraction: fraction) }
+  }
+
+  private var members: [CacheMemory] {
+    engine.memory.budget.members.filter { $0.namespace == name }
   }
 }

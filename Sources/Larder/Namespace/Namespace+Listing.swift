@@ -1,6 +1,87 @@
 import LMDB
 import LarderSystem
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A position in a namespace's listing. It stays valid after other writes, after a restart, and after the removal of
+/// the entry it points at.
+///
+/// It is opaque text that can be given to clients. It belongs to one namespace of one store, until that is cleared.
+public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
+  /// Base64 with the alphabet for URLs, without padding.
+  public let description: String
+
+  private static let layout: UInt8 = 1
+
+  /// The cursor with that text. A malformed one makes ``Store/Namespace/page(limit:after:prefix:)`` throw.
+  public init(_ text: String) { description = text }
+
+  /// Decodes the text.
+  public init(from decoder: any Decoder) throws {
+    description = try decoder.singleValueContainer().decode(String.self)
+  }
+
+  /// Encodes the text.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+
+  /// - Parameter slot: the key, in the main database, of the last entry listed.
+  init(store: [UInt8], slot: [UInt8]) {
+    let body = [Self.layout] + store.prefix(8) + slot
+    var bytes = body
+    bytes.append(littleEndian: UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4)))
+    description = Self.text(of: bytes)
+  }
+
+  private static func text(of bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString()
+      .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+
+  /// The slot it points at; throws unless it is a cursor of that store and namespace.
+  func slot(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
+    let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
+    let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
+    guard let data = Data(base64Encoded: text), data.count >= 19 else {
+      throw bad("it is malformed")
+    }
+    let bytes = Array(data)
+    // Base64 leaves some bits of the last letter open; only one spelling is accepted.
+    guard Self.text(of: bytes) == description else { throw bad("it is malformed") }
+    let body = Array(bytes.dropLast(4))
+    let checksum = UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4))
+    guard bytes.span.halfWord(at: bytes.count - 4) == checksum, body[0] == Self.layout else {
+      throw bad("it is malformed")
+    }
+    let slot = Array(body.dropFirst(9))
+    guard body[1..<9].elementsEqual(store.prefix(8)) else { throw bad("it is of another store") }
+    guard slot.span.namespaceID == id else {
+      throw bad("it is of another namespace than \(namespace), or that was cleared since")
+    }
+    return slot
+  }
+
+  private func bad(_ reason: String) -> LarderError {
+    LarderError(
+      .badCursor, "the page cursor \"\(description)\" cannot be used: \(reason)",
+      hint: "begin again with the first page")
+  }
+}
+
+/// A part of a listing.
+public struct Page<Item: Sendable>: Sendable {
+  /// The items in order.
+  public var items: [Item]
+  /// Where the next page begins; nil on the last page.
+  public var next: PageCursor?
+}
+
 extension Store.Namespace {
   /// Up to `limit` entries in key order, after `cursor`, without those that have expired.
   ///

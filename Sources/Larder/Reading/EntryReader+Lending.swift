@@ -126,6 +126,20 @@ extension EntryReader {
     if let idle = found.idle { uses.note(found.header, idle, key: key, id: found.id, at: now) }
   }
 
+  /// Looks up a key for a read of the application. An outcome that `isAccepted` refuses is recorded as a miss, and gives nil.
+  @_lifetime(borrow transaction)
+  func lookUpCounted(
+    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
+    at now: Int64, recordsAccess: Bool, accepting isAccepted: (Lookup.Outcome) -> Bool
+  ) throws(LarderError) -> Lookup? {
+    let id = try identify(handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let found = try lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+    if isAccepted(found.outcome) { return found }
+    recordMiss(found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
+    return nil
+  }
+
   /// Counts a read of the application that found no fresh value, and queues an expired entry for removal.
   @inline(never)
   func recordMiss(

@@ -44,15 +44,12 @@ extension Snapshot {
     try key.withKeyBytes { key in
       let handle = namespace.handle
       let recordsAccess = !namespace.store.isReadOnly
-      let id = try engine.reader.identify(handle, in: transaction)
-      let keyHash = Checksum.keyHash(of: key, in: id)
       let now = engine.clock.coarseNow
-      let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
-      guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
-        engine.reader.recordMiss(
-          found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
-        return nil
-      }
+      guard
+        let found = try engine.reader.lookUpCounted(
+          key, of: handle, in: transaction, at: now, recordsAccess: recordsAccess,
+          accepting: { $0 == .fresh || role != .first && $0 != .negative })
+      else { return nil }
       guard let entry = try engine.reader.entry(found, key: key, of: handle, in: transaction),
         isSame(entry)
       else { return nil }

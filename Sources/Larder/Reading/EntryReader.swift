@@ -54,3 +54,121 @@ final class EntryReader: Sendable {
     }
   }
 }
+
+extension EntryReader {
+  /// The facts of the entry under `key`, expired ones included; nil for a missing or damaged entry.
+  func entry(
+    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Store.Entry? {
+    let id = try identify(handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let found = try lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction)
+    return try entry(found, key: key, of: handle, in: transaction)
+  }
+
+  /// The facts of the entry that was found; nil for a missing or damaged entry.
+  func entry(
+    _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,
+    in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Store.Entry? {
+    switch found.outcome {
+    case .absent, .damaged: return nil
+    case .expired where !isIntact(found.header, record: found.record, keyHash: found.keyHash):
+      return nil
+    case .fresh, .stale, .negative, .expired: break
+    }
+    if found.isPlain, found.header.fieldsCount == 0 {
+      return Store.Entry(
+        found.header, key: Key(key.copied), namespace: handle.name,
+        size: found.payload.count, storedSize: found.record.count,
+        lastUse: access.lastUse(of: found.keyHash), at: clock.now)
+    }
+    let entryKey = StoredKey.entry(key, in: found.id)
+    guard let entry = StoredEntry(entryKey: entryKey, record: found.record) else { return nil }
+    return facts(
+      of: entry, key: Key(key.copied), namespace: handle.name,
+      owners: try owners(of: entry, in: transaction))
+  }
+
+  /// The owners of an entry, with the present names of their namespaces. O(namespaces) for an entry with owners.
+  func owners(
+    of entry: StoredEntry, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [Owner] {
+    let owners = entry.owners
+    if owners.isEmpty { return [] }
+    var names: [NamespaceID: String] = [:]
+    for (name, bytes) in try metadata.namespaceRecords(in: transaction) {
+      if let id = NamespaceRecord.id(bytes.span, name: name, seal: seal) { names[id] = name }
+    }
+    return owners.compactMap { owner in names[owner.id].map { Owner(Key(owner.key), in: $0) } }
+  }
+
+  func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Store.Entry {
+    let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
+    let header = uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
+    let fields = transforms.readable(
+      entry.fields,
+      of: TransformContext(key.bytes, in: entry.id, version: header.version, reader: self))
+    let steps = entry.fields.transforms
+    var facts = Store.Entry(
+      header, key: key, namespace: namespace, size: steps?.all.first?.size ?? entry.valueCount,
+      storedSize: entry.storedCount,
+      lastUse: access.lastUse(of: Checksum.keyHash(of: key.bytes.span, in: entry.id)), at: clock.now
+    )
+    facts.timeToIdle = idle.map { .milliseconds($0.milliseconds) }
+    facts.owners = owners
+    facts.tags = entry.fields.tags.map { String(decoding: $0, as: UTF8.self) }
+    facts.entityTag = fields[.entityTag]
+    facts.lastModified = fields[.lastModified]
+    facts.metadata = fields[.metadata]
+    facts.transforms = steps?.all.map(\.id) ?? []
+    return facts
+  }
+}
+
+extension Store.Entry {
+  /// The facts that every entry has.
+  fileprivate init(
+    _ header: EntryHeader, key: Key, namespace: String, size: Int, storedSize: Int,
+    lastUse: Timestamp?, at now: Timestamp
+  ) {
+    self.namespace = namespace
+    self.key = key
+    self.size = size
+    self.storedSize = storedSize
+    written = Timestamp(milliseconds: header.written)
+    lastUsed = lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) }
+    let never = EntryHeader.never
+    expires = header.expires == never ? nil : Timestamp(milliseconds: header.expires)
+    staleUntil =
+      header.staleUntil == header.expires || header.staleUntil == never
+      ? nil : Timestamp(milliseconds: header.staleUntil)
+    state = header.state(at: now.milliseconds)
+    codec = CodecID(rawValue: header.codec)
+    version = header.version
+    isPinned = header.flags.contains(.pinned)
+    isNegative = header.flags.contains(.negative)
+    (owners, tags, transforms) = ([], [], [])
+  }
+}
+
+/// The large values that this process has verified since it opened the store.
+///
+/// A small value is verified at each read, because that is cheaper than a look into this table. A large one is verified at
+/// the first read of each version, and again if another value has taken its place in the table.
+struct VerifiedValues {
+  /// Values of more bytes than this are verified once.
+  static let threshold = 4096
+
+  private let marks = AtomicWords(count: 1 << 16)
+
+  func contains(_ mark: UInt64) -> Bool { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] == mark }
+
+  func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
+
+  /// Identifies one version of a value under one key: the mark changes with every byte of the header, the key or the namespace.
+  static func mark(of record: Span<UInt8>, _ header: EntryHeader, keyHash: UInt64) -> UInt64 {
+    let bytes = Checksum.of(record.extracting(0..<header.size), seed: keyHash)
+    return Checksum.mix(bytes ^ UInt64(record.count), 0xE703_7ED1_A0B4_28DB) | 1
+  }
+}

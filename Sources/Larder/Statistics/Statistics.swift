@@ -155,9 +155,7 @@ extension Store {
       disk: Statistics.Tier(used: fileSize, limit: limits.disk),
       memory: Statistics.Tier(used: engine.memory.budget.used, limit: limits.memory))
   }
-}
 
-extension Store {
   /// The number of the newest commit of any process; about 2 ns.
   package var lastCommit: UInt64 { engine.environment.lastTransaction }
 
@@ -185,5 +183,31 @@ extension Statistics.Namespace {
     usage = Usage(
       entries: Statistics.Tier(used: info.entries, limit: limits.entries),
       bytes: Statistics.Tier(used: info.bytes, limit: limits.bytes))
+  }
+}
+
+extension Store {
+  /// Sets the counts of reads and removals of every namespace to zero, for all processes.
+  ///
+  /// Earlier reads that other processes have not merged yet do not count either. Reads under way may or may not count.
+  /// Entries and limits are not affected. O(namespaces).
+  public func resetStatistics() throws(LarderError) {
+    try checkWritable()
+    try engine.commit { batch in
+      for name in try batch.writer.names() { try batch.resetStatistics(of: name) }
+    }
+  }
+}
+
+extension Store.Namespace {
+  /// Sets the counts of this namespace's reads and removals to zero; see ``Store/resetStatistics()``.
+  ///
+  /// Throws ``LarderError/Code/noSuchNamespace`` if there is no such namespace.
+  public func resetStatistics() throws(LarderError) {
+    try store.checkWritable()
+    try engine.commit { batch in
+      guard try batch.writer.namespace(name) != nil else { throw Store.Namespace.absent(name) }
+      try batch.resetStatistics(of: name)
+    }
   }
 }

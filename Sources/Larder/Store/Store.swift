@@ -201,16 +201,8 @@ extension Store {
     get throws(LarderError) { try engine.beginRead().id }
   }
 
-  /// Milliseconds of the store's monotonic and wall clock for a check with each read: never behind the exact times, and at
-  /// most 10 ms ahead of them.
-  package var roundedUpTimes: (monotonic: Int64, wall: Int64) {
-    guard engine.clock.isSystem else {
-      return (engine.clock.monotonic.milliseconds, engine.clock.now.milliseconds)
-    }
-    return (
-      SystemTime.coarseMonotonicMilliseconds + 10, SystemTime.coarseMilliseconds + 10
-    )
-  }
+  /// ``StoreClock/roundedUpTimes`` of the store's clock.
+  package var roundedUpTimes: (monotonic: Int64, wall: Int64) { engine.clock.roundedUpTimes }
 
   /// The words of the file `shared`, not mapped yet.
   package func sharedWords(layout: UInt32, count: Int) -> SharedTable {

@@ -19,7 +19,7 @@ struct ChangeRecorder {
 
   /// Whether the next change must be described; if not, this notes that there was one.
   @inline(__always)
-  mutating func wantsNext() -> Bool {
+  fileprivate mutating func wantsNext() -> Bool {
     if pending != nil { return true }
     hasUnrecorded = true
     return false
@@ -27,7 +27,7 @@ struct ChangeRecorder {
 
   func name(of id: NamespaceID) -> [UInt8]? { names[id] }
 
-  mutating func setName(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
+  fileprivate mutating func setName(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
 
   mutating func add(
     _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],
@@ -106,5 +106,38 @@ extension EntryWriter {
     let name = Array((try name(of: id) ?? "").utf8)
     changes.setName(name, of: id)
     return name
+  }
+}
+
+/// The changes of one batch, written into the ring as they are made and published when the batch is committed.
+struct PendingChanges {
+  let feed: ChangeFeed
+  let transaction: UInt64
+  private let first: UInt64
+  private var count: UInt64 = 0
+
+  init(feed: ChangeFeed, first: UInt64, transaction: UInt64) {
+    self.feed = feed
+    self.first = first
+    self.transaction = transaction
+  }
+
+  mutating func add(_ record: ChangeRecord) {
+    feed.ring.write(record, at: first + count)
+    count += 1
+  }
+
+  /// The batch is about to be committed.
+  func prepare() {
+    if count > 0 { feed.ring.prepare(first + count, transaction: transaction) }
+  }
+
+  func publish() {
+    if count > 0 { feed.publish(first + count) }
+  }
+
+  /// The batch was not committed after all.
+  func takeBack() {
+    if count > 0 { feed.ring.discard(first + count) }
   }
 }

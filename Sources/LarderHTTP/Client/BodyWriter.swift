@@ -1,4 +1,5 @@
 import Larder
+import Synchronization
 
 /// Stores a long body part by part, before its response is stored.
 struct BodyWriter: Sendable {
@@ -55,4 +56,26 @@ struct BodyWriter: Sendable {
   func piece(_ range: Range<Int>, of count: Int) throws -> [UInt8]? {
     try namespace.piece(of: parts, range, count: count, isFirst: false)
   }
+}
+
+/// The memory of a cache for bodies on their way into the store, all of them together.
+final class BufferBudget: Sendable {
+  private let limit: Int
+  private let used = Mutex(0)
+
+  init(_ limit: Int) { self.limit = limit }
+
+  /// Reserves `count` bytes; false if that many are not left.
+  func reserve(_ count: Int) -> Bool {
+    used.withLock { used in
+      guard count >= 0, count <= limit - used else { return false }
+      used += count
+      return true
+    }
+  }
+
+  func release(_ count: Int) { used.withLock { $0 -= count } }
+
+  /// The bytes that are reserved.
+  var reserved: Int { used.withLock { $0 } }
 }

@@ -1,6 +1,45 @@
 public import HTTPTypes
 import Larder
 
+/// A response and its source.
+public struct HTTPCacheResult: Sendable {
+  /// The status and the fields.
+  public var response: HTTPResponse
+  /// The body, which can be read once.
+  public var body: HTTPBody
+  /// Why the cache could answer; nil for the origin's response.
+  public var reason: CacheAnswer.Reason?
+  /// Why the origin was asked; nil if it was not.
+  public var forwarded: CacheForward.Reason?
+  /// The status of the origin's response.
+  public var originStatus: Int?
+  /// Whether the response is stored.
+  public var isStored = false
+  /// Whether the response will be stored at the end of its body, if that comes whole and the store has room.
+  public var isBeingStored = false
+  /// Whether the request waited for the exchange of another client.
+  public var isCollapsed = false
+  /// The age in seconds; nil for the origin's response.
+  public var age: Int?
+  /// The remaining freshness in seconds, negative if stale; nil for the origin's response that is not stored.
+  public var remaining: Int?
+
+  /// Whether the cache answered without asking the origin.
+  public var isHit: Bool { reason != nil && forwarded == nil }
+
+  init(_ response: HTTPResponse, body: HTTPBody) {
+    self.response = response
+    self.body = body
+  }
+
+  init(_ answer: CacheAnswer, body: HTTPBody) {
+    self.init(answer.response, body: body)
+    reason = answer.reason
+    age = answer.age
+    remaining = answer.remaining
+  }
+}
+
 /// Stored responses by their requests, without the origin.
 extension HTTPCache {
   /// The stored response that `request` selects, fresh or stale; nil without one.

@@ -77,3 +77,123 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
 extension Substring {
   fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
 }
+
+extension HTTPDate {
+  /// Reads one of the three forms that RFC 9110 (5.6.7) has: nothing else, but in any case of letters.
+  ///
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. A form that an
+  /// expiry may be read from (RFC 9111, 4.2: another zone than GMT makes it invalid). `now` decides the century of the second.
+  package init?(strictly text: String, now: Timestamp) {
+    if let usual = HTTPDate(usual: text) {
+      self = usual
+      return
+    }
+    let parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
+    let date: HTTPDate?
+    switch parts.count {
+    case 6 where parts[5] == "gmt":
+      date = Self.fixed(parts)
+    case 4 where parts[3] == "gmt":
+      date = Self.rfc850(parts, now: now)
+    case 5:
+      date = Self.asctime(parts[0], month: parts[1], day: parts[2], time: parts[3], year: parts[4])
+    case 6 where parts[2].isEmpty && parts[3].utf8.count == 1:
+      date = Self.asctime(parts[0], month: parts[1], day: parts[3], time: parts[4], year: parts[5])
+    default: date = nil
+    }
+    guard let date else { return nil }
+    self = date
+  }
+
+  /// Reads the first form, in its usual letters and without an allocation: nearly all dates are of this form.
+  private init?(usual text: String) {
+    let bytes = text.utf8
+    guard bytes.count == 29 else { return nil }
+    func byte(_ index: Int) -> UInt8 { bytes[bytes.index(bytes.startIndex, offsetBy: index)] }
+    func number(_ range: Range<Int>) -> Int? {
+      var value = 0
+      for index in range {
+        let digit = Int(byte(index)) - 0x30
+        guard (0...9).contains(digit) else { return nil }
+        value = value * 10 + digit
+      }
+      return value
+    }
+    func name(_ start: Int) -> UInt32 {
+      (start..<start + 3).reduce(0) { $0 << 8 | UInt32(byte($1)) }
+    }
+    guard Self.usualWeekdays.contains(name(0)),
+      let month = Self.usualMonths.firstIndex(of: name(8)),
+      Self.usualSigns.allSatisfy({ byte($0.index) == $0.byte }), let day = number(5..<7),
+      let year = number(12..<16), let hour = number(17..<19), let minute = number(20..<22),
+      let second = number(23..<25)
+    else { return nil }
+    self.init(
+      year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  private static let usualWeekdays = weekdays.map { usual($0) }
+  private static let usualMonths = months.map { usual($0) }
+  private static let usualSigns: [(index: Int, byte: UInt8)] = zip(
+    [3, 4, 7, 11, 16, 19, 22, 25, 26, 27, 28], ",    :: GMT".utf8
+  ).map { ($0, $1) }
+
+  /// The first three letters, the first of them a capital.
+  private static func usual(_ name: String) -> UInt32 {
+    name.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) } & ~0x20_0000
+  }
+
+  private static func fixed(_ parts: [Substring]) -> HTTPDate? {
+    guard parts[0].utf8.last == UInt8(ascii: ","), isShortWeekday(parts[0].dropLast()),
+      let day = number(parts[1], digits: 2), let month = month(parts[2]),
+      let year = number(parts[3], digits: 4)
+    else { return nil }
+    return HTTPDate(year: year, month: month, day: day, time: parts[4])
+  }
+
+  private static func rfc850(_ parts: [Substring], now: Timestamp) -> HTTPDate? {
+    let date = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+    guard parts[0].utf8.last == UInt8(ascii: ","), weekdays.contains(String(parts[0].dropLast())),
+      date.count == 3, let day = number(date[0], digits: 2), let month = month(date[1]),
+      let short = number(date[2], digits: 2)
+    else { return nil }
+    return HTTPDate(
+      year: Self.year(short, now: now), month: month, day: day, time: parts[2])
+  }
+
+  private static func asctime(
+    _ weekday: Substring, month: Substring, day: Substring, time: Substring, year: Substring
+  ) -> HTTPDate? {
+    guard isShortWeekday(weekday), let month = Self.month(month),
+      let day = number(day, digits: day.utf8.count == 1 ? 1 : 2), let year = number(year, digits: 4)
+    else { return nil }
+    return HTTPDate(year: year, month: month, day: day, time: time)
+  }
+
+  /// The year of this century or the last, so that it is at most 50 years ahead.
+  static func year(_ short: Int, now: Timestamp) -> Int {
+    let current = HTTPDate(now).year
+    let year = current / 100 * 100 + short
+    return year > current + 50 ? year - 100 : year
+  }
+
+  private init?(year: Int, month: Int, day: Int, time: Substring) {
+    let parts = time.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let hour = Self.number(parts[0], digits: 2),
+      let minute = Self.number(parts[1], digits: 2), let second = Self.number(parts[2], digits: 2)
+    else { return nil }
+    self.init(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  private static func isShortWeekday(_ text: Substring) -> Bool {
+    text.utf8.count == 3 && weekdays.contains { $0.hasPrefix(text) }
+  }
+
+  static func month(_ text: Substring) -> Int? {
+    months.firstIndex(of: String(text)).map { $0 + 1 }
+  }
+
+  static func number(_ text: Substring, digits: Int) -> Int? {
+    text.utf8.count == digits ? DeltaSeconds.parse(text) : nil
+  }
+}

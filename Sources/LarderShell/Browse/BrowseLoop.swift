@@ -16,19 +16,19 @@ final class BrowseLoop {
   private static let lookInterval = Duration.milliseconds(10)
 
   private let parent: Session
-  private let screen: Host.Screen
-  private var session: Session!
-  private var state: BrowseState
-  private var reader: BrowseReader
+  let screen: Host.Screen
+  var session: Session!
+  var state: BrowseState
+  var reader: BrowseReader
   private var read: BrowseQuery
   private var decoder = KeyDecoder()
   private var keys: [KeyPress] = []
-  private var shown: Frame?
-  private var hasEnded = false
+  var shown: Frame?
+  var hasEnded = false
   private var isReading = false
   private var looked = ContinuousClock.now
   /// The answer of a command, for the last line.
-  private var said: [String] = []
+  var said: [String] = []
   private var commit: UInt64 = 0
   private var readAt: Timestamp?
   private var quietUntil = Duration.zero
@@ -201,7 +201,7 @@ final class BrowseLoop {
     if reader.total != nil { try reader.recount() }
   }
 
-  private func reload() throws {
+  func reload() throws {
     state.namespaces = try session.store.namespaces().map {
       BrowseState.NamespaceRow(name: $0.name, entries: $0.entries, bytes: $0.bytes)
     }
@@ -209,61 +209,6 @@ final class BrowseLoop {
       state.query.namespace = nil
       state.restart()
     }
-  }
-
-  // MARK: Commands
-
-  private func perform(_ command: BrowseCommand) throws {
-    switch command {
-    case .leave: hasEnded = true
-    case .suspend:
-      try screen.suspend()
-      shown = nil
-      state.size = screen.size()
-      state.pending = state.pending ?? .refresh
-    case .reload:
-      try reload()
-      try reader.recount()
-      state.total = nil
-      state.value = nil
-      state.pending = state.pending ?? .refresh
-      state.message = BrowseState.Message(text: "read again")
-    case .copy(let entry):
-      let words = ["copy", "@\(entry.namespace)", "--"].map { Array($0.utf8) } + [entry.key.bytes]
-      state.message = try answer([words])
-    case .check(let change):
-      let message = try answer(change.commands("--dry-run"))
-      guard message.isError else {
-        state.question = change
-        return
-      }
-      state.message = message
-      if case .expire(let time) = change.verb {
-        state.input = BrowseState.Input(
-          purpose: .expiry(change.entries), text: time, before: "")
-      }
-    case .change(let change):
-      state.message = try answer(change.commands("--yes"))
-      state.marks = [:]
-      state.pending = state.pending ?? .refresh
-      try reload()
-      if reader.total != nil { try reader.recount() }
-    }
-  }
-
-  /// Runs commands of the shell; the message is what they say.
-  private func answer(_ commands: [[[UInt8]]]) throws -> BrowseState.Message {
-    said = []
-    for words in commands {
-      do {
-        _ = try session.run(CommandReader.command(of: words))
-      } catch let error as ShellError {
-        let hint = error.hint.map { "; \($0)" as SafeText } ?? ""
-        return BrowseState.Message(text: error.message + hint, isError: true)
-      }
-    }
-    let text = said.joined(separator: "; ").split(separator: "\n").joined(separator: "; ")
-    return BrowseState.Message(text: SafeText(text))
   }
 
   // MARK: Drawing
@@ -284,15 +229,5 @@ final class BrowseLoop {
 
   private static func lastPart(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
-  }
-}
-
-extension KeyPress {
-  fileprivate var isMovement: Bool {
-    switch self {
-    case .up, .down, .pageUp, .pageDown, .left, .right, .tab, .backTab: true
-    case .text(let character): "hjkl".contains(character)
-    default: false
-    }
   }
 }

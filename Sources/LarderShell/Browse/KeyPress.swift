@@ -12,6 +12,17 @@ enum KeyPress: Hashable {
   case paste(String)
 }
 
+extension KeyPress {
+  /// Whether the key only moves.
+  var isMovement: Bool {
+    switch self {
+    case .up, .down, .pageUp, .pageDown, .left, .right, .tab, .backTab: true
+    case .text(let character): "hjkl".contains(character)
+    default: false
+    }
+  }
+}
+
 /// Turns the bytes of a terminal into keys, as they come.
 struct KeyDecoder {
   private var pending: [UInt8] = []

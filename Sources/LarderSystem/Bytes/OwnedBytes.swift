@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
 /// A copy of bytes with one owner and no reference count.
 @safe public struct OwnedBytes: ~Copyable, Sendable {
   @usableFromInline nonisolated(unsafe) let start: UnsafeMutablePointer<UInt8>
@@ -50,5 +56,12 @@ extension OwnedBytes {
       }
       return true
     }
+  }
+}
+
+extension Data {
+  /// A copy of the bytes, without an array in between.
+  package init(copying bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
   }
 }

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// Evaluates expressions and operands, with the state that one walk needs: compiled regular
 /// expressions, and the count of values that are not JSON.
 package struct QueryEvaluator {
@@ -104,7 +106,7 @@ package struct QueryEvaluator {
   ) -> [QueryValue] {
     switch operand {
     case .constant(let constant): return [constant]
-    case .name(let name): return [named(name, input, value)]
+    case .name(let name): return [input.value(name, of: value, at: now)]
     case .call(let function, let argument):
       return all(argument, input, value).map { Self.call(function, $0) }
     case .path(let path):
@@ -135,7 +137,7 @@ package struct QueryEvaluator {
       if paths[path] != true { paths[path] = isFound }
       if !isFound, samples < Self.mostSamples, ranges != nil {
         samples += 1
-        sampledFields.formUnion(Self.fields(Self.copy(value)))
+        sampledFields.formUnion(Self.fields(value.copied))
       }
       return (ranges ?? []).map { JSONLookup.value(value, $0) }
     }
@@ -156,46 +158,6 @@ package struct QueryEvaluator {
   private static func isSame(_ name: [UInt8], _ lowercase: [UInt8]) -> Bool {
     name.count == lowercase.count
       && zip(name, lowercase).allSatisfy { ($0.isLetter ? $0 | 0x20 : $0) == $1 }
-  }
-
-  private func named(
-    _ name: QueryName, _ input: QueryInput, _ value: Span<UInt8>
-  ) -> QueryValue {
-    func text(_ bytes: [UInt8]?) -> QueryValue {
-      guard let bytes, String(validating: bytes, as: UTF8.self) != nil else { return .null }
-      return .string(bytes)
-    }
-    return switch name {
-    case .key: text(input.key)
-    case .namespace: .string(Array(input.namespace.utf8))
-    case .codec: .string(Array(input.codec.utf8))
-    case .etag: text(input.entityTag)
-    case .state: .string(Array(input.state.utf8))
-    case .size: .integer(Int64(input.size))
-    case .stored: .integer(Int64(input.stored))
-    case .version: .integer(Int64(input.version))
-    case .status: input.response.map { .integer(Int64($0.status)) } ?? .null
-    case .written: .time(input.written)
-    case .used: input.used.map { .time($0) } ?? .null
-    case .expires: input.expires.map { .time($0) } ?? .null
-    case .lastModified:
-      input.lastModified.flatMap(UnixTime.init(httpDate:)).map { .time($0) } ?? .null
-    case .now: .time(now)
-    case .ttl: input.expires.map { .duration($0.since(now)) } ?? .null
-    case .age: .duration(now.since(input.written))
-    case .idle: .duration(now.since(input.used ?? input.written))
-    case .tags: .list(input.tags.map { .string(Array($0.utf8)) })
-    case .pinned: .bool(input.isPinned)
-    case .negative: .bool(input.isNegative)
-    case .value: text(Self.copy(value))
-    }
-  }
-
-  private static func copy(_ span: Span<UInt8>) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(span.count)
-    for index in span.indices { bytes.append(span[index]) }
-    return bytes
   }
 
   private static func call(_ function: QueryFunction, _ value: QueryValue) -> QueryValue {

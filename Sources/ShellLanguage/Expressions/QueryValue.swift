@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// A value within an expression.
 package enum QueryValue: Sendable, Hashable {
   case null
@@ -137,6 +139,40 @@ extension QueryValue {
         text: String(decoding: bytes, as: UTF8.self),
         json: .string(String(decoding: bytes, as: UTF8.self)), isNumber: false)
     case .list, .array, .object: .value(text: json, json: .verbatim(json), isNumber: false)
+    }
+  }
+}
+
+extension QueryInput {
+  /// The fact of the entry that `name` stands for.
+  func value(_ name: QueryName, of value: Span<UInt8>, at now: UnixTime) -> QueryValue {
+    func text(_ bytes: [UInt8]?) -> QueryValue {
+      guard let bytes, String(validating: bytes, as: UTF8.self) != nil else { return .null }
+      return .string(bytes)
+    }
+    return switch name {
+    case .key: text(key)
+    case .namespace: .string(Array(namespace.utf8))
+    case .codec: .string(Array(codec.utf8))
+    case .etag: text(entityTag)
+    case .state: .string(Array(state.utf8))
+    case .size: .integer(Int64(size))
+    case .stored: .integer(Int64(stored))
+    case .version: .integer(Int64(version))
+    case .status: response.map { .integer(Int64($0.status)) } ?? .null
+    case .written: .time(written)
+    case .used: used.map { .time($0) } ?? .null
+    case .expires: expires.map { .time($0) } ?? .null
+    case .lastModified:
+      lastModified.flatMap(UnixTime.init(httpDate:)).map { .time($0) } ?? .null
+    case .now: .time(now)
+    case .ttl: expires.map { .duration($0.since(now)) } ?? .null
+    case .age: .duration(now.since(written))
+    case .idle: .duration(now.since(used ?? written))
+    case .tags: .list(tags.map { .string(Array($0.utf8)) })
+    case .pinned: .bool(isPinned)
+    case .negative: .bool(isNegative)
+    case .value: text(value.copied)
     }
   }
 }

@@ -1,0 +1,159 @@
+import LarderSystem
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// How long an entry stays fresh. Times have a resolution of a millisecond.
+public enum Expiration: Hashable, Sendable {
+  /// The entry does not expire.
+  case never
+  /// The entry expires this long after it is written; with zero or less it is stored as expired.
+  case after(Duration)
+  /// The entry expires at this time: it is fresh before and expired at it.
+  case at(Timestamp)
+  /// The entry expires when wall clocks next show that time in the zone, which has a name of the system's time zone
+  /// database, such as `Europe/Zurich`.
+  ///
+  /// An entry that is written at that very time stays for a day. On a day on which clocks skip the time it expires at the
+  /// moment of the change; on a day on which they show it twice, at the first. A day that a zone skips has no such time.
+  indirect case daily(at: TimeOfDay, in: String)
+  /// The entry expires when it was not used for this long: at least that, and at most a sixteenth longer (time to idle).
+  ///
+  /// Reading the value is use. These are not: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
+  /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)``, the shell,
+  /// and reads through a store that was opened for reading only.
+  case afterAccess(Duration)
+
+  /// The entry expires at `date`. A date that is not a number makes the write throw.
+  public static func at(_ date: Date) -> Expiration { .at(Timestamp(date)) }
+
+  /// The entry expires when wall clocks next show that time in the zone: `.daily(at: 4, 00, in: "Europe/Zurich")`.
+  ///
+  /// A write throws ``LarderError/Code/invalidArgument`` for a time that no clock shows, and for an unknown zone.
+  public static func daily(at hour: Int, _ minute: Int, in zone: String) -> Expiration {
+    .daily(at: TimeOfDay(hour, minute), in: zone)
+  }
+
+  /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` for none.
+  ///
+  /// Throws for a zone that is not known here, and for a date that is not a number.
+  func deadline(from now: Timestamp) throws(LarderError) -> Int64 {
+    switch self {
+    case .never: EntryHeader.never
+    case .after(let duration): now.advanced(by: duration).milliseconds
+    case .at(let moment): try moment.validated.milliseconds
+    case .daily(let time, let zone): try ZoneRules.next(time, in: zone, after: now).milliseconds
+    case .afterAccess(let duration):
+      IdleInterval(duration).map { $0.end(after: now.milliseconds) } ?? now.milliseconds
+    }
+  }
+
+  /// The interval after the last use; nil where use does not count.
+  var timeToIdle: IdleInterval? {
+    if case .afterAccess(let duration) = self { IdleInterval(duration) } else { nil }
+  }
+
+  /// The same, with durations of whole milliseconds.
+  var inMilliseconds: Expiration {
+    switch self {
+    case .after(let duration): .after(.milliseconds(duration.milliseconds))
+    case .afterAccess(let duration): .afterAccess(.milliseconds(duration.milliseconds))
+    case .never, .at, .daily: self
+    }
+  }
+
+  /// Throws unless it can be a rule.
+  func validate() throws(LarderError) {
+    switch self {
+    case .never: break
+    case .at(let moment): _ = try moment.validated
+    case .after(let lifetime):
+      guard lifetime >= .zero else {
+        throw LarderError(
+          .invalidArgument, "a lifetime of \(lifetime) is not possible", hint: "use zero or more")
+      }
+    case .afterAccess(let interval):
+      guard interval > .zero else {
+        throw LarderError(
+          .invalidArgument, "an entry cannot stay for \(interval) after its last use",
+          hint: "use more than zero")
+      }
+    case .daily(let time, let zone):
+      _ = try ZoneRules.next(time, in: zone, after: Timestamp(milliseconds: 0))
+    }
+  }
+}
+
+extension Timestamp {
+  fileprivate var validated: Timestamp {
+    get throws(LarderError) {
+      if self != .notADate { return self }
+      throw LarderError(
+        .invalidArgument, "an entry cannot expire at a date that is not a number",
+        hint: "compute the date from finite numbers")
+    }
+  }
+}
+
+/// JSON: `{}` for never, `{"after": milliseconds}`, `{"at": milliseconds}`, `{"daily": "04:00", "zone": "Europe/Zurich"}` or
+/// `{"afterAccess": milliseconds}`.
+extension Expiration: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case after, at, daily, zone, afterAccess
+  }
+
+  /// A key of any name.
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// Unknown keys beside a known form are ignored. A form with unknown keys only is of a later version, and an error: read
+  /// as never it would keep entries that should expire.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    if let after = try container.decodeIfPresent(Int64.self, forKey: .after) {
+      self = .after(.milliseconds(after))
+    } else if let moment = try container.decodeIfPresent(Timestamp.self, forKey: .at) {
+      self = .at(moment)
+    } else if let text = try container.decodeIfPresent(String.self, forKey: .daily) {
+      guard let time = TimeOfDay(text) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .daily, in: container, debugDescription: "\"\(text)\" is not a time of day")
+      }
+      self = .daily(at: time, in: try container.decode(String.self, forKey: .zone))
+    } else if let interval = try container.decodeIfPresent(Int64.self, forKey: .afterAccess) {
+      self = .afterAccess(.milliseconds(interval))
+    } else {
+      let unknown = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
+      guard unknown.isEmpty else {
+        throw DecodingError.dataCorrupted(
+          DecodingError.Context(
+            codingPath: decoder.codingPath,
+            debugDescription: "an expiration by \(unknown.joined(separator: ", ")) is not known"))
+      }
+      self = .never
+    }
+  }
+
+  /// Encodes the form above.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    switch self {
+    case .never: break
+    case .after(let duration): try container.encode(duration.milliseconds, forKey: .after)
+    case .at(let moment): try container.encode(moment, forKey: .at)
+    case .daily(let time, let zone):
+      try container.encode(time.description, forKey: .daily)
+      try container.encode(zone, forKey: .zone)
+    case .afterAccess(let interval):
+      try container.encode(interval.milliseconds, forKey: .afterAccess)
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import LMDB
+import LarderSystem
+
+/// A record of the expiry index: a time, and those entries of a block of the queue that may end then.
+///
+/// The key is namespace id (4 bytes), time (6 bytes), then the number of the block; the value has a bit for each position of
+/// the block. A pinned entry has no position. It has a record of its own: block 0, then the stored key, and no value.
+///
+/// Entries that are written together have one time and positions in a row, so that few records stand for them.
+struct ExpiryRecord: Sequence {
+  /// The latest time that can be indexed, in the year 10889. A later end is indexed there and found alive.
+  static let latest: Int64 = 1 << 48 - 1
+  /// Bytes in front of the number of the block.
+  static let headSize = 10
+
+  let block: ExpiryBlock
+  /// Bit `n` stands for position `n` of the block; for a pinned entry bit 0 is set.
+  let positions: UInt32
+  /// The entry key of a pinned entry; empty for others.
+  private let pinned: [UInt8]
+
+  /// Nil if the record is damaged.
+  init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {
+    guard let (number, end) = QueuePosition.read(key, at: Self.headSize),
+      number <= ExpiryBlock.lastNumber
+    else { return nil }
+    block = ExpiryBlock(
+      id: key.namespaceID, deadline: Self.deadline(of: key), number: number)
+    if key.count > end {
+      guard number == 0, value.isEmpty else { return nil }
+      positions = 1
+      pinned = key.extracting(0..<4).copied + key.extracting(end..<key.count).copied
+    } else {
+      guard let positions = Self.positions(value), positions != 0,
+        number > 0 || positions & 1 == 0
+      else { return nil }
+      self.positions = positions
+      pinned = []
+    }
+  }
+
+  /// The value of a block's record; nil if it is damaged.
+  static func positions(_ value: Span<UInt8>) -> UInt32? {
+    value.count == 4 ? value.halfWord(at: 0) : nil
+  }
+
+  /// The time alone, of a key of at least ``headSize`` bytes.
+  static func deadline(of key: Span<UInt8>) -> Int64 {
+    Int64(key.bigEndian(at: 4, as: UInt16.self)) << 32
+      | Int64(key.bigEndian(at: 6, as: UInt32.self))
+  }
+
+  /// Whether the record names the entry at a position of its block.
+  func contains(_ position: UInt64) -> Bool { positions & ExpiryBlock.bit(of: position) != 0 }
+
+  /// The entries in the order of their positions.
+  func makeIterator() -> Iterator { Iterator(block: block, left: positions, pinned: pinned) }
+
+  struct Iterator: IteratorProtocol {
+    fileprivate let block: ExpiryBlock
+    fileprivate var left: UInt32
+    fileprivate let pinned: [UInt8]
+
+    mutating func next() -> IndexedEntry? {
+      if left == 0 { return nil }
+      let position = block.firstPosition + UInt64(left.trailingZeroBitCount)
+      left &= left &- 1
+      return IndexedEntry(
+        id: block.id, deadline: block.deadline, position: position, pinned: pinned)
+    }
+  }
+}
+
+/// A time, and 32 positions in the queue of a namespace in a row: what a record of the expiry index is about.
+struct ExpiryBlock: Equatable {
+  private static let shift: UInt64 = 5
+  /// That of the highest position.
+  static let lastNumber = (QueuePosition.limit - 1) >> shift
+
+  let id: NamespaceID
+  let deadline: Int64
+  /// The positions without their low bits.
+  let number: UInt64
+
+  init(id: NamespaceID, deadline: Int64, number: UInt64) {
+    self.id = id
+    self.deadline = deadline
+    self.number = number
+  }
+
+  @inline(__always)
+  init(_ deadline: Int64, position: UInt64, in id: NamespaceID) {
+    self.init(id: id, deadline: deadline, number: position &>> Self.shift)
+  }
+
+  fileprivate var firstPosition: UInt64 { number &<< Self.shift }
+
+  @inline(__always)
+  static func bit(of position: UInt64) -> UInt32 {
+    1 &<< UInt32(truncatingIfNeeded: position & (1 &<< shift &- 1))
+  }
+}
+
+/// An entry as the expiry index names it.
+struct IndexedEntry {
+  let id: NamespaceID
+  /// The time under which the entry is indexed.
+  let deadline: Int64
+  /// Its position in the queue; 0 for a pinned entry.
+  let position: UInt64
+  /// The entry key of a pinned entry; empty for others.
+  let pinned: [UInt8]
+
+  /// The key of the record that names it.
+  var recordKey: [UInt8] {
+    IndexKey.deadline(deadline, position: position, entry: position == 0 ? pinned : id.prefix)
+  }
+
+  /// The entry's key in the main database, by way of the queue; nil if it has no record there, which only damage can cause.
+  func entryKey(
+    in transaction: borrowing ReadTransaction, _ indexes: Indexes
+  ) throws(LMDBError) -> [UInt8]? {
+    if position == 0 { return pinned }
+    guard let region = try transaction.find(IndexKey.queue(position, in: id), in: indexes.queue)
+    else { return nil }
+    return id.prefix + transaction.bytes(of: region).copied
+  }
+
+  /// The same in a write transaction, which can then remove the queue's record without another search.
+  func entryKey(
+    in transaction: inout WriteTransaction, _ indexes: Indexes
+  ) throws(LMDBError) -> [UInt8]? {
+    if position == 0 { return pinned }
+    return try IndexKey.withQueue(position, in: id) { key throws(LMDBError) -> [UInt8]? in
+      guard let storedKey = try transaction.locate(key, in: indexes.queue) else { return nil }
+      return [UInt8](count: 4 + storedKey.count) { bytes in
+        bytes.append(bigEndian: id.rawValue)
+        bytes.append(contentsOf: storedKey)
+      }
+    }
+  }
+
+  /// Whether an entry is indexed here.
+  func leads(to header: EntryHeader) -> Bool {
+    header.deadline == deadline && header.sequence == position
+  }
+}
+
+/// A record of the queue: a position, and the entry that has it.
+struct QueueRecord {
+  let position: UInt64
+  /// The entry's key in the main database.
+  let entryKey: [UInt8]
+
+  /// Nil if it is damaged.
+  init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {
+    guard let position = Self.position(of: key), !value.isEmpty else { return nil }
+    self.position = position
+    entryKey = key.extracting(0..<4).copied + value.copied
+  }
+
+  /// The position alone; nil if the key is damaged.
+  static func position(of key: Span<UInt8>) -> UInt64? {
+    guard let (position, end) = QueuePosition.read(key, at: 4), end == key.count, position > 0
+    else { return nil }
+    return position
+  }
+
+  /// The entry as an eviction policy sees it; nil if the record is not the entry that has this position.
+  func candidate(_ record: Span<UInt8>) -> Candidate? {
+    guard let entry = StoredEntry(entryKey: entryKey, record: record),
+      entry.header.sequence == position
+    else { return nil }
+    let key = entry.key ?? []
+    return Candidate(
+      sequence: position, size: UInt64(entry.valueCount),
+      hash: Checksum.keyHash(of: key.span, in: entry.id), slot: entryKey)
+  }
+}

@@ -1,0 +1,94 @@
+import LMDB
+import LarderSystem
+
+/// An entry, fresh or stale, as a load sees it.
+struct CachedEntry {
+  var id: NamespaceID
+  var header: EntryHeader
+  var state: Store.Entry.State
+  /// Nil for a lookup that counts as a read: a hit needs none, and to read them copies each.
+  var fields: EntryFields?
+
+  /// Whether the entry may be served within a window after its expiry.
+  func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
+    guard state != .expired else { return false }
+    guard let window else { return true }
+    let end = Timestamp(milliseconds: header.expires).advanced(by: window)
+    return now < end
+  }
+}
+
+extension EntryReader {
+  /// Finds the entry under `key`, fresh or stale, for a caller whose lookup counts as a read, and lends its value; a negative
+  /// entry has none.
+  ///
+  /// - Parameters:
+  ///   - id: the namespace's id in this transaction; ``NamespaceID/store`` if it does not exist.
+  ///   - isKnown: called before the value is lent; true means that it is not needed.
+  /// - Returns: nil if there is no entry, or an expired one.
+  func lendCounted(
+    _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
+    in transaction: borrowing ReadTransaction, recordsAccess: Bool,
+    unless isKnown: (CachedEntry) -> Bool, _ body: (Span<UInt8>) throws -> Void
+  ) throws -> CachedEntry? {
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let now = clock.coarseNow
+    let found = try lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+    if found.outcome != .fresh {
+      recordMiss(found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
+    }
+    guard let cached = cachedEntry(found, at: now) else { return nil }
+    if recordsAccess { recordAccess(found, key: key, at: now) }
+    if found.outcome == .negative { return cached }
+    if isKnown(cached) {
+      if cached.state == .fresh { handle.count(.hits, stripe: transaction.stripe) }
+      return cached
+    }
+    let isWhole = try withValue(of: found, key: key, in: transaction) { value in
+      if cached.state == .fresh { handle.count(.hits, stripe: transaction.stripe) }
+      try body(value)
+    }
+    if isWhole { return cached }
+    handle.count(.damaged, stripe: transaction.stripe)
+    return nil
+  }
+
+  /// The same for the load itself, which does not count: the entry comes with its fields, without those that transforms
+  /// hide.
+  func lendWithFields(
+    _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction,
+    unless isKnown: (CachedEntry) -> Bool, _ body: (Span<UInt8>) throws -> Void
+  ) throws -> CachedEntry? {
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let now = clock.coarseNow
+    let found = try lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+    guard var cached = cachedEntry(found, at: now), let fields = readableFields(found, key: key)
+    else { return nil }
+    cached.fields = fields
+    if found.outcome == .negative || isKnown(cached) { return cached }
+    return try withValue(of: found, key: key, in: transaction, body) ? cached : nil
+  }
+
+  /// Nil if there is no entry, or an expired one.
+  private func cachedEntry(_ found: borrowing Lookup, at now: Int64) -> CachedEntry? {
+    let state: Store.Entry.State
+    switch found.outcome {
+    case .absent, .damaged, .expired: return nil
+    case .fresh: state = .fresh
+    case .stale: state = .stale
+    case .negative: state = clock.state(of: found.header, at: now)
+    }
+    return CachedEntry(id: found.id, header: found.header, state: state)
+  }
+
+  /// Nil if the fields cannot be read.
+  private func readableFields(_ found: borrowing Lookup, key: Span<UInt8>) -> EntryFields? {
+    guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
+      return nil
+    }
+    guard transforms.hasRequired || fields[.transformedMetadata] != nil else { return fields }
+    let entry = TransformContext(
+      key.copied, in: found.id, version: found.header.version, reader: self)
+    return transforms.readable(fields, of: entry)
+  }
+}

@@ -1,0 +1,125 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+extension CacheMemory {
+  @inline(__always)
+  func hash(of key: Span<UInt8>) -> UInt64 {
+    // 0 marks a free slot.
+    max(1, keyHash.hash(of: key))
+  }
+
+  @inline(__always)
+  static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> 60) }
+
+  /// The item under `key` if it is certain without a lookup in the store that it is current and fresh.
+  ///
+  /// A commit that ended before this call has a number up to `newest`, which is read first. The only lock taken is that of
+  /// the key's shard, which makes the counts exact too.
+  func current(_ key: Span<UInt8>) -> MemoryItem? { withCurrent(key) { $0 } }
+
+  /// The decoded value of that item; to return the item, too, would take another reference count.
+  @usableFromInline
+  func currentBox(_ key: Span<UInt8>) -> (any AnyMemoryBox)? { withCurrent(key) { $0.box } }
+
+  @inline(__always)
+  private func withCurrent<Part: Sendable>(
+    _ key: Span<UInt8>, _ part: (MemoryItem) -> Part
+  ) -> Part? {
+    let newest = environment.lastTransaction
+    // The store is closed, or belongs to another process after a fork: the lookup in the store reports that.
+    if newest == 0 { return nil }
+    let hash = hash(of: key)
+    let stripe = Self.stripe(of: hash)
+    return shards.withLock(stripe) { table in
+      guard let item = table.find(hash, key), item.isCurrent(at: newest) else { return nil }
+      // Most entries do not expire: then no clock is read.
+      guard item.neverExpires || isFresh(item) else { return nil }
+      item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
+      counters.count(MemoryCounts.Kind.hits.rawValue, stripe: stripe)
+      return part(item)
+    }
+  }
+
+  @inline(never)
+  private func isFresh(_ item: MemoryItem) -> Bool {
+    var now = clock.coarseNow
+    if clock.isSystem, item.isNearItsEnd(at: now) { now = SystemTime.milliseconds }
+    return item.isFresh(at: now)
+  }
+
+  /// The item under `key`, to be compared with the store.
+  func item(_ key: Span<UInt8>) -> MemoryItem? {
+    let hash = hash(of: key)
+    return shards.withLock(Self.stripe(of: hash)) { $0.find(hash, key) }
+  }
+
+  /// Records that the entry has the item's value in a snapshot, and that a read returned it.
+  func confirm(_ item: MemoryItem, _ header: EntryHeader, snapshot: UInt64) {
+    let stripe = Self.stripe(of: item.hash)
+    shards.withLock(stripe) { _ in
+      item.confirm(header, snapshot: snapshot)
+      item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
+      counters.count(MemoryCounts.Kind.revalidatedHits.rawValue, stripe: stripe)
+    }
+  }
+
+  func countMiss() { counters.count(MemoryCounts.Kind.misses.rawValue) }
+
+  /// Keeps the value that an entry has in a snapshot.
+  ///
+  /// A present value of a later snapshot stays.
+  func keep(
+    _ box: any AnyMemoryBox, for key: Span<UInt8>, cost: Int, id: NamespaceID, header: EntryHeader,
+    snapshot: UInt64, now: Int64
+  ) {
+    let cost = max(0, cost)
+    let limits = limits
+    let size = MemoryUsage(cost: cost, entries: 1)
+    guard limits.capacity.holds(size), let spare = budget.reserve(cost, for: self) else {
+      // An older value must not stay in the place of one that cannot be kept.
+      if let item = item(key) { remove(item) }
+      return
+    }
+    let item = MemoryItem(
+      key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), box: box,
+      id: id, header: header, snapshot: snapshot)
+    budget.release(put(item, spare: spare, now: now))
+  }
+
+  /// Inserts an item and evicts others for it.
+  ///
+  /// - Parameter spare: the cost that the budget has left besides the item.
+  /// - Returns: the cost of all values that are not kept, for the budget.
+  private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
+    let size = MemoryUsage(cost: item.cost, entries: 1)
+    // Released after the lock.
+    var leaving: [MemoryItem] = []
+    var replaced: MemoryItem?
+    let isKept = state.withLock { state in
+      let capacity = state.limits.capacity
+      guard capacity.holds(size) else { return false }
+      let stripe = Self.stripe(of: item.hash)
+      let present = shards.withLock(stripe) { $0.item(withKeyOf: item) }
+      if let present, present.snapshot > item.snapshot { return false }
+      // While the caches of the store are full, this one is as large as it can be.
+      let bound = MemoryUsage(
+        cost: state.policy.usage.cost.saturatingAdding(item.cost).saturatingAdding(spare),
+        entries: .max)
+      if let present {
+        leaving = state.policy.replace(present, by: item, capacity: capacity, now: now)
+        replaced = present
+      } else {
+        leaving = state.policy.insert(item, capacity: capacity.limited(to: bound), now: now)
+      }
+      firstRecent.store(state.policy.firstRecent, ordering: .relaxed)
+      forget(leaving)
+      let previous = shards.withLock(stripe) { $0.put(item) }
+      assert(previous === replaced)
+      return true
+    }
+    counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
+    let left = leaving.reduce(0) { $0 + $1.cost } + (replaced?.cost ?? 0)
+    return isKept ? left : left + item.cost
+  }
+}

@@ -1,0 +1,137 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The sizes of a data file before and after it was compacted.
+public struct Compaction: Sendable, Hashable {
+  /// Bytes of the file before.
+  public var before: Int
+  /// Bytes of the file that replaced it.
+  public var after: Int
+}
+
+extension Store {
+  /// Rewrites the data file of the store at `path` without free pages. A file shrinks in no other way.
+  ///
+  /// No process can open the store meanwhile. The disk must have room for both files. A kill or a power failure at any moment
+  /// leaves the old file or the new one. O(entries).
+  ///
+  /// - Parameter shouldContinue: called from time to time with the number of records copied, and of all; false stops it.
+  /// - Returns: nil if it was stopped; then nothing has changed.
+  /// - Throws: ``LarderError/Code/busy`` if a process has the store open; the message names the processes.
+  public static func compact(
+    at path: String, options: Options = Options(),
+    _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
+  ) throws(LarderError) -> Compaction? {
+    let environment = try StoreEngine.environmentToCompact(at: path, options)
+    defer { environment.close() }
+    let before = environment.fileSize
+    do throws(LMDBError) {
+      try environment.closeCompacting(shouldContinue)
+    } catch .stopped {
+      return nil
+    } catch .occupied {
+      throw try StoreEngine.occupied(environment)
+    } catch {
+      throw LarderError(error, path: environment.path)
+    }
+    return Compaction(before: before, after: environment.fileSize)
+  }
+
+  /// Makes a new store at `path` with the contents of this one, in a file without free pages. Other threads and processes may
+  /// read and write meanwhile; pages that they free cannot be reused before the copy is done.
+  ///
+  /// - Parameter shouldContinue: as in ``compact(at:options:_:)``.
+  /// - Returns: nil if it was stopped; then nothing was made.
+  /// - Throws: ``LarderError/Code/exists`` if there is something at `path`.
+  public func copyCompacted(
+    to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
+  ) throws(LarderError) -> Compaction? {
+    do throws(OpenError) {
+      try engine.environment.copyCompacted(to: path, shouldContinue)
+    } catch {
+      if error.cause == .stopped { return nil }
+      throw LarderError(error)
+    }
+    return Compaction(
+      before: engine.environment.fileSize, after: Environment.fileSize(at: path))
+  }
+}
+
+extension StoreEngine {
+  /// The environment of a store that this process does not have open.
+  fileprivate static func environmentToCompact(
+    at path: String, _ options: Store.Options
+  ) throws(LarderError) -> Environment {
+    var options = options
+    options.create = false
+    let environment = try Environment.open(at: path, options)
+    guard environment.attachment.withLock({ $0.object == nil }) else {
+      throw LarderError(
+        .busy, "\(environment.path) is open in this process", hint: "close it here first")
+    }
+    _ = try StoreFormat(of: environment)
+    return environment
+  }
+
+  /// The error that names the processes that have the store open and have read from it.
+  fileprivate static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
+    do throws(LMDBError) {
+      try environment.clearDeadReaders()
+      let own = Int(ProcessInfo.processInfo.processIdentifier)
+      let others = Set(try environment.readersNow().map(\.process)).subtracting([own]).sorted()
+      let names =
+        others.isEmpty
+        ? "another process has"
+        : others.count == 1
+          ? "process \(others[0]) has"
+          : "processes \(others.map(String.init).joined(separator: ", ")) have"
+      return LarderError(
+        .busy, "\(names) \(environment.path) open",
+        hint: "close it there first, or make a compact copy")
+    } catch {
+      throw LarderError(error, path: environment.path)
+    }
+  }
+}
+
+/// Whether the files of an open store are as they were when it was opened.
+public enum StoreHealth: Sendable, Hashable {
+  /// The files are in their places, and can be written if the store was opened for writing.
+  case healthy
+  /// The directory or a file of the store was deleted or moved. Reads still see the deleted files, and writes throw: close
+  /// the store and open it again.
+  case missing
+  /// Another store is at the path. Reads still see the old files, and writes throw: close the store and open it again.
+  case replaced
+  /// The directory or a file of the store may not be written any more, for the reason in words. Reads are not affected.
+  case unwritable(String)
+}
+
+extension Store {
+  /// Looks at the store's files: a few system calls, no lock. Throws ``LarderError/Code/closed`` for a closed store.
+  ///
+  /// ``changes(in:)`` reports every change of it while there is a subscription.
+  public func health() throws(LarderError) -> StoreHealth {
+    guard engine.environment.isOpen else { throw engine.error(.closed) }
+    return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
+  }
+}
+
+extension StoreHealth {
+  init(of environment: Environment, needsWriting: Bool) {
+    self =
+      switch environment.fileProblem(needsWriting: needsWriting) {
+      case nil: .healthy
+      case .missing: .missing
+      case .replaced: .replaced
+      case .unwritable(let error): .unwritable(error.description)
+      }
+  }
+}

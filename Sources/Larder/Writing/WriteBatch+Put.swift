@@ -1,0 +1,159 @@
+import LMDB
+import LarderSystem
+
+/// Storing a value under the bytes of its key and the name of its namespace.
+extension WriteBatch {
+  /// Stores a value, replaces the entry that is there, and evicts others if limits require it.
+  ///
+  /// - Returns: where it is stored, and its header as the memory tier remembers it, without the checksum.
+  @discardableResult
+  mutating func put(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
+    guard !writer.engine.transforms.isEmpty, (1...Key.longest).contains(key.count) else {
+      return try put(value, for: key, in: name, attributes, nil)
+    }
+    try budget.checkSize(value.count, in: try writer.namespace(name) ?? .new, named: name)
+    let id = try writer.findOrMakeNamespace(name).id
+    let entry = TransformContext(
+      key.copied, in: id, version: try writer.nextNumber(in: id), reader: writer.engine.reader)
+    let transformed = try writer.engine.transforms.apply(to: value, attributes, of: entry)
+    if let bytes = transformed.bytes {
+      return try put(bytes.span, for: key, in: name, attributes, transformed)
+    }
+    return try put(value, for: key, in: name, attributes, transformed)
+  }
+
+  /// - Parameter transformed: what transforms have made of value and metadata, of which `value` has the bytes already.
+  private mutating func put(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ attributes: EntryAttributes,
+    _ transformed: TransformedValue?
+  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
+    guard (1...Key.longest).contains(key.count) else {
+      throw LarderError(
+        .invalidArgument, "a key of \(key.count) bytes cannot be stored in namespace \(name)",
+        hint: "use 1 to \(Key.longest) bytes")
+    }
+    // Whatever can be refused is checked before the first change.
+    let known = try writer.namespace(name)
+    try budget.checkSize(transformed?.size ?? value.count, in: known ?? .new, named: name)
+    let isLong = key.count > StoredKey.longestShort
+    let owners = try resolve(attributes.owners, mayCome: attributes.awaitsOwners)
+    let lifetime = try Lifetime(
+      attributes.expires, stale: attributes.stale, in: known ?? .new, at: writer.now)
+    var fields = try attributes.fields(
+      longKey: isLong ? key.copied : nil, owners: owners, transformed)
+    let idle = attributes.idle.flatMap { IdleInterval($0) } ?? lifetime.idle
+    fields.idle = idle
+    let encodedFields = fields.encoded()
+    try checkBudget(value.count + key.count + encodedFields.count)
+
+    let namespace =
+      if let known { known } else { try writer.findOrMakeNamespace(name) }
+    let id = namespace.id
+    let entryKey = StoredKey.entry(key, in: id)
+    let previous = try replaced(at: entryKey, key: key)
+    let version =
+      if let transformed { transformed.version } else { try writer.nextNumber(in: id) }
+    let isPinned = attributes.isPinned ?? previous?.header.flags.contains(.pinned) ?? false
+    var flags: EntryHeader.Flags = isLong ? .longKey : []
+    if isPinned { flags.insert(.pinned) }
+    if idle != nil { flags.insert(.idle) }
+    if !attributes.tags.isEmpty { flags.insert(.tagged) }
+    if transformed?.steps != nil { flags.insert(.transformed) }
+    if attributes.isNegative { flags.insert(.negative) }
+    let expires = lifetime.expires(key, version: version)
+    var header = EntryHeader(
+      flags: flags, codec: attributes.codec.rawValue,
+      written: min(attributes.written ?? writer.now, writer.now).milliseconds, expires: expires,
+      staleUntil: Lifetime.late(expires, stale: lifetime.stale), deadline: EntryHeader.never,
+      sequence: isPinned ? 0 : queuePosition(of: previous, version: version, in: namespace),
+      version: version, fieldsCount: UInt32(encodedFields.count))
+    header.deadline = header.indexedDeadline(replacing: previous?.header)
+    let recordCount = header.encodedSize + encodedFields.count + value.count
+    let isChunked = try budget.needsChunks(
+      value: value.count, recordCount: recordCount, &writer)
+    if isChunked { header.flags.insert(.chunked) }
+
+    try admit(
+      EntryWeight(
+        size: value.count, stored: recordCount + (isChunked ? ChunkedPayload.size : 0),
+        queuePosition: header.sequence),
+      replacing: previous, at: entryKey, key: key, owners: owners, isChunked: isChunked,
+      in: namespace)
+    try writer.store(
+      EntryDraft(
+        entryKey: entryKey, header: header, fields: fields, encodedFields: encodedFields,
+        owners: owners),
+      value, key: key, replacing: previous)
+    writer.engine.access.written(
+      Checksum.keyHash(of: key, in: id), isNew: previous == nil, sequence: header.sequence,
+      of: id, in: writer.now.milliseconds / 60_000)
+    try writer.recordSet(
+      key, in: id, before: previous?.valueCount, after: value.count, expires: header.expires)
+    writer.recordWriteTime()
+    return (id, header.remembered(idle))
+  }
+
+  /// An overwrite keeps its position in the queue, except where the order is that of writing.
+  private func queuePosition(
+    of previous: StoredEntry?, version: UInt64, in namespace: KnownNamespace
+  ) -> UInt64 {
+    guard let previous, previous.header.sequence != 0, namespace.rules.eviction != .fifo else {
+      return version
+    }
+    return previous.header.sequence
+  }
+
+  /// The entry that a write replaces. One that cannot be replaced in place, because it is damaged or belongs to another
+  /// long key, is removed from every index first.
+  private mutating func replaced(
+    at entryKey: [UInt8], key: Span<UInt8>
+  ) throws(LarderError) -> StoredEntry? {
+    switch try writer.contents(of: entryKey) {
+    case .empty:
+      return nil
+    case .damaged:
+      try writer.recordDamage(entryKey)
+      return nil
+    case .entry(let previous) where previous.has(key):
+      return previous
+    case .entry(let other):
+      try writer.remove(other, reason: .replaced)
+      return nil
+    }
+  }
+
+  /// Adds an entry that is about to be written to the counters, in place of `previous`, and makes room for it.
+  ///
+  /// - Throws: ``LarderError/Code/full``, with the counters as they were, if too little may be evicted.
+  private mutating func admit(
+    _ weight: EntryWeight, replacing previous: StoredEntry?, at entryKey: [UInt8],
+    key: Span<UInt8>, owners: [StoredOwner], isChunked: Bool, in namespace: KnownNamespace
+  ) throws(LarderError) {
+    let id = namespace.id
+    if let previous { try writer.subtract(EntryWeight(previous), from: id) }
+    try writer.add(weight, to: id)
+    if budget.mayEvict(namespace.rules) {
+      let protected = ProtectedEntries(
+        written: entryKey, owners: owners.map(\.entryKey) + (previous?.owners ?? []).map(\.entryKey)
+      )
+      do throws(LarderError) {
+        if previous == nil, weight.queuePosition != 0 {
+          let candidate = Candidate(
+            sequence: weight.queuePosition, size: UInt64(weight.size),
+            hash: Checksum.keyHash(of: key, in: id), slot: entryKey)
+          try budget.noteInserted(candidate, in: namespace, protected, &writer)
+        }
+        try budget.makeRoom(in: namespace, protected, &writer)
+        try budget.makeRoomInStore(protected, &writer)
+        try budget.makeRoomOnDisk(for: weight, isChunked: isChunked, protected, &writer)
+      } catch {
+        try writer.subtract(weight, from: id)
+        if let previous { try writer.add(EntryWeight(previous), to: id) }
+        throw error
+      }
+    }
+    if let previous { try writer.count(.replaced, bytes: previous.valueCount, in: id) }
+  }
+}

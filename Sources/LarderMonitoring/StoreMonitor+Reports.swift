@@ -1,0 +1,95 @@
+#if Metrics
+  public import CoreMetrics
+  import Synchronization
+
+  extension StoreMonitor.Report {
+    /// Metrics as gauges and counters of swift-metrics. A counter begins at 0 with the first look.
+    ///
+    /// - Parameter factory: makes them; the default is the one that the program has bootstrapped.
+    public static func metrics(to factory: any MetricsFactory = MetricsSystem.factory) -> Self {
+      let recorders = Recorders(factory: factory)
+      return Self(metrics: { metrics in recorders.record(metrics) })
+    }
+  }
+
+  /// The gauges and counters that were made, and the counts they have.
+  private final class Recorders: Sendable {
+    private struct Name: Hashable {
+      let name: String
+      let dimensions: [Metric.Dimension]
+    }
+
+    private struct State {
+      var gauges: [Name: Gauge] = [:]
+      var counters: [Name: (counter: Counter, last: Double)] = [:]
+    }
+
+    private let factory: any MetricsFactory
+    private let state = Mutex(State())
+
+    init(factory: any MetricsFactory) { self.factory = factory }
+
+    func record(_ metrics: [Metric]) {
+      state.withLock { state in
+        var present: Set<Name> = []
+        for metric in metrics {
+          let name = Name(name: metric.name, dimensions: metric.dimensions)
+          present.insert(name)
+          let labels = metric.dimensions.map { ($0.name, $0.value) }
+          switch metric.kind {
+          case .gauge:
+            let gauge =
+              state.gauges[name]
+              ?? Gauge(label: metric.name, dimensions: labels, factory: factory)
+            state.gauges[name] = gauge
+            gauge.record(metric.value)
+          case .counter:
+            guard let (counter, last) = state.counters[name] else {
+              let counter = Counter(label: metric.name, dimensions: labels, factory: factory)
+              state.counters[name] = (counter, metric.value)
+              continue
+            }
+            // A reset of the statistics begins at 0 again.
+            let rise = metric.value >= last ? metric.value - last : metric.value
+            state.counters[name] = (counter, metric.value)
+            if rise > 0 { counter.increment(by: Int64(rise)) }
+          }
+        }
+        // A namespace that was removed reports nothing any more.
+        for (name, gauge) in state.gauges where !present.contains(name) {
+          gauge.destroy()
+          state.gauges[name] = nil
+        }
+        for (name, (counter, _)) in state.counters where !present.contains(name) {
+          counter.destroy()
+          state.counters[name] = nil
+        }
+      }
+    }
+  }
+#endif
+
+#if Logging
+  public import Logging
+
+  extension StoreMonitor.Report {
+    /// Events as lines of a logger, with the metadata `event` and, for a namespace, `namespace`.
+    public static func logging(to logger: Logger) -> Self {
+      Self(event: { event in
+        var metadata: Logger.Metadata = ["event": .string(event.name)]
+        if let namespace = event.namespace { metadata["namespace"] = .string(namespace) }
+        logger.log(level: event.level.logLevel, "\(event.message)", metadata: metadata)
+      })
+    }
+  }
+
+  extension MonitoringEvent.Level {
+    fileprivate var logLevel: Logger.Level {
+      switch self {
+      case .notice: .notice
+      case .warning: .warning
+      case .error: .error
+      }
+    }
+  }
+#endif

@@ -1,0 +1,144 @@
+public import Larder
+
+extension SharedCache {
+  /// Stores `value` under `key` in the tier, and then in this store.
+  ///
+  /// - Parameters:
+  ///   - expires: how long it stays fresh, at most 30 days; nil takes the namespace's rule.
+  ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
+  /// - Throws: `LarderError/Code/unreachable`, and nothing has changed anywhere; `LarderError/Code/unanswered`, and
+  ///   this store has dropped its copy, whatever became of the tier's value; or the errors of a write.
+  public func set(
+    _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
+    tags: [String] = []
+  ) async throws {
+    let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    let bytes = try encode(value)
+    let frame = try frame(bytes, expires: expires, stale: stale, tags: tags)
+    let ticket = try copies.ticket()
+    let position: Position
+    do throws(LarderError) {
+      position = try await ask { () throws(LarderError) in
+        try await shared.tier.change(.set(key, tierValue(frame, key)))
+      }
+    } catch {
+      if error.code == .unanswered {
+        try await copies.drop(key)
+        local.leaveLoad(of: key.bytes)
+      }
+      throw error
+    }
+    var attributes = EntryAttributes(codec: codec.id, expires: expires)
+    attributes.stale = stale
+    attributes.tags = tags
+    let stamp = ValueStamp(version: position, written: 0)
+    attributes.metadata = stamp.bytes
+    copies.recent.note(RecentChanges.name(of: key), at: position)
+    try await store.commit(size: bytes.count) { [self, attributes] batch in
+      guard
+        try copies.mayStore(
+          stamp, current: position, ticket, for: key, tags: tags, in: &batch)
+      else {
+        try copies.removeCopy(of: key, olderThan: position, in: &batch)
+        return
+      }
+      try batch.set(value, for: key.bytes, in: local, attributes)
+    }
+    local.leaveLoad(of: key.bytes)
+  }
+
+  /// Removes the value under `key` from this store and from the tier, and ends the load of it on any machine: a value that
+  /// was loaded before the removal is stored nowhere.
+  ///
+  /// - Throws: `LarderError/Code/pending` if the tier cannot be reached: the key is removed here, and the removal waits
+  ///   in the store until some process of this machine can send it. `LarderError/Code/unreachable` if too many wait already.
+  public func remove(_ key: some StoreKey) async throws {
+    let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    try await change(.remove(key)) { position in try await copies.remove(key, at: position) }
+    local.leaveLoad(of: key.bytes)
+  }
+
+  /// Removes every value of the namespace from this store and from the tier.
+  ///
+  /// - Throws: as ``remove(_:)``.
+  public func clear() async throws {
+    try await change(.clear(namespace: name)) { position in
+      try await copies.clear(name, at: position)
+    }
+  }
+
+  /// Removes every value with the tag from this store and from the tier, in every namespace of the application.
+  ///
+  /// - Throws: as ``remove(_:)``.
+  public func invalidate(tag: String) async throws {
+    _ = try EntryAttributes.validated(tag)
+    try await change(.invalidate(tag: tag)) { position in
+      try await copies.invalidate(tag, at: position)
+    }
+  }
+
+  /// Makes a removal in the tier and here, or here and in the outbox.
+  ///
+  /// - Parameter here: gets the position of the removal; nil if it waits in the outbox.
+  private func change(
+    _ change: TierChange, here: (Position?) async throws -> Void
+  ) async throws {
+    let position: Position
+    do throws(LarderError) {
+      position = try await ask { () throws(LarderError) in
+        try await shared.tier.change(change)
+      }
+    } catch {
+      try copies.outbox.checkRoom()
+      try await here(nil)
+      throw LarderError(
+        .pending,
+        "a removal in namespace \(name) acts on this machine alone so far: \(error.message)",
+        hint: "nothing: it is sent when the server can be reached again")
+    }
+    try await here(position)
+  }
+
+  /// Asks the tier unless it has just failed repeatedly.
+  func ask<Result: Sendable>(
+    _ request: () async throws(LarderError) -> Result
+  ) async throws(LarderError) -> Result {
+    try await shared.breaker.run(
+      store.clock, isInTouch: copies.standing(limit: .zero) == .confirmed, request)
+  }
+
+  // MARK: Values on their way into the tier
+
+  func encode(_ value: Value) throws(LarderError) -> [UInt8] {
+    do {
+      return try codec.encode(value)
+    } catch {
+      throw LarderError(
+        .unencodable, "a \(Value.self) for namespace \(name) cannot be encoded: \(error)",
+        hint: "store a value that its codec can express")
+    }
+  }
+
+  /// The frame of encoded bytes, with the lifetimes that the namespace's rules supply.
+  func frame(
+    _ bytes: [UInt8], expires: Expiration?, stale: Duration?, tags: [String]
+  ) throws(LarderError) -> Frame {
+    guard tags.count <= Frame.mostTags else {
+      throw LarderError(
+        .invalidArgument, "a shared value cannot have \(tags.count) tags",
+        hint: "use at most \(Frame.mostTags)")
+    }
+    for tag in tags { _ = try EntryAttributes.validated(tag) }
+    let rules = try local.info()?.rules ?? local.rules ?? Rules()
+    return Frame(
+      codec: codec.id, soft: try (expires ?? rules.expires).lifetime(from: store.now),
+      stale: stale ?? rules.stale, tags: tags,
+      value: bytes.count <= shared.options.maxValueSize ? bytes : nil)
+  }
+
+  func tierValue(_ frame: Frame, _ key: SharedKey) -> TierValue {
+    TierValue(
+      frame: frame.encoded(for: key, of: shared.tier.application), lifetime: frame.hard,
+      tags: frame.tags)
+  }
+}

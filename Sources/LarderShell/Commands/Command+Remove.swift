@@ -1,0 +1,185 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let clear = Command(
+    "clear", .changing, .changes, "Removes every entry of a namespace, or of all.",
+    namespaces: .required,
+    options: BulkOptions.all, plain: BulkOptions.plain,
+    examples: [
+      Example("clear @thumbs --dry-run", "a preview"),
+      Example("clear @* --yes", "everything, in a script"),
+    ],
+    run: clearNamespaces)
+
+  private static func clearNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
+    let namespaces = try session.namespaces(call.namespaces)
+    let names = Set(namespaces.map(\.name))
+    let facts = try session.store.namespaces().filter { names.contains($0.name) }
+    let entries = facts.reduce(0) { $0 + $1.entries }
+    let bytes = facts.reduce(0) { $0 + $1.bytes }
+    let whole = call.namespaces == .all ? "every namespace" : namespaces[0].name
+    let all = Tally(entries: entries, bytes: bytes)
+    if call.isPreview {
+      var found = ChangeSummary("clear")
+      for facts in facts {
+        found.add(Tally(entries: facts.entries, bytes: facts.bytes), in: facts.name)
+      }
+      var fields = found.counts
+      if call.has("--verbose") {
+        var keys: [JSON] = []
+        let all = Selection(namespaces: call.namespaces)
+        try session.forEachEntries(of: all, in: namespaces, includingExpired: true) {
+          keys += $0.map { .key($0) }
+        }
+        fields.append(("keys", .json(.array(keys))))
+      }
+      try session.answer(found.preview(fields, for: session.presentation))
+      return .done
+    }
+    let confirmation = Confirmation(call: call, session: session, isSweeping: true)
+    // A value that is written from here on was not part of the question.
+    let horizon = confirmation.isGiven ? nil : try WriteHorizon(of: session.store)
+    try confirmation.require("remove \(all.inBrackets)") {
+      "Remove all \(all.inBrackets) of \(whole)?"
+    }
+    let done = try cleared(namespaces, asOf: horizon, in: session)
+    try session.acknowledge(
+      done.reply(
+        done.counts, "cleared \(whole): \(done.total.words)", for: session.presentation))
+    return .done
+  }
+
+  /// Clears namespaces at once. One with values that were written after the horizon loses the earlier ones instead, a
+  /// transaction for each batch.
+  private static func cleared(
+    _ namespaces: [Store.Namespace], asOf horizon: WriteHorizon?, in session: Session
+  ) throws -> ChangeSummary {
+    let removals = try session.write { batch in
+      var removals: [RemovalResult?] = []
+      for namespace in namespaces {
+        if let horizon {
+          removals.append(try batch.clear(namespace.name, asOf: horizon))
+        } else {
+          removals.append(try batch.clear(namespace.name))
+        }
+      }
+      return removals
+    }
+    var done = ChangeSummary("clear")
+    do {
+      for (namespace, removal) in zip(namespaces, removals) {
+        done.begin(namespace.name)
+        if let removal {
+          done.add(Tally(removal), in: namespace.name)
+        } else if let horizon {
+          try removeEntries(of: namespace, asOf: horizon, in: session) {
+            done.add($0, in: namespace.name)
+          }
+        }
+      }
+    } catch is Interruption {
+      throw ShellError(
+        .interrupted, "interrupted: cleared \(done.total.words); the rest is unchanged", hint: nil)
+    }
+    return done
+  }
+
+  private static func removeEntries(
+    of namespace: Store.Namespace, asOf horizon: WriteHorizon, in session: Session,
+    _ count: (Tally) -> Void
+  ) throws {
+    _ = try session.forEachBatch(of: Selection(namespaces: .all), in: [namespace]) { entries in
+      let removed = try session.write { batch in
+        var removed = Tally()
+        for entry in entries {
+          guard let present = try batch.entry(for: entry.key, in: namespace),
+            horizon.covers(present), try batch.remove(present.key, from: namespace)
+          else { continue }
+          removed.add(present)
+        }
+        return removed
+      }
+      count(removed)
+      try session.host.checkInterruption()
+    }
+  }
+
+  static let evict = Command(
+    "evict", aliases: ["delete", "del", "rm"], .changing, .changes, "Removes entries.",
+    selection: .required, options: BulkOptions.all,
+    plain: BulkOptions.plain,
+    examples: [
+      Example("evict 'Malm\u{F6} C:'*", "what keys lists with the same words"),
+      Example("evict @articles --older 7d --larger 10kB --dry-run", "a preview"),
+      Example("evict @articles --stdin -0 --yes", "keys that another command wrote"),
+    ],
+    run: evictEntries)
+
+  static let purge = Command(
+    "purge", .changing, .changes, "Removes entries that have expired and are still in the file.",
+    namespaces: .oneOrAll,
+    options: [BulkOptions.dryRun],
+    plain: BulkOptions.plain,
+    examples: [
+      Example("purge @*", "in all namespaces"),
+      Example("purge @departures --dry-run", "a preview"),
+    ],
+    run: purgeExpired)
+
+  private static func evictEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    var change = try EntryChange("evict", past: "evicted", call, in: session)
+    guard try !change.isPreview() else { return .done }
+    try change.confirm()
+    try change.apply { batch, namespace, entry in
+      try batch.remove(entry.key, from: namespace)
+      return true
+    }
+    let left = try change.namespaces.map { try $0.count() }.reduce(0, +)
+    try change.answer(
+      change.summary.counts,
+      "evicted \(change.summary.total.words), \(Wording.count(left)) left")
+    return .done
+  }
+
+  private static func purgeExpired(_ call: Invocation, in session: Session) throws -> Outcome {
+    let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
+    let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
+    let name = isWhole ? "@*" : namespaces[0].name
+    if call.has("--dry-run") {
+      var expired = Selection(namespaces: call.namespaces)
+      expired.filters = [.expired]
+      var found = ChangeSummary("purge")
+      var total = Tally()
+      try session.forEachEntries(of: expired, in: namespaces) { entries in
+        for entry in entries { total.add(entry) }
+      }
+      found.add(total, in: name)
+      try session.answer(found.preview(found.counts, for: session.presentation))
+      return .done
+    }
+    var isStopped = false
+    let removal = try session.withSteps("purging", unit: Wording.entries) { shouldContinue in
+      try session.store.purge(only: isWhole ? nil : namespaces[0]) { removal in
+        isStopped = !shouldContinue(removal.entries, nil)
+        return !isStopped
+      }
+    }
+    var done = ChangeSummary("purge")
+    done.add(Tally(removal), in: name)
+    let entries = Wording.count(done.total.entries, "expired entry", "expired entries")
+    let words: SafeText = "purged \(entries), \(Wording.size(done.total.bytes))"
+    guard !isStopped else {
+      throw ShellError(
+        .interrupted, "interrupted: \(words); the rest is unchanged", hint: nil)
+    }
+    if removal.skippedAfterClockJump {
+      try session.host.notify(
+        "note: nothing was purged: the clock jumped ahead by more than a day; if the time is right, purge again in a minute"
+      )
+    }
+    let fields = done.counts + [("postponed", .bool(removal.skippedAfterClockJump))]
+    try session.acknowledge(done.reply(fields, words, for: session.presentation))
+    return .done
+  }
+}

@@ -1,0 +1,142 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let export = Command(
+    "export", .store, .reads,
+    "Writes entries with all their facts; - is standard output.",
+    parameters: [.one("FILE", .file)], selection: .optional,
+    options: [
+      .value(
+        "--format", .choice(ExportFormat.allCases.map(\.rawValue)),
+        "jsonl, which import reads, or csv for other programs"),
+      .flag("--force", "replace an existing file"),
+      .value("--show", .columns, "with csv: fields of the values as columns: `help where`"),
+    ],
+    examples: [
+      Example("export backup.jsonl @*", "everything"),
+      Example("export - @departures --newer 1h", "into a pipe"),
+      Example("export sizes.csv @articles --format csv --force", "for other programs"),
+    ],
+    run: exportEntries)
+
+  private static func exportEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    let path = call.bytes("FILE")!
+    let isPipe = path == Array("-".utf8)
+    // A backup without a namespace is one of the whole store.
+    let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
+    let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
+    let shown = call.columns("--show") ?? []
+    guard shown.isEmpty || format == .csv else {
+      throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
+    }
+    let queries = session.queries
+    let writer =
+      isPipe
+      ? Host.Writer(write: session.write, finish: {})
+      : try LocalFile(path, of: session).writer(replaces: call.has("--force"))
+    let total = try namespaces.map { try $0.count() }.reduce(0, +)
+    var done = Tally()
+    var last: Store.Entry?
+    do {
+      try writer.write(format.head(namespaces.map { try session.facts(of: $0.name) }, shown))
+      try session.withProgress("exporting", of: total) { progress in
+        try session.forEachValue(of: selection, in: namespaces) { entry, value in
+          // A negative entry has no value to keep.
+          let cells =
+            shown.isEmpty
+            ? [] : queries.values(shown.map(\.operand), for: .column, entry, value).map(\.cell)
+          let columns = zip(shown, cells).map { (Column($0.label), $1) }
+          let line = entry.isNegative ? nil : format.line(entry, value, columns)
+          return (entry: entry.withoutExtras, line: line)
+        } _: { items in
+          for item in items {
+            guard let line = item.line else { continue }
+            try writer.write(line)
+            done.add(item.entry)
+          }
+          last = items.last?.entry
+          try progress.advance(by: items.count)
+          return true
+        }
+      }
+      try writer.finish()
+    } catch is Interruption {
+      let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
+      throw ShellError(
+        .interrupted, "interrupted: \(done.words) written\(place)",
+        hint: isPipe ? "the output ends with a whole line" : "the file was not created")
+    }
+    if !session.settings.isQuiet { try session.host.notify(summary(done, path, session)) }
+    return .done
+  }
+
+  /// The answer may be the export itself, so the summary goes to standard error.
+  private static func summary(_ done: Tally, _ path: [UInt8], _ session: Session) -> SafeText {
+    switch session.presentation.mode {
+    case .json, .jsonl:
+      let fields = [
+        JSON.Field("entries", .number(done.entries)), JSON.Field("bytes", .number(done.bytes)),
+        Cell.bytes(path).jsonField("file"),
+      ]
+      return "\(JSON.object(fields).text)"
+    default:
+      return path == Array("-".utf8)
+        ? "exported \(done.words)" : "exported \(done.words) to \(path)"
+    }
+  }
+
+  static let `import` = Command(
+    "import", .store, .changes, "Stores the entries of an export; - is standard input.",
+    parameters: [.one("FILE", .file)],
+    options: [
+      .value(
+        "--on-conflict", .choice(Import.Conflict.allCases.map(\.rawValue)),
+        "the entry to keep where a key exists; default: newer"),
+      BulkOptions.dryRun, BulkOptions.yes,
+    ],
+    plain: BulkOptions.plain,
+    examples: [
+      Example("import backup.jsonl", "entries newer than the existing ones"),
+      Example("import - --on-conflict keep", "from a pipe, only absent keys"),
+      Example("import backup.jsonl --dry-run", "a preview"),
+    ],
+    run: importEntries)
+
+  private static func importEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    let path = call.bytes("FILE")!
+    let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
+    let isDry = call.has("--dry-run")
+    let lines: LineSource
+    if path == Array("-".utf8) {
+      guard let input = session.host.input else { throw ShellError.inputIsTaken }
+      lines = LineSource(input)
+    } else {
+      lines = try LineSource(LocalFile(path, of: session))
+    }
+    if conflict == .replace, !isDry {
+      try Confirmation(call: call, session: session, isSweeping: true)
+        .require("replace existing entries") { "Replace existing entries, also newer ones?" }
+    }
+    let name: SafeText =
+      path == Array("-".utf8) ? "stdin" : "\(String(decoding: path, as: UTF8.self))"
+    var run = Import(lines, named: name, conflict, isDry: isDry, into: session)
+    try run.run()
+    for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
+      try session.noteTransform(
+        of: session.store.namespace(name), stored: "the imported ones are not",
+        missed: "these entries")
+    }
+    let counts = run.counts
+    let fields: [ChangeSummary.Field] =
+      [
+        ("added", .number(counts.added.entries)), ("replaced", .number(counts.replaced.entries)),
+        ("skipped", .number(counts.skipped)), ("expired", .number(counts.expired)),
+        ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
+      ]
+    try isDry
+      ? session.answer(run.preview(fields, for: session.presentation))
+      : session.acknowledge(run.done.reply(fields, run.words, for: session.presentation))
+    return .done
+  }
+}

@@ -1,0 +1,158 @@
+import Larder
+import ShellLanguage
+
+/// Parts of a page without network access and scripts.
+enum HTML {
+  /// Text between tags or in an attribute: hidden characters are escaped, and nothing becomes a tag.
+  static func text(_ text: String) -> String {
+    var result = ""
+    for scalar in SafeText(text).description.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "'": result += "&#39;"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  static func page(_ title: String, _ sections: [String]) -> String {
+    """
+    <!DOCTYPE html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>\(text(title))</title>
+    <style>
+    :root { color-scheme: light dark; --ink: #1d2430; --paper: #fbfaf7; --faint: #667; --bar: #2f6f8f; --line: #d9d6cd; }
+    @media (prefers-color-scheme: dark) { :root { --ink: #e6e4dd; --paper: #16191f; --faint: #9aa; --bar: #6fb4d3; --line: #333a45; } }
+    body { margin: 2rem auto; max-width: 52rem; padding: 0 1rem; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+    h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line); }
+    p { color: var(--faint); } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+    td, th { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line); } th { color: var(--faint); font-weight: normal; }
+    td[data-title=namespace], td[data-title=key] { overflow-wrap: anywhere; } td[data-title=written], td[data-title=expires] { white-space: nowrap; }
+    .bars { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .3rem .7rem; margin: 0; font-size: .9rem; } .bars > div { display: contents; }
+    dt { text-align: right; overflow-wrap: anywhere; } dd { margin: 0; display: flex; align-items: center; gap: .5rem; } dd span { white-space: nowrap; }
+    dd i { background: var(--bar); height: 1rem; border-radius: 2px; flex: none; } footer { overflow-wrap: anywhere; font-size: .9rem; }
+    .time { display: block; width: 100%; height: 10rem; } .time rect { fill: var(--bar); } .time line { stroke: var(--line); vector-effect: non-scaling-stroke; }
+    .ends { display: flex; justify-content: space-between; margin: .2rem 0 1rem; font-size: .9rem; }
+    @media (max-width: 40rem) { .bars { grid-template-columns: 1fr; gap: 0; } dt { text-align: left; margin-top: .5rem; } }
+    @media (max-width: 54rem) { tr { display: block; padding: .3rem 0; border-bottom: 1px solid var(--line); }
+      td { display: flex; border: 0; padding: 0; } td::before { content: attr(data-title); color: var(--faint); flex: 0 0 7rem; }
+      tr:first-child { display: none; } }
+    </style>
+    </head>
+    <body>
+    \(sections.joined(separator: "\n"))
+    </body>
+    </html>
+
+    """
+  }
+
+  static func section(_ title: String, _ body: String) -> String {
+    "<section>\n<h2>\(text(title))</h2>\n\(body)\n</section>"
+  }
+
+  /// A row for each entry; in a narrow window each fact has a line of its own, behind its title, so that none is cut.
+  static func table(_ titles: [String], _ rows: [[String]]) -> String {
+    let head = titles.map { "<th>\(text($0))</th>" }.joined()
+    let body = rows.map { row in
+      "<tr>"
+        + zip(titles, row).map { "<td data-title=\"\(text($0))\">\(text($1))</td>" }.joined()
+        + "</tr>"
+    }
+    return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
+  }
+
+  /// A bar for each row, the longest as long as fits. Labels wrap, and in a narrow window they stand above their bars, so
+  /// that none is cut.
+  ///
+  /// - Parameter rows: The label, the part of the longest bar, and the amount in words.
+  static func bars(_ title: String, _ rows: [(label: String, share: Double, words: String)])
+    -> String
+  {
+    let items = rows.map { row in
+      let share = row.share.isFinite ? min(max(row.share, 0), 1) : 0
+      let part = Int((share * 1000).rounded())
+      return "<div><dt>\(text(row.label))</dt><dd>"
+        + "<i style=\"width: calc((100% - 11rem) * \(part) / 1000)\"></i>"
+        + "<span>\(text(row.words))</span></dd></div>"
+    }
+    return (["<dl class=\"bars\" aria-label=\"\(text(title))\">"] + items + ["</dl>"])
+      .joined(separator: "\n")
+  }
+}
+
+/// The hit rate of the store over time: a column for each interval between two samples.
+struct HitRateChart {
+  /// The reads between two samples.
+  struct Interval: Equatable {
+    let start: Timestamp
+    let end: Timestamp
+    let reads: UInt64
+    /// Hits, stale ones included, among the reads.
+    let rate: Double
+  }
+
+  let intervals: [Interval]
+
+  /// Intervals without reads, and those in which counts were reset, are left out.
+  init(_ samples: [ReadSample]) {
+    intervals = zip(samples, samples.dropFirst()).compactMap { before, after in
+      guard after.hits >= before.hits, after.staleHits >= before.staleHits,
+        after.misses >= before.misses
+      else { return nil }
+      let answered = (after.hits - before.hits) &+ (after.staleHits - before.staleHits)
+      let reads = answered &+ (after.misses - before.misses)
+      guard reads > 0 else { return nil }
+      return Interval(
+        start: before.time, end: after.time, reads: reads, rate: Double(answered) / Double(reads))
+    }
+  }
+
+  /// The chart with the times of its ends below.
+  func html(_ clock: WallClock) -> String {
+    guard let first = intervals.first?.start, let last = intervals.last?.end else {
+      return
+        "<p>No hit rate over time: maintenance of the store samples the reads once an hour, and two samples with reads between them are needed.</p>"
+    }
+    let (width, height) = (1000.0, 200.0)
+    let span = Double(max(last.milliseconds - first.milliseconds, 1))
+    func position(_ time: Timestamp) -> Double {
+      Double(time.milliseconds - first.milliseconds) / span * width
+    }
+    let lines = [0.0, 0.5, 1.0].map { part in
+      "<line x1=\"0\" x2=\"1000\" y1=\"\(part * height)\" y2=\"\(part * height)\"/>"
+    }
+    let columns = intervals.map { interval in
+      let (x, end) = (position(interval.start), position(interval.end))
+      let tall = max(interval.rate * height, 1)
+      let words =
+        "\(clock.fullDate(interval.start.unix)) to \(clock.fullDate(interval.end.unix)): \(Self.percent(interval.rate)) of \(Wording.count(Int(clamping: interval.reads)))"
+      return
+        "<rect x=\"\(Self.short(x))\" y=\"\(Self.short(height - tall))\" width=\"\(Self.short(max(end - x - 1, 1)))\" height=\"\(Self.short(tall))\"><title>\(HTML.text(words))</title></rect>"
+    }
+    let lowest = intervals.map(\.rate).min() ?? 0
+    let highest = intervals.map(\.rate).max() ?? 0
+    let words = "Hit rate over time, \(Self.percent(lowest)) to \(Self.percent(highest))"
+    return
+      (["<p>\(HTML.text(words)); lines at 0, 50 and 100 %</p>"]
+      + [
+        "<svg class=\"time\" viewBox=\"0 -1 1000 202\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(HTML.text(words))\">"
+      ] + lines + columns
+      + [
+        "</svg>",
+        "<p class=\"ends\"><span>\(HTML.text(clock.fullDate(first.unix)))</span><span>\(HTML.text(clock.fullDate(last.unix)))</span></p>",
+      ]).joined(separator: "\n")
+  }
+
+  private static func percent(_ rate: Double) -> String { "\(Int((rate * 100).rounded())) %" }
+
+  /// A coordinate with one decimal.
+  private static func short(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
+}

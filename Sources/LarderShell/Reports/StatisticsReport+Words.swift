@@ -1,0 +1,57 @@
+import Larder
+import ShellLanguage
+
+extension RemovalReason {
+  /// The limit that caused an eviction; nil for other removals.
+  var eviction: String? {
+    guard isEviction else { return nil }
+    return switch self {
+    case .evictedForEntries: "entries of the namespace"
+    case .evictedForBytes: "bytes of the namespace"
+    case .evictedForStoreEntries: "entries of the store"
+    case .evictedForStoreBytes: "bytes of the store"
+    case .evictedForDisk: "size of the file"
+    default: "\(self)"
+    }
+  }
+}
+
+extension Durability {
+  /// `checkpointed: a power failure may lose up to 200 ms of writes; a killed process loses nothing`
+  var words: String {
+    let loss =
+      self == .durable
+      ? "a power failure loses nothing"
+      : self == .checkpointed
+        ? "a power failure may lose up to 200 ms of writes"
+        : self == .scratch
+          ? "a power failure empties the store unless it was closed or synced"
+          : "a power failure may lose the last commit"
+    return "\(rawValue): \(loss); a killed process loses nothing"
+  }
+}
+
+extension StoreLimitInfo {
+  /// Whether the disk limit in force is that of the store's creation.
+  var isDiskDefault: Bool {
+    defaultDisk != nil && declared.disk == nil && overrides.disk == nil
+  }
+
+  /// `5.5 GB (default: a tenth of the free disk, up to 10 GB)`; nil without a disk limit.
+  var diskWords: String? {
+    effective.disk.map { disk in
+      Wording.size(disk)
+        + (isDiskDefault ? " (default: a tenth of the free disk, up to 10 GB)" : "")
+    }
+  }
+
+  /// `64 MB, 1,000 entries, file of 1 GB`; nil where nothing is limited.
+  var words: String? {
+    let parts = [
+      Limits(entries: effective.entries, bytes: effective.bytes).words,
+      effective.memory.map { "memory of \(Wording.size($0))" },
+      diskWords.map { "file of \($0)" },
+    ].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,189 @@
+import CLarderSystem
+
+/// Integers in arrays of bytes: little-endian in records, big-endian in keys, whose order is that of their bytes.
+extension [UInt8] {
+  @inlinable
+  package mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
+    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  @inlinable
+  package mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
+    append(littleEndian: number.byteSwapped)
+  }
+
+  @inlinable
+  package mutating func append(word: UInt64) { append(littleEndian: word) }
+
+  @inlinable
+  package init<Number: FixedWidthInteger>(littleEndian number: Number) {
+    self = []
+    append(littleEndian: number)
+  }
+
+  @inlinable package func u16(_ offset: Int) -> UInt16 { littleEndian(at: offset) }
+  @inlinable package func u32(_ offset: Int) -> UInt32 { littleEndian(at: offset) }
+  @inlinable package func u64(_ offset: Int) -> UInt64 { littleEndian(at: offset) }
+
+  /// - Precondition: all bytes of the number lie within the array.
+  @inlinable
+  package func littleEndian<Number: FixedWidthInteger & UnsignedInteger>(at offset: Int) -> Number {
+    var number: Number = 0
+    for index in (0..<Number.bitWidth / 8).reversed() {
+      number = number << 8 | Number(self[offset + index])
+    }
+    return number
+  }
+
+  package mutating func append(contentsOf bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+
+  /// Makes an array of exactly `count` bytes, written by `fill`; `count` must be small enough for the stack.
+  @inlinable @inline(__always)
+  package init(count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
+    // The optimizer specializes a copy of initialized bytes better than an array made without initializing it.
+    self = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { buffer in
+      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+      fill(&output)
+      let filled = unsafe output.finalize(for: buffer)
+      return unsafe [UInt8](UnsafeBufferPointer(rebasing: buffer[..<filled]))
+    }
+    precondition(self.count == count, "an array of another length than was said")
+  }
+}
+
+extension Span<UInt8> {
+  /// The eight bytes at `offset` as a little-endian number.
+  ///
+  /// - Precondition: all eight lie within the span.
+  @inlinable @inline(__always)
+  package func word(at offset: Int) -> UInt64 {
+    precondition(offset >= 0 && offset &+ 8 <= count)
+    return unsafe withUnsafeBytes {
+      unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+  }
+
+  /// The four bytes at `offset` as a little-endian number.
+  ///
+  /// - Precondition: all four lie within the span.
+  @inlinable @inline(__always)
+  package func halfWord(at offset: Int) -> UInt32 {
+    precondition(offset >= 0 && offset &+ 4 <= count)
+    return unsafe withUnsafeBytes {
+      unsafe UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+  }
+
+  /// The big-endian number at `offset`, as in keys.
+  ///
+  /// - Precondition: all of its bytes lie within the span.
+  @inlinable
+  package func bigEndian<Number: FixedWidthInteger>(
+    at offset: Int, as type: Number.Type = Number.self
+  ) -> Number {
+    var number: Number = 0
+    for index in 0..<Number.bitWidth / 8 { number = number << 8 | Number(self[offset + index]) }
+    return number
+  }
+
+  /// The address of the first byte, for tests that prove that nothing is copied.
+  package var address: UInt {
+    unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+  }
+
+  /// A copy of the bytes.
+  package var copied: [UInt8] {
+    unsafe withUnsafeBufferPointer { unsafe [UInt8]($0) }
+  }
+
+  package func elementsEqual(_ other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    return unsafe withUnsafeBytes { bytes in
+      unsafe other.withUnsafeBytes { others in
+        guard let start = bytes.baseAddress, let other = others.baseAddress else { return true }
+        return unsafe memcmp(start, other, bytes.count) == 0
+      }
+    }
+  }
+
+  package func starts(with prefix: Span<UInt8>) -> Bool {
+    count >= prefix.count && extracting(0..<prefix.count).elementsEqual(prefix)
+  }
+}
+
+/// Integers and bytes of a record that is written in place.
+extension OutputSpan<UInt8> {
+  /// Appends a little-endian number.
+  @inlinable @inline(__always)
+  package mutating func append(word: UInt64) {
+    precondition(freeCapacity >= 8)
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
+        of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+      count += 8
+    }
+  }
+
+  /// Appends a big-endian number, as in keys, whose order is that of their bytes.
+  @inlinable @inline(__always)
+  package mutating func append(bigEndian number: UInt64) { append(word: number.byteSwapped) }
+
+  @inlinable @inline(__always)
+  package mutating func append(bigEndian number: UInt32) {
+    precondition(freeCapacity >= 4)
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
+        of: number.bigEndian, toByteOffset: count, as: UInt32.self)
+      count += 4
+    }
+  }
+
+  /// Appends a little-endian number of four bytes.
+  @inlinable @inline(__always)
+  package mutating func append(halfWord: UInt32) { append(bigEndian: halfWord.byteSwapped) }
+
+  @inlinable @inline(__always)
+  package mutating func append(contentsOf bytes: Span<UInt8>) {
+    precondition(freeCapacity >= bytes.count)
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      unsafe bytes.withUnsafeBytes { bytes in
+        let room = unsafe UnsafeMutableRawBufferPointer(buffer)[count...]
+        unsafe UnsafeMutableRawBufferPointer(rebasing: room).copyMemory(from: bytes)
+      }
+      count += bytes.count
+    }
+  }
+
+  /// Overwrites the eight bytes at `offset` with a little-endian number.
+  ///
+  /// - Precondition: they have been written already.
+  @inlinable @inline(__always)
+  package mutating func replaceWord(at offset: Int, with word: UInt64) {
+    precondition(offset >= 0 && offset &+ 8 <= count)
+    unsafe withUnsafeMutableBufferPointer { buffer, _ in
+      unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
+        of: word.littleEndian, toByteOffset: offset, as: UInt64.self)
+    }
+  }
+}
+
+/// Calls `body` with `count` bytes on the stack, which `fill` writes. `count` must be small enough for the stack.
+@inlinable @inline(__always)
+package func withStackBytes<Success, Failure: Error>(
+  _ count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void,
+  _ body: (Span<UInt8>) throws(Failure) -> Success
+) throws(Failure) -> Success {
+  let result = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) {
+    (buffer) -> Result<Success, Failure> in
+    var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+    fill(&output)
+    do throws(Failure) {
+      return .success(try body(output.span))
+    } catch {
+      return .failure(error)
+    }
+  }
+  return try result.get()
+}

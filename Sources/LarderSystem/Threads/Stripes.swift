@@ -1,0 +1,132 @@
+import CLarderSystem
+public import Synchronization
+
+/// A fixed number of values, each with its own lock. They are 128 bytes apart, so threads that use different values do
+/// not share a cache line; access needs no reference counting.
+///
+/// The type is public because the compiler does not specialize a package type across modules.
+@safe public final class LockStripes<Value>: Sendable {
+  @usableFromInline let count: Int
+  @usableFromInline nonisolated(unsafe) let locks: UnsafeMutableRawPointer
+  @inlinable static var stride: Int { (MemoryLayout<Mutex<Value>>.size + 127) & ~127 }
+
+  public init(count: Int, _ make: () -> sending Value) {
+    self.count = count
+    unsafe locks = UnsafeMutableRawPointer.allocate(
+      byteCount: count * Self.stride, alignment: 128)
+    for index in 0..<count { unsafe lock(index).initialize(to: Mutex(make())) }
+  }
+
+  deinit {
+    for index in 0..<count { unsafe lock(index).deinitialize(count: 1) }
+    unsafe locks.deallocate()
+  }
+
+  /// Runs `body` with the value at `index` while no other thread uses it.
+  @inlinable @inline(__always)
+  public func withLock<Result>(
+    _ index: Int, _ body: (inout sending Value) -> sending Result
+  ) -> sending Result {
+    precondition(index >= 0 && index < count)
+    return unsafe lock(index).pointee.withLock(body)
+  }
+
+  @inlinable @inline(__always)
+  func lock(_ index: Int) -> UnsafeMutablePointer<Mutex<Value>> {
+    unsafe (locks + index &* Self.stride).assumingMemoryBound(to: Mutex<Value>.self)
+  }
+}
+
+/// Counters that concurrent reads increment without a lock and without sharing a cache line.
+///
+/// Each of the 16 stripes is protected by a lock of the caller, such as a reader slot, so a plain load and store is exact
+/// there. The last stripe is for callers without a lock and is incremented atomically.
+@safe package final class StripedCounters: Sendable {
+  @inlinable package static var capacity: Int { 8 }
+  /// The number of stripes with a lock, and the index of the stripe without.
+  @inlinable package static var shared: Int { 16 }
+  @usableFromInline nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
+
+  package init() {
+    let count = (Self.shared + 1) * Self.capacity
+    let raw = UnsafeMutableRawPointer.allocate(byteCount: count * 8, alignment: 64)
+    unsafe words = raw.bindMemory(to: Atomic<UInt64>.self, capacity: count)
+    for index in 0..<count { unsafe (words + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    unsafe UnsafeMutableRawPointer(words).deallocate()
+  }
+
+  /// Adds one. The caller holds the lock of `stripe`.
+  @inlinable @inline(__always)
+  package func count(_ counter: Int, stripe: Int) {
+    let word = unsafe words + (stripe &* Self.capacity &+ counter)
+    if stripe < Self.shared {
+      let value = unsafe word.pointee.load(ordering: .relaxed)
+      unsafe word.pointee.store(value &+ 1, ordering: .relaxed)
+    } else {
+      unsafe word.pointee.add(1, ordering: .relaxed)
+    }
+  }
+
+  /// Adds one without a lock.
+  package func count(_ counter: Int) {
+    count(counter, stripe: Self.shared)
+  }
+
+  /// Adds `amount` without a lock.
+  package func add(_ amount: UInt64, to counter: Int) {
+    let word = unsafe words + (Self.shared * Self.capacity + counter)
+    unsafe word.pointee.add(amount, ordering: .relaxed)
+  }
+
+  /// The sums of all counters, in one pass.
+  package var totals: SIMD8<UInt64> {
+    var sums = SIMD8<UInt64>()
+    for stripe in 0...Self.shared {
+      for counter in 0..<Self.capacity {
+        let word = unsafe words + (stripe &* Self.capacity &+ counter)
+        unsafe sums[counter] &+= word.pointee.load(ordering: .relaxed)
+      }
+    }
+    return sums
+  }
+
+  package func total(_ counter: Int) -> UInt64 {
+    var sum: UInt64 = 0
+    for stripe in 0...Self.shared {
+      sum &+= unsafe words[stripe * Self.capacity + counter].load(ordering: .relaxed)
+    }
+    return sum
+  }
+}
+
+/// A fixed number of 64-bit words that threads read and write without a lock, as a cache. They are 0 at first, and only
+/// touched pages use memory.
+///
+/// If the system refuses the memory, `count` is 0 and every word reads as 0.
+@safe package final class AtomicWords: Sendable {
+  /// 0 if there was no memory.
+  package let count: Int
+  nonisolated(unsafe) private let words: UnsafeMutablePointer<Atomic<UInt64>>?
+
+  package init(count: Int) {
+    let zeroed = unsafe calloc(count, 8)
+    self.count = unsafe zeroed == nil ? 0 : count
+    unsafe words = zeroed?.bindMemory(to: Atomic<UInt64>.self, capacity: count)
+  }
+
+  deinit { unsafe free(words) }
+
+  package subscript(index: Int) -> UInt64 {
+    get {
+      guard index >= 0, index < count, let words = unsafe words else { return 0 }
+      return unsafe words[index].load(ordering: .relaxed)
+    }
+    set {
+      guard index >= 0, index < count, let words = unsafe words else { return }
+      unsafe words[index].store(newValue, ordering: .relaxed)
+    }
+  }
+}

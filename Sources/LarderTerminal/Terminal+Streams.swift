@@ -1,0 +1,128 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+extension Terminal {
+  /// The reason why a wait for input ended.
+  enum Wakening: Equatable {
+    /// Bytes, or the end of them, can be read without waiting.
+    case ready
+    /// A signal came in; `TerminalSignals.counts` tells which.
+    case signalled
+    case timedOut
+  }
+
+  /// Waits until the stream can be read, a signal comes in, or the time is over (never, if nil).
+  static func wait(
+    for stream: Stream, atMost limit: Duration? = nil
+  ) throws(TerminalError) -> Wakening {
+    try wait(for: stream.rawValue, atMost: limit)
+  }
+
+  static func wait(
+    for descriptor: Int32, atMost limit: Duration? = nil
+  ) throws(TerminalError) -> Wakening {
+    let bell = TerminalSignals.bell
+    var polled = [
+      pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = limit.map { Int32(min($0 / .milliseconds(1), 1e9).rounded(.up)) } ?? -1
+    let count = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
+    guard count >= 0 else {
+      if errno == EINTR { return .signalled }
+      throw .failed(operation: "poll", code: errno)
+    }
+    if polled[0].revents != 0 {
+      TerminalSignals.silence()
+      return .signalled
+    }
+    return count == 0 ? .timedOut : .ready
+  }
+
+  /// The next bytes of the stream, at most `limit`, waiting for the first; empty at the end.
+  package static func read(
+    _ stream: Stream = .input, atMost limit: Int = 65_536
+  ) throws(TerminalError) -> [UInt8] {
+    try read(stream.rawValue, atMost: limit)
+  }
+
+  static func read(_ descriptor: Int32, atMost limit: Int) throws(TerminalError) -> [UInt8] {
+    var code: Int32 = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      var got = -1
+      repeat {
+        got = unsafe Self.readBytes(descriptor, buffer.baseAddress, limit)
+      } while got < 0 && errno == EINTR
+      if got < 0 { code = errno }
+      count = max(got, 0)
+    }
+    // A terminal whose window was closed answers EIO: nothing more will come.
+    guard code == 0 || code == EIO else { throw .failed(operation: "read", code: code) }
+    return bytes
+  }
+
+  @unsafe private static func readBytes(
+    _ descriptor: Int32, _ start: UnsafeMutablePointer<UInt8>?, _ limit: Int
+  ) -> Int {
+    #if canImport(Glibc)
+      unsafe Glibc.read(descriptor, start, limit)
+    #else
+      unsafe Darwin.read(descriptor, start, limit)
+    #endif
+  }
+
+  /// Writes all the bytes, now and unbuffered, however long the other end takes.
+  ///
+  /// Throws `.closed` if the reader is gone, provided that `Interrupts.install()` was called.
+  package static func write(
+    _ bytes: Span<UInt8>, to stream: Stream = .output
+  ) throws(TerminalError) {
+    try write(bytes, to: stream.rawValue)
+  }
+
+  /// Writes the text as UTF-8.
+  package static func write(_ text: String, to stream: Stream = .output) throws(TerminalError) {
+    try write(Array(text.utf8).span, to: stream)
+  }
+
+  static func write(_ bytes: Span<UInt8>, to descriptor: Int32) throws(TerminalError) {
+    var written = 0
+    while written < bytes.count {
+      let count = unsafe bytes.extracting(written...).withUnsafeBufferPointer {
+        unsafe writeBytes(descriptor, $0)
+      }
+      if count >= 0 {
+        written += count
+      } else {
+        try recover(descriptor, from: errno)
+      }
+    }
+  }
+
+  private static func recover(_ descriptor: Int32, from code: Int32) throws(TerminalError) {
+    switch code {
+    case EINTR: return
+    case EAGAIN:
+      // Another process made the shared descriptor non-blocking.
+      var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      guard unsafe poll(&polled, 1, -1) >= 0 || errno == EINTR else {
+        throw .failed(operation: "poll", code: errno)
+      }
+    case EPIPE: throw .closed
+    default: throw .failed(operation: "write", code: code)
+    }
+  }
+
+  @unsafe private static func writeBytes(
+    _ descriptor: Int32, _ bytes: UnsafeBufferPointer<UInt8>
+  ) -> Int {
+    #if canImport(Glibc)
+      unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    #else
+      unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+    #endif
+  }
+}

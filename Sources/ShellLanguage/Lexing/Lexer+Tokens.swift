@@ -1,0 +1,180 @@
+extension Lexer {
+  /// The bytes of the escape whose backslash is at `index`, and the offset behind it.
+  package func escape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
+    guard index + 1 < text.count else {
+      throw wrong(index..<index + 1, "a backslash needs a character after it")
+    }
+    switch text[index + 1] {
+    case UInt8(ascii: "n"): return ([.newline], index + 2)
+    case UInt8(ascii: "t"): return ([.tab], index + 2)
+    case UInt8(ascii: "r"): return ([.carriageReturn], index + 2)
+    case UInt8(ascii: "e"): return ([.escape], index + 2)
+    case UInt8(ascii: "0"): return ([0], index + 2)
+    case UInt8(ascii: "x"): return try hexEscape(at: index)
+    case UInt8(ascii: "u"): return try scalarEscape(at: index)
+    case let byte where byte == .space || byte.isPunctuation: return ([byte], index + 2)
+    default:
+      let end = text.scalar(at: index + 1)?.end ?? index + 2
+      throw wrong(index..<end, "\(Array(text[index..<end])) is not an escape sequence")
+    }
+  }
+
+  private func hexEscape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
+    let end = index + 4
+    guard end <= text.count, let high = text[index + 2].hexValue,
+      let low = text[index + 3].hexValue
+    else {
+      throw wrong(index..<min(end, text.count), "\\x takes two hex digits")
+    }
+    return ([high << 4 | low], end)
+  }
+
+  private func scalarEscape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
+    var value: UInt32 = 0
+    var digits = 0
+    var next = index + 3
+    while next < text.count, digits < 7, let digit = text[next].hexValue {
+      value = value << 4 | UInt32(digit)
+      digits += 1
+      next += 1
+    }
+    guard index + 2 < text.count, text[index + 2] == UInt8(ascii: "{"), (1...6).contains(digits),
+      next < text.count, text[next] == UInt8(ascii: "}")
+    else {
+      throw wrong(index..<min(next, text.count), "\\u takes one to six hex digits in braces")
+    }
+    guard let scalar = Unicode.Scalar(value) else {
+      throw wrong(index..<next + 1, "no Unicode character has that number")
+    }
+    return (Array(UTF8.encode(scalar)!), next + 1)
+  }
+
+  private func wrong(_ range: Range<Int>, _ message: SafeText) -> ShellError {
+    ShellError(
+      .usage, message, at: range,
+      hint: #"escapes are \n \t \r \e \0 \xHH \u{H}; '...' takes a backslash as it is"#)
+  }
+
+  mutating func scanOperator(at index: Int) throws(ShellError) -> Int {
+    let byte = text[index]
+    let isDouble = index + 1 < text.count && text[index + 1] == byte
+    let range = index..<index + (isDouble ? 2 : 1)
+    try endWord(at: index)
+    switch byte {
+    case UInt8(ascii: ";"):
+      try checkFileIsNamed()
+      guard !segments[segments.count - 1].isEmpty else {
+        throw ShellError(
+          .usage, "expected a command before \";\"", at: range, hint: "help lists the commands")
+      }
+      segments.append(Segment())
+      return index + 1
+    case UInt8(ascii: "|") where !isDouble:
+      try checkOutputIsFree(range)
+      let rest = text[(index + 1)...].drop { $0 == .space || $0 == .tab }
+      guard !rest.isEmpty else {
+        throw ShellError(
+          .usage, "expected a program after \"|\"", at: range, hint: "keys @a | less")
+      }
+      segments[segments.count - 1].output = .program(Array(rest), range)
+      return text.count
+    case UInt8(ascii: ">"):
+      let next = text[range.upperBound...].first { $0 != .space && $0 != .tab }
+      if !isDouble, let next, next == UInt8(ascii: "=") || next.isDigit {
+        throw ShellError(
+          .usage, "unexpected \">\"", at: range,
+          hint: "quote the expression: --where '.year > 1999'")
+      }
+      try checkOutputIsFree(range)
+      segments[segments.count - 1].awaitsFile = (isDouble, range)
+      return range.upperBound
+    default:
+      throw ShellError(
+        .usage, "unexpected \(Array(text[range]))", at: range,
+        hint: "quote it if it belongs to a word")
+    }
+  }
+
+  private func checkOutputIsFree(_ range: Range<Int>) throws(ShellError) {
+    let segment = segments[segments.count - 1]
+    guard !segment.words.isEmpty else {
+      throw ShellError(
+        .usage, "expected a command before \(Array(text[range]))", at: range,
+        hint: "help lists the commands")
+    }
+    guard segment.output == nil, segment.awaitsFile == nil else {
+      throw ShellError(
+        .usage, "the output of a command has one destination", at: range,
+        hint: "remove one of them")
+    }
+  }
+
+  func checkFileIsNamed() throws(ShellError) {
+    guard let (_, range) = segments[segments.count - 1].awaitsFile else { return }
+    throw ShellError(
+      .usage, "expected a file name after \(Array(text[range]))", at: range,
+      hint: "keys @a > keys.txt")
+  }
+
+  /// `{"`, `{}`, `["`, `[{`, `[[` and `[]` begin a JSON value; `{a,b}` and `[a-z]` are patterns.
+  func beginsJSON(at index: Int) -> Bool {
+    guard let next = text[(index + 1)...].first(where: { $0 != .space && $0 != .tab }) else {
+      return true
+    }
+    let follows: StaticASCII = text[index] == UInt8(ascii: "{") ? "\"}" : "\"{[]"
+    return follows.bytes.contains(next)
+  }
+
+  /// Takes a JSON value byte for byte up to its closing bracket, and checks it there.
+  mutating func scanJSON(at index: Int) throws(ShellError) -> Int {
+    guard let end = json.end(in: text, from: index) else {
+      append(text[index...], isBare: false, at: index)
+      return text.count
+    }
+    append(text[index..<end], isBare: false, at: index)
+    let start = open?.offset ?? index
+    open = nil
+    do throws(JSONText.Flaw) {
+      _ = try JSONText(Array(text[start..<end]))
+    } catch {
+      let place = min(start + error.offset, end - 1)
+      throw ShellError(
+        .badJSON, "invalid JSON: \(error.reason)", at: place..<place + 1,
+        hint: "quote the word if it is not JSON")
+    }
+    return end
+  }
+}
+
+/// Finds the end of a JSON value by its brackets, across lines.
+struct JSONBalance {
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+
+  /// The offset behind the bracket that closes the value; nil if it is not in this text.
+  mutating func end(in text: [UInt8], from start: Int) -> Int? {
+    for index in start..<text.count {
+      let byte = text[index]
+      if isInString {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == .backslash {
+          isEscaped = true
+        } else if byte == .doubleQuote {
+          isInString = false
+        }
+        continue
+      }
+      switch byte {
+      case .doubleQuote: isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth == 0 { return index + 1 }
+      default: break
+      }
+    }
+    return nil
+  }
+}
