@@ -31,7 +31,7 @@ final class OtherProcess {
   }()
 
   /// How long a peer may be silent, in milliseconds. No peer that works is, however busy the machine is.
-  private static let patience = Int32(clamping: 600_000 * TestSettings.trials)
+  private static let longestWait = Int32(clamping: 600_000 * TestSettings.trials)
 
   /// The next line; nil when the peer has ended, or is killed because it hangs.
   func line() -> String? {
@@ -43,8 +43,8 @@ final class OtherProcess {
       }
       var wait = pollfd(
         fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-      guard unsafe poll(&wait, 1, Self.patience) != 0 else {
-        Issue.record("\(process.arguments ?? []) says nothing for \(Self.patience / 1000) s")
+      guard unsafe poll(&wait, 1, Self.longestWait) != 0 else {
+        Issue.record("\(process.arguments ?? []) says nothing for \(Self.longestWait / 1000) s")
         kill()
         return nil
       }
