@@ -110,9 +110,7 @@ extension HTTPResponse {
       headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
     }
     // `URLSession` has decoded the body, so these fields no longer describe it.
-    if let coding = headerFields[.contentEncoding]?.lowercased(),
-      ["gzip", "x-gzip", "deflate", "br"].contains(coding)
-    {
+    if answer.isCoded {
       headerFields[.contentEncoding] = nil
       headerFields[.contentLength] = nil
     }
@@ -120,6 +118,23 @@ extension HTTPResponse {
 }
 
 extension HTTPURLResponse {
+  #if canImport(FoundationNetworking)
+    private static let codings = ["gzip", "x-gzip", "deflate", "br", "zstd"]
+  #else
+    private static let codings = ["gzip", "x-gzip", "deflate", "br"]
+  #endif
+
+  /// Whether `URLSession` has decoded the body.
+  var isCoded: Bool {
+    value(forHTTPHeaderField: "Content-Encoding").map { Self.codings.contains($0.lowercased()) }
+      ?? false
+  }
+
+  /// Whether a body that was cut off is an error, because it has a length or comes in chunks.
+  var hasKnownEnd: Bool {
+    ["Content-Length", "Transfer-Encoding"].contains { value(forHTTPHeaderField: $0) != nil }
+  }
+
   convenience init?(_ response: HTTPResponse, url: URL) {
     var fields: [String: String] = [:]
     for field in response.headerFields {
