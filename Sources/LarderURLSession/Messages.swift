@@ -9,7 +9,8 @@ import LarderHTTP
 // Requests and responses in the types of Foundation and in those of `HTTPTypes`.
 
 extension URLRequest {
-  init(_ request: HTTPRequest, body: [UInt8]) throws {
+  /// - Parameter isPlain: whether the answer has to be without a coding.
+  init(_ request: HTTPRequest, body: [UInt8], isPlain: Bool) throws {
     let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
     guard let url = URL(string: origin + (request.path ?? "/")) else { throw URLError(.badURL) }
     self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
@@ -17,6 +18,7 @@ extension URLRequest {
     for field in request.headerFields {
       addValue(field.value, forHTTPHeaderField: field.name.rawName)
     }
+    if isPlain { setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
     if !body.isEmpty { httpBody = Data(body) }
   }
 

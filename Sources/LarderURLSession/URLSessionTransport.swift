@@ -42,21 +42,15 @@ public final class URLSessionTransport: HTTPTransport {
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     let bytes = try await body.bytes(upTo: Self.largestUpload)
-    var message = try URLRequest(request, body: bytes)
-    #if canImport(FoundationNetworking)
-      let asksForPlain =
-        !choosesCodings && message.value(forHTTPHeaderField: "Accept-Encoding") == nil
-      if asksForPlain { message.setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
-    #endif
+    let asksForPlain = asksForPlain(request)
+    let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
     let arrivals = Arrivals(begin(message, hasEffect: !bytes.isEmpty || !request.method.isSafe))
     guard case .head(let answer) = try await arrivals.next() else {
       throw URLError(.badServerResponse)
     }
-    #if canImport(FoundationNetworking)
-      if asksForPlain, answer.isCoded, !answer.hasKnownEnd {
-        throw URLError(.cannotDecodeRawData)
-      }
-    #endif
+    if asksForPlain, answer.isCoded, !answer.hasKnownEnd {
+      throw URLError(.cannotDecodeRawData)
+    }
     guard answer.allHeaderFields.count <= HTTPCacheError.largestFieldCount else {
       throw HTTPCacheError.tooManyFields(answer.allHeaderFields.count)
     }
@@ -80,14 +74,16 @@ public final class URLSessionTransport: HTTPTransport {
     return exchanges.begin(session.dataTask(with: request))
   }
 
-  #if canImport(FoundationNetworking)
-    /// Whether the configuration has an `Accept-Encoding` for all requests.
-    private var choosesCodings: Bool {
-      session.configuration.httpAdditionalHeaders?.keys.contains {
-        ($0 as? String)?.lowercased() == "accept-encoding"
-      } ?? false
-    }
-  #endif
+  /// Whether the answer to a request has to be without a coding, because neither the request nor the configuration chooses one.
+  private func asksForPlain(_ request: HTTPRequest) -> Bool {
+    #if canImport(FoundationNetworking)
+      let fields = session.configuration.httpAdditionalHeaders ?? [:]
+      return request.headerFields[.acceptEncoding] == nil
+        && !fields.keys.contains { ($0 as? String)?.lowercased() == "accept-encoding" }
+    #else
+      return false
+    #endif
+  }
 }
 
 extension HTTPRequest.Method {
