@@ -7,8 +7,12 @@ import Foundation
 public enum ServerFault: String, CaseIterable, Sendable {
   /// The connection closes before the announced end of the body.
   case truncated
+  /// A compressed body without an announced length, of which the end is missing.
+  case truncatedGzip
   /// The connection closes without an answer.
   case reset
+  /// A connection closes in place of its second answer.
+  case resetKept
   /// The announced length is shorter than the body.
   case wrongLength
   /// The answer is a line of text.
@@ -34,10 +38,21 @@ public enum ServerFault: String, CaseIterable, Sendable {
   /// A good answer in small pieces, with a pause before each.
   case slow
 
-  private var answer: String {
-    func good(_ fields: String, _ body: String, length: Int? = nil) -> String {
-      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: max-age=600\r\n\(fields)"
-        + "Content-Length: \(length ?? body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
+  private var answer: Data {
+    guard self == .truncatedGzip else { return Data(text.utf8) }
+    // A block that is not compressed, of which 15 of 500 bytes come.
+    let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1, 0xF4, 0x01, 0x0B, 0xFE]
+    return Data(text.utf8) + Data(head) + Data("<section>One, t".utf8)
+  }
+
+  private var text: String {
+    let start =
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: max-age=600\r\n"
+    func good(
+      _ fields: String, _ body: String, length: Int? = nil, connection: String = "close"
+    ) -> String {
+      start + fields
+        + "Content-Length: \(length ?? body.utf8.count)\r\nConnection: \(connection)\r\n\r\n\(body)"
     }
     func busy(_ wait: String) -> String {
       "HTTP/1.1 429 Too Many Requests\r\n\(wait)Content-Length: 0\r\nConnection: close\r\n\r\n"
@@ -45,7 +60,9 @@ public enum ServerFault: String, CaseIterable, Sendable {
     let body = #"{"id": 4, "name": "x", "data": {}, "stationboard": []}"#
     return switch self {
     case .truncated: good("", body, length: 5000)
+    case .truncatedGzip: start + "Content-Encoding: gzip\r\nConnection: close\r\n\r\n"
     case .reset: ""
+    case .resetKept: good("", body, connection: "keep-alive")
     case .wrongLength: good("", body, length: 7)
     case .notHTTP: "this is not HTTP\r\n\r\n"
     case .wrongType: good("", "\u{89}PNG\r\n\u{1A}\n")
@@ -68,8 +85,10 @@ public enum ServerFault: String, CaseIterable, Sendable {
 
   /// Runs such a server on a free port during `body`, which gets its address: `http://127.0.0.1:40123`.
   ///
+  /// - Parameter received: called with the first line of each request.
   /// - Throws: the error of `body`, or that of the socket.
   public func serve<Result: Sendable>(
+    received: @escaping @Sendable (String) -> Void = { _ in },
     _ body: (String) async throws -> Result
   ) async throws -> Result {
     let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: 0)
@@ -80,21 +99,39 @@ public enum ServerFault: String, CaseIterable, Sendable {
       throw CocoaError(.fileReadUnknown)
     }
     let socket = try await AsyncSocket(socket: listening, pool: .client)
-    let bytes = Data(answer.utf8)
-    let pieces = self == .slow ? bytes.map { Data([$0]) } : bytes.isEmpty ? [] : [bytes]
     let serving = Task {
-      while true {
-        let connection = try await socket.accept()
-        // One packet has the whole request.
-        _ = try await connection.read(atMost: 65_536)
-        for piece in pieces {
-          if self == .slow { try await Task.sleep(for: .milliseconds(2)) }
-          try await connection.write(piece)
+      try await withThrowingDiscardingTaskGroup { group in
+        while true {
+          let connection = try await socket.accept()
+          // A client that has left ends only its own connection.
+          group.addTask { try? await answer(connection, received) }
         }
-        try connection.close()
       }
     }
     defer { serving.cancel() }
     return try await body("http://127.0.0.1:\(port)")
+  }
+
+  private func answer(
+    _ connection: AsyncSocket, _ received: @Sendable (String) -> Void
+  ) async throws {
+    defer { try? connection.close() }
+    let bytes = answer
+    let pieces = self == .slow ? bytes.map { Data([$0]) } : bytes.isEmpty ? [] : [bytes]
+    var hasAnswered = false
+    while true {
+      let packet = String(decoding: try await connection.read(atMost: 65_536), as: UTF8.self)
+      let line = packet.components(separatedBy: "\r\n")[0]
+      // A packet has a whole request, or its head, and the next one its body.
+      guard line.hasSuffix(" HTTP/1.1") else { continue }
+      received(line)
+      if hasAnswered { return }
+      hasAnswered = true
+      for piece in pieces {
+        if self == .slow { try await Task.sleep(for: .milliseconds(2)) }
+        try await connection.write(piece)
+      }
+      if self != .resetKept { return }
+    }
   }
 }

@@ -9,7 +9,8 @@ import LarderHTTP
 // Requests and responses in the types of Foundation and in those of `HTTPTypes`.
 
 extension URLRequest {
-  init(_ request: HTTPRequest, body: [UInt8]) throws {
+  /// - Parameter isPlain: whether the answer has to be without a coding.
+  init(_ request: HTTPRequest, body: [UInt8], isPlain: Bool) throws {
     let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
     guard let url = URL(string: origin + (request.path ?? "/")) else { throw URLError(.badURL) }
     self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
@@ -17,6 +18,7 @@ extension URLRequest {
     for field in request.headerFields {
       addValue(field.value, forHTTPHeaderField: field.name.rawName)
     }
+    if isPlain { setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
     if !body.isEmpty { httpBody = Data(body) }
   }
 
@@ -110,9 +112,7 @@ extension HTTPResponse {
       headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
     }
     // `URLSession` has decoded the body, so these fields no longer describe it.
-    if let coding = headerFields[.contentEncoding]?.lowercased(),
-      ["gzip", "x-gzip", "deflate", "br"].contains(coding)
-    {
+    if answer.isCoded {
       headerFields[.contentEncoding] = nil
       headerFields[.contentLength] = nil
     }
@@ -120,6 +120,23 @@ extension HTTPResponse {
 }
 
 extension HTTPURLResponse {
+  #if canImport(FoundationNetworking)
+    private static let codings = ["gzip", "x-gzip", "deflate", "br", "zstd"]
+  #else
+    private static let codings = ["gzip", "x-gzip", "deflate", "br"]
+  #endif
+
+  /// Whether `URLSession` has decoded the body.
+  var isCoded: Bool {
+    value(forHTTPHeaderField: "Content-Encoding").map { Self.codings.contains($0.lowercased()) }
+      ?? false
+  }
+
+  /// Whether a body that was cut off is an error, because it has a length or comes in chunks.
+  var hasKnownEnd: Bool {
+    ["Content-Length", "Transfer-Encoding"].contains { value(forHTTPHeaderField: $0) != nil }
+  }
+
   convenience init?(_ response: HTTPResponse, url: URL) {
     var fields: [String: String] = [:]
     for field in response.headerFields {

@@ -12,6 +12,9 @@ public import LarderHTTP
 ///
 /// `URLSession` decodes bodies, joins and reorders fields, reports no interim responses, and reads a body without
 /// back-pressure. The body of a request is read into memory first, at most 64 MB of it.
+///
+/// On Linux `URLSession` does not report that a compressed body was cut off. The transport therefore asks for plain bodies, unless
+/// the request or the configuration has an `Accept-Encoding`. A request that may have an effect gets a connection of its own.
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
   private let exchanges = SessionExchanges()
@@ -39,16 +42,52 @@ public final class URLSessionTransport: HTTPTransport {
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
     let bytes = try await body.bytes(upTo: Self.largestUpload)
-    let arrivals = Arrivals(
-      exchanges.begin(session.dataTask(with: try URLRequest(request, body: bytes))))
+    let asksForPlain = asksForPlain(request)
+    let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
+    let arrivals = Arrivals(begin(message, hasEffect: !bytes.isEmpty || !request.method.isSafe))
     guard case .head(let answer) = try await arrivals.next() else {
       throw URLError(.badServerResponse)
+    }
+    if asksForPlain, answer.isCoded, !answer.hasKnownEnd {
+      throw URLError(.cannotDecodeRawData)
     }
     guard answer.allHeaderFields.count <= HTTPCacheError.largestFieldCount else {
       throw HTTPCacheError.tooManyFields(answer.allHeaderFields.count)
     }
     return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
   }
+
+  /// On Linux `URLSession` sends a request once more if a kept connection ends without an answer, whatever the method. With a
+  /// body it waits until the time limit first. On a new connection it does neither.
+  private func begin(
+    _ request: URLRequest, hasEffect: Bool
+  ) -> AsyncThrowingStream<Arrival, any Error> {
+    #if canImport(FoundationNetworking)
+      if hasEffect {
+        let exchanges = SessionExchanges()
+        let session = URLSession(
+          configuration: self.session.configuration, delegate: exchanges, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        return exchanges.begin(session.dataTask(with: request))
+      }
+    #endif
+    return exchanges.begin(session.dataTask(with: request))
+  }
+
+  /// Whether the answer to a request has to be without a coding, because neither the request nor the configuration chooses one.
+  private func asksForPlain(_ request: HTTPRequest) -> Bool {
+    #if canImport(FoundationNetworking)
+      let fields = session.configuration.httpAdditionalHeaders ?? [:]
+      return request.headerFields[.acceptEncoding] == nil
+        && !fields.keys.contains { ($0 as? String)?.lowercased() == "accept-encoding" }
+    #else
+      return false
+    #endif
+  }
+}
+
+extension HTTPRequest.Method {
+  fileprivate var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
 }
 
 /// The events of a task, for the reader of its body.

@@ -17,6 +17,19 @@ import Testing
     #expect(try peer.end() == 0)
   }
 
+  @Test(arguments: [
+    ("larder-fill", []), ("write", ["1"]), ("grow", ["x"]), ("number", []), ("number", ["1", "9"]),
+    ("grow", ["-1"]), ("load", []), ("lock", []), ("power", ["durable"]), ("rate", ["fast", "1"]),
+    ("damage-cases", ["1", "1", "none"]), ("starved-client", ["hunger"]), ("unknown", []),
+  ])
+  func `a peer without its arguments ends with its usage`(
+    scenario: String, arguments: [String]
+  ) throws {
+    let peer = try PeerProcess(scenario, directory.store, arguments)
+    #expect(peer.lines().last?.hasPrefix("usage: LarderPeer ") == true)
+    #expect(try peer.end() == 64)
+  }
+
   @Test
   func `a forked child can use nothing it inherited, may open the store itself, and harms nobody`()
     throws

@@ -7,7 +7,7 @@ extension Peer {
   ///
   /// A crash ends the process, which is what the test looks for. The seed and the round say how to see it again.
   func openDamaged() throws {
-    let seed = UInt64(argument(0))
+    let seed = value(0) { UInt64($0) }
     let original = try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))
     let directory = store + ".damaged"
     for round in 0..<argument(1) {

@@ -6,7 +6,7 @@ extension Peer {
   /// Writes, removes and changes limits at random in namespaces a, b and c, so many times from a seed.
   func changeWithinLimits() throws {
     let opened = try Store(at: store)
-    var state = UInt64(argument(0))
+    var state = value(0) { UInt64($0) }
     func roll(_ range: Range<Int>) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return range.lowerBound + Int(state >> 33) % range.count

@@ -19,10 +19,11 @@ extension Peer {
   func loadOne() throws {
     let boards = try cache()
     let options = LoadOptions(
-      policy: RequestPolicy(rawValue: arguments[1])!, waitsForCommit: true)
-    try Self.wait { [arguments] in
+      policy: value(1) { RequestPolicy(rawValue: $0) }, waitsForCommit: true)
+    let key = value(0) { $0 }
+    try Self.wait {
       do {
-        let result = try await boards.result(for: arguments[0], options: options) {
+        let result = try await boards.result(for: key, options: options) {
           Peer.say("loading")
           guard let line = readLine(), line != "fail" else { throw CancellationError() }
           return line

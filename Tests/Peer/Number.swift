@@ -5,7 +5,9 @@ extension Peer {
   ///
   /// All writers share one count, so a lost or doubled commit shows as a gap. Ends with its input.
   func number() throws {
-    let level = arguments.count > 1 ? DurabilityLevel(rawValue: UInt8(argument(1)))! : .durable
+    let level =
+      arguments.count > 1
+      ? value(1) { UInt8($0).flatMap(DurabilityLevel.init(rawValue:)) } : .durable
     let environment = try Fixture.open(store, Fixture.options(durability: level))
     let author = argument(0)
     Peer.say("open")

@@ -83,9 +83,7 @@ import Synchronization
   static func main() {
     let words = CommandLine.arguments.dropFirst()
     guard words.count >= 2, let scenario = scenarios[words[1]] else {
-      say(
-        "usage: LarderPeer \(scenarios.keys.sorted().joined(separator: "|")) <store> [argument...]")
-      exit(64)
+      endWithUsage(scenarios.keys.sorted().joined(separator: "|"))
     }
     do {
       try scenario(Peer(store: words[2], arguments: Array(words.dropFirst(2))))
@@ -99,7 +97,20 @@ import Synchronization
   }
 
   /// A number among the arguments after the store.
-  func argument(_ index: Int) -> Int { Int(arguments[index])! }
+  func argument(_ index: Int) -> Int { value(index) { Int($0).flatMap { $0 < 0 ? nil : $0 } } }
+
+  /// An argument after the store; if it is missing or of no use, the process ends with the usage.
+  func value<Value>(_ index: Int, _ read: (String) -> Value?) -> Value {
+    guard arguments.indices.contains(index), let value = read(arguments[index]) else {
+      Self.endWithUsage(CommandLine.arguments[1], ": argument \(index + 1) is missing or wrong")
+    }
+    return value
+  }
+
+  private static func endWithUsage(_ scenario: String, _ reason: String = "") -> Never {
+    say("usage: LarderPeer \(scenario) <store> [argument...]\(reason)")
+    exit(64)
+  }
 
   /// Writes a line at once.
   static func say(_ line: String) {

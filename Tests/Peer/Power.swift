@@ -10,8 +10,8 @@ extension Peer {
   /// Arguments: level, writes, seed, and a number that stands for the machine's start. Opens and closes the store a few
   /// times on the way.
   func power() throws {
-    let level = Durability(rawValue: arguments[0])!
-    var random = SeededRNG(seed: UInt64(argument(2)))
+    let level = value(0) { Durability(rawValue: $0) }
+    var random = SeededRNG(seed: value(2) { UInt64($0) })
     var options = PowerWork.options(boot: argument(3))
     options.durability = level
     for session in 0..<3 {

@@ -11,7 +11,7 @@ extension Peer {
   /// Arguments: level, tasks, writes of each, and a number that stands for the machine's start.
   func powerGroup() throws {
     var options = PowerWork.options(boot: argument(3))
-    options.durability = Durability(rawValue: arguments[0])!
+    options.durability = value(0) { Durability(rawValue: $0) }
     let store = try Store(at: store, options: options)
     try store.declare(Rules(largestValue: GroupWork.largest), for: GroupWork.namespace)
     Peer.say("open")

@@ -10,7 +10,7 @@ extension Peer {
   /// milliseconds, and how many tasks write at the same time, each one after another; without that one thread does.
   func rate() throws {
     var options = Store.Options()
-    options.durability = Durability(rawValue: arguments[0])!
+    options.durability = value(0) { Durability(rawValue: $0) }
     let store = try Store(at: store, options: options)
     let notes = store.namespace("notes")
     let begin = ContinuousClock.now

@@ -91,7 +91,7 @@ extension Peer {
   /// Holds one of the lock files exclusively.
   func holdLock() throws {
     let guardian = ForkGuard()
-    let lock = try FileLock(opening: store + "/" + arguments[0], in: guardian)
+    let lock = try FileLock(opening: store + "/" + value(0) { $0 }, in: guardian)
     Peer.say(try lock.take() ? "locked" : "taken")
     waitForEndOfInput()
     lock.release()

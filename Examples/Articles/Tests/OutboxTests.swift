@@ -1,6 +1,9 @@
 import ExampleTesting
 import Foundation
+import HTTPTypes
 import Larder
+import LarderHTTP
+import Service
 import Testing
 
 @testable import Articles
@@ -105,5 +108,49 @@ import Testing
     fixture.server.forget()
     #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 2))
     #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
+  }
+
+  /// Sends each change a second time, as a network may; the answer is that to the second one.
+  private struct Doubling: HTTPTransport {
+    let network: Network
+
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let bytes = try await body.bytes()
+      if request.method != .get {
+        _ = try await network.send(request, body: HTTPBody(bytes), interim: interim)
+      }
+      return try await network.send(request, body: HTTPBody(bytes), interim: interim)
+    }
+  }
+
+  @Test(arguments: PendingEdit.Kind.allCases)
+  func `a change that arrives twice has the effect of one`(kind: PendingEdit.Kind) async throws {
+    fixture.readeck.fill(2)
+    _ = try await fixture.sync()
+    let (id, next) = (FakeReadeck.id(0), FakeReadeck.id(1))
+    fixture.readeck.change(id) { page in
+      page.isArchived = kind == .unarchive
+      page.isMarked = kind == .unmark
+      page.progress = kind == .unread ? 100 : 50
+    }
+    let reader = Fixture.reader(
+      in: fixture.store, at: fixture.server.base, over: Doubling(network: fixture.network))
+    fixture.server.forget()
+    #expect(try await reader.edit(id, kind) == OutboxReport(sent: 1))
+    #expect(fixture.server.received.count { $0.method != "GET" } == 2)
+    let changed = page(fixture, 0).map { FakeReadeck.bookmark($0) }
+    switch kind.field {
+    case (let name, let value)?:
+      let json = try JSONSerialization.data(withJSONObject: #require(changed))
+      #expect(try JSONDecoder().decode(JSON.self, from: json)[name] == value)
+    case nil: #expect(changed == nil)
+    }
+    // The queue goes on behind it.
+    #expect(try await reader.edit(next, .mark) == OutboxReport(sent: 1))
+    #expect(page(fixture, 1)?.isMarked == true && page(fixture, 1)?.isArchived == false)
+    #expect(try reader.pendingEdits().isEmpty)
   }
 }

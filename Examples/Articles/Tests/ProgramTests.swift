@@ -113,6 +113,26 @@ import Testing
     }
   }
 
+  @Test func `articles have labels, and are fetched again when that is wanted`() async throws {
+    let readeck = FakeReadeck()
+    readeck.fill(2)
+    try await LocalServer.run { server in
+      server.become { readeck.answer($0) }
+      let account = ["--server", server.base + "/api", "--token", FakeReadeck.token]
+      #expect(try await program.run(["sync"] + account).code == 0)
+      #expect(
+        try await program.run(["list", "--label", "ferries"] + account).output.contains(
+          "2 articles"))
+      #expect(
+        try await program.run(["list", "--label", "hats"] + account).output == "0 articles\n")
+      readeck.change(FakeReadeck.id(0)) { ($0.html, $0.entityTag) = ("new", "2") }
+      for (flags, html) in [([], "<section>0 </section>"), (["--refetch"], "new"), ([], "new")] {
+        let shown = try await program.run(["show", FakeReadeck.id(0)] + flags + account)
+        #expect(shown.output == html + "\n", "\(shown)")
+      }
+    }
+  }
+
   @Test func `errors have their codes`() async throws {
     let none = try await run("list", "--online", "--no-network")
     #expect(none.code == 4 && none.error.hasPrefix("error: there is no network, and no article"))

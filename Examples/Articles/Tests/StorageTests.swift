@@ -2,6 +2,7 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
+import Service
 import Testing
 
 /// Which articles and images are stored, and what the settings do.
@@ -66,6 +67,7 @@ import Testing
       return try Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network()).settings()
     }
     #expect(try loaded("{}") == OfflineSettings())
+    #expect(OfflineSettings().isOn && !OfflineSettings().keepsImages, "images are off by default")
     #expect(
       try loaded(#"{"articles":40,"isOn":false}"#) == OfflineSettings(isOn: false, articles: 40))
     #expect(
@@ -78,6 +80,16 @@ import Testing
     settings.articles = 26
     #expect(settings.articles == 30)
     #expect(OfflineSettings.articleChoices == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+  }
+
+  @Test func `a stored bookmark has all fields of the service`() async throws {
+    fixture.readeck.fill(1)
+    _ = try await fixture.sync()
+    let json = try JSONSerialization.data(
+      withJSONObject: FakeReadeck.bookmark(fixture.readeck.pages[0]))
+    let stored = try #require(try fixture.reader.stored().first)
+    #expect(try stored.bookmark.fields == JSONDecoder().decode(JSON.self, from: json))
+    #expect(stored.bookmark.fields["word_count"]?.number == 8881)
   }
 
   @Test func `eight writers of 25 and their readers lose nothing`() async throws {

@@ -173,6 +173,14 @@ import Testing
     #expect(try await fixture.sync().stored == 1)
   }
 
+  @Test func `an article whose end is missing counts as failed`() async throws {
+    fixture.readeck.fill(3)
+    fixture.readeck.change(FakeReadeck.id(1)) { $0.html = "<section><p>One</p> two" }
+    let result = try await fixture.sync()
+    #expect(result.outcome == .partial && result.failed == 1 && result.stored == 2)
+    #expect(try fixture.reader.stored().ids == [2, 0].map(FakeReadeck.id))
+  }
+
   @Test func `unread are all that are not archived, also half-read ones`() async throws {
     fixture.readeck.fill(4)
     fixture.readeck.change(FakeReadeck.id(0)) { $0.progress = 50 }

@@ -13,6 +13,9 @@ final class FakeCatalog: Sendable {
     var updated = 0
   }
 
+  /// The fields that tell versions of a page apart.
+  enum Validators: CaseIterable, Sendable { case tags, dates, none }
+
   struct State: Sendable {
     var items: [Item] = []
     var pillars = ["Sleep", "Movement", "Mind"]
@@ -22,8 +25,7 @@ final class FakeCatalog: Sendable {
     /// A cursor that each page gives in place of its own.
     var stuckCursor: String?
     var refusesCursors = false
-    /// Whether pages are told apart by `Last-Modified` alone.
-    var hasDatesOnly = false
+    var validators = Validators.tags
     /// `Cache-Control` of the pages.
     var control = FakeCatalog.control(300)
     /// Runs once, before the answer to that request is made; counted from 1.
@@ -128,8 +130,13 @@ final class FakeCatalog: Sendable {
     let newest = items.map(\.updated).max() ?? 0
     let tag = "\"funnels:v1:\(newest)-\(items.count)-\(items.last?.slug ?? "")\""
     let date = "Thu, 01 Jan 2026 00:\(10 + newest / 60):\(10 + newest % 60 / 2) GMT"
-    return cached(
-      request, data, state.hasDatesOnly ? ["Last-Modified": date] : ["ETag": tag], state.control)
+    let validator =
+      switch state.validators {
+      case .tags: ["ETag": tag]
+      case .dates: ["Last-Modified": date]
+      case .none: [String: String]()
+      }
+    return cached(request, data, validator, state.control)
   }
 
   private func cached(
@@ -140,7 +147,9 @@ final class FakeCatalog: Sendable {
     let conditions = [
       "ETag": request.fields["if-none-match"], "Last-Modified": request.fields["if-modified-since"],
     ]
-    if validator.allSatisfy({ conditions[$0.key] == $0.value }) { return .init(304, fields) }
+    if !validator.isEmpty, validator.allSatisfy({ conditions[$0.key] == $0.value }) {
+      return .init(304, fields)
+    }
     return json(200, ["success": true, "data": data], fields)
   }
 
@@ -154,7 +163,8 @@ final class FakeCatalog: Sendable {
     -> LocalServer.Answer
   {
     do {
-      let data = try JSONSerialization.data(withJSONObject: object)
+      let data = try JSONSerialization.data(
+        withJSONObject: object, options: .sortedKeys)
       return .init(status, fields.merging(["Content-Type": "application/json"]) { $1 }, body: data)
     } catch { return .init(500, text: "\(error)") }
   }

@@ -23,6 +23,9 @@ import Testing
     let contents = try await program.answer(
       CatalogContents.self, "list", "--offline", "--tier", "plus")
     #expect(contents.slugs == ["after-the-shift", "evening-light", "naps"])
+    let found = try await program.answer(
+      CatalogContents.self, "list", "EVENING", "--offline", "--tier", "plus")
+    #expect(found.slugs == ["evening-light"])
     #expect(
       try await program.run("list", "--offline", "--limit", "5").output.contains(" 3 fetched\n"),
       "another filter has ended them")

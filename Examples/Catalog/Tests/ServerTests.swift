@@ -11,7 +11,7 @@ import Testing
   private let fixture = Fixture.current
 
   @Test func `without tags the date of the last change does`() async throws {
-    fixture.fake.change { $0.hasDatesOnly = true }
+    fixture.fake.change { $0.validators = .dates }
     fixture.fake.fill(120)
     let catalog = fixture.catalog()
     let all = try await catalog.all()

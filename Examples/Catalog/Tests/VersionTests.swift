@@ -39,16 +39,31 @@ import Testing
     #expect(fixture.asked().all == 0)
   }
 
-  @Test(arguments: [true, false]) func `a page that another process has replaced is noticed`(
-    hasTags: Bool
+  @Test(arguments: FakeCatalog.Validators.allCases)
+  func `a page that another process has replaced is noticed`(
+    validators: FakeCatalog.Validators
   ) async throws {
-    fixture.fake.change { $0.hasDatesOnly = !hasTags }
+    fixture.fake.change { $0.validators = validators }
     fixture.fake.fill(150)
     let catalog = fixture.catalog()
     _ = try await catalog.all()
     fixture.fake.change(Self.move)
     try await fixture.validateFirstPage()
     #expect(try await catalog.all().slugs == fixture.slugs())
+  }
+
+  @Test(arguments: ["300", String(repeating: "9", count: 20)])
+  func `pages without a validator are served while they are fresh`(seconds: String) async throws {
+    fixture.fake.change { state in
+      (state.validators, state.control) = (.none, "max-age=\(seconds)")
+    }
+    fixture.fake.fill(150)
+    let all = try await fixture.catalog().all()
+    fixture.clock.advance(by: .seconds(299))
+    #expect(try await fixture.catalog().all() == all && fixture.server.count == 3)
+    fixture.fake.change(Self.move)
+    try await fixture.validateFirstPage()
+    #expect(try await fixture.catalog().all().slugs == fixture.slugs())
   }
 
   @Test(arguments: 1...6) func `a change while the catalog is read shows no funnel twice`(

@@ -48,13 +48,49 @@ struct ShowBoard: AsyncParsableCommand {
         // A screen shows what is stored, and newer data in the next frame.
         var cache = cache
         cache.waitsForNewer = false
-        let screen = LiveBoard(cache: cache, stations: stations, rows: rows, policy: policy)
+        var known: [String] = []
+        try await cache.boards(at: stations, policy: policy) { station, result in
+          // A landing that the timetable does not know is not asked for each second.
+          if case .failure(let error) = result, error is NotFound { return }
+          known.append(station)
+        }
+        let screen = LiveBoard(
+          cache: cache, stations: known.isEmpty ? stations : known, rows: rows, policy: policy)
         return try await LiveScreen.run { try await screen.frame() }
       }
-      var boards: [CacheResult<Board>] = []
-      for station in stations { boards.append(try await show(station, cache)) }
-      for board in boards { try board.checkAccess() }
+      try await show(stations, cache)
     }
+  }
+
+  /// Shows the boards. Landings without one are named, and do not hide the others.
+  private func show(_ stations: [String], _ cache: DeparturesCache) async throws {
+    var names: ShipNames?
+    var shown: [CacheResult<Board>] = []
+    var failed: [(reason: String, stations: [String])] = []
+    var failure: (any Error)?
+    try await cache.boards(at: stations, on: day, policy: policy) { station, result in
+      do {
+        var board = try result.get()
+        if names == nil {
+          names = try await cache.shipNames(on: board.value.day, policy: policy)
+          if let error = names?.error { Console.complain("names of ships: \(error)") }
+        }
+        if upcoming { board.value.departures = board.value.upcoming(at: cache.store.now) }
+        try show(board, names?.day)
+        shown.append(board)
+      } catch {
+        if stations.count == 1 { throw error }
+        if !(error is NotFound) || failure == nil { failure = error }
+        let reason = error is NotFound ? "not in the timetable" : "\(error)"
+        if failed.last?.reason != reason { failed.append((reason, [])) }
+        failed[failed.count - 1].stations.append(station)
+      }
+    }
+    for (reason, stations) in failed {
+      Console.complain("\(stations.joined(separator: ", ")): \(reason)")
+    }
+    for board in shown { try board.checkAccess() }
+    if let failure, shown.isEmpty || !(failure is NotFound) { throw failure }
   }
 
   /// The numbers of the stations.
@@ -76,23 +112,13 @@ struct ShowBoard: AsyncParsableCommand {
     return [id]
   }
 
-  private func show(
-    _ station: String, _ cache: DeparturesCache
-  ) async throws -> CacheResult<Board> {
-    var board = try await cache.board(at: station, on: day, policy: policy)
-    let names = try await cache.shipNames(on: board.value.day, policy: policy)
-    if let error = names.error { Console.complain("names of ships: \(error)") }
-    if upcoming { board.value.departures = board.value.upcoming(at: cache.store.now) }
-    if json {
-      print(try JSONOutput.withTimes(Sourced(board, board.value)))
-      return board
-    }
+  private func show(_ board: CacheResult<Board>, _ ships: ShipDay?) throws {
+    if json { return print(try JSONOutput.withTimes(Sourced(board, board.value))) }
     Console.show("\(board.value.station.name), \(board.value.day): \(board.words)")
     for departure in board.value.departures {
-      Console.show(try Self.line(departure, ship: names.day.ship(of: departure)))
+      Console.show(try Self.line(departure, ship: ships?.ship(of: departure)))
     }
     if board.value.departures.isEmpty { print("no departures") }
-    return board
   }
 
   private static func line(_ departure: Departure, ship: String?) throws -> String {

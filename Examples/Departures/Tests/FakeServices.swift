@@ -19,6 +19,7 @@ final class FakeServices: Sendable {
 
   struct State {
     var isDown = false
+    var isUnreachable = false
     /// Takes requests and never answers.
     var isHanging = false
     /// The time, for news.
@@ -146,6 +147,7 @@ extension FakeServices: HTTPTransport {
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody) {
     let answer = answer(request.path ?? "/")
+    if state.withLock(\.isUnreachable) { throw HTTPCacheError.timedOut(.seconds(15)) }
     try await waitUntil { state.withLock { !$0.isHanging } }
     var response = HTTPTypes.HTTPResponse(status: .init(code: answer.status))
     for (name, value) in answer.fields {

@@ -208,6 +208,39 @@ import Testing
     #expect(try await fixture.cache.sun(at: known).value.rise != nil)
   }
 
+  @Test func `every built-in lake has its landings`() throws {
+    let landings = Lake.known.flatMap(\.stations)
+    #expect(Lake.known.count == 15 && Lake.known.allSatisfy { $0.stations.count >= 7 })
+    #expect(landings.count == 242 && Set(landings).count == 242, "each is on one lake")
+    #expect(landings.allSatisfy { $0.count == 7 && Int($0) != nil })
+  }
+
+  @Test func `a landing without a board does not hide the others of its lake`() async throws {
+    let fixture = try Fixture(at: "2025-07-12T02:00:00+0200")
+    var cache = fixture.cache
+    cache.waitsForNewer = true
+    let lake = try #require(cache.lake("zugersee"))
+    fixture.services.change { $0.unknown = [lake.stations[2]] }
+    var (shown, failed) = ([String](), [String]())
+    func boards() async throws {
+      (shown, failed) = ([], [])
+      try await cache.boards(at: lake.stations) { station, result in
+        do { shown.append(try "\(station) \(result.get().source)") } catch {
+          failed.append("\(station) \(type(of: error))")
+        }
+      }
+    }
+    try await boards()
+    #expect(shown.count == 9 && failed == ["\(lake.stations[2]) NotFound"])
+    fixture.services.change { $0.isUnreachable = true }
+    let asked = fixture.services.count
+    fixture.clock.advance(by: .hours(3))
+    try await boards()
+    #expect(shown.count == 9 && shown.allSatisfy { $0.hasSuffix("stale") }, "\(shown)")
+    #expect(failed.count == 1 && failed[0].hasSuffix("ServiceError"), "\(failed)")
+    #expect(fixture.services.count == asked + 1, "an outage is noticed once")
+  }
+
   @Test func `each answer is a line in the log, and the bounds are those of an app`() async throws {
     let lines = Lines<String>()
     let fixture = try Fixture(log: { lines.add($0) })

@@ -143,14 +143,12 @@ import Testing
     #expect(json["weather"]?["isStale"]?.isTrue == false)
   }
 
-  @Test func `settings of the widget, and a tile of the map`() async throws {
+  @Test func `settings of the widget`() async throws {
     _ = try await run("favourites", "8503651", "--rows", "1", "--no-ships")
     _ = try await run("publish")
     let widget = try await run("widget")
     #expect(widget.output.hasPrefix("09:35  102   Rapperswil SG (See)  from Z\u{FC}rich"))
     #expect(try await run("favourites", "--rows", "99").code == 2)
-    let file = folder.url.path + "/tile.png"
-    #expect(try await run("tile", "12", "2145", "1435", "--output", file).code == 1, "not recorded")
   }
 
   /// A recording in which some requests fail.

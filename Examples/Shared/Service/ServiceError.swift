@@ -85,6 +85,8 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
       .serverCertificateHasBadDate, .serverCertificateNotYetValid:
       .broken("its certificate is not trusted")
+    case .cannotDecodeRawData, .cannotDecodeContentData:
+      .broken("the answer is compressed without being asked for, and may be incomplete")
     case .badURL: .broken("the address is not valid")
     case .badServerResponse, .cannotParseResponse, .unsupportedURL:
       .broken("the answer is not HTTP")

@@ -211,8 +211,8 @@ struct DamageTally {
 extension Peer {
   /// `damage-cases DIRECTORY SEED COUNT LEVEL`
   func damageCases() throws {
-    let level = Durability(rawValue: arguments[2])!
-    let first = UInt64(argument(0))
+    let level = value(2) { Durability(rawValue: $0) }
+    let first = value(0) { UInt64($0) }
     let worker = try DamageWorker(
       directory: store, durability: level,
       killed: DamageTrials.isKilled(first) && level != .scratch)

@@ -107,7 +107,7 @@ extension Peer {
     let levels = arguments.dropFirst(2).compactMap { Durability(rawValue: $0) }
     var trials = DamageTrials(directory: store)
     let isClean = try trials.run(
-      seed: UInt64(argument(0)), count: argument(1),
+      seed: value(0) { UInt64($0) }, count: argument(1),
       levels: levels.isEmpty ? Durability.allCases : levels)
     if !isClean { exit(1) }
   }

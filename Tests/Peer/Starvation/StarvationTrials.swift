@@ -174,7 +174,7 @@ struct StarvationTrials {
 extension Peer {
   func starvationTrials() throws {
     let shortages = arguments.dropFirst(2).compactMap { Shortage(rawValue: $0) }
-    var trials = StarvationTrials(directory: store, seed: UInt64(argument(0)))
+    var trials = StarvationTrials(directory: store, seed: value(0) { UInt64($0) })
     let isClean = try trials.run(
       count: argument(1), shortages: shortages.isEmpty ? Shortage.allCases : shortages)
     if !isClean { exit(1) }

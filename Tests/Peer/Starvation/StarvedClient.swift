@@ -58,12 +58,10 @@ extension Peer {
   /// `starved-client STORE SHORTAGE AMOUNT LEVEL`: does all that a client of a store does. It says `ack NUMBER` for each
   /// write that returned, `error CODE` for each call that failed, and `end`.
   func actStarved() throws {
-    guard let shortage = Shortage(rawValue: arguments[0]) else {
-      throw CocoaError(.featureUnsupported)
-    }
+    let shortage = value(0) { Shortage(rawValue: $0) }
     try shortage.begin(argument(1))
     var options = Store.Options()
-    options.durability = Durability(rawValue: arguments[2])
+    options.durability = value(2) { Durability(rawValue: $0) }
     options.lockTimeout = .seconds(5)
     guard let opened = attempt({ try Store(at: store, options: options) }) else {
       return Peer.say("end")

@@ -88,6 +88,11 @@ public struct Readeck: Sendable {
     if start.hasPrefix("<!doctype") || start.hasPrefix("<html") {
       throw ServiceError.wrongContent(path: good.path, type: "a web page")
     }
+    // A body that was cut off before it was compressed arrives without an error.
+    let (opened, closed) = ("<section", "</section")
+    if start.hasPrefix(opened), html.ranges(of: opened).count > html.ranges(of: closed).count {
+      throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
+    }
     if let type = good.contentType, !type.hasPrefix("text/") {
       throw ServiceError.wrongContent(path: good.path, type: type)
     }

@@ -83,8 +83,10 @@ extension Catalog {
         return stored
       }
     }
+    let validator =
+      reply.fields[.eTag] ?? reply.fields[.lastModified]
+      ?? Secrets.digest(String(decoding: reply.body, as: UTF8.self))
     reply.body = []
-    let validator = reply.fields[.eTag] ?? reply.fields[.lastModified]
     return ListingPass.Step(
       contents: envelope.data, version: PageVersion(cursor: cursor, validator: validator),
       reply: reply, goodUntil: store.now.advanced(by: Self.validity(of: reply)), trouble: trouble)

@@ -64,10 +64,10 @@ struct ListingPass: Sendable {
 struct PageVersion: Codable, Sendable, Equatable {
   /// Nil for the first page.
   var cursor: String?
-  /// The `ETag`, or `Last-Modified` without one.
-  var validator: String?
+  /// The `ETag`, or `Last-Modified` without one; without both a digest of the body.
+  var validator: String
 
   func isIn(_ record: [PageVersion], at index: Int) -> Bool {
-    record.indices.contains(index) && record[index] == self && validator != nil
+    record.indices.contains(index) && record[index] == self
   }
 }

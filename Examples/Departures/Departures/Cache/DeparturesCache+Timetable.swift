@@ -21,6 +21,33 @@ extension DeparturesCache {
     try await board(at: station, on: day ?? today, LoadOptions(policy: policy))
   }
 
+  /// The boards of several stations, such as the landings of a lake, one after the other. An error of one does not end it.
+  ///
+  /// Once the service cannot be reached, it is not asked again: the other boards are those that are stored.
+  ///
+  /// - Parameter body: called with each station, and its board or the reason why there is none.
+  public func boards(
+    at stations: [String], on day: CalendarDay? = nil, policy: RequestPolicy = .standard,
+    _ body: (String, Result<CacheResult<Board>, any Error>) async throws -> Void
+  ) async throws {
+    var policy = policy
+    var outage: ServiceError?
+    for station in stations {
+      let result: Result<CacheResult<Board>, any Error>
+      do {
+        let board = try await board(at: station, on: day, policy: policy)
+        result = .success(board)
+        outage = outage ?? (board.error as? ServiceError)
+      } catch {
+        try Task.checkCancellation()
+        result = .failure(outage ?? error)
+        outage = outage ?? (error as? ServiceError)
+      }
+      if outage?.isOffline == true { policy = .cacheOnly } else { outage = nil }
+      try await body(station, result)
+    }
+  }
+
   func board(
     at station: String, on day: CalendarDay, _ options: LoadOptions
   ) async throws -> CacheResult<Board> {

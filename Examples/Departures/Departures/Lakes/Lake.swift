@@ -21,26 +21,3 @@ public struct Lake: Codable, Hashable, Sendable, Identifiable {
     self.stations = stations
   }
 }
-
-extension Lake {
-  /// The built-in lakes; a new one is a line here, or a record in a file.
-  public static let known: [Lake] = [
-    lake("zuerichsee", "Z\u{FC}richsee", 47.366, 8.55, "upperzurich", ["8503651", "8503669"]),
-    lake("vierwaldstaettersee", "Vierwaldst\u{E4}ttersee", 47.053, 8.31, "lucernealpnachersee", []),
-    lake("thunersee", "Thunersee", 46.688, 7.69, "thun", []),
-    lake("brienzersee", "Brienzersee", 46.735, 8.02, "brienz", []),
-    lake("zugersee", "Zugersee", 47.17, 8.51, "zug", []),
-    lake("walensee", "Walensee", 47.115, 9.22, "walensee", []),
-    lake("bielersee", "Bielersee", 47.08, 7.14, "biel", []),
-    lake("genfersee", "Genfersee", 46.40, 6.50, "geneva", []),
-  ]
-
-  private static func lake(
-    _ id: String, _ name: String, _ latitude: Double, _ longitude: Double, _ simulation: String?,
-    _ stations: [String]
-  ) -> Lake {
-    Lake(
-      id: id, name: name, place: Coordinates(latitude: latitude, longitude: longitude),
-      simulation: simulation, stations: stations)
-  }
-}

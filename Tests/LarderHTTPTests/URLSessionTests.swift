@@ -1,0 +1,103 @@
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import LarderHTTPTesting
+import LarderURLSession
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Faults of a server that `URLSession` hides.
+@Suite struct URLSessionTests {
+  /// With a short time limit, because `URLSession` on Linux may wait for it.
+  private static func transport(
+    _ change: (URLSessionConfiguration) -> Void = { _ in }
+  ) -> URLSessionTransport {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 5
+    change(configuration)
+    return URLSessionTransport(configuration: configuration)
+  }
+
+  private static func request(
+    _ method: String, _ path: String, at base: String
+  ) -> HTTPRequest {
+    HTTPRequest(
+      method: .init(method)!, scheme: "http", authority: String(base.dropFirst("http://".count)),
+      path: path)
+  }
+
+  @discardableResult
+  private static func send(
+    _ request: HTTPRequest, _ body: String = "", over transport: URLSessionTransport
+  ) async throws -> Int {
+    let (response, answer) = try await transport.send(
+      request, body: HTTPBody(Array(body.utf8)), interim: { _ in })
+    _ = try await answer.bytes()
+    return response.status.code
+  }
+
+  @Test(arguments: [ServerFault.truncated, .truncatedGzip])
+  func `a body that was cut off is an error, and nothing of it is stored`(fault: ServerFault)
+    async throws
+  {
+    let store = try Store.temporary(clock: ManualClock())
+    let cache = HTTPCache(in: store.namespace("http"), over: Self.transport())
+    _ = try await fault.serve { base in
+      await #expect(throws: (any Error).self) {
+        try await cache.send(Self.request("GET", "/a", at: base)).body.bytes()
+      }
+    }
+    #expect(try store.namespace("http").count() == 0)
+    try store.close()
+  }
+
+  #if canImport(FoundationNetworking)
+    @Test func `bodies are requested without a coding, unless a coding is chosen`() async throws {
+      try await LocalServer.run { server in
+        server.become { _ in .init(200, text: "a") }
+        let chosen = Self.transport { $0.httpAdditionalHeaders = ["accept-encoding": "br"] }
+        for (transport, coding) in [
+          (Self.transport(), nil), (Self.transport(), "gzip"), (chosen, nil),
+        ] {
+          var request = Self.request("GET", "/a", at: server.base)
+          request.headerFields[.acceptEncoding] = coding
+          try await Self.send(request, over: transport)
+        }
+        #expect(
+          server.received.map { $0.fields["accept-encoding"] } == ["identity", "gzip", "br"])
+      }
+    }
+  #endif
+
+  @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
+  func `a request with an effect is sent once, whatever becomes of its connection`(
+    method: String
+  ) async throws {
+    let body = method == "DELETE" ? "" : "{}"
+    for fault in [ServerFault.resetKept, .reset] {
+      let lines = Mutex([String]())
+      let transport = Self.transport()
+      let isAnswered = try await fault.serve(
+        received: { line in lines.withLock { $0.append(line) } },
+        { base in
+          if fault == .resetKept {
+            // Leaves a connection that is closed in place of the next answer.
+            try await Self.send(Self.request("GET", "/a", at: base), over: transport)
+          }
+          do {
+            let request = Self.request(method, "/b", at: base)
+            return try await Self.send(request, body, over: transport) == 200
+          } catch is URLError {
+            return false
+          }
+        })
+      #expect(isAnswered == (fault == .resetKept))
+      #expect(lines.withLock { $0.count { $0.hasPrefix(method) } } == 1, "\(fault)")
+    }
+  }
+}
