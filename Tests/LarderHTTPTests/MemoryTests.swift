@@ -48,6 +48,48 @@ struct MemoryTests {
     #expect(try fixture.store.verify().faults == [])
   }
 
+  @Test(arguments: [60_000, 500_000])
+  func `what is given back is read again`(size: Int) async throws {
+    let bytes = Self.body(size)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    let hit = try await fixture.cache.send(request("GET", "/a", [("Range", "bytes=10-")]))
+    var pieces = hit.body.makeAsyncIterator()
+    #expect(await !pieces.giveBack(1))
+    var read: [UInt8] = []
+    var surplus = 1
+    while let piece = try await pieces.next() {
+      read += piece
+      let count = min(surplus, piece.count - 1)
+      #expect(await !pieces.giveBack(-1) && !pieces.giveBack(size))
+      guard count > 0, await pieces.giveBack(count) else { continue }
+      read.removeLast(count)
+      surplus *= 5
+    }
+    #expect(read == Array(bytes[10...]))
+    var once = HTTPBody(bytes).makeAsyncIterator()
+    #expect(try await once.next() == bytes)
+    #expect(await !once.giveBack(1))
+  }
+
+  @Test func `what is given back of a body on its way into the store is read again`() async throws {
+    let bytes = Self.body(700_000)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
+    let miss = try await fixture.cache.send(request())
+    var pieces = miss.body.makeAsyncIterator()
+    var read: [UInt8] = []
+    var round = 0
+    while let piece = try await pieces.next() {
+      read += piece
+      round += 1
+      if round % 2 == 0, await pieces.giveBack(piece.count / 2) {
+        read.removeLast(piece.count / 2)
+      }
+    }
+    #expect(read == bytes && round > 2)
+    #expect(fixture.cache.buffers.reserved == 0)
+  }
+
   @Test func `a slow reader outlives a validation`() async throws {
     let bytes = Self.body(300_000)
     let tagged: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
