@@ -6,7 +6,7 @@ import NIOPosix
 
 /// One TCP connection: bytes are read when they are asked for, and at most one piece ahead, behind a short one.
 struct Connection: Sendable {
-  private let channel: any Channel
+  let channel: any Channel
   private let source: NIOLoopBound<ByteSource>
   private let socket: NIOLoopBound<ChannelSocket>
   let limits: ProxyLimits

@@ -60,7 +60,10 @@ import Testing
 
   @Test func `the age is that of each request, and a stale response is not given`() async throws {
     let clock = ManualClock()
-    let bench = try await Bench(RawOrigin(Self.response(Self.fresh, "body")), clock: clock)
+    var limits = ProxyLimits()
+    (limits.head, limits.idle) = (.seconds(1_000), .seconds(1_000))
+    let bench = try await Bench(
+      RawOrigin(Self.response(Self.fresh, "body")), limits: limits, clock: clock)
     let client = try await Client(bench)
     for _ in 0..<3 { _ = try await client.get() }
     clock.advance(by: .milliseconds(30_500))
