@@ -61,12 +61,12 @@ struct MemoryTests {
     while let piece = try await pieces.next() {
       read += piece
       let count = min(surplus, piece.count - 1)
-      #expect(await !pieces.giveBack(-1) && !pieces.giveBack(size))
+      for wrong in [-1, size] { #expect(await !pieces.giveBack(wrong)) }
       guard count > 0, await pieces.giveBack(count) else { continue }
       read.removeLast(count)
       surplus *= 5
     }
-    #expect(read == Array(bytes[10...]))
+    #expect(read.elementsEqual(bytes[10...]))
     var once = HTTPBody(bytes).makeAsyncIterator()
     #expect(try await once.next() == bytes)
     #expect(await !once.giveBack(1))
@@ -86,7 +86,7 @@ struct MemoryTests {
         read.removeLast(piece.count / 2)
       }
     }
-    #expect(read == bytes && round > 2)
+    #expect(read.elementsEqual(bytes) && round > 2)
     #expect(fixture.cache.buffers.reserved == 0)
   }
 

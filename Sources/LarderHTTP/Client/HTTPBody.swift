@@ -71,7 +71,9 @@ public struct HTTPBody: AsyncSequence, Sendable {
     ///
     /// A server need not keep what a slow client has not taken: a stored body is read again from the store. False if the
     /// bytes are held nowhere else; then nothing is given back.
-    public mutating func giveBack(_ count: Int) async -> Bool { await rewind(count) }
+    public mutating func giveBack(_ count: Int) async -> Bool {
+      whole == nil ? await rewind(count) : false
+    }
   }
 
   /// The whole body in one array.
