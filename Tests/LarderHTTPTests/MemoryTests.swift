@@ -60,11 +60,11 @@ struct MemoryTests {
     var surplus = 1
     while let piece = try await pieces.next() {
       read += piece
-      let count = min(surplus, piece.count - 1)
+      let count = min(surplus, piece.count / 2)
       for wrong in [-1, size] { #expect(await !pieces.giveBack(wrong)) }
       guard count > 0, await pieces.giveBack(count) else { continue }
       read.removeLast(count)
-      surplus *= 5
+      surplus = surplus * 5 % 40_000
     }
     #expect(read.elementsEqual(bytes[10...]))
     var once = HTTPBody(bytes).makeAsyncIterator()
