@@ -1,5 +1,6 @@
 import HTTPTypes
 import LarderHTTP
+import NIOCore
 
 /// Writes answers to one request.
 struct AnswerWriter: Sendable {
@@ -63,16 +64,17 @@ struct AnswerWriter: Sendable {
     var rest: Int? = if case .length(let count) = framing { count } else { nil }
     var pieces = body.makeAsyncIterator()
     while rest != 0 {
-      let next: [UInt8]?
+      // No other variable holds the piece, so that `finish` lets go of it.
+      var piece: [UInt8] = []
       do {
-        next = try await pieces.next()
+        guard let next = try await pieces.next() else { break }
+        piece = next
       } catch {
         // The origin has broken off or gone silent, or the stored body is gone: what came is passed on, and no end that the
         // body did not have.
         if hasBegun { return false }
         return try await write(.failure(error), HTTPBody())
       }
-      guard var piece = next else { break }
       if piece.isEmpty { continue }
       if framing == .chunked {
         piece = await shortened(piece, &pieces).asChunk
@@ -135,7 +137,7 @@ struct AnswerWriter: Sendable {
     }
     let rest = connection.rest(of: head, piece, from: taken, count: count)
     (head, piece) = ([], [])
-    let counted = count > connection.held.smallPiece ? count : 0
+    let counted = count > connection.held.smallPiece ? rest.capacity : 0
     connection.held.add(counted)
     defer { connection.held.release(counted) }
     try await connection.write(rest)
