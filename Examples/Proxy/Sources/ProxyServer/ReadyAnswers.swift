@@ -66,12 +66,14 @@ final class ReadyAnswers {
     guard let target = request.path, target.utf8.count <= Self.longestTarget else { return }
     let recognizer = recognizer ?? PlainRequests(besides: cache.rules.decisiveFields)
     self.recognizer = recognizer
+    // Other requests cost no more than this look.
+    guard recognizer.target(of: head.span) != nil else { return }
     if byTarget.count + byHead.count >= Self.most { (byTarget, byHead) = ([:], [:]) }
     var plain = request
     plain.headerFields = HTTPFields()
     if let answer = cache.readyAnswer(to: plain), !answer.isVaried {
       byTarget[target] = Self.ready(answer, to: plain)
-    } else if recognizer.target(of: head.span) != nil, let answer = cache.readyAnswer(to: request) {
+    } else if let answer = cache.readyAnswer(to: request) {
       byHead[head.span.text] = Self.ready(answer, to: request)
     }
   }
