@@ -72,6 +72,18 @@ struct MemoryTests {
     #expect(await !once.giveBack(1))
   }
 
+  @Test func `what is given back of a body that was replaced is gone`() async throws {
+    let bytes = Self.body(60_000)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
+    #expect(try await pieces.next()?.count == bytes.count)
+    let newer = response(200, Self.fresh)
+    #expect(try await fixture.cache.put(newer, body: bytes.reversed(), for: request()))
+    #expect(await pieces.giveBack(10_000))
+    await #expect(throws: HTTPCacheError.self) { try await pieces.next() }
+  }
+
   @Test func `what is given back of a body on its way into the store is read again`() async throws {
     let bytes = Self.body(700_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
