@@ -107,6 +107,7 @@ final class ByteSource: ChannelInboundHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     finish(.success(nil))
+    count(0)
     self.context = nil
   }
 
@@ -121,6 +122,7 @@ final class ByteSource: ChannelInboundHandler {
   /// From now on the connection is closed if anything comes, its end included. False if something has come.
   func beginSilence() -> Bool {
     guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
+    count(0)
     isSilent = true
     context.read()
     return true

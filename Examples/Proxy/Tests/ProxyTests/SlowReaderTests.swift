@@ -121,6 +121,20 @@ import Testing
     try await bench.stop()
   }
 
+  @Test func `a connection that waits for another request holds nothing`() async throws {
+    let body = Self.body(60_000)
+    let bench = try await Bench(
+      RawOrigin(isPersistent: true) { _, _ in
+        [Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body]
+      })
+    for path in ["/a", "/b", "/c"] {
+      #expect(try await bench.get(path).body.utf8.count > 0)
+      try await waitUntil { bench.server.held.count == 0 }
+    }
+    #expect(bench.origin.connectionCount == 1)
+    try await bench.stop()
+  }
+
   @Test func `the limit leaves each connection a small piece`() {
     let usual = HeldBytes(ProxyLimits())
     #expect(usual.smallPiece == 4096 && usual.limit > 50_000_000 && usual.hasRoom)
