@@ -27,7 +27,7 @@ public struct SharedOptions: Sendable {
     readTimeout: Duration = .milliseconds(50), writeTimeout: Duration = .milliseconds(500),
     leaseDuration: Duration = .seconds(3), maxValueSize: Int = 1 << 20, logLength: Int = 65_536,
     maxLoads: Int = 64, unconfirmedLimit: Duration = .seconds(60),
-    pace: Duration = .milliseconds(50)
+    pace: Duration = .milliseconds(75)
   ) {
     self.readTimeout = readTimeout
     self.writeTimeout = writeTimeout

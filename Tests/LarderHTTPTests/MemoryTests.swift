@@ -48,6 +48,60 @@ struct MemoryTests {
     #expect(try fixture.store.verify().faults == [])
   }
 
+  @Test(arguments: [60_000, 500_000])
+  func `what is given back is read again`(size: Int) async throws {
+    let bytes = Self.body(size)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    let hit = try await fixture.cache.send(request("GET", "/a", [("Range", "bytes=10-")]))
+    var pieces = hit.body.makeAsyncIterator()
+    #expect(await !pieces.giveBack(1))
+    var read: [UInt8] = []
+    var surplus = 1
+    while let piece = try await pieces.next() {
+      read += piece
+      let count = min(surplus, piece.count / 2)
+      for wrong in [-1, size] { #expect(await !pieces.giveBack(wrong)) }
+      guard count > 0, await pieces.giveBack(count) else { continue }
+      read.removeLast(count)
+      surplus = surplus * 5 % 40_000
+    }
+    #expect(read.elementsEqual(bytes[10...]))
+    var once = HTTPBody(bytes).makeAsyncIterator()
+    #expect(try await once.next() == bytes)
+    #expect(await !once.giveBack(1))
+  }
+
+  @Test func `what is given back of a body that was replaced is gone`() async throws {
+    let bytes = Self.body(60_000)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
+    #expect(try await pieces.next()?.count == bytes.count)
+    let newer = response(200, Self.fresh)
+    #expect(try await fixture.cache.put(newer, body: bytes.reversed(), for: request()))
+    #expect(await pieces.giveBack(10_000))
+    await #expect(throws: HTTPCacheError.self) { try await pieces.next() }
+  }
+
+  @Test func `what is given back of a body on its way into the store is read again`() async throws {
+    let bytes = Self.body(700_000)
+    let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
+    let miss = try await fixture.cache.send(request())
+    var pieces = miss.body.makeAsyncIterator()
+    var read: [UInt8] = []
+    var round = 0
+    while let piece = try await pieces.next() {
+      read += piece
+      round += 1
+      if round % 2 == 0, await pieces.giveBack(piece.count / 2) {
+        read.removeLast(piece.count / 2)
+      }
+    }
+    #expect(read.elementsEqual(bytes) && round > 2)
+    #expect(fixture.cache.buffers.reserved == 0)
+  }
+
   @Test func `a slow reader outlives a validation`() async throws {
     let bytes = Self.body(300_000)
     let tagged: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]

@@ -11,12 +11,15 @@ public struct HTTPBody: AsyncSequence, Sendable {
   /// Its length in bytes; nil if that is not known before its end.
   public let count: Int?
   private let read: @Sendable () async throws -> [UInt8]?
+  /// Makes the last bytes that were read come again; false if they cannot.
+  private let rewind: @Sendable (Int) async -> Bool
 
   /// A body in memory.
   public init(_ bytes: [UInt8] = []) {
     whole = bytes
     count = bytes.count
     read = { nil }
+    rewind = { _ in false }
   }
 
   /// A body that is read piece by piece.
@@ -29,6 +32,18 @@ public struct HTTPBody: AsyncSequence, Sendable {
     whole = nil
     self.count = count
     read = next
+    rewind = { _ in false }
+  }
+
+  /// A body that is held elsewhere, as in the store. `whole` has been read if it is not nil.
+  init(
+    _ whole: [UInt8]? = nil, count: Int?, rewind: @escaping @Sendable (Int) async -> Bool,
+    next: @escaping @Sendable () async throws -> [UInt8]?
+  ) {
+    self.whole = whole
+    self.count = count
+    read = next
+    self.rewind = rewind
   }
 
   /// Reads the pieces in order.
@@ -36,16 +51,28 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
   /// Reads a body; of one in memory, each iterator reads the whole.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let body: HTTPBody
-    private var isGiven = false
+    /// Nil once it has been given: the reader may let go of it.
+    private var whole: [UInt8]?
+    private let read: @Sendable () async throws -> [UInt8]?
+    private let rewind: @Sendable (Int) async -> Bool
 
-    fileprivate init(body: HTTPBody) { self.body = body }
+    fileprivate init(body: HTTPBody) {
+      (whole, read, rewind) = (body.whole, body.read, body.rewind)
+    }
 
     /// The next piece; nil at the end.
     public mutating func next() async throws -> [UInt8]? {
-      guard let whole = body.whole else { return try await body.read() }
-      defer { isGiven = true }
-      return isGiven || whole.isEmpty ? nil : whole
+      guard let whole else { return try await read() }
+      self.whole = nil
+      return whole.isEmpty ? nil : whole
+    }
+
+    /// Gives back the last `count` bytes of the last piece, so that ``next()`` reads them again.
+    ///
+    /// A server need not keep what a slow client has not taken: a stored body is read again from the store. False if the
+    /// bytes are held nowhere else; then nothing is given back.
+    public mutating func giveBack(_ count: Int) async -> Bool {
+      whole == nil ? await rewind(count) : false
     }
   }
 
@@ -68,6 +95,9 @@ public struct HTTPBody: AsyncSequence, Sendable {
 }
 
 extension HTTPBody {
+  /// Gives back the last bytes that were read; see ``Iterator/giveBack(_:)``.
+  func giveBack(_ count: Int) async -> Bool { await rewind(count) }
+
   /// The same, but reading fails where nothing comes for longer than `limit`. The time between two reads does not count.
   func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
     guard whole == nil else { return self }

@@ -203,7 +203,9 @@ extension HTTPCache {
     }
     result.isBeingStored = true
     let reader = BodyReader(incoming)
-    result.body = HTTPBody(next: { try await reader.incoming.next() })
+    result.body = HTTPBody(
+      count: nil, rewind: { await reader.incoming.giveBack($0) },
+      next: { try await reader.incoming.next() })
     Task { await pump(body, into: incoming, of: arrival, flight: flight) }
     return result
   }

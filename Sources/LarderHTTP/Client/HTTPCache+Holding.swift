@@ -11,6 +11,11 @@ extension HTTPCache {
     let written: Timestamp
     /// Nil for never.
     let expires: Timestamp?
+
+    /// Whether a read at `now` finds it.
+    func isThere(at now: Timestamp) -> Bool {
+      written <= now && expires.map { now < $0 } != false
+    }
   }
 
   /// All stored responses under a key, from memory if nothing was committed since they were read.

@@ -35,8 +35,29 @@ public struct HTTPStatistics: Sendable, Hashable {
 /// The counters of a cache and its copies.
 final class HTTPCounters: Sendable {
   private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
+  /// Fresh hits that are not in `counts` yet, and the bytes of their bodies: a lock and a hash would cost more than the rest
+  /// of such a hit in the cache.
+  private let freshHits = Atomic(0)
+  private let freshBytes = Atomic(0)
 
-  var statistics: HTTPStatistics { counts.withLock { $0.all } }
+  var statistics: HTTPStatistics { gathered { $0.all } }
+
+  /// Counts a fresh hit on a whole body.
+  func countFresh(bytes: Int) {
+    freshHits.wrappingAdd(1, ordering: .relaxed)
+    freshBytes.wrappingAdd(bytes, ordering: .relaxed)
+  }
+
+  private func gathered<Result>(
+    _ body: (inout (all: HTTPStatistics, saved: HTTPStatistics)) -> sending Result
+  ) -> sending Result {
+    counts.withLock { counts in
+      let hits = freshHits.exchange(0, ordering: .relaxed)
+      if hits > 0 { counts.all.hits[.fresh, default: 0] += hits }
+      counts.all.bytesSaved += freshBytes.exchange(0, ordering: .relaxed)
+      return body(&counts)
+    }
+  }
 
   func count(_ result: HTTPCacheResult) {
     counts.withLock { $0.all.count(result) }
@@ -46,7 +67,7 @@ final class HTTPCounters: Sendable {
 
   /// The counts that are not saved, which then count as saved.
   func takeUnsaved() -> HTTPStatistics {
-    counts.withLock { counts in
+    gathered { counts in
       defer { counts.saved = counts.all }
       return counts.all.subtracting(counts.saved)
     }

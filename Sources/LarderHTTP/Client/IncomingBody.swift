@@ -165,6 +165,15 @@ actor IncomingBody {
     return nil
   }
 
+  /// The last `count` bytes that the client has read come again; false if they are no longer held.
+  func giveBack(_ count: Int) async -> Bool {
+    if let rest { return await rest.giveBack(count) }
+    let earlier = position - count
+    guard count >= 0, earlier >= start || writer != nil && earlier >= 0 else { return false }
+    position = earlier
+    return true
+  }
+
   private func nextPiece() throws -> [UInt8] {
     guard position < start, let writer else {
       let count = min(Self.pieceSize, visible - position)

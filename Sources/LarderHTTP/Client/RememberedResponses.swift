@@ -29,9 +29,7 @@ final class RememberedResponses: Sendable {
   ) -> [HTTPCache.StoredVariant]? {
     let found = state.withLock { $0.all[uri] }
     guard let found, found.transaction == transaction,
-      found.variants.allSatisfy({ variant in
-        variant.written <= now && variant.expires.map { now < $0 } != false
-      })
+      found.variants.allSatisfy({ $0.isThere(at: now) })
     else { return nil }
     return found.variants
   }

@@ -86,8 +86,7 @@ extension HTTPCache {
       if try namespace.entry(for: held.key)?.version == held.version { lost.insert(held.key) }
       return nil
     }
-    return end == range.upperBound
-      ? HTTPBody(first) : rest(of: body, range, first: first)
+    return rest(of: body, range, first: first)
   }
 
   /// The bytes `range` of a stored body, piece by piece, each in a snapshot of its own.
@@ -96,8 +95,13 @@ extension HTTPCache {
   ///
   /// - Parameter first: the first piece, if it has been read.
   func rest(of body: StoredBody, _ range: Range<Int>, first: [UInt8]? = nil) -> HTTPBody {
-    let reader = StoredBodyReader(body, range, first: first, in: namespace)
-    return HTTPBody(count: range.count, next: { try await reader.next() })
+    let whole = first?.count == range.count ? first : nil
+    let reader = StoredBodyReader(
+      body, range, first: whole == nil ? first : nil, at: whole == nil ? 0 : range.count,
+      in: namespace)
+    return HTTPBody(
+      whole, count: range.count, rewind: { await reader.giveBack($0) },
+      next: { try await reader.next() })
   }
 
   /// The whole body of that version; nil if the entry was replaced, evicted or damaged.
@@ -124,16 +128,22 @@ private actor StoredBodyReader {
   private let body: StoredBody
   private let namespace: Store.Namespace
   private var first: [UInt8]?
+  private let start: Int
   private var position: Int
   private let end: Int
   private let began: Duration
   private var renewed: Duration
 
-  init(_ body: StoredBody, _ range: Range<Int>, first: [UInt8]?, in namespace: Store.Namespace) {
+  /// - Parameter offset: how many bytes have been read.
+  init(
+    _ body: StoredBody, _ range: Range<Int>, first: [UInt8]?, at offset: Int,
+    in namespace: Store.Namespace
+  ) {
     self.body = body
     self.namespace = namespace
     self.first = first
-    position = range.lowerBound
+    start = range.lowerBound
+    position = start + offset
     end = range.upperBound
     began = namespace.store.clock.monotonic
     renewed = began
@@ -154,6 +164,13 @@ private actor StoredBodyReader {
     position += piece.count
     if let parts = body.parts { try await renew(parts) }
     return piece
+  }
+
+  /// The last `count` bytes that were read come again; false if not so many were.
+  func giveBack(_ count: Int) -> Bool {
+    guard 0...(position - start) ~= count else { return false }
+    position -= count
+    return true
   }
 
   /// Keeps the entries of a body that was replaced meanwhile.

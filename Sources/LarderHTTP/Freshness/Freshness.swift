@@ -10,9 +10,14 @@ struct Freshness: Equatable {
   let isFromTheFuture: Bool
 
   init(of stored: StoredResponse, at now: Timestamp, policy: HTTPCachePolicy) {
-    lifetime = stored.lifetime(policy: policy)
-    age = stored.age.seconds(at: now)
-    isFromTheFuture = now.advanced(by: .seconds(60)) < stored.received
+    self.init(
+      stored.lifetime(policy: policy), age: stored.age, received: stored.received, at: now)
+  }
+
+  init(_ lifetime: FreshnessLifetime, age: ResponseAge, received: Timestamp, at now: Timestamp) {
+    self.lifetime = lifetime
+    self.age = age.seconds(at: now)
+    isFromTheFuture = now.advanced(by: .seconds(60)) < received
   }
 
   var isFresh: Bool { staleness == nil }

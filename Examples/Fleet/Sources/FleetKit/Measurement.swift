@@ -88,13 +88,14 @@ public struct Measurement {
     let tier = tier
     var (seen, made, trip) = (Times(), Times(), Times())
     var changes = store.changes(in: Self.key.namespace).makeAsyncIterator()
-    for _ in 0..<300 {
+    // Changes that come within the pace of each other are read together.
+    let pause = SharedOptions().pace * 2
+    for _ in 0..<200 {
       try await until {
         try await cache.result(for: "key") { "loaded" }.isConfirmed
           && cache.local.value(for: "key") != nil
       }
-      // Changes that come within the pace of each other are read together.
-      try await Task.sleep(for: .milliseconds(60))
+      try await Task.sleep(for: pause)
       async let change = Times.time { _ = try await tier.change(.remove(Self.key)) }
       try await seen.add {
         while let next = await changes.next(), next.kind != .removed(.removed) {}
@@ -104,7 +105,7 @@ public struct Measurement {
       }
       made.append(try await change)
       // After the same pause: a processor that rests wakes up slowly.
-      try await Task.sleep(for: .milliseconds(60))
+      try await Task.sleep(for: pause)
       try await trip.add { _ = try await sender.run("GET", "nothing") }
     }
     report("change made / GET", made, trip, goal: 1.8)

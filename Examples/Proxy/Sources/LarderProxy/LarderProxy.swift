@@ -60,11 +60,11 @@ import ProxyServer
     policy.rules = rules.map(\.rule)
     policy.timeout = .seconds(timeout)
     let path = store
-    let cache = try ProxyCache(
-      in: namespace, over: OriginTransport(to: origin, on: group), policy: policy,
-      log: { line in print(line) }, open: { try Store(at: path) })
     var limits = ProxyLimits()
     limits.connections = connections
+    let cache = try ProxyCache(
+      in: namespace, over: OriginTransport(to: origin, on: group, limits: limits), policy: policy,
+      log: { line in print(line) }, open: { try Store(at: path) })
     let server = try await ProxyServer.start(
       cache, for: origin, at: address, on: group, limits: limits,
       log: verbose ? Self.log : nil)

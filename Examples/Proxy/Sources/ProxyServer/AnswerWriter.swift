@@ -1,5 +1,6 @@
 import HTTPTypes
 import LarderHTTP
+import NIOCore
 
 /// Writes answers to one request.
 struct AnswerWriter: Sendable {
@@ -26,7 +27,7 @@ struct AnswerWriter: Sendable {
   }
 
   /// Writes the answer; whether it ended where it says, so that another can follow.
-  func write(_ answer: HTTPResponse, _ body: HTTPBody) async throws -> Bool {
+  func write(_ answer: HTTPResponse, _ body: consuming HTTPBody) async throws -> Bool {
     var response = answer
     response.headerFields = answer.headerFields.endToEnd
     guard hasBody(response) else {
@@ -55,34 +56,90 @@ struct AnswerWriter: Sendable {
     method != .head && ![204, 304].contains(response.status.code)
   }
 
-  private func write(_ head: [UInt8], _ body: HTTPBody, _ framing: Framing) async throws -> Bool {
+  private func write(
+    _ head: [UInt8], _ body: consuming HTTPBody, _ framing: Framing
+  ) async throws -> Bool {
     var pending = head
     var hasBegun = false
     var rest: Int? = if case .length(let count) = framing { count } else { nil }
     var pieces = body.makeAsyncIterator()
     while rest != 0 {
-      let next: [UInt8]?
+      // No other variable holds the piece, so that `finish` lets go of it.
+      var piece: [UInt8] = []
       do {
-        next = try await pieces.next()
+        guard let next = try await pieces.next() else { break }
+        piece = next
       } catch {
         // The origin has broken off or gone silent, or the stored body is gone: what came is passed on, and no end that the
         // body did not have.
         if hasBegun { return false }
         return try await write(.failure(error), HTTPBody())
       }
-      guard var piece = next else { break }
       if piece.isEmpty { continue }
-      // A connection that goes on carries exactly the announced bytes, or the next response begins at a wrong place.
-      if let left = rest {
-        if piece.count > left { piece = Array(piece.prefix(left)) }
-        rest = left - piece.count
+      if framing == .chunked {
+        piece = await shortened(piece, &pieces).asChunk
+        try await write(&pending, &piece)
+      } else if let left = rest, piece.count > left {
+        // A connection that goes on carries exactly the announced bytes, or the next response begins at a wrong place.
+        piece = Array(piece.prefix(left))
+        rest = 0
+        try await write(&pending, &piece)
+      } else {
+        let count = piece.count
+        let surplus = try await write(&pending, &piece, from: &pieces)
+        rest = rest.map { $0 - count + surplus }
       }
-      try await connection.write(pending, framing == .chunked ? piece.asChunk : piece)
-      pending = []
       hasBegun = true
     }
     if framing == .chunked { pending += .lastChunk }
     if !pending.isEmpty { try await connection.write(pending) }
     return framing != .untilClose && (rest ?? 0) == 0
+  }
+
+  /// A piece of a body that must be written whole: a small one, if much is held already.
+  private func shortened(_ piece: [UInt8], _ pieces: inout HTTPBody.Iterator) async -> [UInt8] {
+    let size = connection.held.smallPiece
+    guard piece.count > size, !connection.held.hasRoom,
+      await pieces.giveBack(piece.count - size)
+    else { return piece }
+    return Array(piece.prefix(size))
+  }
+
+  private func write(_ head: inout [UInt8], _ piece: inout [UInt8]) async throws {
+    let taken = try connection.writeSome(head, piece)
+    try await finish(&head, &piece, from: taken, count: head.count + piece.count - taken)
+  }
+
+  /// Writes a piece. If the client does not take it and there is no room to hold it, most of it goes back.
+  ///
+  /// - Returns: how many bytes of the piece were given back.
+  private func write(
+    _ head: inout [UInt8], _ piece: inout [UInt8], from pieces: inout HTTPBody.Iterator
+  ) async throws -> Int {
+    let taken = try connection.writeSome(head, piece)
+    let left = head.count + piece.count - taken
+    let surplus = min(left - connection.held.smallPiece, piece.count)
+    guard surplus > 0, !connection.held.hasRoom, await pieces.giveBack(surplus) else {
+      try await finish(&head, &piece, from: taken, count: left)
+      return 0
+    }
+    try await finish(&head, &piece, from: taken, count: left - surplus)
+    return surplus
+  }
+
+  /// Waits until the client has taken `count` bytes behind the first `taken`, and meanwhile holds these alone.
+  private func finish(
+    _ head: inout [UInt8], _ piece: inout [UInt8], from taken: Int, count: Int
+  ) async throws {
+    guard count > 0 else {
+      head = []
+      return
+    }
+    let rest = connection.rest(of: head, piece, from: taken, count: count)
+    (head, piece) = ([], [])
+    let counted = count > connection.held.smallPiece ? rest.capacity : 0
+    connection.held.add(counted)
+    defer { connection.held.release(counted) }
+    try await connection.write(rest)
   }
 }

@@ -14,14 +14,48 @@ final class ByteSource: ChannelInboundHandler {
   private var wasShort = false
   /// The longest piece behind which another is read before it is asked for.
   private static let longestShort = 1 << 13
+  private let held: HeldBytes
+  /// The counted bytes of the last piece, which its reader has until it asks for the next one.
+  private var counted = 0
+  private let responder: ReadyResponder?
+  /// Whether the reader waits for the beginning of a request.
+  private var isAtRequest = false
+
+  /// - Parameters:
+  ///   - held: counts what its reader holds.
+  ///   - responder: answers requests before a reader sees them.
+  init(counting held: HeldBytes, responder: ReadyResponder? = nil) {
+    self.held = held
+    self.responder = responder
+  }
+
+  deinit { held.release(counted) }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
   /// What has come already.
-  func takeArrived() -> ByteBuffer? { arrived.isEmpty ? nil : arrived.removeFirst() }
+  func takeArrived() -> ByteBuffer? {
+    // The reader has done with the piece before.
+    count(0)
+    return arrived.isEmpty ? nil : counting(arrived.removeFirst())
+  }
+
+  private func counting(_ bytes: ByteBuffer) -> ByteBuffer {
+    count(bytes.readableBytes > held.smallPiece ? bytes.readableBytes : 0)
+    return bytes
+  }
+
+  private func count(_ bytes: Int) {
+    guard bytes != counted else { return }
+    held.add(bytes - counted)
+    counted = bytes
+  }
 
   /// Resumes the reader with the next bytes, or nil at the end.
-  func next(_ reader: CheckedContinuation<ByteBuffer?, any Error>) {
+  func next(
+    _ reader: CheckedContinuation<ByteBuffer?, any Error>, isAtRequest: Bool = false
+  ) {
+    self.isAtRequest = isAtRequest
     if let bytes = takeArrived() { return reader.resume(returning: bytes) }
     if let end { return reader.resume(with: end) }
     // An upload still waits while its connection is drained. It has no use for what comes now.
@@ -41,14 +75,17 @@ final class ByteSource: ChannelInboundHandler {
     if isSilent { return finishSilence() }
     wasShort = bytes.readableBytes <= Self.longestShort
     if let waiting {
+      if isAtRequest, responder?.answer(bytes, then: context) == true { return }
       self.waiting = nil
-      waiting.resume(returning: bytes)
+      waiting.resume(returning: counting(bytes))
     } else {
       arrived.append(bytes)
     }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    // Its client takes the answer first, and the next request is read then.
+    if responder?.isWriting == true { return }
     // A read may have brought nothing, as one that was interrupted does. And a connection that asks for the next request
     // at once stays registered for reading, which saves two calls of the system for each request.
     if waiting != nil || wasShort && arrived.isEmpty && end == nil { context.read() }
@@ -70,6 +107,7 @@ final class ByteSource: ChannelInboundHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     finish(.success(nil))
+    count(0)
     self.context = nil
   }
 
@@ -84,6 +122,7 @@ final class ByteSource: ChannelInboundHandler {
   /// From now on the connection is closed if anything comes, its end included. False if something has come.
   func beginSilence() -> Bool {
     guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
+    count(0)
     isSilent = true
     context.read()
     return true

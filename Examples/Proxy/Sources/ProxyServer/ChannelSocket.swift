@@ -21,15 +21,17 @@ final class ChannelSocket {
   /// channel, since those come first.
   ///
   /// Most answers fit into the buffer of the system. A channel would copy them before.
-  func write(_ first: [UInt8], _ second: [UInt8]) throws -> Int {
+  func write(_ first: [UInt8], _ second: Span<UInt8>) throws -> Int {
     let taken = try core?.withUnsafeTransport { socket in
       unsafe first.withUnsafeBytes { first in
         unsafe second.withUnsafeBytes { second in
-          let parts = unsafe [
-            iovec(iov_base: .init(mutating: first.baseAddress), iov_len: first.count),
-            iovec(iov_base: .init(mutating: second.baseAddress), iov_len: second.count),
-          ]
-          return unsafe writev(socket, parts, CInt(parts.count))
+          unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { parts in
+            unsafe parts[0] = iovec(
+              iov_base: .init(mutating: first.baseAddress), iov_len: first.count)
+            unsafe parts[1] = iovec(
+              iov_base: .init(mutating: second.baseAddress), iov_len: second.count)
+            return unsafe writev(socket, parts.baseAddress, 2)
+          }
         }
       }
     }

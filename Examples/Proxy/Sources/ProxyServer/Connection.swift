@@ -1,51 +1,79 @@
+import HTTPTypes
 import Larder
+import LarderHTTP
 import NIOCore
 import NIOPosix
 
 /// One TCP connection: bytes are read when they are asked for, and at most one piece ahead, behind a short one.
 struct Connection: Sendable {
-  private let channel: any Channel
+  let channel: any Channel
   private let source: NIOLoopBound<ByteSource>
   private let socket: NIOLoopBound<ChannelSocket>
   let limits: ProxyLimits
   let deadline: Deadline
+  /// What is held for slow readers, of all connections.
+  let held: HeldBytes
+  private let ready: NIOLoopBound<ReadyResponder>?
 
   /// Makes a channel one; to be called on its event loop, while it is set up.
+  ///
+  /// - Parameter ready: answers that the connection may give on its event loop.
   init(
     settingUp channel: any Channel, limits: ProxyLimits = ProxyLimits(),
-    clock: any LarderClock = SystemClock()
+    clock: any LarderClock = SystemClock(), held: HeldBytes? = nil, ready: ReadyAnswers? = nil
   ) throws {
-    let source = ByteSource()
+    let held = held ?? HeldBytes(limits)
+    let socket = ChannelSocket(of: channel)
+    let deadline = Deadline(clock, write: limits.write)
+    let responder = ready.map {
+      ReadyResponder($0, over: socket, of: channel, limits: limits, deadline: deadline, held: held)
+    }
+    let source = ByteSource(counting: held, responder: responder)
     try channel.pipeline.syncOperations.addHandler(source)
     self.channel = channel
     self.source = NIOLoopBound(source, eventLoop: channel.eventLoop)
-    socket = NIOLoopBound(ChannelSocket(of: channel), eventLoop: channel.eventLoop)
+    self.socket = NIOLoopBound(socket, eventLoop: channel.eventLoop)
     self.limits = limits
-    deadline = Deadline(clock, write: limits.write)
+    self.deadline = deadline
+    self.held = held
+    self.ready = responder.map { NIOLoopBound($0, eventLoop: channel.eventLoop) }
   }
 
   static func connect(
-    to address: Address, on group: any EventLoopGroup
+    to address: Address, on group: any EventLoopGroup, held: HeldBytes? = nil
   ) async throws -> Connection {
-    try await ClientBootstrap(group: group)
+    let held = held ?? HeldBytes(ProxyLimits())
+    return try await ClientBootstrap(group: group)
       .channelOption(.autoRead, value: false)
       .channelOption(.maxMessagesPerRead, value: 1)
       .channelOption(.allowRemoteHalfClosure, value: true)
+      .channelOption(.recvAllocator, value: ReceiveBuffers(held))
       .connect(host: address.host, port: address.port) { channel in
-        channel.eventLoop.makeCompletedFuture { try Connection(settingUp: channel) }
+        channel.eventLoop.makeCompletedFuture { try Connection(settingUp: channel, held: held) }
       }
   }
 
+  /// Whether requests were answered on the event loop.
+  var hasAnswered: Bool { channel.eventLoop.inEventLoop && ready?.value.hasAnswered == true }
+
+  /// Keeps the answer to a hit ready for the next plain request like it.
+  func keepReady(_ request: HTTPRequest, _ head: MessageHead, from cache: HTTPCache) {
+    guard let ready, channel.eventLoop.inEventLoop else { return }
+    ready.value.answers.keep(request, head.bytes, from: cache)
+  }
+
   /// The next bytes, at most 64 KB; nil when the other side has ended.
-  func read() async throws -> ByteBuffer? {
+  ///
+  /// - Parameter isAtRequest: whether they begin a request, which may be answered on the event loop instead.
+  func read(isAtRequest: Bool = false) async throws -> ByteBuffer? {
     try await withTaskCancellationHandler {
       let loop = channel.eventLoop
       if loop.inEventLoop, let bytes = source.value.takeArrived() { return bytes }
       return try await withCheckedThrowingContinuation { reader in
         if loop.inEventLoop {
-          source.value.next(reader)
+          source.value.next(reader, isAtRequest: isAtRequest)
         } else {
-          loop.execute { source.value.next(reader) }
+          loop.execute { source.value.next(reader, isAtRequest: isAtRequest) }
         }
       }
     } onCancel: {
@@ -55,14 +83,29 @@ struct Connection: Sendable {
 
   /// Returns when the system has taken the bytes. One task at a time writes to a connection.
   func write(_ first: [UInt8], _ second: [UInt8] = []) async throws {
-    let isOnLoop = channel.eventLoop.inEventLoop
-    let taken = isOnLoop ? try socket.value.write(first, second) : 0
-    if taken == first.count + second.count { return }
+    let taken = try writeSome(first, second)
+    let left = first.count + second.count - taken
+    if left > 0 { try await write(rest(of: first, second, from: taken, count: left)) }
+  }
+
+  /// Writes what the system takes at once, and returns the number of bytes.
+  func writeSome(_ first: [UInt8], _ second: [UInt8]) throws -> Int {
+    channel.eventLoop.inEventLoop ? try socket.value.write(first, second.span) : 0
+  }
+
+  /// Bytes that the system has not taken at once, for ``write(_:)``.
+  func rest(of first: [UInt8], _ second: [UInt8], from taken: Int, count: Int) -> ByteBuffer {
+    var rest = channel.allocator.buffer(capacity: count)
+    rest.writeBytes(first.dropFirst(taken).prefix(count))
+    rest.writeBytes(
+      second.dropFirst(max(0, taken - first.count)).prefix(count - rest.readableBytes))
+    return rest
+  }
+
+  /// Returns when the system has taken the bytes, within the time that the other side has for it.
+  func write(_ rest: ByteBuffer) async throws {
     deadline.beginWrite()
     defer { deadline.clear(.read) }
-    var rest = channel.allocator.buffer(capacity: first.count + second.count - taken)
-    rest.writeBytes(first.dropFirst(taken))
-    rest.writeBytes(second.dropFirst(max(0, taken - first.count)))
     try await withTaskCancellationHandler {
       try await channel.writeAndFlush(rest)
     } onCancel: {
@@ -104,6 +147,15 @@ struct Connection: Sendable {
       return try await channel.eventLoop.submit { body(source.value) }.get()
     } catch {
       return nil
+    }
+  }
+
+  /// Bytes that wait here until the other side takes more; 0 for a connection that has ended.
+  func waitingBytes() async -> Int {
+    do {
+      return try await channel.getOption(.bufferedWritableBytes).get()
+    } catch {
+      return 0
     }
   }
 

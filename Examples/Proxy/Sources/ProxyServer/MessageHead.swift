@@ -5,6 +5,11 @@ import LarderHTTP
 struct MessageHead: Sendable, Equatable {
   var start: String
   var fields: HTTPFields
+  /// The whole head as it came; empty for a long one.
+  let bytes: [UInt8]
+
+  /// The length, in bytes, up to which a head is kept.
+  static let longestKept = 2_048
 
   /// Reads a head with the empty line at its end. Nil where the first line says nothing.
   ///
@@ -17,6 +22,7 @@ struct MessageHead: Sendable, Equatable {
       .filter { !$0.isEmpty }
     guard let first = lines.first else { return nil }
     start = String(decoding: first, as: UTF8.self)
+    self.bytes = bytes.count <= Self.longestKept ? bytes : []
     fields = HTTPFields()
     var folded: [ArraySlice<UInt8>] = []
     for line in lines.dropFirst() {

@@ -48,7 +48,7 @@ final class MessageReader: Sendable {
     defer { connection.deadline.clear(.send) }
     if let limits {
       connection.deadline.begin(isFirst ? limits.head : limits.idle)
-      if isIdle, try await !readMore() { return nil }
+      if isIdle, try await !readMore(isAtRequest: true) { return nil }
       connection.deadline.begin(limits.head)
     }
     while true {
@@ -74,8 +74,8 @@ final class MessageReader: Sendable {
   }
 
   /// False at the end of the connection.
-  private func readMore() async throws -> Bool {
-    guard let bytes = try await connection.read() else { return false }
+  private func readMore(isAtRequest: Bool = false) async throws -> Bool {
+    guard let bytes = try await connection.read(isAtRequest: isAtRequest) else { return false }
     begun.store(true, ordering: .relaxed)
     parser.withLock { $0.append(bytes) }
     return true

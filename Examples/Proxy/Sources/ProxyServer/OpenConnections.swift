@@ -22,6 +22,7 @@ final class OpenConnections: Sendable {
   }
 
   var count: Int { state.withLock { $0.connections.count } }
+  var all: [Connection] { state.withLock { Array($0.connections.values) } }
 
   /// Registers a connection until ``remove(_:)``.
   func add(_ connection: Connection) -> (number: UInt64, admission: Admission) {
@@ -51,7 +52,7 @@ final class OpenConnections: Sendable {
         return
       }
       let now = clock.monotonic
-      for connection in state.withLock({ Array($0.connections.values) }) {
+      for connection in all {
         if let subject = connection.deadline.expire(at: now) { connection.timeOut(subject) }
       }
     }

@@ -13,11 +13,18 @@ public struct OriginTransport: HTTPTransport {
   let address: Address
   let group: any EventLoopGroup
   private let idle = IdleConnections()
+  /// What is held for slow readers, on the other side of a proxy too.
+  let held: HeldBytes
 
   /// A transport to the origin at `address`, over connections of `group`.
-  public init(to address: Address, on group: any EventLoopGroup) {
+  ///
+  /// - Parameter limits: those of the proxy.
+  public init(
+    to address: Address, on group: any EventLoopGroup, limits: ProxyLimits = ProxyLimits()
+  ) {
     self.address = address
     self.group = group
+    held = HeldBytes(limits)
   }
 
   public func send(
@@ -35,7 +42,7 @@ public struct OriginTransport: HTTPTransport {
         if exchange.hasResponse { throw error }
       }
     }
-    let connection = try await Connection.connect(to: address, on: group)
+    let connection = try await Connection.connect(to: address, on: group, held: held)
     let exchange = OriginExchange(over: connection, keptIn: isReusable ? idle : nil)
     return try await exchange.send(head(of: request, body: body), body, interim)
   }

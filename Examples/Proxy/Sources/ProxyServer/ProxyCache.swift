@@ -15,7 +15,7 @@ public final class ProxyCache: Sendable {
   }
 
   private let namespace: String
-  private let transport: any HTTPTransport
+  let transport: any HTTPTransport
   private let policy: HTTPCachePolicy
   private let open: @Sendable () throws -> Store
   private let log: @Sendable (String) -> Void

@@ -18,6 +18,10 @@ public struct ProxyLimits: Sendable, Hashable {
   /// How long the client may read nothing of an answer that it has not got whole. A client that reads slowly may go on.
   public var write = Duration.seconds(60)
 
+  /// Bytes of bodies that are in memory because somebody reads slowly, all connections together. Beyond it stored bodies are read
+  /// from the store again, and others come in small pieces; nobody is refused.
+  public var buffered = 64_000_000
+
   /// The default limits.
   public init() {}
 

@@ -8,6 +8,9 @@ public struct ProxyServer: Sendable {
   private let listener: any Channel
   private let watching: Task<Void, Never>
   let connections: OpenConnections
+  let held: HeldBytes
+  /// Nil where each request is logged.
+  let ready: ReadyAnswersByLoop?
 
   /// Begins to listen.
   ///
@@ -22,15 +25,20 @@ public struct ProxyServer: Sendable {
     let handling = RequestHandling(cache: cache, origin: origin, log: log)
     let clock = cache.clock
     let connections = OpenConnections(limit: limits.possibleConnections, clock: clock)
+    let held = (cache.transport as? OriginTransport)?.held ?? HeldBytes(limits)
+    let ready = log == nil ? ReadyAnswersByLoop() : nil
     let listener = try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.recvAllocator, value: ReceiveBuffers(held))
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let connection = try Connection(settingUp: channel, limits: limits, clock: clock)
+          let connection = try Connection(
+            settingUp: channel, limits: limits, clock: clock, held: held,
+            ready: ready?.answers(on: channel.eventLoop))
           let (number, admission) = connections.add(connection)
           channel.closeFuture.whenComplete { _ in connections.remove(number, admission) }
           let executor = LoopExecutor(channel.eventLoop)
@@ -45,7 +53,8 @@ public struct ProxyServer: Sendable {
     let port = listener.localAddress?.port ?? address.port
     return ProxyServer(
       address: Address(host: address.host, port: port), listener: listener,
-      watching: Task { await connections.watch() }, connections: connections)
+      watching: Task { await connections.watch() }, connections: connections, held: held,
+      ready: ready)
   }
 
   /// Listens no more; connections that are there go on, without time limits.

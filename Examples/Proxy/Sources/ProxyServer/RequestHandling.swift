@@ -28,7 +28,7 @@ struct RequestHandling: Sendable {
     } catch let error as MessageError {
       log?("bad request: \(error)")
       // A connection that was idle ends without a word.
-      if error == .timedOut, isBetweenRequests, reader.isIdle { return }
+      if error == .timedOut, isBetweenRequests || connection.hasAnswered, reader.isIdle { return }
       await refuse(connection, with: .refusal(error))
     } catch {
       log?("connection lost: \(error)")
@@ -73,7 +73,7 @@ struct RequestHandling: Sendable {
       try await writer.write(interim: HTTPResponse(status: .continue))
     }
     reader.begin(framing)
-    let result: HTTPCacheResult
+    var result: HTTPCacheResult
     do {
       result = try await cache.send(request, body: Self.body(framing, of: reader)) { interim in
         // The client may be gone; the final answer will tell.
@@ -92,7 +92,12 @@ struct RequestHandling: Sendable {
     var status = CacheStatus(result)
     status.append(to: &status.response.headerFields)
     log?("\(request.line) \(result.response.status.code) \(status.text)")
-    let isWhole = try await writer.write(status.response, result.body)
+    let isRepeated = result.reason == .fresh && result.forwarded == nil && log == nil
+    if isRepeated, request.method == .get { connection.keepReady(request, head, from: cache.cache) }
+    let body = result.body
+    // Whoever writes it may let go of what is in memory.
+    result.body = HTTPBody()
+    let isWhole = try await writer.write(status.response, body)
     // An answer may come before all of its request: what is left of that is no request.
     return isWhole && reader.isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
   }

@@ -100,7 +100,7 @@ struct Bench {
   ) async throws {
     let address = try await origin.start()
     try await self.init(
-      origin, at: address, over: OriginTransport(to: address, on: group),
+      origin, at: address, over: OriginTransport(to: address, on: group, limits: limits),
       store: Store.temporary(clock: clock), policy: policy, limits: limits)
   }
 

@@ -1,0 +1,131 @@
+import HTTPTypes
+import LarderHTTP
+import NIOCore
+import Synchronization
+
+/// The answers that one event loop can give at once.
+final class ReadyAnswers {
+  /// An answer with its head as it is sent, which changes each second.
+  private final class Ready {
+    let answer: ReadyAnswer
+    let request: HTTPRequest
+    var age: Int
+    var head: [UInt8]
+
+    init(_ answer: ReadyAnswer, to request: HTTPRequest, age: Int, head: [UInt8]) {
+      self.answer = answer
+      self.request = request
+      self.age = age
+      self.head = head
+    }
+  }
+
+  /// With these limits all answers of an event loop take a few MB.
+  private static let most = 1_000
+  private static let longestHead = 4_096
+  private static let longestTarget = 1_024
+
+  private var byTarget: [String: Ready] = [:]
+  /// Answers that depend on further fields, by the whole heads of their requests: clients repeat these byte for byte.
+  private var byHead: [String: Ready] = [:]
+  private var recognizer: PlainRequests?
+  /// How many answers were given from here.
+  private(set) var count = 0
+
+  /// The answer to the request that `bytes` are, and its head; nil if the cache must be asked.
+  func answer(to bytes: Span<UInt8>) -> (ReadyAnswer, head: [UInt8])? {
+    guard let recognizer, let range = recognizer.target(of: bytes) else { return nil }
+    let target = bytes.extracting(range).text
+    if let ready = byTarget[target] {
+      if isCurrent(ready) { return (ready.answer, ready.head) }
+      byTarget[target] = nil
+      return nil
+    }
+    guard !byHead.isEmpty, bytes.count <= MessageHead.longestKept else { return nil }
+    let head = bytes.text
+    guard let ready = byHead[head] else { return nil }
+    if isCurrent(ready) { return (ready.answer, ready.head) }
+    byHead[head] = nil
+    return nil
+  }
+
+  private func isCurrent(_ ready: Ready) -> Bool {
+    guard let age = ready.answer.age else { return false }
+    if age != ready.age {
+      guard let head = Self.head(of: ready.answer, to: ready.request) else { return false }
+      (ready.age, ready.head) = (age, head)
+    }
+    count += 1
+    return true
+  }
+
+  /// Makes the answer to a hit ready for the next plain request like it.
+  ///
+  /// - Parameter head: the head of the request as it came.
+  func keep(_ request: HTTPRequest, _ head: [UInt8], from cache: HTTPCache) {
+    guard let target = request.path, target.utf8.count <= Self.longestTarget else { return }
+    let recognizer = recognizer ?? PlainRequests(besides: cache.rules.decisiveFields)
+    self.recognizer = recognizer
+    // Other requests cost no more than this look.
+    guard recognizer.target(of: head.span) != nil else { return }
+    if byTarget.count + byHead.count >= Self.most { (byTarget, byHead) = ([:], [:]) }
+    var plain = request
+    plain.headerFields = HTTPFields()
+    if let answer = cache.readyAnswer(to: plain), !answer.isVaried {
+      byTarget[target] = Self.ready(answer, to: plain)
+    } else if let answer = cache.readyAnswer(to: request) {
+      byHead[head.span.text] = Self.ready(answer, to: request)
+    }
+  }
+
+  private static func ready(_ answer: ReadyAnswer, to request: HTTPRequest) -> Ready? {
+    guard let age = answer.age, let head = head(of: answer, to: request),
+      head.count <= longestHead
+    else { return nil }
+    return Ready(answer, to: request, age: age, head: head)
+  }
+
+  /// Nil for an answer that ends in another way than by its length.
+  private static func head(of answer: ReadyAnswer, to request: HTTPRequest) -> [UInt8]? {
+    guard let result = answer.result(to: request) else { return nil }
+    var status = CacheStatus(result)
+    status.append(to: &status.response.headerFields)
+    var response = status.response
+    response.headerFields = response.headerFields.endToEnd
+    guard ![204, 304].contains(response.status.code) else { return nil }
+    if Framing(of: response, to: .get) != .length(answer.bodySize) {
+      response.headerFields[.contentLength] = String(answer.bodySize)
+    }
+    return response.encodedHead
+  }
+}
+
+extension Span<UInt8> {
+  fileprivate var text: String {
+    unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+/// The ready answers of each event loop.
+final class ReadyAnswersByLoop: Sendable {
+  private let all = Mutex<[ObjectIdentifier: NIOLoopBound<ReadyAnswers>]>([:])
+
+  /// How many answers were given.
+  func count() async throws -> Int {
+    var sum = 0
+    for answers in all.withLock({ Array($0.values) }) {
+      sum += try await answers.eventLoop.submit { answers.value.count }.get()
+    }
+    return sum
+  }
+
+  /// To be called on the event loop.
+  func answers(on loop: any EventLoop) -> ReadyAnswers {
+    all.withLock { all in
+      if let answers = all[ObjectIdentifier(loop)] { return answers }
+      let answers = NIOLoopBound(ReadyAnswers(), eventLoop: loop)
+      all[ObjectIdentifier(loop)] = answers
+      return answers
+    }.value
+  }
+}

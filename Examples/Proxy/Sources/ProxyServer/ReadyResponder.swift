@@ -1,0 +1,83 @@
+import LarderHTTP
+import NIOCore
+
+/// Gives ready answers on the event loop of a connection, at once: without its task, and without a copy of the body.
+final class ReadyResponder {
+  let answers: ReadyAnswers
+  private let socket: ChannelSocket
+  private let channel: any Channel
+  private let limits: ProxyLimits
+  private let deadline: Deadline
+  private let held: HeldBytes
+  /// Whether it has given an answer.
+  private(set) var hasAnswered = false
+  /// Whether the client has not taken an answer yet. No other request may be read before.
+  private(set) var isWriting = false
+
+  init(
+    _ answers: ReadyAnswers, over socket: ChannelSocket, of channel: any Channel,
+    limits: ProxyLimits, deadline: Deadline, held: HeldBytes
+  ) {
+    self.answers = answers
+    self.socket = socket
+    self.channel = channel
+    self.limits = limits
+    self.deadline = deadline
+    self.held = held
+  }
+
+  /// Answers the request that `bytes` are; false if they are something else, or no answer is ready.
+  ///
+  /// - Parameter context: reads on once the client has taken the answer.
+  func answer(_ bytes: ByteBuffer, then context: ChannelHandlerContext) -> Bool {
+    guard let (ready, head) = answers.answer(to: bytes.readableBytesUInt8Span) else { return false }
+    // What the client does not take at once is held. If there is no room, the task answers, which can read it again.
+    let size = ready.bodySize > held.smallPiece ? head.count + ready.bodySize : 0
+    guard size == 0 || held.reserve(size) else { return false }
+    var rest: ByteBuffer?
+    do {
+      let isWritten: Void? = try ready.withBody { body in
+        let taken = try socket.write(head, body)
+        if taken < head.count + body.count { rest = self.rest(of: head, body, from: taken) }
+      }
+      guard isWritten != nil else {
+        held.release(size)
+        return false
+      }
+    } catch {
+      // The task finds the same error, and handles it.
+      held.release(size)
+      return false
+    }
+    hasAnswered = true
+    if let rest {
+      write(rest, counted: size, then: context)
+    } else {
+      held.release(size)
+      deadline.begin(limits.idle)
+    }
+    return true
+  }
+
+  private func rest(of head: [UInt8], _ body: Span<UInt8>, from taken: Int) -> ByteBuffer {
+    var rest = channel.allocator.buffer(capacity: head.count + body.count - taken)
+    rest.writeBytes(head.dropFirst(taken))
+    let begin = max(0, taken - head.count)
+    _ = unsafe body.extracting(begin..<body.count).withUnsafeBytes { unsafe rest.writeBytes($0) }
+    return rest
+  }
+
+  private func write(_ rest: ByteBuffer, counted: Int, then context: ChannelHandlerContext) {
+    isWriting = true
+    deadline.clear(.send)
+    deadline.beginWrite()
+    channel.writeAndFlush(rest).assumeIsolated().whenComplete { [self] result in
+      isWriting = false
+      held.release(counted)
+      deadline.clear(.read)
+      deadline.begin(limits.idle)
+      // After a failure the channel is closed, and its task ends.
+      if case .success = result { context.read() }
+    }
+  }
+}

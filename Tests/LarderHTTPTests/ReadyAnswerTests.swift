@@ -1,0 +1,108 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+/// Answers that a server gives without asking the cache: each is the one that the cache would give.
+@Suite struct ReadyAnswerTests {
+  private static let fresh: Pairs = [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")]
+
+  /// After a request that stores and one that reads.
+  private func warm(_ fields: Pairs = fresh) async throws -> Fixture {
+    let fixture = try Fixture(.page(fields))
+    _ = try await fixture.get()
+    #expect(fixture.cache.readyAnswer(to: request()) == nil)
+    _ = try await fixture.get()
+    return fixture
+  }
+
+  private func body(_ answer: ReadyAnswer) throws -> String? {
+    try answer.withBody { bytes in
+      var text = ""
+      for index in bytes.indices { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+      return text
+    }
+  }
+
+  @Test func `it is the answer of the cache, and counts as a hit`() async throws {
+    let fixture = try await warm()
+    let ready = try #require(fixture.cache.readyAnswer(to: request()))
+    fixture.clock.advance(by: .seconds(7))
+    let result = try #require(ready.result(to: request()))
+    let usual = try await fixture.get().result
+    #expect(result.response == usual.response && result.reason == usual.reason)
+    #expect(result.remaining == usual.remaining && ready.age == usual.age && ready.age == 7)
+    let before = fixture.cache.statistics
+    let reads = try fixture.store.statistics().reads.hits
+    #expect(try body(ready) == "body")
+    #expect(ready.bodySize == 4 && !ready.isVaried)
+    #expect(fixture.cache.statistics.hits[.fresh] == (before.hits[.fresh] ?? 0) + 1)
+    #expect(fixture.cache.statistics.bytesSaved == before.bytesSaved + 4)
+    #expect(try fixture.store.statistics().reads.hits == reads + 1)
+  }
+
+  @Test func `it ends with its freshness`() async throws {
+    let fixture = try await warm()
+    let ready = try #require(fixture.cache.readyAnswer(to: request()))
+    fixture.clock.advance(by: .seconds(99))
+    #expect(ready.age == 99)
+    fixture.clock.advance(by: .seconds(1))
+    #expect(ready.age == nil && ready.result(to: request()) == nil)
+    fixture.clock.set(to: start.advanced(by: .seconds(-1_000)))
+    #expect(ready.age == nil)
+  }
+
+  @Test func `it ends with any commit, and its body with its version`() async throws {
+    let fixture = try await warm()
+    let ready = try #require(fixture.cache.readyAnswer(to: request()))
+    try await fixture.store.namespace("other").set("value", for: "key")
+    #expect(ready.age == nil)
+    // The body is still that of this version.
+    #expect(try body(ready) == "body")
+    _ = try await fixture.get()
+    let next = try #require(fixture.cache.readyAnswer(to: request()))
+    try await fixture.cache.removeAll(host: "example.com")
+    #expect(next.age == nil)
+    #expect(try body(next) == nil)
+    let newer = response(200, Self.fresh)
+    #expect(try await fixture.cache.put(newer, body: Array("newer".utf8), for: request()))
+    #expect(try body(next) == nil)
+    _ = try await fixture.get()
+    #expect(try body(#require(fixture.cache.readyAnswer(to: request()))) == "newer")
+  }
+
+  @Test func `a request that is not plain has none`() async throws {
+    let fixture = try await warm()
+    let fields: Pairs = [
+      ("Authorization", "Bearer t"), ("Cache-Control", "no-cache"), ("Pragma", "no-cache"),
+      ("Range", "bytes=0-1"), ("If-Range", "\"1\""), ("If-Match", "*"), ("If-None-Match", "\"1\""),
+      ("If-Modified-Since", date(0)), ("If-Unmodified-Since", date(0)),
+    ]
+    for field in fields {
+      #expect(fixture.cache.readyAnswer(to: request("GET", "/a", [field])) == nil, "\(field)")
+    }
+    #expect(fixture.cache.readyAnswer(to: request("HEAD")) == nil)
+    #expect(fixture.cache.readyAnswer(to: request("GET", "/b")) == nil)
+    #expect(fixture.cache.readyAnswer(to: request(host: "alice:pw@example.com")) == nil)
+    let byUser = fixture.cache.with { $0.principal = { _ in nil } }
+    #expect(byUser.readyAnswer(to: request()) == nil)
+    let byCookie = fixture.cache.with { $0.partitionFields = [.cookie] }
+    #expect(byCookie.readyAnswer(to: request("GET", "/a", [("Cookie", "a=b")])) == nil)
+    #expect(fixture.cache.readyAnswer(to: request("GET", "/a", [("Cookie", "a=b")])) != nil)
+  }
+
+  @Test func `a response that must be validated has none`() async throws {
+    let fixture = try await warm([("Cache-Control", "no-cache"), ("ETag", "\"1\"")])
+    #expect(fixture.cache.readyAnswer(to: request()) == nil)
+  }
+
+  @Test func `Vary makes it an answer to the same fields alone`() async throws {
+    let fixture = try await warm(Self.fresh + [("Vary", "Accept-Language")])
+    let ready = try #require(fixture.cache.readyAnswer(to: request()))
+    #expect(ready.isVaried)
+    let german = request("GET", "/a", [("Accept-Language", "de")])
+    #expect(ready.result(to: german) == nil)
+    #expect(fixture.cache.readyAnswer(to: german) == nil)
+  }
+}
