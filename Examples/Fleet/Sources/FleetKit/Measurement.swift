@@ -147,7 +147,9 @@ public struct Measurement {
     let namespace = store.namespace("records")
     let keys = (0..<10_000).map { "\($0 &* 7919 % 10_000)" }
     for _ in 0..<20 {
-      try await lookup.add { for key in keys { _ = try namespace.withValue(for: key) { $0.count } } }
+      try await lookup.add {
+        for key in keys { _ = try namespace.withValue(for: key) { $0.count } }
+      }
     }
     report("a record of an absent key / lookup", time, lookup.median / keys.count, goal: 2)
   }
