@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Processes get the write lock in the order in which they asked for it.
-@Suite(.timeLimit(.minutes(3))) struct Fairness {
+@Suite(.timeLimit(.minutes(20))) struct Fairness {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Reading a store whose files the process may not write.
-@Suite(.timeLimit(.minutes(10))) struct `Without permission to write` {
+@Suite(.timeLimit(.minutes(20))) struct `Without permission to write` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 

@@ -63,7 +63,7 @@ import Testing
     #expect(try Fixture.open(directory.store).value([1]) == [1])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `a child forked during a write of another thread closes without waiting`() throws {
     let peer = try PeerProcess("fork-while-writing", directory.store)
     #expect(

@@ -113,7 +113,7 @@ import Testing
     try expectRefusal(.linked)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: ["data.mdb", "lock.mdb", "lock.opening"])
+  @Test(.timeLimit(.minutes(20)), arguments: ["data.mdb", "lock.mdb", "lock.opening"])
   func `a pipe in the place of a file, without waiting for its other end`(name: String) throws {
     try makeDirectory()
     #expect(Process.succeeds(["mkfifo", "-m", "600", store + "/" + name]))

@@ -3,7 +3,7 @@ import Larder
 import Testing
 
 /// Bars are as wide as the terminal allows, and never wider.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct BarTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct BarTests {
   private let home = TemporaryHome()
 
   init() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The full-screen view in a terminal. One at a time: each waits for what the screen shows.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct BrowseTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct BrowseTests {
   private let home = TemporaryHome()
   private var path: String { home.path + "/store" }
 

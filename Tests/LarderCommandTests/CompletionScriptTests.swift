@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Completions at work in the shells they are for, where those are installed.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CompletionScriptTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct CompletionScriptTests {
   private let fixture: Fixture
   init() throws { fixture = try Fixture() }
 

@@ -129,7 +129,7 @@ extension LineEditorTests {
     #expect(error?.description == "\(file.path): Is a directory")
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `a pipe or a device in its place is an error that names it`() throws {
     let file = LineEditor.HistoryFile(at: home.path + "/history")
     let mode = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
@@ -147,7 +147,7 @@ extension LineEditorTests {
     #expect(after as? Int == mode as? Int)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a lock that is never released is not waited for`() throws {
+  @Test(.timeLimit(.minutes(20))) func `a lock that is never released is not waited for`() throws {
     try home.write("one\n", to: "history")
     let file = LineEditor.HistoryFile(at: home.path + "/history")
     let holder = unsafe open(file.path, O_RDONLY)

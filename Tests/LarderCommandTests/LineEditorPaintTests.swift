@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The colors of the line, drawn over what libedit draws; the probe shows digits in magenta.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LineEditorPaintTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorPaintTests {
   @Test func `parts of the line have colors, and the text is the same`() throws {
     let session = try TerminalSession()
     try session.type("ab12c")
@@ -54,7 +54,7 @@ import Testing
 }
 
 /// Keys move over and delete what a person sees as one character.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LineEditorClusterTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorClusterTests {
   /// A family of three, joined by U+200D, and an e with an accent of its own.
   private static let family = "\u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F466}"
   private static let accented = "e\u{301}"

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// One at a time: each has a terminal that answers in a moment unless all answer at once.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LineEditorTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorTests {
   @Test func `a line is what was typed`() throws {
     let session = try TerminalSession()
     session.expect(["probe>"])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct PlainLinesTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct PlainLinesTests {
   @Test func `every byte of a pipe comes through`() throws {
     let pipeline = try Pipeline(running: TerminalSession.probe)
     let odd: [UInt8] = [0, 0xFF, 0xE5, 0x0D, 0x09, 0x1B]

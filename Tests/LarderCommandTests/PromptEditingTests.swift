@@ -3,7 +3,7 @@ import Larder
 import Testing
 
 /// The prompt of the program: colors, an editor, type-ahead, the demo.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PromptEditingTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct PromptEditingTests {
   private let home = TemporaryHome()
 
   private func session(

@@ -3,7 +3,7 @@ import Larder
 import Testing
 
 /// One at a time: each has a terminal that answers in a moment unless all answer at once.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PromptTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct PromptTests {
   private let home = TemporaryHome()
 
   /// A store whose readers are all reads: at other levels checkpoints are readers, too, and keep pages for a moment.

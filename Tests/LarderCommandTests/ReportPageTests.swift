@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The page of `report` in a browser, where one is installed.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ReportPageTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ReportPageTests {
   static let browser = ["chromium", "chromium-browser", "google-chrome"]
     .compactMap(CompletionScriptTests.path).first
 

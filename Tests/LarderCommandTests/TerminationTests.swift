@@ -3,7 +3,7 @@ import Larder
 import Testing
 
 /// `SIGTERM` ends the program, whoever started it, and with the status of that signal.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct TerminationTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct TerminationTests {
   /// What the one that started the program had made of the signals.
   enum Parent: CaseIterable { case usual, blocking, ignoring }
 

@@ -30,7 +30,7 @@ struct GroupCommitTests {
     #expect(try store.verify().faults == [])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `blocking writes and closing need no thread of the queue`() async throws {
     let store = try Store.temporary()
     let notes = store.namespace("notes")

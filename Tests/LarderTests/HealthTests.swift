@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 /// What a store says of its files when they are deleted, replaced or protected under it.
-@Suite(.timeLimit(.minutes(1))) struct HealthTests {
+@Suite(.timeLimit(.minutes(20))) struct HealthTests {
   private let files = FileManager.default
 
   @Test func `deleted and replaced files are reported, also to subscribers`() async throws {

@@ -136,7 +136,7 @@ import Testing
     #expect(try store.faults == [.metadata])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `a store whose record says that it was made with the largest limit has none`() throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let record = StoreSettings.record(defaultDisk: .max, seal: store.engine.seal)

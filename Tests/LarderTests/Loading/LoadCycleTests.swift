@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// Loads that wait for themselves.
-@Suite(.timeLimit(.minutes(10))) struct LoadCycleTests {
+@Suite(.timeLimit(.minutes(20))) struct LoadCycleTests {
   private func cache() throws -> Larder.Cache<String> {
     try Store.temporary(clock: ManualClock()).cache(TextCodec(), in: "boards")
   }
