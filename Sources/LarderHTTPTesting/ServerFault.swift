@@ -1,7 +1,7 @@
 import FlyingSocks
 import Foundation
 
-/// The fault of a server on loopback in each of its answers; ``serve(_:)`` runs the server.
+/// The fault of a server on loopback in each of its answers; ``serve(received:_:)`` runs the server.
 ///
 /// It serves the tests of adapters: with any fault of the origin, a cache must answer from what it has, or throw, and store nothing of it.
 public enum ServerFault: String, CaseIterable, Sendable {
