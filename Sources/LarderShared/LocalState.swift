@@ -1,4 +1,4 @@
-public import Larder
+import Larder
 
 /// The records of a store about the tier, in a namespace of their own: they are written in the commits that they
 /// describe, so that a crash or a power failure leaves no copy that a record says was removed.
@@ -115,55 +115,5 @@ struct LocalState: Sendable {
     var attributes = EntryAttributes(expires: .never)
     attributes.isPinned = true
     try batch.set(bytes, for: key, in: records, attributes)
-  }
-}
-
-/// The knowledge of a store about the tier, without a connection to it.
-public struct SharedStatus: Sendable {
-  /// The application whose data the store has; nil before the first contact with the tier.
-  public var application: String?
-  /// Whether every change that was made up to two seconds ago was applied here.
-  public var isConfirmed: Bool
-  /// The process that reads the log for this store; nil if none does.
-  public var reader: Int32?
-  /// The position of the last change that was applied; nil before the first contact.
-  public var applied: Position?
-  /// The newest position that was seen, at most half a second old while the log is read.
-  public var head: Position?
-  /// How much later the newest change that was seen was made than the last one that was applied.
-  public var behind: Duration
-  /// How many times the store began with a history of the log: the first contact, and each loss of what it had missed.
-  public var epoch: UInt64
-  /// How many removals wait for the tier.
-  public var waitingRemovals: Int
-  /// The namespaces that have copies of the tier.
-  public var namespaces: [String]
-}
-
-extension SharedStatus {
-  /// The status of a store; nil if it never had a cache that machines share.
-  public init?(of store: Store) throws(LarderError) {
-    let state = LocalState(store)
-    let outbox = Outbox(store, state)
-    let (progress, namespaces) = (try state.progress(), try state.namespaces())
-    waitingRemovals = try outbox.count()
-    if progress == nil, namespaces.isEmpty, waitingRemovals == 0 { return nil }
-    let recent = RecentChanges(reading: store)
-    let clock = store.clock
-    application = progress?.application
-    epoch = progress?.epoch ?? 0
-    if case .confirmed = recent.standing(at: store.roundedUpTimes, limit: .zero) {
-      isConfirmed = true
-    } else {
-      isConfirmed = false
-    }
-    reader = recent.reader(at: clock.monotonic)
-    let (applied, head) = (max(recent.applied, progress?.position ?? .zero), recent.head)
-    self.applied = applied == .zero ? nil : applied
-    self.head = head == .zero ? nil : max(head, applied)
-    behind =
-      head > applied
-      ? .milliseconds(Int64(clamping: head.milliseconds - applied.milliseconds)) : .zero
-    self.namespaces = namespaces
   }
 }

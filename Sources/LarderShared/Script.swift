@@ -14,7 +14,8 @@ struct Script: Sendable {
   }
 
   /// `announce` writes a record into the log, and returns its ID and the new head: the ID, and a digest of the record and of
-  /// all before it. A record has one field, which makes it cheap to send to many machines. `stamp` packs a version and a time as `ValueStamp` has them. `isOlder` compares IDs.
+  /// all before it. A record has one field, which makes it cheap to send to many machines. `stamp` packs a version and a
+  /// time as `ValueStamp` has them. `isOlder` compares IDs.
   private static let common = """
     local function announce(length, kind, name, key)
       local head = redis.call('GET', KEYS[2]) or ''

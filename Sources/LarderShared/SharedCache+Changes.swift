@@ -13,7 +13,7 @@ extension SharedCache {
     tags: [String] = []
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
-    let bytes = try encode(value)
+    let bytes = try local.encode(value)
     let frame = try frame(bytes, expires: expires, stale: stale, tags: tags)
     let ticket = try copies.ticket()
     let position: Position
@@ -108,16 +108,6 @@ extension SharedCache {
   }
 
   // MARK: Values on their way into the tier
-
-  func encode(_ value: Value) throws(LarderError) -> [UInt8] {
-    do {
-      return try codec.encode(value)
-    } catch {
-      throw LarderError(
-        .unencodable, "a \(Value.self) for namespace \(name) cannot be encoded: \(error)",
-        hint: "store a value that its codec can express")
-    }
-  }
 
   /// The frame of encoded bytes, with the lifetimes that the namespace's rules supply.
   func frame(

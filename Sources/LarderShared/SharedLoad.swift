@@ -151,7 +151,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let frame: Frame
     do {
       frame = try cache.frame(
-        cache.encode(value), expires: options.expires,
+        cache.local.encode(value), expires: options.expires,
         stale: options.stale.map { max($0.whileRevalidating, $0.onError) }, tags: options.tags)
     } catch {
       // The store cannot take the value either, and says why.

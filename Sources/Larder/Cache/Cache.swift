@@ -43,7 +43,7 @@ public struct Cache<Value: Sendable>: Sendable {
   /// The number of the cache's codec, which is in the header of each entry.
   public var codecID: CodecID { codec.id }
 
-  func encode(_ value: Value) throws(LarderError) -> [UInt8] {
+  package func encode(_ value: Value) throws(LarderError) -> [UInt8] {
     do {
       return try codec.encode(value)
     } catch {

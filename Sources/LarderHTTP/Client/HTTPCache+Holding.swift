@@ -25,7 +25,7 @@ extension HTTPCache {
     return lost.isEmpty ? held : held.filter { !lost.contains($0.key) }
   }
 
-  /// What a read of the store would find under a key; nil if only a read can tell.
+  /// The stored responses under a key, from memory; nil if only a read of the store can tell.
   func remembered(under key: ResponseKey) -> [StoredVariant]? {
     guard key.bodyDigest == nil else { return nil }
     return remembered.variants(

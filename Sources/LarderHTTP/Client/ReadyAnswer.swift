@@ -50,7 +50,7 @@ public final class ReadyAnswer: Sendable {
     return freshness.isFresh ? freshness.age : nil
   }
 
-  /// What `send` would return now, without the body; nil if it must be asked.
+  /// The result that `send` would return now, without the body; nil if it must be asked.
   public func result(to request: HTTPRequest) -> HTTPCacheResult? {
     guard age != nil,
       case .answer(let answer) = cache.rules.decide(

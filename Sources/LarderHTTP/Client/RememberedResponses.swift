@@ -23,7 +23,7 @@ final class RememberedResponses: Sendable {
   private static let largestSize = 1 << 20
   private let state = Mutex(State())
 
-  /// What a read of the store at `now` would find under a URI; nil if that is not known.
+  /// The stored responses of a URI that a read of the store at `now` would find; nil if they are not known.
   func variants(
     of uri: String, transaction: UInt64, at now: Timestamp
   ) -> [HTTPCache.StoredVariant]? {
