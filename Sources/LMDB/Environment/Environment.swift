@@ -22,6 +22,9 @@ package import Synchronization
   let locks: StoreLocks
   let identity: FileIdentity
   let lockIdentity: FileIdentity
+  /// Nil if the process only reads or had no descriptor left.
+  let directory: FileDescriptor?
+  let directoryStamp = DirectoryStamp()
   nonisolated(unsafe) let handle: OpaquePointer
   nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
   let meta: MetaPages
@@ -73,6 +76,7 @@ package import Synchronization
     identity = FileIdentity(data)
     // A reader without permission to write needs no lock.mdb.
     lockIdentity = FileIdentity(FileStatus.of(files.lock) ?? data)
+    directory = locks.isWritable ? FileDescriptor.reading(files.directory) : nil
     lockTimeout = options.lockTimeout
     readers = ReaderPool(owner: locks.owner, names: options.databases)
     writeGuard = WriteGuard(names: options.databases)

@@ -88,17 +88,37 @@ extension Environment {
     return begun
   }
 
-  /// The open files must still be those at the path.
+  /// The open files must still be those at the path. The caller owns the writer lock.
   ///
   /// - Returns: the size of the data file.
   @discardableResult
   func checkIdentity() throws(LMDBError) -> Int {
-    guard let data = FileStatus.of(files.data), FileIdentity(data) == identity,
-      data.st_nlink == 1,
-      let lock = FileStatus.of(files.lock), FileIdentity(lock) == lockIdentity,
-      !locks.areDeleted
+    guard let data = FileStatus.of(dataDescriptor), data.st_nlink == 1,
+      directoryStamp.check(directoryChange, at: .now, { isAtPath })
     else { throw .replaced }
     return Int(data.st_size)
+  }
+
+  private var isAtPath: Bool {
+    guard let data = FileStatus.of(files.data), FileIdentity(data) == identity,
+      let lock = FileStatus.of(files.lock), FileIdentity(lock) == lockIdentity
+    else { return false }
+    return !locks.areDeleted
+  }
+
+  /// Nil if the process had no descriptor left for the directory.
+  private var directoryChange: DirectoryStamp.Change? {
+    switch directory {
+    case .some(let directory): directory.status.map(DirectoryStamp.Change.init)
+    case .none: nil
+    }
+  }
+
+  /// LMDB's own, which it closes with the environment.
+  private var dataDescriptor: Int32 {
+    var descriptor: Int32 = -1
+    unsafe mdb_env_get_fd(handle, &descriptor)
+    return descriptor
   }
 
   /// LMDB reports a full disk, and a file at the limit of the process, as an I/O error: it only sees a short write.

@@ -5,7 +5,7 @@ package enum FileStatus {
   /// The result of `lstat`; nil if there is nothing at `path`.
   package static func of(_ path: String) -> stat? {
     var status = stat()
-    // Each write asks twice. To pass the string itself would copy it into an array.
+    // To pass the string itself would copy it into an array.
     return unsafe path.withCString { unsafe lstat($0, &status) } == 0 ? status : nil
   }
 
