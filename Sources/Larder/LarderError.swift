@@ -119,7 +119,7 @@ extension LarderError {
       switch error.kind {
       case .absent, .absentParent, .danglingLink: .notFound
       case .notLMDB, .foreign, .notEmpty, .notADirectory: .foreign
-      case .damaged, .truncated: .damaged
+      case .damaged, .lacksDatabase, .truncated: .damaged
       case .busy, .inUse: .busy
       case .notCreated where error.cause == .diskFull || error.cause == .fileTooLarge: .full
       case .needsRecovery: .needsRecovery

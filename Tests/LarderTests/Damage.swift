@@ -42,7 +42,7 @@ extension Store.Namespace {
 
   func record(_ key: some StoreKey) throws -> [UInt8] {
     let transaction = try engine.beginRead()
-    let region = try #require(try transaction.find(slot(key), in: .main))
+    let region = try #require(try transaction.find(slot(key), in: .entries))
     return transaction.bytes(of: region).copied
   }
 
@@ -56,7 +56,7 @@ extension Store.Namespace {
     var record = try record(key)
     let slot = try slot(key)
     change(&record)
-    try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .main) }
+    try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
   }
 }
 

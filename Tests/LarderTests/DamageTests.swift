@@ -75,7 +75,7 @@ import Testing
           #expect(try notes.entry(for: key) == nil)
           _ = try notes.page()
           #expect(try store.faults.isEmpty == false)
-          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .main) }
+          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
         }
         #expect(try notes.bytes(key) == value)
       }
@@ -93,14 +93,14 @@ import Testing
           try notes.slot(Self.longKey + "stranger"),
         ]
         for slot in slots {
-          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .main) }
+          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
         }
         #expect(try notes.bytes("stranger") == nil, "\(key)")
         #expect(try store.namespace("other").bytes("stranger") == nil, "\(key)")
         #expect(try notes.bytes(Self.longKey + "stranger") == nil, "\(key)")
         #expect(try store.faults.contains(.damagedEntry))
         try store.tamper { transaction, _ in
-          for slot in slots { try transaction.remove(slot, from: .main) }
+          for slot in slots { try transaction.remove(slot, from: .entries) }
         }
       }
     }
@@ -117,7 +117,7 @@ import Testing
         #expect(try notes.bytes("large") == nil, "\(place)")
       }
       let slot = try notes.slot("large")
-      try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .main) }
+      try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
       #expect(try notes.bytes("large") == values["large"])
     }
   }

@@ -135,7 +135,7 @@ struct LimitRun {
     for namespace in try engine.metadata.namespaces(in: transaction) {
       let facts = namespace.facts
       var found = (entries: 0, bytes: 0)
-      var cursor = try transaction.cursor(in: .main)
+      var cursor = try transaction.cursor(in: .entries)
       let prefix = namespace.id.prefix
       var record = try cursor.seek(prefix.span)
       while let bytes = record, bytes.key.starts(with: prefix.span) {

@@ -96,13 +96,13 @@ import Testing
       let store = try Store(at: path + "/s")
       try store.tamper { transaction, _ in
         var newer = StoreFormat.new()
-        newer.version = 4
+        newer.version = 5
         try transaction.put(newer.encoded, for: MetadataKey.format, in: .main)
       }
       try store.close()
       let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
       #expect(error?.code == .newerFormat)
-      #expect(error?.message.contains("format 4") == true && error?.hint != nil)
+      #expect(error?.message.contains("format 5") == true && error?.hint != nil)
     }
   }
 
@@ -123,6 +123,33 @@ import Testing
     }
   }
 
+  @Test func `format 3, which lacks a database, is refused in words, and left alone`() throws {
+    try withTemporaryDirectory { path in
+      var options = EnvironmentOptions()
+      options.databases = ["deadlines", "queue", "tags", "chunks"]
+      options.signature = MetadataKey.format
+      let old = try Environment.open(at: path + "/s", options: options) {
+        (transaction: inout WriteTransaction) throws(LMDBError) in
+        var format = StoreFormat.new()
+        format.version = 3
+        try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
+      }
+      old.close()
+      let file = URL(fileURLWithPath: path + "/s/data.mdb")
+      let before = try Data(contentsOf: file)
+      for isReadOnly in [false, true] {
+        var options = Store.Options()
+        options.readOnly = isReadOnly
+        let error = #expect(throws: LarderError.self) {
+          try Store(at: path + "/s", options: options)
+        }
+        #expect(error?.code == .cannotOpen)
+        #expect(error?.message.contains("format 3") == true && error?.hint != nil)
+        #expect(try Data(contentsOf: file) == before)
+      }
+    }
+  }
+
   @Test func `a damaged record of the format is refused as damage`() throws {
     try withTemporaryDirectory { path in
       for place in 8..<36 {
@@ -130,7 +157,7 @@ import Testing
         try store.tamper { transaction, _ in
           let present = try transaction.value(for: MetadataKey.format, in: .main)?.copied
           var record = try #require(present)
-          record[place] ^= 4
+          record[place] ^= 8
           try transaction.put(record, for: MetadataKey.format, in: .main)
         }
         try store.close()

@@ -22,7 +22,7 @@ import Testing
       let transaction = try store.engine.beginRead()
       let id = try store.engine.reader.identify(notes.handle, in: transaction)
       let region = try #require(
-        try transaction.find(StoredKey.entry(Array("k".utf8).span, in: id), in: .main))
+        try transaction.find(StoredKey.entry(Array("k".utf8).span, in: id), in: .entries))
       #expect(region.address + UInt(region.count) == first.0 + UInt(size))
       let copy = try #require(try notes.bytes("k"))
       #expect(copy.span.address != first.0)

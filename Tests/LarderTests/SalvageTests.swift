@@ -81,6 +81,31 @@ import Testing
     #expect(failure { _ = try Store.salvage(from: path, to: target) } == .exists)
   }
 
+  /// The record is under the name of the database, in the main one. Its last 8 bytes are the number of the root page.
+  @Test(arguments: [false, true])
+  func `entries whose database has lost its record or root are saved`(losesName: Bool) throws {
+    let (path, target) = (directory.path + "/old", directory.path + "/new")
+    try makeStore(path)
+    try damage(path) { data in
+      let name = Data("entries".utf8)
+      var start = data.startIndex
+      while let found = data.range(of: name, in: start..<data.endIndex) {
+        if losesName { data[found.lowerBound] = UInt8(ascii: "f") }
+        if !losesName { data[found.upperBound + 42] ^= 0x40 }
+        start = found.upperBound
+      }
+    }
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    #expect(!salvage.isComplete)
+    #expect(salvage.entries >= 801 && salvage.found >= 801)
+    let new = try Store(at: target, options: options)
+    for number in 0..<400 {
+      #expect(try new.namespace("notes").bytes("key-\(number)") == Self.value(number))
+      #expect(try new.namespace("numbers").text(number) == "\(number)")
+    }
+    #expect(try new.verify().faults == [])
+  }
+
   @Test func `limits and rules that came after the entries do not stop it, and hold afterwards`()
     throws
   {
@@ -168,7 +193,7 @@ import Testing
         EntryHeader.seal(&bytes, keyHash: Checksum.keyHash(of: Array(key.utf8).span, in: id))
       }
       let slot = try notes.slot(key)
-      try old.tamper { transaction, _ in try transaction.put(changed, for: slot, in: .main) }
+      try old.tamper { transaction, _ in try transaction.put(changed, for: slot, in: .entries) }
     }
     try old.close()
     let salvage = try Store.salvage(from: path, to: target, options: options)

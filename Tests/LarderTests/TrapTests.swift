@@ -164,7 +164,7 @@ import Testing
             key = Array(([UInt8](repeating: 0, count: 8) + prefix + key).prefix(length))
           }
           let value = Array(key.reversed())
-          for database in [indexes.deadlines, indexes.queue, indexes.tags, indexes.chunks] {
+          for database in indexes.all {
             try transaction.put(value, for: key, in: database)
           }
           if kind > 0 { try transaction.put(value, for: key, in: .main) }
@@ -196,7 +196,7 @@ import Testing
             checksum.append(word: EntryHeader.checksum(of: bytes.span, keyHash: keyHash))
             bytes.replaceSubrange(0..<8, with: checksum)
           }
-          try transaction.put(bytes, for: StoredKey.entry(key.span, in: id), in: .main)
+          try transaction.put(bytes, for: StoredKey.entry(key.span, in: id), in: .entries)
         }
       }
     }

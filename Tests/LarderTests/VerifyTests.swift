@@ -155,12 +155,12 @@ import Testing
   @Test func `an entry that is missing or too many is found in the indexes and the counts`() throws
   {
     let missing = try planting { transaction, _, notes in
-      try transaction.remove(try notes.slot("k"), from: .main)
+      try transaction.remove(try notes.slot("k"), from: .entries)
     }
     #expect(missing == [.deadlines, .queue, .tags, .counters])
     let copied = try planting { transaction, _, notes in
       let record = try notes.record("k")
-      try transaction.put(record, for: try notes.slot("copy"), in: .main)
+      try transaction.put(record, for: try notes.slot("copy"), in: .entries)
     }
     #expect(copied.contains(.damagedEntry) && copied.contains(.counters))
   }
@@ -170,7 +170,7 @@ import Testing
       let record = try notes.record("k")
       for key in 0..<100 {
         let slot = key.withKeyBytes { StoredKey.entry($0, in: NamespaceID(rawValue: 999)) }
-        try transaction.put(record, for: slot, in: .main)
+        try transaction.put(record, for: slot, in: .entries)
       }
     }
     #expect(orphan == [.metadata])

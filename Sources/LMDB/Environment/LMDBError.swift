@@ -82,7 +82,7 @@ package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
     case foreignOwner, exposed, networkFileSystem
-    case exists, notEmpty, notLMDB, foreign, damaged, truncated, needsRecovery, otherDurability
+    case exists, notEmpty, notLMDB, foreign, damaged, lacksDatabase, truncated, needsRecovery, otherDurability
     case busy, inUse, locksLost, replaced, stillClosing
     case notCreated, system
   }
@@ -118,7 +118,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .notEmpty: "\(path) holds other files and no store"
     case .notLMDB: "\(path) is not an LMDB file: \(detail)"
     case .foreign: "\(path) is an LMDB file that Larder did not write"
-    case .damaged: "\(path) is damaged: \(detail)"
+    case .damaged, .lacksDatabase: "\(path) is damaged: \(detail)"
     case .truncated: "\(path) is truncated: \(detail)"
     case .needsRecovery: "\(path) was not closed before the machine stopped; it needs recovery"
     case .otherDurability: "\(path) has another durability: \(detail)"
@@ -148,7 +148,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .exists: "name a path that does not exist"
     case .notEmpty: "name a new or an empty directory"
     case .notLMDB, .foreign: "name a directory that holds a Larder store, or a new one"
-    case .damaged, .truncated:
+    case .damaged, .lacksDatabase, .truncated:
       "copy everything readable into a new store: larder STORE salvage NEW; or move it away: a cache fills again"
     case .needsRecovery:
       "open it once with permission to write; from read-only media, copy it to a disk first"

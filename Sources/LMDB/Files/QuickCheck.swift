@@ -27,7 +27,7 @@ struct QuickCheck: ~Copyable {
     _ = try find(DurabilityLevel.record)
     for name in databases {
       guard let record = try find(Array(name.utf8)) else {
-        throw .init(kind: .damaged, detail: "it lacks the database \(name)")
+        throw .init(kind: .lacksDatabase, detail: "it lacks the database \(name)")
       }
       guard record.isDatabase, case .inline(let bytes) = record.value, bytes.count == 48 else {
         throw .init(kind: .damaged, detail: "the record of database \(name) is not one")

@@ -89,10 +89,29 @@ extension SalvageFile {
   package func forEachRecord(
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> Walk {
-    var walk = TreeWalk(
-      main, in: table, numberKeys: false, visited: PageSet(upTo: Int(lastPage) + 1))
+    try walk(main, Walk(damage: metaDamage, visited: PageSet(upTo: Int(lastPage) + 1)), visit)
+  }
+
+  /// As ``forEachRecord(_:)``, for a named database; the walk includes the main one.
+  package func forEachRecord(
+    in database: String, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
+  ) throws -> Walk {
+    var first = try forEachRecord { _, _ in }
+    guard let tree = table.tree(named: database, in: main) else {
+      first.damage.append(
+        PageDamage(page: main.root, reason: "the record of database \(database)"))
+      return first
+    }
+    return try walk(tree, first, visit)
+  }
+
+  private func walk(
+    _ tree: Tree, _ former: Walk,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
+  ) throws -> Walk {
+    var walk = TreeWalk(tree, in: table, numberKeys: false, visited: former.visited)
     try walk.run { (record) throws(any Error) in try visit(record.keyBytes, record.valueBytes) }
-    return Walk(damage: metaDamage + walk.damage, visited: walk.visited)
+    return Walk(damage: former.damage + walk.damage, visited: walk.visited)
   }
 
   /// Visits the records on leaves in use that no branch page leads to: the pages below a damaged page.

@@ -144,7 +144,7 @@ import LarderSystem
   }
 }
 
-/// The cursors with which a write looks records up and changes them: one for each of the first three databases it changes,
+/// The cursors with which a write looks records up and changes them: one for each of the first four databases it changes,
 /// which are as many as most writes need.
 ///
 /// A cursor that is on the right leaf already spares LMDB the search from the root. LMDB keeps it right when another call
@@ -157,12 +157,13 @@ struct ChangeCursors {
     var isLocated = false
   }
 
-  // Three properties need no allocation.
+  // Four properties need no allocation.
   private var first: Place?
   private var second: Place?
   private var third: Place?
+  private var fourth: Place?
 
-  var hasRoom: Bool { third == nil }
+  var hasRoom: Bool { fourth == nil }
 
   @inline(__always)
   subscript(database: Database) -> Place? {
@@ -170,6 +171,7 @@ struct ChangeCursors {
       if let first, first.database == database { return first }
       if let second, second.database == database { return second }
       if let third, third.database == database { return third }
+      if let fourth, fourth.database == database { return fourth }
       return nil
     }
   }
@@ -180,8 +182,10 @@ struct ChangeCursors {
       first = place
     } else if second == nil {
       second = place
-    } else {
+    } else if third == nil {
       third = place
+    } else {
+      fourth = place
     }
   }
 
@@ -193,6 +197,8 @@ struct ChangeCursors {
       second?.isLocated = isLocated
     } else if third?.database == database {
       third?.isLocated = isLocated
+    } else if fourth?.database == database {
+      fourth?.isLocated = isLocated
     }
   }
 }

@@ -62,9 +62,8 @@ import LarderSystem
   /// - Precondition: the key's bytes live until this returns.
   @inline(__always)
   private func lookUp(_ key: SearchKey, in database: Database) -> PageLookup {
-    if database == .main, unsafe slot.pointee.snapshot.pages.isReadable {
-      return unsafe slot.pointee.snapshot.pages.table.lookUp(
-        key, in: slot.pointee.snapshot.pages.main)
+    if database == .firstNamed, let tree = unsafe slot.pointee.snapshot.firstNamed {
+      return unsafe slot.pointee.snapshot.pages.table.lookUp(key, in: tree)
     }
     return unsafe lookUpElsewhere(key, in: database)
   }
@@ -162,8 +161,11 @@ package struct Database: Sendable, Equatable {
 
   @usableFromInline init(handle: UInt32) { self.handle = handle }
 
-  /// The database that every environment has. Its root is in the meta page, which saves a descent: it holds the entries.
+  /// The database that every environment has. It also holds the records with the roots of the named ones.
   @inlinable package static var main: Database { Database(handle: 1) }
+
+  /// The first of ``EnvironmentOptions/databases``: LMDB numbers them in that order.
+  @inlinable package static var firstNamed: Database { Database(handle: 2) }
 
   /// LMDB's free lists: page numbers by transaction number.
   static var free: Database { Database(handle: 0) }

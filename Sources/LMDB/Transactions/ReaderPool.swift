@@ -23,10 +23,11 @@ import Synchronization
   /// - Parameter names: the names of the databases in the order of their handles.
   init(owner: ForkGuard, names: [String]) {
     precondition(Self.slotCount == StripedCounters.shared)
+    precondition(MemoryLayout<ReaderSlot>.size <= ReaderSlot.stride)
     self.owner = owner
     self.names = names
     unsafe slots = UnsafeMutableRawPointer.allocate(
-      byteCount: (Self.slotCount + 1) * ReaderSlot.stride, alignment: ReaderSlot.stride)
+      byteCount: (Self.slotCount + 1) * ReaderSlot.stride, alignment: 128)
     unsafe extras = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
     unsafe extras.initialize(to: Atomic(0))
     for index in 0...Self.slotCount {

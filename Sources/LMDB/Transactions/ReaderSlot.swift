@@ -4,9 +4,9 @@ import Synchronization
 
 /// A reusable read transaction with the flag that tells whether a thread uses it.
 ///
-/// Slots are 256 bytes apart, so that two reading threads do not share a cache line.
+/// Slots are 384 bytes apart, a multiple of 128, so that two reading threads do not share a pair of cache lines.
 @safe struct ReaderSlot: ~Copyable {
-  static let stride = 256
+  static let stride = 384
   static let idle: UInt32 = 0
   static let busy: UInt32 = 1
   /// Idle since the last sweep; the next sweep ends the transaction.
@@ -50,6 +50,8 @@ extension ReaderSlot {
   /// The pages of the transaction's snapshot, and the trees of the named databases that were looked up in it.
   struct Snapshot {
     private(set) var pages = SnapshotPages.unreadable(0)
+    /// The root of ``Database/firstNamed``, which most reads need; nil if it was not looked up in this snapshot.
+    private(set) var firstNamed: Tree?
     private var named: [Tree?] = []
     private let names: [String]
 
@@ -57,6 +59,7 @@ extension ReaderSlot {
 
     mutating func show(_ pages: SnapshotPages) {
       self.pages = pages
+      firstNamed = nil
       named.removeAll(keepingCapacity: true)
     }
 
@@ -67,6 +70,7 @@ extension ReaderSlot {
       guard index < names.count,
         let tree = pages.table.tree(named: names[index], in: pages.main)
       else { return nil }
+      if database == .firstNamed { firstNamed = tree }
       while named.count <= index { named.append(nil) }
       named[index] = tree
       return tree

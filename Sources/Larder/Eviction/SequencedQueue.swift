@@ -5,7 +5,7 @@ struct Candidate: Equatable {
   var size: UInt64
   /// Names the entry in the access table.
   var hash: UInt64
-  /// The entry's key in the main database.
+  /// The entry's key in the database of entries.
   var slot: [UInt8]
 }
 

@@ -155,21 +155,27 @@ enum QueuePosition {
   }
 }
 
+extension Database {
+  /// The entries; the first of ``Indexes/names``.
+  static var entries: Database { .firstNamed }
+}
+
 /// The databases beside the main one, opened once with the store.
 struct Indexes: Sendable {
-  static let names = ["deadlines", "queue", "tags", "chunks"]
+  static let names = ["entries", "deadlines", "queue", "tags", "chunks"]
 
   let deadlines: Database
   let queue: Database
   let tags: Database
   let chunks: Database
 
-  var all: [Database] { [deadlines, queue, tags, chunks] }
+  var all: [Database] { [.entries, deadlines, queue, tags, chunks] }
 
   init(_ databases: [Database]) {
-    deadlines = databases[0]
-    queue = databases[1]
-    tags = databases[2]
-    chunks = databases[3]
+    precondition(databases[0] == .entries)
+    deadlines = databases[1]
+    queue = databases[2]
+    tags = databases[3]
+    chunks = databases[4]
   }
 }

@@ -116,7 +116,7 @@ struct IndexedEntry {
     IndexKey.deadline(deadline, position: position, entry: position == 0 ? pinned : id.prefix)
   }
 
-  /// The entry's key in the main database, by way of the queue; nil if it has no record there, which only damage can cause.
+  /// The entry's key in the database of entries, by way of the queue; nil if it has no record there, which only damage can cause.
   func entryKey(
     in transaction: borrowing ReadTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {
@@ -149,7 +149,7 @@ struct IndexedEntry {
 /// A record of the queue: a position, and the entry that has it.
 struct QueueRecord {
   let position: UInt64
-  /// The entry's key in the main database.
+  /// The entry's key in the database of entries.
   let entryKey: [UInt8]
 
   /// Nil if it is damaged.

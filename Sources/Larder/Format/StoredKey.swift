@@ -3,8 +3,8 @@ import LarderSystem
 
 /// The number that stands for a namespace in keys; clearing a namespace gives it another.
 ///
-/// Numbers stay below 2^24. So every key of the main database begins with a 0 byte and cannot equal the name of a database,
-/// which begins with a letter. 0 is for the metadata.
+/// Numbers stay below 2^24. 0 is for the metadata. So every key of metadata begins with a 0 byte and cannot equal the name of a
+/// database, which begins with a letter.
 struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   let rawValue: UInt32
 
@@ -13,7 +13,7 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   /// The ids that a namespace can have.
   static let possible = NamespaceID(rawValue: 1)..<NamespaceID(rawValue: limit)
 
-  /// The first bytes of every key of the namespace, in the main database and in all indexes but the tags.
+  /// The first bytes of every key of the namespace, in the database of entries and in all indexes but the tags.
   var prefix: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(id: self)
@@ -35,7 +35,7 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-  /// The namespace a key of the main database, the queue or the chunks begins with.
+  /// The namespace a key of the database of entries, the queue or the chunks begins with.
   var namespaceID: NamespaceID { NamespaceID(rawValue: bigEndian(at: 0)) }
 }
 
@@ -75,7 +75,7 @@ struct StoredKey: Hashable, Sendable {
     }
   }
 
-  /// The entry key: `id`, then the stored form of `key`. The main database has the entry under it.
+  /// The entry key: `id`, then the stored form of `key`. The database of entries has the entry under it.
   static func entry(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt8] {
     if key.count <= longestShort {
       return [UInt8](count: 4 + key.count + 1) { bytes in

@@ -14,7 +14,7 @@ extension EntryWriter {
       var record = try cursor.seek(start.span)
       while let found = record, found.key.count >= 4, found.key.namespaceID == id {
         if let queued = QueueRecord(found.key, found.value),
-          let bytes = try lmdb.value(for: queued.entryKey, in: .main),
+          let bytes = try lmdb.value(for: queued.entryKey, in: .entries),
           let entry = StoredEntry(entryKey: queued.entryKey, record: bytes),
           entry.header.sequence == queued.position
         {

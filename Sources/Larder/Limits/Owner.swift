@@ -42,7 +42,7 @@ struct StoredOwner: Equatable {
     return bytes + key
   }
 
-  /// The owner's key in the main database.
+  /// The owner's key in the database of entries.
   var entryKey: [UInt8] { StoredKey.entry(key.span, in: id) }
 }
 

@@ -24,14 +24,14 @@ extension EntryWriter {
     var survey = NamespaceSurvey(of: id, try counters(of: id))
     let before = survey.counters
     try withTransaction { transaction throws(LarderError) in
-      try transaction.forEach(in: .main, from: id.prefix) { survey.add($0, $1) }
+      try transaction.forEach(in: .entries, from: id.prefix) { survey.add($0, $1) }
     }
     survey.begin()
     for entryKey in survey.unreadable {
       survey.counters.removals.count(.damaged, bytes: 0)
       try recordDamagedRemoval(entryKey)
       try withTransaction { transaction throws(LarderError) in
-        _ = try transaction.remove(entryKey, from: .main)
+        _ = try transaction.remove(entryKey, from: .entries)
       }
     }
     let counters = survey.counters

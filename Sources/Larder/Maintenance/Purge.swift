@@ -144,7 +144,7 @@ enum GarbageCollector {
         } else {
           damaged.insert(entryKey)
           try writer.withTransaction { transaction throws(LarderError) in
-            _ = try transaction.remove(entryKey, from: .main)
+            _ = try transaction.remove(entryKey, from: .entries)
           }
         }
       }
@@ -177,7 +177,7 @@ extension EntryWriter {
     of id: NamespaceID, limit: Int
   ) throws(LarderError) -> [[UInt8]] {
     try withTransaction { transaction throws(LarderError) in
-      try transaction.keys(in: .main, from: id.prefix, limit: limit)
+      try transaction.keys(in: .entries, from: id.prefix, limit: limit)
     }
   }
 

@@ -80,7 +80,7 @@ struct RepairJob {
 
   private func database(of part: Part) -> Database {
     switch part {
-    case .entries: .main
+    case .entries: .entries
     case .queue: engine.indexes.queue
     case .deadlines: engine.indexes.deadlines
     case .tags: engine.indexes.tags
@@ -152,7 +152,7 @@ struct RepairJob {
   private func entry(
     _ entryKey: [UInt8], _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> StoredEntry? {
-    try transaction.find(entryKey, in: .main).flatMap {
+    try transaction.find(entryKey, in: .entries).flatMap {
       StoredEntry(entryKey: entryKey, record: transaction.bytes(of: $0))
     }
   }
@@ -207,7 +207,7 @@ struct RepairJob {
       if let mark = try transaction.find(MetadataKey.repair(id), in: .main) {
         survey.events = RepairMark.events(transaction.bytes(of: mark))
       }
-      var cursor = try transaction.cursor(in: .main)
+      var cursor = try transaction.cursor(in: .entries)
       var record = try cursor.seek(prefix.span)
       while let found = record, found.key.starts(with: prefix.span) {
         if let entry = StoredEntry(entryKey: found.key.copied, record: found.value) {

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// The keys of the store's own records: namespace id 0 in the main database, then a letter for the kind.
 ///
-/// They are in the database of the entries, so that a write that changes no index changes no other database.
+/// LMDB keeps the roots of the other databases there, so every commit writes a page of it.
 enum MetadataKey {
   private static func key(_ letter: Character, _ rest: [UInt8] = []) -> [UInt8] {
     var bytes: [UInt8] = []

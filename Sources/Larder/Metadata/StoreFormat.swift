@@ -5,7 +5,7 @@ import LarderSystem
 struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
   /// The only format that this version reads and writes.
-  static let current: UInt32 = 3
+  static let current: UInt32 = 4
 
   var version: UInt32
   /// 16 random bytes that identify the store. Its own records are sealed with them, and a page cursor of another store is
@@ -81,8 +81,27 @@ extension Environment {
         }
       }
     } catch {
+      if error.kind == .lacksDatabase { try refuseOtherFormat(at: path, environmentOptions) }
       throw LarderError(error)
     }
+  }
+
+  /// Formats before 4 lack a database. The record of the format is in the main one, which every file has.
+  private static func refuseOtherFormat(
+    at path: String, _ options: EnvironmentOptions
+  ) throws(LarderError) {
+    var options = options
+    options.create = false
+    options.readOnly = true
+    options.durability = nil
+    options.databases = []
+    let environment: Environment
+    do throws(OpenError) {
+      environment = try open(at: path, options: options) { _ in }
+    } catch {
+      throw LarderError(error)
+    }
+    _ = try StoreFormat(of: environment)
   }
 }
 

@@ -57,7 +57,7 @@ extension NamespaceCounters {
     var counters = NamespaceCounters()
     var highest: UInt64 = 0
     let prefix = id.prefix
-    var cursor = try transaction.cursor(in: .main)
+    var cursor = try transaction.cursor(in: .entries)
     var record = try cursor.seek(prefix.span)
     while let found = record, found.key.starts(with: prefix.span) {
       if let entry = StoredEntry(entryKey: found.key.copied, record: found.value),

@@ -31,7 +31,7 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
     try container.encode(description)
   }
 
-  /// - Parameter slot: the key, in the main database, of the last entry listed.
+  /// - Parameter slot: the key, in the database of entries, of the last entry listed.
   init(store: [UInt8], slot: [UInt8]) {
     let body = [Self.layout] + store.prefix(8) + slot
     var bytes = body

@@ -145,10 +145,10 @@ extension EntryReader {
     do throws(LMDBError) {
       if key.count <= StoredKey.longestShort {
         return key.isEmpty
-          ? nil : try transaction.find(prefix: id.rawValue, key: key, suffix: 0, in: .main)
+          ? nil : try transaction.find(prefix: id.rawValue, key: key, suffix: 0, in: .entries)
       }
       return key.count > Key.longest
-        ? nil : try transaction.find(StoredKey.entry(key, in: id), in: .main)
+        ? nil : try transaction.find(StoredKey.entry(key, in: id), in: .entries)
     } catch {
       throw environment.larderError(error)
     }

@@ -74,7 +74,7 @@ extension EntryReader {
       position.map { $0.lexicographicallyPrecedes(entryPrefix) ? entryPrefix : $0 } ?? entryPrefix
     var looked = 0
     var bytes = 0
-    var cursor = try transaction.cursor(in: .main)
+    var cursor = try transaction.cursor(in: .entries)
     var record = try cursor.seek(start.span)
     let idBytes = entryPrefix.span.halfWord(at: 0)
     if let position, let first = record, first.key.elementsEqual(position.span) {

@@ -71,12 +71,12 @@ extension Store {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
     }
     var writer = SalvageWriter(store: self, metadata: metadata)
-    let walk = try file.forEachRecord { key, value in
+    let walk = try file.forEachRecord(in: Indexes.names[0]) { key, value in
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
     }
     let before = writer.result.entries
     // A record that is no entry here is one of an index.
-    try file.forEachLostRecord(besides: walk, databases: Indexes.names) { key, value in
+    try file.forEachLostRecord(besides: walk, databases: Array(Indexes.names[1...])) { key, value in
       _ = try writer.add(key, value, from: file)
     }
     try writer.flush()

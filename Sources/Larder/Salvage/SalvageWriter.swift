@@ -26,7 +26,7 @@ struct SalvageWriter {
     self.metadata = metadata
   }
 
-  /// Takes a record of the main database.
+  /// Takes a record of the database of entries.
   ///
   /// - Returns: false if it is an entry that is not whole.
   mutating func add(
@@ -99,7 +99,7 @@ struct SalvageWriter {
     while value.count < expected.count {
       let key = IndexKey.chunk(index, of: entry.header.version, in: entry.id)
       let before = value.count
-      let isThere: Void? = file.withValue(for: key, in: Indexes.names[3]) { bytes in
+      let isThere: Void? = file.withValue(for: key, in: Indexes.names[4]) { bytes in
         value.append(contentsOf: bytes)
       }
       guard isThere != nil, value.count > before else { return nil }

@@ -113,7 +113,7 @@ extension EntryReader {
         if expiry.block.deadline >= earliest { break }
         for indexed in expiry {
           if let entryKey = try indexed.entryKey(in: transaction, indexes),
-            let region = try transaction.find(entryKey, in: .main),
+            let region = try transaction.find(entryKey, in: .entries),
             let header = EntryHeader(transaction.bytes(of: region)),
             indexed.leads(to: header), header.staleUntil > now
           {

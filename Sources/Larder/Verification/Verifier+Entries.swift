@@ -6,11 +6,9 @@ import LarderSystem
 extension Verifier {
   /// Every entry must be readable, intact and indexed; what they hold together is counted.
   mutating func checkEntries(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var first: [UInt8] = []
-    first.append(id: NamespaceID(rawValue: 1))
-    var cursor = try transaction.cursor(in: .main)
-    var record = try cursor.seek(first.span)
-    while let found = record, found.key.count == 0 || found.key[0] == 0 {
+    var cursor = try transaction.cursor(in: .entries)
+    var record = try cursor.next()
+    while let found = record {
       if found.key.count > 4 {
         try checkEntry(found.key.copied, found.value, transaction)
       } else {

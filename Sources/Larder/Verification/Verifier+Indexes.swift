@@ -60,7 +60,7 @@ extension Verifier {
     while let found = record {
       let bytes = found.key.copied
       if let (_, entryKey) = IndexKey.tagged(bytes) {
-        let entry = try transaction.find(entryKey, in: .main).flatMap {
+        let entry = try transaction.find(entryKey, in: .entries).flatMap {
           StoredEntry(entryKey: entryKey, record: transaction.bytes(of: $0))
         }
         if entry?.isIndexed(under: bytes) != true {
@@ -96,7 +96,7 @@ extension Verifier {
   private func header(
     at entryKey: [UInt8], _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> EntryHeader? {
-    guard let region = try transaction.find(entryKey, in: .main) else { return nil }
+    guard let region = try transaction.find(entryKey, in: .entries) else { return nil }
     return EntryHeader(transaction.bytes(of: region))
   }
 }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The contents of the main database under an entry key.
+/// The contents of the database of entries under an entry key.
 enum SlotContents {
   case empty
   case entry(StoredEntry)
@@ -16,7 +16,7 @@ extension EntryWriter {
   /// from the disk; instead its index records must be where its header says.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
     let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
-      guard let record = try lmdb.locate(entryKey.span, in: .main) else { return .empty }
+      guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }
       guard let entry = StoredEntry(entryKey: entryKey, record: record) else { return .damaged }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
     }
@@ -27,7 +27,7 @@ extension EntryWriter {
   /// The contents under the key of an entry that this batch has parsed already; the record is not parsed again.
   mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
     let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
-      guard let record = try lmdb.locate(entry.entryKey.span, in: .main) else { return .empty }
+      guard let record = try lmdb.locate(entry.entryKey.span, in: .entries) else { return .empty }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
     }
     guard case .entry = found, entry.isLarge else { return found }
@@ -70,7 +70,7 @@ extension EntryWriter {
   /// A copy of the fields and the payload of an entry; nil if the checksum does not match.
   mutating func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
     try transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
-      guard let record = try lmdb.value(for: entry.entryKey, in: .main), entry.isIntact(record)
+      guard let record = try lmdb.value(for: entry.entryKey, in: .entries), entry.isIntact(record)
       else { return nil }
       return record.extracting(entry.header.size..<record.count).copied
     }

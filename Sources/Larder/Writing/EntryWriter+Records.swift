@@ -50,7 +50,7 @@ extension EntryWriter {
     let count = form.size + fields.count + payload.count
     let keyHash = Checksum.keyHash(of: key, in: entryKey.span.namespaceID)
     // A value may be large: it is copied once, to its final place, and the header's checksum follows.
-    try transaction.put(count: count, for: entryKey.span, in: .main) { record in
+    try transaction.put(count: count, for: entryKey.span, in: .entries) { record in
       header.append(to: &record, form)
       record.append(contentsOf: fields.span)
       record.append(contentsOf: payload)

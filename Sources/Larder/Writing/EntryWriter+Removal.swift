@@ -41,7 +41,7 @@ extension EntryWriter {
   /// Removes a damaged record.
   mutating func removeDamaged(_ entryKey: [UInt8]) throws(LarderError) {
     try recordDamage(entryKey)
-    try transaction.remove(entryKey, from: .main)
+    try transaction.remove(entryKey, from: .entries)
   }
 }
 
@@ -99,7 +99,7 @@ extension EntryWriter {
       // The owner is there again if it was written between two batches: then its entries stay.
       var isBack = false
       if removed.position != nil {
-        isBack = try transaction.contains(removed.owner, in: .main)
+        isBack = try transaction.contains(removed.owner, in: .entries)
       }
       let keys =
         isBack

@@ -193,7 +193,7 @@ struct IndexWriter {
   mutating func removeAll(
     of entry: StoredEntry, _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
   ) throws(LarderError) {
-    try transaction.remove(entry.entryKey, from: .main)
+    try transaction.remove(entry.entryKey, from: .entries)
     if entry.header.sequence != 0 {
       try removeFromQueue(entry.header.sequence, in: entry.id, &transaction)
     }
