@@ -40,7 +40,7 @@ package final class DirectoryStamp: Sendable {
   }
 
   /// Milliseconds of the monotonic clock and since 1970.
-  package struct Moment: Sendable {
+  package struct Times: Sendable {
     package var monotonic: Int64
     package var wall: Int64
 
@@ -48,8 +48,8 @@ package final class DirectoryStamp: Sendable {
       (self.monotonic, self.wall) = (monotonic, wall)
     }
 
-    static var now: Moment {
-      Moment(
+    static var now: Times {
+      Times(
         monotonic: SystemTime.coarseMonotonicMilliseconds, wall: SystemTime.coarseMilliseconds)
     }
   }
@@ -63,7 +63,7 @@ package final class DirectoryStamp: Sendable {
   /// - Parameter change: the directory's present one; nil if the system does not tell it.
   /// - Returns: whether the files are those at the path.
   package func check(
-    _ change: Change?, at now: Moment, _ compare: () throws -> Bool
+    _ change: Change?, at now: Times, _ compare: () throws -> Bool
   ) rethrows -> Bool {
     try compared.withLock { compared in
       if let change, let last = compared, last.change == change,
