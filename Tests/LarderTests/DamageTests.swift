@@ -75,7 +75,8 @@ import Testing
           #expect(try notes.entry(for: key) == nil)
           _ = try notes.page()
           #expect(try store.faults.isEmpty == false)
-          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
+          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries)
+          }
         }
         #expect(try notes.bytes(key) == value)
       }
@@ -93,7 +94,8 @@ import Testing
           try notes.slot(Self.longKey + "stranger"),
         ]
         for slot in slots {
-          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
+          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries)
+          }
         }
         #expect(try notes.bytes("stranger") == nil, "\(key)")
         #expect(try store.namespace("other").bytes("stranger") == nil, "\(key)")

@@ -82,7 +82,8 @@ package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
     case foreignOwner, exposed, networkFileSystem
-    case exists, notEmpty, notLMDB, foreign, damaged, lacksDatabase, truncated, needsRecovery, otherDurability
+    case exists, notEmpty, notLMDB, foreign, damaged, lacksDatabase, truncated
+    case needsRecovery, otherDurability
     case busy, inUse, locksLost, replaced, stillClosing
     case notCreated, system
   }
