@@ -135,85 +135,27 @@ struct LocalCopies: Sendable {
     try store.invalidate(tag: tag)
   }
 
-  // MARK: Changes of other machines
-
-  /// Applies records of the log, in their order, and notes how far.
-  ///
-  /// - Parameter keepsProgress: whether to write down how far even if no copy was concerned.
-  /// - Returns: how many copies were removed; nil if the store follows another history now.
-  func apply(
-    _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
-  ) async throws -> Int? {
-    for change in changes { if let name = change.name { recent.note(name, at: change.position) } }
-    for case .tag(let tag) in Set(changes.map(\.subject)) { _ = try store.invalidate(tag: tag) }
-    return try await store.commit { [self] batch in
-      guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
-      var removed = 0
-      for change in changes {
-        switch change.subject {
-        case .key(let key):
-          guard try state.isNoted(key.namespace, in: &batch) else { break }
-          if try removeCopy(of: key, olderThan: change.position, in: &batch) { removed += 1 }
-        case .namespace(let name):
-          guard try state.isNoted(name, in: &batch) else { break }
-          removed += try batch.clear(name).entries
-        case .tag, .nothing: break
-        }
-      }
-      if removed > 0 || keepsProgress { try state.set(progress, in: &batch) }
-      return removed
-    }
-  }
-
-  /// Begins with another history of the log: no copy of the old one is used any more.
-  ///
-  /// A crash at any point leaves the old history, or one without a position, which is given up at the next look.
-  ///
-  /// - Parameters:
-  ///   - known: the history that the caller gives up; nil if the store has none.
-  ///   - newest: asks for the newest record, with which the new history begins.
-  /// - Returns: nil if another process was faster.
-  func begin(
-    _ application: String, insteadOf known: UInt64?, at newest: () async throws -> LogRecord
-  ) async throws -> LocalState.Progress? {
-    recent.distrust()
-    var progress = LocalState.Progress(
-      application: application, epoch: (known ?? 0) &+ 1, position: .zero, digest: 0)
-    // From this commit on no value of the old history is stored.
-    let isFirst = try await store.commit { [self, progress] batch in
-      guard try state.progress(in: &batch)?.epoch == known else { return false }
-      try state.set(progress, in: &batch)
-      return true
-    }
-    guard isFirst else { return nil }
-    let noted = recent.changes
-    let record = try await newest()
-    (progress.position, progress.digest) = (record.position, record.digest)
-    let names = try state.namespaces()
-    return try await store.commit { [self, progress] batch -> LocalState.Progress? in
-      guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
-      for name in names { _ = try batch.clear(name) }
-      try state.set(progress, in: &batch)
-      recent.replace(noted, with: progress.position)
-      recent.publish(applied: progress.position, head: progress.position)
-      return progress
-    }
-  }
-
   /// Removes a copy unless it is as new as that position.
   @discardableResult
   func removeCopy(
     of key: SharedKey, olderThan position: Position?, in batch: inout WriteBatch
   ) throws -> Bool {
-    let namespace = store.namespace(key.namespace)
-    guard let entry = try batch.entry(for: key.bytes, in: namespace) else { return false }
+    try removeCopy(
+      of: key.bytes, from: store.namespace(key.namespace), olderThan: position, in: &batch)
+  }
+
+  func removeCopy(
+    of key: [UInt8], from namespace: Store.Namespace, olderThan position: Position?,
+    in batch: inout WriteBatch
+  ) throws -> Bool {
+    guard let entry = try batch.entry(for: key, in: namespace) else { return false }
     if let position, let stamp = entry.metadata.flatMap({ ValueStamp(bytes: $0) }),
       stamp.version >= position
     {
       return false
     }
     // An expired entry is removed as well, so that no window serves it.
-    try batch.remove(key.bytes, from: namespace)
+    try batch.remove(key, from: namespace)
     return true
   }
 

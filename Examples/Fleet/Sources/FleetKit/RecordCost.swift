@@ -29,7 +29,9 @@ struct RecordCost {
     link.cut()
     try await Task.sleep(for: .seconds(3))
     for index in 0..<count {
-      let key = SharedKey(namespace: namespace, bytes: Array("absent \(index)".utf8))
+      // Among the keys that are there, in no order.
+      let key = SharedKey(
+        namespace: namespace, bytes: Array("\(index &* 7919 % stored) \(index)".utf8))
       _ = try await tier.change(.remove(key))
     }
     return RecordCost(
