@@ -4,9 +4,6 @@ import Larder
 extension LocalCopies {
   /// Applies records of the log, in their order, and notes how far.
   ///
-  /// It holds the lock of the store's writers even if no key is here: a writer that has not seen the note yet would keep an old
-  /// value after the look. A transaction that changes nothing commits nothing.
-  ///
   /// - Parameter keepsProgress: whether to write down how far even if no copy was concerned.
   /// - Returns: how many copies were removed; nil if the store follows another history now.
   func apply(
@@ -14,28 +11,57 @@ extension LocalCopies {
   ) async throws -> Int? {
     recent.note(changes)
     for tag in Self.tags(in: changes) { _ = try store.invalidate(tag: tag) }
+    // The lock of the store's writers is needed even if no key is here: a writer that has looked before the note is still to
+    // commit an old value. A transaction that changes nothing commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       var removed = 0
-      var shared = SharedNamespaces(self)
-      for change in changes {
+      for change in try changesOfCopies(changes) {
         switch change.subject {
         case .key(let key):
-          guard let namespace = try shared.namespace(key.namespace, in: &batch) else { break }
-          if try removeCopy(
-            of: key.bytes, from: namespace, olderThan: change.position, in: &batch)
-          {
-            removed += 1
-          }
-        case .namespace(let name):
-          guard try shared.namespace(name, in: &batch) != nil else { break }
-          removed += try batch.clear(name).entries
+          if try removeCopy(of: key, olderThan: change.position, in: &batch) { removed += 1 }
+        case .namespace(let name): removed += try batch.clear(name).entries
         case .tag, .nothing: break
         }
       }
       if removed > 0 || keepsProgress { try state.set(progress, in: &batch) }
       return removed
     }
+  }
+
+  /// The changes of keys and namespaces that the last commit has copies of.
+  ///
+  /// A lookup in a snapshot costs less than one in a write. The write itself has no other copies: those that share its
+  /// transaction began after the note.
+  private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
+    try store.read { snapshot in
+      var found: [LogRecord] = []
+      var known: [String: Store.Namespace?] = [:]
+      var index = 0
+      while index < changes.count {
+        guard let name = changes[index].namespace else {
+          index += 1
+          continue
+        }
+        let namespace = try known[name] ?? sharedNamespace(name, in: snapshot)
+        known[name] = .some(namespace)
+        // The records of one namespace often follow each other.
+        while index < changes.count, changes[index].namespace == name {
+          if let namespace, try changes[index].concerns(namespace, in: snapshot) {
+            found.append(changes[index])
+          }
+          index += 1
+        }
+      }
+      return found
+    }
+  }
+
+  /// Nil for a namespace that has no copies of the tier, which the log does not change.
+  private func sharedNamespace(
+    _ name: String, in snapshot: borrowing Snapshot
+  ) throws -> Store.Namespace? {
+    try state.isNoted(name, in: snapshot) ? store.namespace(name) : nil
   }
 
   private static func tags(in changes: [LogRecord]) -> Set<String> {
@@ -80,26 +106,21 @@ extension LocalCopies {
   }
 }
 
-/// The namespaces with copies of the tier that one batch has looked up. The records of a batch concern few.
-private struct SharedNamespaces {
-  private let copies: LocalCopies
-  private var latest: (name: String, namespace: Store.Namespace?)?
-  private var others: [String: Store.Namespace?] = [:]
-
-  init(_ copies: LocalCopies) { self.copies = copies }
-
-  /// Nil for a namespace that has no copies of the tier, which the log does not change.
-  mutating func namespace(
-    _ name: String, in batch: inout WriteBatch
-  ) throws -> Store.Namespace? {
-    if let latest, latest.name == name { return latest.namespace }
-    let found = try others[name] ?? lookUp(name, in: &batch)
-    others[name] = .some(found)
-    latest = (name, found)
-    return found
+extension LogRecord {
+  /// The namespace that a change of a key or of a whole namespace concerns.
+  fileprivate var namespace: String? {
+    switch subject {
+    case .key(let key): key.namespace
+    case .namespace(let name): name
+    case .tag, .nothing: nil
+    }
   }
 
-  private func lookUp(_ name: String, in batch: inout WriteBatch) throws -> Store.Namespace? {
-    try copies.state.isNoted(name, in: &batch) ? copies.store.namespace(name) : nil
+  /// Whether its key is stored in its namespace. A change of the whole namespace always concerns it.
+  fileprivate func concerns(
+    _ namespace: Store.Namespace, in snapshot: borrowing Snapshot
+  ) throws -> Bool {
+    guard case .key(let key) = subject else { return true }
+    return try snapshot.hasEntry(key.bytes, in: namespace)
   }
 }

@@ -140,22 +140,15 @@ struct LocalCopies: Sendable {
   func removeCopy(
     of key: SharedKey, olderThan position: Position?, in batch: inout WriteBatch
   ) throws -> Bool {
-    try removeCopy(
-      of: key.bytes, from: store.namespace(key.namespace), olderThan: position, in: &batch)
-  }
-
-  func removeCopy(
-    of key: [UInt8], from namespace: Store.Namespace, olderThan position: Position?,
-    in batch: inout WriteBatch
-  ) throws -> Bool {
-    guard let entry = try batch.entry(for: key, in: namespace) else { return false }
+    let namespace = store.namespace(key.namespace)
+    guard let entry = try batch.entry(for: key.bytes, in: namespace) else { return false }
     if let position, let stamp = entry.metadata.flatMap({ ValueStamp(bytes: $0) }),
       stamp.version >= position
     {
       return false
     }
     // An expired entry is removed as well, so that no window serves it.
-    try batch.remove(key, from: namespace)
+    try batch.remove(key.bytes, from: namespace)
     return true
   }
 
