@@ -76,7 +76,7 @@ let examples: [Target] =
       name: "ExampleTesting",
       dependencies: [
         "Larder", "LarderHTTP", "LarderHTTPTesting", "LarderShell", "LarderTesting",
-        "ShellLanguage", httpTypes,
+        "ShellLanguage", "TestSupport", httpTypes,
       ],
       path: "Examples/Shared/ExampleTesting", swiftSettings: strict),
     .testTarget(

@@ -5,13 +5,13 @@ package struct NeverTrue: Error, CustomStringConvertible {
 
 /// Waits until another task has made `condition` true.
 ///
-/// The limit is far longer than any wait of a test that works, so that it decides nothing but whether a defect is a failed
+/// The usual limit is far longer than any wait of a test that works, so that it decides nothing but whether a defect is a failed
 /// test or a test run that never ends.
 package func waitUntil(
-  isolation: isolated (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line,
+  within limit: Duration = .seconds(120), isolation: isolated (any Actor)? = #isolation,
+  file: StaticString = #fileID, line: UInt = #line,
   _ condition: () async throws -> Bool
 ) async throws {
-  let limit = Duration.seconds(120)
   let start = ContinuousClock.now
   var turns = 0
   while try await !condition() {

@@ -2,6 +2,7 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// Sign-outs and settings that change while something is under way.
@@ -36,7 +37,7 @@ import Testing
     try await fixture.asked(for: Fixture.body(5))
     #expect(try fixture.reader.stored().count == 4)
     async let leaving: Void = fixture.reader.signOut()
-    #expect(try await Patience.until { try entries(fixture) == 0 })
+    try await waitUntil { try entries(fixture) == 0 }
     gate.open()
     try await leaving
     #expect(await run.result().isStopped)

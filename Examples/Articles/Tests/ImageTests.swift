@@ -2,6 +2,7 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// Images with limits and failures, and articles that change while theirs are fetched.
@@ -29,7 +30,7 @@ import Testing
     try await fixture.asked(for: "/img/shared")
     _ = try await fixture.reader.article(id: FakeReadeck.id(1))
     // Its last image comes after it has begun to wait for the first.
-    #expect(try await Patience.until { try fixture.images(of: 1) >= 5 })
+    try await waitUntil { try fixture.images(of: 1) >= 5 }
     try await meanwhile()
     gate.open()
     await fixture.reader.finish()
@@ -176,7 +177,7 @@ import Testing
       ($0.html, $0.updated, $0.entityTag) = ("<img src='/img/new'>", "2026-01-01T00:00:00Z", "1")
     }
     _ = try await fixture.reader.article(try await fixture.reader.unread().bookmarks[0])
-    #expect(try await Patience.until { try entry("/img/new", fixture) != nil })
+    try await waitUntil { try entry("/img/new", fixture) != nil }
     gate.open()
     await fixture.reader.finish()
     #expect(try entry(path, fixture) == nil)

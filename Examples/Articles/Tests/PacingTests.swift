@@ -3,6 +3,7 @@ import ExampleTesting
 import Foundation
 import Larder
 import Synchronization
+import TestSupport
 import Testing
 
 /// How a sync spends requests and time: how many at once, how urgently, and when it is told to wait.
@@ -24,10 +25,10 @@ import Testing
       return readeck.answer(request)
     }
     let run = try fixture.reader.sync()
-    #expect(try await Patience.until { atOnce.withLock { $0.now } >= 4 })
+    try await waitUntil { atOnce.withLock { $0.now } >= 4 }
     // Nor do more come while these take their time.
-    #expect(
-      try await !Patience.until(within: .milliseconds(100)) { atOnce.withLock { $0.now } > 4 })
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(atOnce.withLock { $0.most } == 4)
     gate.open()
     #expect(await run.result().images == 18)
     #expect(atOnce.withLock { $0.most } == 4)
@@ -60,7 +61,7 @@ import Testing
     try await Task(priority: .userInitiated) {
       _ = try await fixture.reader.article(id: FakeReadeck.id(3))
     }.value
-    #expect(try await Patience.until { try fixture.images(of: 3) != 0 })
+    try await waitUntil { try fixture.images(of: 3) != 0 }
     expect(pages: .userInitiated)
   }
 

@@ -3,6 +3,7 @@ import ExampleTesting
 import Foundation
 import Larder
 import Service
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -24,7 +25,7 @@ import Testing
       #expect(fixture.asked().bodies.count == (round == 0 ? 1 : 0))
     }
     // Its image comes after it.
-    #expect(try await Patience.until { try fixture.reader.usage().images != 0 })
+    try await waitUntil { try fixture.reader.usage().images != 0 }
     _ = fixture.asked()
     #expect(try await fixture.reader.article(id: list.bookmarks[1].id).isKept)
     #expect(fixture.server.count == 0)

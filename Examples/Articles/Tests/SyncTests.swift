@@ -2,6 +2,7 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// What a sync fetches, in how many requests, and what it says.
@@ -92,7 +93,7 @@ import Testing
       // The first bodies wait until both processes have the list.
       server.become { request in
         if request.bare.hasSuffix("/article") {
-          _ = try await Patience.until {
+          try await waitUntil {
             server.received.count { $0.bare == "/api/bookmarks" } == 2
           }
         }

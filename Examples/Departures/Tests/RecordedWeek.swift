@@ -1,6 +1,7 @@
 import Departures
 import ExampleTesting
 import Larder
+import TestSupport
 
 /// A week of an app, session by session, in the form of its log: when it was opened, for how many minutes, the landing that
 /// was shown, and whether the map was.
@@ -145,8 +146,10 @@ struct SimulatedApp {
     // Half a minute is more than a refresh takes; here it is over at once, and the refresh is waited for instead, for a
     // second at most.
     let entries = cache.store.namespace(namespace.name)
-    _ = try await Patience.until(within: .seconds(1)) {
-      try entries.entry(for: key)?.state == .fresh
+    do {
+      try await waitUntil(within: .seconds(1)) { try entries.entry(for: key)?.state == .fresh }
+    } catch is NeverTrue {
+      // The refresh was refused.
     }
   }
 }

@@ -1,4 +1,5 @@
 public import LarderHTTPTesting
+import TestSupport
 
 extension LocalServer {
   /// Answers with `answer`, but requests that `isHeld` chooses wait until the returned gate is open.
@@ -18,8 +19,9 @@ extension LocalServer {
   public func wait(
     for count: Int, _ isCounted: (Received) -> Bool = { _ in true }
   ) async throws {
-    let hasArrived = try await Patience.until { received.count(where: isCounted) >= count }
-    guard hasArrived else { throw Missing(count: count, received: received.map(\.path)) }
+    do { try await waitUntil { received.count(where: isCounted) >= count } } catch is NeverTrue {
+      throw Missing(count: count, received: received.map(\.path))
+    }
   }
 
   /// Requests that did not arrive.

@@ -138,7 +138,7 @@ extension Cache {
             value: unbox(item.box), source: .memory,
             age: max(.zero, written.duration(to: namespace.engine.clock.now))))
       }
-      let lookup = try lookUp(key)
+      let lookup = try lookUpForRead(key)
       if LoadDecision(lookup, options) == .use { return .known(result(lookup)) }
       return .needsLoad(after: lookup)
     }

@@ -46,7 +46,7 @@ extension CacheLoad {
 
   private func turn(_ lease: LoadLease?, since first: CacheLookup<Value>?) throws -> Turn {
     do {
-      var turn = Turn(lookup: try cache.lookUp(key.span, counts: false), lease: lease)
+      var turn = Turn(lookup: try cache.lookUpForLoad(key.span), lease: lease)
       switch options.policy {
       case .reload: turn.lookup.value = nil
       case .revalidate:

@@ -39,11 +39,20 @@ extension Cache {
     return loaded.result?.value
   }
 
+  /// The lookup of a caller, which statistics and the eviction policy count as a read.
+  func lookUpForRead(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
+    try lookUp(key, for: .read)
+  }
+
+  /// The lookup of a load: it does not count, and reads what the entry has beside the value.
+  func lookUpForLoad(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
+    try lookUp(key, for: .load)
+  }
+
   /// One lookup. A value in memory that is still the entry's is not decoded again.
-  ///
-  /// - Parameter counts: true for the caller's own lookup, which statistics and the eviction policy count as a read. That of
-  ///   a load does not count, and reads what the entry has beside the value.
-  func lookUp(_ key: Span<UInt8>, counts: Bool = true) throws -> CacheLookup<Value> {
+  private func lookUp(
+    _ key: Span<UInt8>, for purpose: LookupPurpose
+  ) throws -> CacheLookup<Value> {
     let engine = namespace.engine
     let item = memory?.item(key)
     let transaction = try engine.beginRead()
@@ -64,19 +73,22 @@ extension Cache {
       isUndecodable = lookup.value == nil
     }
     let entry =
-      counts
-      ? try engine.reader.lendCounted(
-        key, of: namespace.handle, id: id, in: transaction,
-        recordsAccess: !namespace.store.isReadOnly, unless: isKnown, decode)
-      : try engine.reader.lendWithFields(key, id: id, in: transaction, unless: isKnown, decode)
+      switch purpose {
+      case .read:
+        try engine.reader.lendCounted(
+          key, of: namespace.handle, id: id, in: transaction,
+          recordsAccess: !namespace.store.isReadOnly, unless: isKnown, decode)
+      case .load:
+        try engine.reader.lendWithFields(key, id: id, in: transaction, unless: isKnown, decode)
+      }
     guard let entry else { return lookup }
     lookup.base.version = entry.header.version
     if isUndecodable { return lookup }
     lookup.entry = entry
     if lookup.isFromMemory, let item {
-      if counts { memory?.confirm(item, entry.header, snapshot: transaction.id) }
+      if purpose == .read { memory?.confirm(item, entry.header, snapshot: transaction.id) }
       lookup.value = unbox(item.box)
-    } else if counts, entry.state == .fresh, let value = lookup.value {
+    } else if purpose == .read, entry.state == .fresh, let value = lookup.value {
       memory?.countMiss()
       engine.followMemoryLimit(in: transaction)
       keep(
@@ -86,6 +98,9 @@ extension Cache {
     return lookup
   }
 }
+
+/// The reason of a lookup.
+private enum LookupPurpose { case read, load }
 
 /// The stored result of a request, or the lookup after which a load begins.
 package enum StoredResult<Value: Sendable> {

@@ -54,6 +54,20 @@ public struct Snapshot: ~Copyable {
     }
   }
 
+  /// Whether there is an entry under `key`, even if it has expired. It counts neither as a read nor as an access.
+  package func hasEntry(
+    _ key: [UInt8], in namespace: Store.Namespace
+  ) throws(LarderError) -> Bool {
+    let id = try engine.reader.identify(namespace.handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key.span, in: id)
+    let found = try engine.reader.lookUp(
+      key.span, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
+    switch found.outcome {
+    case .absent, .damaged: return false
+    case .fresh, .stale, .negative, .expired: return true
+    }
+  }
+
   /// Whether there is a fresh value under `key`. It counts neither as a read nor as an access.
   public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
     -> Bool

@@ -17,12 +17,15 @@ public struct Measurement {
   private let tier: StreamTier
 
   /// Prints the ratios, each with its goal; takes about a minute.
-  public static func run() async throws {
+  ///
+  /// - Parameter onlyRecords: whether to print those of the log's records alone.
+  public static func run(onlyRecords: Bool = false) async throws {
     let server = try await RedisServer()
     let sender = try server.sender()
     let measurement = Measurement(
       server: server, sender: sender,
       tier: try StreamTier(sender, application: "test", options: patient))
+    if onlyRecords { return try await measurement.records() }
     try await measurement.requests()
     try await measurement.hits(from: "memory", .default, goal: 1.1)
     try await measurement.hits(from: "disk", .off, goal: 1.05)
@@ -60,7 +63,7 @@ public struct Measurement {
       try await plain.set("value", for: "\(index)")
       try await cache.set("value", for: "\(index)")
     }
-    try await until { try await cache.result(for: "0") { "loaded" }.isConfirmed }
+    try await Self.until { try await cache.result(for: "0") { "loaded" }.isConfirmed }
     let before = shared.statistics
     var (hit, sharedHit) = (Times(), Times())
     for _ in 0..<10_000 {
@@ -91,7 +94,7 @@ public struct Measurement {
     // Changes that come within the pace of each other are read together.
     let pause = SharedOptions().pace * 2
     for _ in 0..<200 {
-      try await until {
+      try await Self.until {
         try await cache.result(for: "key") { "loaded" }.isConfirmed
           // A value that waits for its commit may be kept out, and its removal would be no change.
           && cache.local.contains("key")
@@ -113,46 +116,13 @@ public struct Measurement {
     report("change seen by another machine / GET", seen, trip, goal: 3)
   }
 
-  /// The time in which a machine that was cut off reads and applies a record whose key it has not got, beside a lookup.
+  /// A record whose key is not here: with its way from the server and its parsing, and applied alone.
   private func records() async throws {
-    let count = 30_000
-    let link = TierLink(to: tier)
-    let store = try Store.temporary()
-    let cache = store.cache(
-      TextCodec(), in: "records", memory: .off, shared: Shared(link, options: Self.patient))
-    for index in 0..<10_000 {
-      try await cache.local.set("value", for: "\(index)")
-    }
-    _ = try await cache.value(for: "here") { "loaded" }
-    try await until { try await cache.result(for: "here") { "loaded" }.isConfirmed }
-    link.cut()
-    try await Task.sleep(for: .seconds(3))
-    for index in 0..<count {
-      let key = SharedKey(namespace: "records", bytes: Array("absent \(index)".utf8))
-      _ = try await tier.change(.remove(key))
-    }
-    let before = cache.shared.statistics.records
-    link.restore()
-    /// When so many records were applied.
-    func moment(of records: Int) async throws -> ContinuousClock.Instant {
-      while cache.shared.statistics.records - before < records {
-        try await Task.sleep(for: .microseconds(200))
-      }
-      return .now
-    }
-    // The first reply ends the wait for the connection.
-    let start = try await moment(of: 500)
-    let first = cache.shared.statistics.records - before
-    let time = start.duration(to: try await moment(of: count)) / (count - first)
-    var lookup = Times()
-    let namespace = store.namespace("records")
-    let keys = (0..<10_000).map { "\($0 &* 7919 % 10_000)" }
-    for _ in 0..<20 {
-      try await lookup.add {
-        for key in keys { _ = try namespace.withValue(for: key) { $0.count } }
-      }
-    }
-    report("a record of an absent key / lookup", time, lookup.median / keys.count, goal: 2)
+    let read = try await RecordCost.measure(on: tier, records: 30_000, Self.patient)
+    report("a record of an absent key, read and applied / lookup", read.record, read.lookup)
+    let applied = try await RecordCost.measure(on: MemoryTier(), records: 300_000, Self.patient)
+    report(
+      "a record of an absent key, applied / lookup", applied.record, applied.lookup, goal: 2)
   }
 
   /// After a gap the values that were changed are sent again, and no others.
@@ -161,7 +131,7 @@ public struct Measurement {
     let cache = try Store.temporary().cache(
       TextCodec(), in: "gap", shared: Shared(link, options: Self.patient))
     for index in 0..<1200 { _ = try await cache.value(for: "\(index)") { "loaded" } }
-    try await until { try await cache.result(for: "0") { "loaded" }.isConfirmed }
+    try await Self.until { try await cache.result(for: "0") { "loaded" }.isConfirmed }
     link.cut()
     try await Task.sleep(for: .seconds(3))
     for index in 0..<600 {
@@ -169,7 +139,7 @@ public struct Measurement {
         .remove(SharedKey(namespace: "gap", bytes: Array("\(index)".utf8))))
     }
     link.restore()
-    try await until { cache.shared.statistics.superseded == 600 }
+    try await Self.until { cache.shared.statistics.superseded == 600 }
     let before = cache.shared.statistics
     for index in 0..<1200 { _ = try await cache.value(for: "\(index)") { "loaded" } }
     let after = cache.shared.statistics
@@ -190,14 +160,14 @@ public struct Measurement {
           history: "\(folder)/history\(index)", ports: [server.port], machine: (index, 50),
           keys: 1, seed: 1), origin: origin)
     }
-    for machine in machines { try await until { await machine.ask("waits") == "0 true" } }
+    for machine in machines { try await Self.until { await machine.ask("waits") == "0 true" } }
     await withTaskGroup { group in
       for machine in machines { group.addTask { _ = await machine.ask("one") } }
     }
     print("loads of one key that 50 processes ask for: \(origin.requests) (goal 1)")
   }
 
-  private func until(_ condition: () async throws -> Bool) async throws {
+  static func until(_ condition: () async throws -> Bool) async throws {
     for _ in 0..<6000 {
       if try await condition() { return }
       try await Task.sleep(for: .milliseconds(10))
@@ -209,10 +179,11 @@ public struct Measurement {
     report(name, times.median, base.median, goal: goal)
   }
 
-  private func report(_ name: String, _ time: Duration, _ base: Duration, goal: Double) {
+  private func report(_ name: String, _ time: Duration, _ base: Duration, goal: Double? = nil) {
     let (time, other) = (time / .microseconds(1), base / .microseconds(1))
+    let goal = goal.map { String(format: ", goal %g", $0) } ?? ""
     print(
-      name + String(format: ": %.2f (%.1f us / %.1f us, goal %g)", time / other, time, other, goal))
+      name + String(format: ": %.2f (%.2f us / %.2f us", time / other, time, other) + goal + ")")
   }
 
   /// The times of one kind of request.

@@ -20,7 +20,7 @@ import Foundation
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch arguments.first {
     case "machine": try await runMachine(arguments)
-    case "measure": try await Measurement.run()
+    case "measure": try await Measurement.run(onlyRecords: arguments.dropFirst() == ["records"])
     case "count": try HitCount.run()
     case "hit" where arguments.count == 4:
       try await HitCount.hit(arguments[1], from: arguments[2], Int(arguments[3]) ?? 0)
@@ -35,7 +35,7 @@ import Foundation
       print(
         """
         usage: fleet                        runs the demonstration
-               fleet measure                prints what requests cost beside the plainest ones
+               fleet measure [records]      prints what requests, or the log's records alone, cost beside the plainest ones
                fleet count                  counts the instructions of hits, by valgrind
                fleet server [MACHINES [CHANGES]]
                                             prints what the log costs the server beside client tracking

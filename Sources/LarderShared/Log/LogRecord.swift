@@ -31,16 +31,6 @@ public struct LogRecord: Hashable, Sendable {
     self.previous = previous
     self.subject = subject
   }
-
-  /// The name under which ``RecentChanges`` remembers the change; nil for a record that changes nothing.
-  var name: [UInt8]? {
-    switch subject {
-    case .nothing: nil
-    case .key(let key): RecentChanges.name(of: key)
-    case .namespace(let name): RecentChanges.name(ofNamespace: name)
-    case .tag(let tag): RecentChanges.name(ofTag: tag)
-    }
-  }
 }
 
 extension LogRecord {

@@ -22,8 +22,8 @@ struct RecentChanges: Sendable {
     case regainingTrust
   }
 
-  private static let firstSlot = 8
-  private static let slots = 8192
+  static let firstSlot = 8
+  static let slots = 8192
   private static let count = 2 * (firstSlot + slots)
   /// How long a machine goes on trusting its copies after it has had all changes.
   static let trust = Duration.seconds(2)
@@ -32,7 +32,7 @@ struct RecentChanges: Sendable {
   /// How long the lease of the reader lasts. It renews the lease with each look into the log.
   static let lease = Duration.seconds(1)
 
-  private let words: SharedTable
+  let words: SharedTable
 
   init(_ store: Store) {
     words = store.sharedWords(layout: 1, count: Self.count)
@@ -150,57 +150,6 @@ struct RecentChanges: Sendable {
     guard view.isWritable else { return }
     view.release(applied.word, to: Word.applied.rawValue)
     if let head { view.release(head.word, to: Word.head.rawValue) }
-  }
-
-  // MARK: Changes
-
-  static func name(of key: SharedKey) -> [UInt8] { [1] + TierNames.name(of: key) }
-  static func name(ofNamespace name: String) -> [UInt8] { [2] + Array(name.utf8) }
-  static func name(ofTag tag: String) -> [UInt8] { [3] + Array(tag.utf8) }
-
-  private static func slot(_ name: [UInt8]) -> Int {
-    firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
-  }
-
-  /// Notes a change. Names that share a slot share the newest position, so that a value may be refused and never kept
-  /// wrongly.
-  func note(_ name: [UInt8], at position: Position) {
-    let view = words.view
-    guard view.isWritable else { return }
-    let slot = Self.slot(name)
-    while true {
-      let known = view.acquire(slot)
-      if known >= position.word || view.exchange(known, for: position.word, at: slot) { return }
-    }
-  }
-
-  /// Whether no change of one of the names is known that was made after that position. False without the file.
-  func isCurrent(_ names: [[UInt8]], at position: Position) -> Bool {
-    let view = words.view
-    guard view.count > 0 else { return false }
-    let word = position.word
-    for name in names where view.acquire(Self.slot(name)) > word { return false }
-    return true
-  }
-
-  /// No change in any slot, as in a new file.
-  static let none = [UInt64](repeating: 0, count: slots)
-
-  /// The position in each slot.
-  var changes: [UInt64] {
-    let view = words.view
-    guard view.count > 0 else { return [] }
-    return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
-  }
-
-  /// Replaces the changes of a history that was lost with the position at which another one begins, so that a value of a
-  /// server that still has the old one is refused. Changes that were noted since stay.
-  func replace(_ noted: [UInt64], with position: Position) {
-    let view = words.view
-    guard view.isWritable else { return }
-    for (index, known) in noted.enumerated() {
-      _ = view.exchange(known, for: position.word, at: Self.firstSlot + index)
-    }
   }
 }
 

@@ -112,8 +112,7 @@ struct LogReader: Sendable {
       }
       if keeps || removed > 0 { written = clock.monotonic }
       progress = next
-      let passed = records.contains { $0.position == goal?.head }
-      if passed, let reached = goal {
+      if let reached = goal, records.contains(where: { $0.position == reached.head }) {
         try copies.confirm(monotonic: reached.moment, wall: reached.wall)
         goal = nil
       }

@@ -45,7 +45,7 @@ struct Frame: Equatable, Sendable {
     var bytes: [UInt8] = [Self.layout, value == nil ? Self.tooLarge : 0, codec.rawValue, 0]
     bytes.append(soft.wholeMilliseconds, width: 8)
     bytes.append(stale.wholeMilliseconds, width: 8)
-    let long = TierNames.isLong(key) ? key.bytes : []
+    let long = TierNames.isLong(key.bytes) ? key.bytes : []
     bytes.append(UInt64(long.count), width: 4)
     bytes += long
     bytes.append(UInt64(tags.count), width: 2)
@@ -71,7 +71,7 @@ struct Frame: Equatable, Sendable {
       head[head.startIndex + 1] & ~tooLarge == 0,
       let soft = reader.duration(), let stale = reader.duration(),
       let keyCount = reader.number(4), let long = reader.bytes(keyCount),
-      long.elementsEqual(TierNames.isLong(key) ? key.bytes : []),
+      long.elementsEqual(TierNames.isLong(key.bytes) ? key.bytes : []),
       let tagCount = reader.number(2), tagCount <= mostTags
     else { return .damaged }
     var tags: [String] = []

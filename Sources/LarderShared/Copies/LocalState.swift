@@ -103,6 +103,10 @@ struct LocalState: Sendable {
     try batch.value(for: Self.namePrefix + namespace, in: records) != nil
   }
 
+  func isNoted(_ namespace: String, in snapshot: borrowing Snapshot) throws -> Bool {
+    try snapshot.contains(Self.namePrefix + namespace, in: records)
+  }
+
   /// The namespaces that have copies of the tier.
   func namespaces() throws(LarderError) -> [String] {
     try records.keys(prefix: Self.namePrefix).compactMap { key in

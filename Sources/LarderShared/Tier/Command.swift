@@ -1,5 +1,4 @@
 public import Larder
-import Synchronization
 
 /// Sends commands to one Redis or Valkey server; `RedisSender` is one, and `SenderConformance` tests others.
 public protocol CommandSender: Sendable {
@@ -57,65 +56,5 @@ extension Reply {
   func list(of count: Int) -> [Reply]? {
     guard let list, list.count == count else { return nil }
     return list
-  }
-}
-
-/// A caller's wait for one reply. The first outcome counts, later ones are dropped: a caller whose time is up goes on, and
-/// the reply keeps its place in the order of the connection.
-package final class PendingReply: Sendable {
-  private struct State {
-    var outcome: Result<Reply, LarderError>?
-    /// Whether the command is on its way, so that the server may carry it out.
-    var isSent = false
-    var continuation: CheckedContinuation<Result<Reply, LarderError>, Never>?
-  }
-  private let state = Mutex(State())
-
-  package init() {}
-
-  package func complete(_ outcome: Result<Reply, LarderError>) {
-    complete(outcome, unless: { _ in false })
-  }
-
-  private func complete(
-    _ outcome: Result<Reply, LarderError>, unless isRefused: (State) -> Bool
-  ) {
-    let continuation = state.withLock {
-      state -> CheckedContinuation<Result<Reply, LarderError>, Never>? in
-      if state.outcome != nil || isRefused(state) { return nil }
-      state.outcome = outcome
-      defer { state.continuation = nil }
-      return state.continuation
-    }
-    continuation?.resume(returning: outcome)
-  }
-
-  /// Called just before the command is sent. False if its caller has gone on: it must not be sent then.
-  package func markSent() -> Bool {
-    state.withLock { state in
-      if state.outcome == nil { state.isSent = true }
-      return state.outcome == nil
-    }
-  }
-
-  /// Completes with an error, unless the command is on its way.
-  package func failUnsent(_ error: LarderError) {
-    complete(.failure(error), unless: \.isSent)
-  }
-
-  /// Waits for the outcome. A task that is cancelled stops waiting.
-  package func value() async throws(LarderError) -> Reply {
-    let outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let outcome = state.withLock { state in
-          if state.outcome == nil { state.continuation = continuation }
-          return state.outcome
-        }
-        if let outcome { continuation.resume(returning: outcome) }
-      }
-    } onCancel: {
-      complete(.failure(LarderError(.unanswered, "the task was cancelled before the reply")))
-    }
-    return try outcome.get()
   }
 }

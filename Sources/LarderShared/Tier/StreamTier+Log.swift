@@ -80,21 +80,31 @@ package struct TierNames: Sendable {
   func floor(namespace: String) -> [UInt8] { Array((prefix + "c:" + namespace).utf8) }
   func floor(tag: String) -> [UInt8] { Array((prefix + "t:" + tag).utf8) }
 
-  /// Whether a hash stands for the key. The frame then has the whole key, so that two keys with one hash are a miss and
-  /// never each other's value.
-  static func isLong(_ key: SharedKey) -> Bool { key.bytes.count > 1024 }
-
   /// Namespace and key as one name. The length keeps `a` and `b:c` apart from `a:b` and `c`.
   static func name(of key: SharedKey) -> [UInt8] {
-    var name = Array("\(key.namespace.utf8.count):\(key.namespace):".utf8)
+    var name = prefix(of: key.namespace)
+    append(key.bytes, to: &name)
+    return name
+  }
+
+  /// The first bytes of the name of each key of a namespace.
+  static func prefix(of namespace: String) -> [UInt8] {
+    Array("\(namespace.utf8.count):\(namespace):".utf8)
+  }
+
+  /// Whether a hash stands for the key. The frame then has the whole key, so that two keys with one hash are a miss and
+  /// never each other's value.
+  static func isLong(_ key: [UInt8]) -> Bool { key.count > 1024 }
+
+  /// Adds a key to the name of its namespace.
+  static func append(_ key: [UInt8], to name: inout [UInt8]) {
     if isLong(key) {
       // No short key has the byte 0xFF and 16 bytes after it by chance alone; if one has, see above.
       name.append(0xFF)
-      name.append(Checksum.of(key.bytes, seed: 1), width: 8)
-      name.append(Checksum.of(key.bytes, seed: 2), width: 8)
+      name.append(Checksum.of(key, seed: 1), width: 8)
+      name.append(Checksum.of(key, seed: 2), width: 8)
     } else {
-      name += key.bytes
+      name += key
     }
-    return name
   }
 }

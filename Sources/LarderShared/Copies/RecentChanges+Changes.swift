@@ -1,0 +1,106 @@
+import Larder
+import LarderSystem
+
+/// The newest changes, by hashes of what they concern.
+extension RecentChanges {
+  static func name(of key: SharedKey) -> [UInt8] {
+    var name = prefix(of: key.namespace)
+    TierNames.append(key.bytes, to: &name)
+    return name
+  }
+
+  static func name(ofNamespace name: String) -> [UInt8] { [2] + Array(name.utf8) }
+  static func name(ofTag tag: String) -> [UInt8] { [3] + Array(tag.utf8) }
+
+  /// The first bytes of the name of each key of a namespace.
+  fileprivate static func prefix(of namespace: String) -> [UInt8] {
+    [1] + TierNames.prefix(of: namespace)
+  }
+
+  fileprivate static func slot(_ name: [UInt8]) -> Int {
+    firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
+  }
+
+  /// Notes a change. Names that share a slot share the newest position, so that a value may be refused and never kept
+  /// wrongly.
+  func note(_ name: [UInt8], at position: Position) {
+    let view = words.view
+    guard view.isWritable else { return }
+    Self.note(Self.slot(name), at: position, in: view)
+  }
+
+  /// Notes the changes of which records tell.
+  func note(_ changes: [LogRecord]) {
+    let view = words.view
+    guard view.isWritable else { return }
+    var slots = ChangeSlots()
+    for change in changes {
+      if let slot = slots.slot(of: change.subject) {
+        Self.note(slot, at: change.position, in: view)
+      }
+    }
+  }
+
+  private static func note(_ slot: Int, at position: Position, in view: SharedTable.View) {
+    while true {
+      let known = view.acquire(slot)
+      if known >= position.word || view.exchange(known, for: position.word, at: slot) { return }
+    }
+  }
+
+  /// Whether no change of one of the names is known that was made after that position. False without the file.
+  func isCurrent(_ names: [[UInt8]], at position: Position) -> Bool {
+    let view = words.view
+    guard view.count > 0 else { return false }
+    let word = position.word
+    for name in names where view.acquire(Self.slot(name)) > word { return false }
+    return true
+  }
+
+  /// No change in any slot, as in a new file.
+  static let none = [UInt64](repeating: 0, count: slots)
+
+  /// The position in each slot.
+  var changes: [UInt64] {
+    let view = words.view
+    guard view.count > 0 else { return [] }
+    return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
+  }
+
+  /// Replaces the changes of a history that was lost with the position at which another one begins, so that a value of a
+  /// server that still has the old one is refused. Changes that were noted since stay.
+  func replace(_ noted: [UInt64], with position: Position) {
+    let view = words.view
+    guard view.isWritable else { return }
+    for (index, known) in noted.enumerated() {
+      _ = view.exchange(known, for: position.word, at: Self.firstSlot + index)
+    }
+  }
+}
+
+/// Finds the slots of many changes without memory of its own for each: a machine that catches up reads thousands.
+private struct ChangeSlots {
+  /// The name of the last key.
+  private var name: [UInt8] = []
+  private var namespace: String?
+  /// How many bytes of the name are those of its namespace.
+  private var prefix = 0
+
+  /// Nil for a record that changes nothing.
+  mutating func slot(of subject: LogRecord.Subject) -> Int? {
+    switch subject {
+    case .nothing: return nil
+    case .namespace(let name): return RecentChanges.slot(RecentChanges.name(ofNamespace: name))
+    case .tag(let tag): return RecentChanges.slot(RecentChanges.name(ofTag: tag))
+    case .key(let key):
+      if namespace == key.namespace {
+        name.removeSubrange(prefix...)
+      } else {
+        name = RecentChanges.prefix(of: key.namespace)
+        (namespace, prefix) = (key.namespace, name.count)
+      }
+      TierNames.append(key.bytes, to: &name)
+      return RecentChanges.slot(name)
+    }
+  }
+}

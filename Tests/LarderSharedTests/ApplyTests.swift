@@ -1,0 +1,101 @@
+import Larder
+import LarderSharedTesting
+import Testing
+
+@testable import LarderShared
+
+/// The application of records to the copies of one store, without a reader of the log.
+@Suite struct ApplyTests {
+  private let store: Store
+  private let copies: LocalCopies
+  private let progress = LocalState.Progress(
+    application: "test", epoch: 1, position: .zero, digest: 0)
+
+  init() throws {
+    store = try Store.temporary()
+    copies = LocalCopies(store)
+    let (state, progress) = (copies.state, progress)
+    try store.write { batch in
+      try state.set(progress, in: &batch)
+      for name in ["prices", "names"] {
+        try state.note(name, in: &batch)
+        for key in ["a", "b", String(repeating: "long", count: 500)] {
+          try batch.set("old", for: key, in: store.namespace(name))
+        }
+      }
+      try batch.set("own", for: "a", in: store.namespace("own"))
+    }
+  }
+
+  private func apply(_ subjects: [LogRecord.Subject]) async throws -> Int? {
+    let records = subjects.enumerated().map { index, subject in
+      LogRecord(position: Self.position(index), digest: 0, previous: 0, subject: subject)
+    }
+    return try await copies.apply(records, progress, keepsProgress: false)
+  }
+
+  private static func position(_ index: Int) -> Position {
+    Position(milliseconds: 1, sequence: UInt64(index))
+  }
+
+  private static func key(_ key: String, in namespace: String) -> LogRecord.Subject {
+    .key(SharedKey(namespace: namespace, bytes: Array(key.utf8)))
+  }
+
+  private func keys(in namespace: String) throws -> [String] {
+    try store.namespace(namespace).keys().compactMap(\.string).map { String($0.prefix(4)) }
+  }
+
+  @Test func recordsOfAbsentKeysCommitNothing() async throws {
+    let before = store.lastCommit
+    let removed = try await apply((0..<500).map { Self.key("absent \($0)", in: "prices") })
+    #expect(removed == 0)
+    #expect(store.lastCommit == before)
+  }
+
+  @Test func recordsOfSeveralNamespacesMayAlternate() async throws {
+    let removed = try await apply([
+      Self.key("a", in: "prices"), Self.key("a", in: "names"), Self.key("a", in: "own"),
+      Self.key("b", in: "prices"), .tag("none"), .nothing, Self.key("a", in: "prices"),
+      Self.key("absent", in: "names"), Self.key("a", in: "absent"),
+    ])
+    #expect(removed == 3)
+    #expect(try keys(in: "prices") == ["long"])
+    #expect(try keys(in: "names") == ["b", "long"])
+    #expect(try keys(in: "own") == ["a"])
+  }
+
+  @Test func aClearedNamespaceLosesItsCopiesAndNoOther() async throws {
+    let removed = try await apply([
+      Self.key("a", in: "prices"), .namespace("prices"), .namespace("own"),
+    ])
+    #expect(removed == 3)
+    #expect(try keys(in: "prices") == [])
+    #expect(try keys(in: "names") == ["a", "b", "long"])
+    #expect(try keys(in: "own") == ["a"])
+  }
+
+  /// Each record refuses older values of exactly what it concerns.
+  @Test func recordsAreNotedUnderTheNamesThatWritersAskFor() async throws {
+    let long = String(repeating: "long", count: 500)
+    let subjects: [LogRecord.Subject] = [
+      Self.key("a", in: "prices"), Self.key("ab", in: "prices"), Self.key(long, in: "prices"),
+      Self.key("a", in: "names"), Self.key("", in: "names"), .namespace("all"), .tag("t"),
+    ]
+    _ = try await apply(subjects)
+    for (index, subject) in subjects.enumerated() {
+      let name =
+        switch subject {
+        case .key(let key): RecentChanges.name(of: key)
+        case .namespace(let name): RecentChanges.name(ofNamespace: name)
+        case .tag(let tag): RecentChanges.name(ofTag: tag)
+        case .nothing: [UInt8]()
+        }
+      let position = Self.position(index)
+      #expect(copies.recent.isCurrent([name], at: position), "\(subject)")
+      var before = position
+      if index > 0 { before.sequence -= 1 } else { before = .zero }
+      #expect(!copies.recent.isCurrent([name], at: before), "\(subject)")
+    }
+  }
+}
