@@ -1,3 +1,4 @@
+import CLarderSystem
 import LarderSystem
 
 /// A position in a tree, which moves record by record. Each page is checked before it is used.
@@ -20,9 +21,9 @@ import LarderSystem
 
   let tree: Tree
   let table: PageTable
-  private let numberKeys: Bool
+  let numberKeys: Bool
   // Each write reads the tree of free pages, which mostly has one or two levels: they need no allocation.
-  private var leaf: Level
+  private(set) var leaf: Level
   /// The page above the leaf.
   private var branch: Level
   /// The pages above that, from the root on; nil for a tree of one or two levels.
@@ -140,6 +141,21 @@ import LarderSystem
       return nil
     }
     return try record(after: false)
+  }
+
+  /// Moves within the leaf to a record that was checked.
+  @unsafe mutating func move(to index: Int, key: SearchKey) {
+    leaf.index = index
+    unsafe (self.key, keyCount) = (key.start, key.count)
+  }
+
+  /// Starts fetching the header of the leaf behind this one, if the page above it has a record of it.
+  func prefetchNextLeaf() {
+    guard tree.depth > 1, branch.index &+ 1 < branch.page.count,
+      let node = branch.page.node(branch.index &+ 1, pageSize: table.pageSize),
+      table.contains(node.child)
+    else { return }
+    unsafe larder_prefetch(table.address(of: node.child))
   }
 
   /// Moves to the next or the previous leaf; false at the end.

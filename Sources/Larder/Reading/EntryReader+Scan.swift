@@ -22,7 +22,7 @@ extension EntryReader {
     in transaction: borrowing ReadTransaction,
     _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
+    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record, _ in
       guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction) else {
         return true
       }
@@ -51,7 +51,7 @@ extension EntryReader {
   private func scanRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
-    _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>) throws -> Bool
+    _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ now: Int64) throws -> Bool
   ) throws -> ScanPosition {
     do {
       return try visitRecords(id, prefix: prefix, behind: position, in: transaction, visit)
@@ -64,7 +64,7 @@ extension EntryReader {
   private func visitRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
-    _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>) throws -> Bool
+    _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ now: Int64) throws -> Bool
   ) throws -> ScanPosition {
     var entryPrefix: [UInt8] = []
     entryPrefix.append(id: id)
@@ -72,24 +72,32 @@ extension EntryReader {
     entryPrefix += prefix.prefix(StoredKey.headCount)
     let start =
       position.map { $0.lexicographicallyPrecedes(entryPrefix) ? entryPrefix : $0 } ?? entryPrefix
+    let idBytes = entryPrefix.span.halfWord(at: 0)
+    var runs = try transaction.runs(from: start.span, in: .main)
+    var index = 0
+    if let position, runs.count > 0, runs.key(0).elementsEqual(position.span) { index = 1 }
     var looked = 0
     var bytes = 0
-    var cursor = try transaction.cursor(in: .main)
-    var record = try cursor.seek(start.span)
-    let idBytes = entryPrefix.span.halfWord(at: 0)
-    if let position, let first = record, first.key.elementsEqual(position.span) {
-      record = try cursor.next()
-    }
-    while let found = record, found.key.count > 4, found.key.halfWord(at: 0) == idBytes,
-      prefix.isEmpty || found.key.starts(with: entryPrefix.span)
-    {
-      looked += 1
-      bytes += found.value.count
-      let isWanted = try visit(found.key, found.value)
-      if !isWanted || looked >= Self.recordsPerSnapshot || bytes >= Self.bytesPerSnapshot {
-        return ScanPosition(last: found.key.copied, isAtEnd: false)
+    while runs.count > 0 {
+      let now = clock.coarseNow
+      while index < runs.count {
+        let key = runs.key(index)
+        guard key.count > 4, key.halfWord(at: 0) == idBytes,
+          prefix.isEmpty || key.starts(with: entryPrefix.span)
+        else { return ScanPosition(last: start, isAtEnd: true) }
+        let value = runs.value(index)
+        bytes &+= value.count
+        guard try visit(key, value, clock.isSystem ? now : clock.coarseNow) else {
+          return ScanPosition(last: key.copied, isAtEnd: false)
+        }
+        index &+= 1
       }
-      record = try cursor.next()
+      looked += runs.count
+      if looked >= Self.recordsPerSnapshot || bytes >= Self.bytesPerSnapshot {
+        return ScanPosition(last: runs.key(runs.count - 1).copied, isAtEnd: false)
+      }
+      try runs.next()
+      index = 0
     }
     return ScanPosition(last: start, isAtEnd: true)
   }
@@ -102,20 +110,18 @@ extension EntryReader {
     in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
-      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned),
-        entryKey.count > 5,
+    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record, now in
+      guard let plain = PlainRecord(record), plain.isFresh(at: now), entryKey.count > 5,
         entryKey[entryKey.count - 1] == 0, !transforms.hasRequired
       else {
-        return try visitUncommon(
-          entryKey, record, of: namespace, id, prefix, in: transaction, visit)
+        return try visitOther(
+          entryKey, record, of: namespace, id, prefix, at: now, in: transaction, visit)
       }
       let key = entryKey.extracting(4..<entryKey.count - 1)
       guard prefix.isEmpty || key.starts(with: prefix.span),
-        clock.state(of: header, at: clock.coarseNow) == .fresh,
-        isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
+        EntryHeader.isIntact(record, keyHash: Checksum.keyHash(of: key, in: id))
       else { return true }
-      return try visit(key, record.extracting(header.payloadStart..<record.count))
+      return try visit(key, record.extracting(plain.size..<record.count))
     }
   }
 
@@ -124,13 +130,13 @@ extension EntryReader {
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
+    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record, now in
       if let header = EntryHeader(record), header.flags.isSubset(of: .pinned), entryKey.count > 5,
         entryKey[entryKey.count - 1] == 0, !transforms.hasRequired
       {
         let key = entryKey.extracting(4..<entryKey.count - 1)
         guard prefix.isEmpty || key.starts(with: prefix.span),
-          clock.state(of: header, at: clock.coarseNow) != .expired,
+          clock.state(of: header, at: now) != .expired,
           isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
         else { return true }
         return try visit(key)
@@ -142,11 +148,30 @@ extension EntryReader {
     }
   }
 
+  /// A record that has no plain header, or that is not fresh.
+  @inline(never)
+  private func visitOther(
+    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace,
+    _ id: NamespaceID, _ prefix: [UInt8], at now: Int64, in transaction: borrowing ReadTransaction,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+  ) throws -> Bool {
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned),
+      entryKey.count > 5, entryKey[entryKey.count - 1] == 0, !transforms.hasRequired
+    else {
+      return try visitUncommon(entryKey, record, of: namespace, id, prefix, in: transaction, visit)
+    }
+    let key = entryKey.extracting(4..<entryKey.count - 1)
+    guard prefix.isEmpty || key.starts(with: prefix.span),
+      clock.state(of: header, at: now) == .fresh,
+      isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
+    else { return true }
+    return try visit(key, record.extracting(header.payloadStart..<record.count))
+  }
+
   @inline(never)
   private func visitUncommon(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace,
-    _ id: NamespaceID,
-    _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
+    _ id: NamespaceID, _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> Bool {
     guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction) else {
