@@ -1,3 +1,4 @@
+import CLarderSystem
 import LarderSystem
 
 /// The records of a database in key order, leaf by leaf.
@@ -28,44 +29,47 @@ import LarderSystem
   }
 
   /// No run is longer.
-  static let longest = 64
+  package static let longest = 64
 
-  private var cursor: TreeCursor?
+  private var cursor: TreeCursor
   /// For a file whose pages are not read here: LMDB's cursor, with runs of one record.
   private var other: Cursor?
   @usableFromInline let records: UnsafeMutablePointer<Record>
   /// The number of records in the present run; 0 at the end.
   @usableFromInline private(set) package var count = 0
 
-  /// The run that begins with the first record whose key is not less than `start`.
+  /// Shows the run that begins with the first record whose key is not less than `start`.
   @unsafe @_lifetime(immortal)
-  fileprivate init(_ cursor: consuming TreeCursor, from start: Span<UInt8>) throws(LMDBError) {
+  fileprivate init(_ tree: Tree, in table: PageTable, numberKeys: Bool, from start: Span<UInt8>)
+    throws(LMDBError)
+  {
+    cursor = TreeCursor(tree, in: table, numberKeys: numberKeys)
+    other = nil
+    unsafe records = .allocate(capacity: Self.longest)
     let first = try unsafe start.withUnsafeBytes { (bytes) throws(LMDBError) in
       try unsafe cursor.seek(SearchKey(bytes.baseAddress!, count: bytes.count))
     }
-    unsafe records = .allocate(capacity: Self.longest)
     if let first { count = unsafe cursor.fill(records, from: first) }
-    self.cursor = .some(cursor)
-    other = nil
   }
 
   @unsafe @_lifetime(copy cursor)
-  fileprivate init(_ cursor: consuming Cursor, from start: Span<UInt8>) throws(LMDBError) {
-    unsafe records = .allocate(capacity: 1)
-    self.cursor = nil
+  fileprivate init(_ cursor: consuming Cursor, in table: PageTable, from start: Span<UInt8>)
+    throws(LMDBError)
+  {
+    self.cursor = TreeCursor(.empty, in: table, numberKeys: false)
     other = .some(cursor)
+    unsafe records = .allocate(capacity: 1)
     try show(other!.seek(start))
   }
 
   deinit { unsafe records.deallocate() }
 
-  /// Moves to the next run. Behind the last one `count` is 0.
+  /// Shows the next run; behind the last one `count` is 0.
   @_lifetime(self: copy self)
   package mutating func next() throws(LMDBError) {
-    if count == 0 { return }
-    if cursor == nil { return try show(other!.next()) }
+    if other != nil { return try show(other!.next()) }
     count = 0
-    if let first = try cursor!.next() { count = unsafe cursor!.fill(records, from: first) }
+    if let first = try cursor.next() { count = unsafe cursor.fill(records, from: first) }
   }
 
   private mutating func show(_ record: Cursor.Record?) {
@@ -97,15 +101,16 @@ extension ReadTransaction {
   ///
   /// - Precondition: `start` is not empty.
   @_lifetime(borrow self)
-  package func runs(from start: Span<UInt8>, in database: Database) throws(LMDBError) -> RecordRuns {
+  package func runs(from start: Span<UInt8>, in database: Database) throws(LMDBError) -> RecordRuns
+  {
     let pages = unsafe slot.pointee.snapshot.pages
     guard pages.isReadable else {
-      let runs = try unsafe RecordRuns(cursor(in: database), from: start)
+      let runs = try unsafe RecordRuns(cursor(in: database), in: pages.table, from: start)
       return unsafe _overrideLifetime(runs, borrowing: self)
     }
     guard let tree = tree(of: database) else { throw .damagedPage }
     let runs = try unsafe RecordRuns(
-      TreeCursor(tree, in: pages.table, numberKeys: database == .free), from: start)
+      tree, in: pages.table, numberKeys: database == .free, from: start)
     return unsafe _overrideLifetime(runs, borrowing: self)
   }
 }
@@ -121,9 +126,8 @@ extension TreeCursor {
   ) -> Int {
     unsafe records[0] = RecordRuns.Record(first)
     if numberKeys { return 1 }
-    prefetchNextLeaf()
-    let page = leaf.page
-    let pageSize = table.pageSize
+    let (page, table, pageSize) = (leaf.page, table, table.pageSize)
+    if tree.depth > 1 { Self.prefetchLeaves(behind: branch, in: table) }
     var former = unsafe SearchKey(first.key, count: first.keyCount, readable: 8)
     var index = leaf.index &+ 1
     var count = 1
@@ -135,11 +139,32 @@ extension TreeCursor {
       guard unsafe former.isBefore(key), let start = unsafe value.start else { break }
       unsafe records[count] = RecordRuns.Record(
         Record(key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count))
+      for line in 1...3 { unsafe larder_prefetch(node.start + 64 &* line) }
       unsafe former = unsafe key
       count &+= 1
       index &+= 1
     }
     unsafe move(to: index &- 1, key: former)
     return count
+  }
+
+  /// Starts fetching the beginnings of the records in the next leaf, and the header of the leaf behind it.
+  private static func prefetchLeaves(behind place: Level, in table: PageTable) {
+    guard let next = leaf(place.index &+ 1, of: place.page, in: table),
+      let page = TreePage(next, isLeaf: true, in: table)
+    else { return }
+    for index in 0..<min(page.count, 32) { page.prefetch(index, lines: 1) }
+    if let later = leaf(place.index &+ 2, of: place.page, in: table) {
+      unsafe larder_prefetch(table.address(of: later))
+    }
+  }
+
+  /// The number of a page of the table, or nil.
+  @inline(__always)
+  private static func leaf(_ index: Int, of branch: TreePage, in table: PageTable) -> UInt64? {
+    guard index < branch.count, let node = branch.node(index, pageSize: table.pageSize),
+      table.contains(node.child)
+    else { return nil }
+    return node.child
   }
 }

@@ -25,7 +25,7 @@ import LarderSystem
   // Each write reads the tree of free pages, which mostly has one or two levels: they need no allocation.
   private(set) var leaf: Level
   /// The page above the leaf.
-  private var branch: Level
+  private(set) var branch: Level
   /// The pages above that, from the root on; nil for a tree of one or two levels.
   private let upper: UnsafeMutablePointer<Level>?
   private var state = State.unset
@@ -149,15 +149,6 @@ import LarderSystem
     unsafe (self.key, keyCount) = (key.start, key.count)
   }
 
-  /// Starts fetching the header of the leaf behind this one, if the page above it has a record of it.
-  func prefetchNextLeaf() {
-    guard tree.depth > 1, branch.index &+ 1 < branch.page.count,
-      let node = branch.page.node(branch.index &+ 1, pageSize: table.pageSize),
-      table.contains(node.child)
-    else { return }
-    unsafe larder_prefetch(table.address(of: node.child))
-  }
-
   /// Moves to the next or the previous leaf; false at the end.
   @inline(never)
   private mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
@@ -188,7 +179,8 @@ import LarderSystem
     }
   }
 
-  private func open(_ number: UInt64, level: Int) throws(LMDBError) -> TreePage {
+  /// Changes nothing; a method that did not say `mutating` would be given a copy of the cursor.
+  private mutating func open(_ number: UInt64, level: Int) throws(LMDBError) -> TreePage {
     guard let page = TreePage(number, isLeaf: level == tree.depth &- 1, in: table) else {
       throw .damagedPage
     }

@@ -30,6 +30,15 @@ struct PlainRecord {
     }
   }
 
+  /// The value of a record that has such a header.
+  @inline(__always)
+  @_lifetime(copy record)
+  static func payload(of record: Span<UInt8>) -> Span<UInt8> {
+    let form = record.halfWord(at: 8) & ~UInt32(EntryHeader.Flags.pinned.rawValue) & 0xFFFF
+    let size = form == 0 ? EntryHeader.plainSize &- 4 : EntryHeader.plainSize
+    return record.extracting(size..<record.count)
+  }
+
   /// Whether it is certainly fresh at `now`, and will be for as long as the coarse clock may be behind.
   @inline(__always)
   func isFresh(at now: Int64) -> Bool {
