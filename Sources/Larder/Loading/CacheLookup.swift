@@ -75,7 +75,7 @@ extension Cache {
     lookup.entry = entry
     if lookup.isFromMemory, let item {
       if counts { memory?.confirm(item, entry.header, snapshot: transaction.id) }
-      lookup.value = unbox(item.box)
+      lookup.value = unbox(item)
     } else if counts, entry.state == .fresh, let value = lookup.value {
       memory?.countMiss()
       engine.followMemoryLimit(in: transaction)
