@@ -40,7 +40,7 @@ import LarderSystem
 
   /// Shows the run that begins with the first record whose key is not less than `start`.
   @unsafe @_lifetime(immortal)
-  fileprivate init(_ tree: Tree, in table: PageTable, numberKeys: Bool, from start: Span<UInt8>)
+  init(_ tree: Tree, in table: PageTable, numberKeys: Bool, from start: Span<UInt8>)
     throws(LMDBError)
   {
     cursor = TreeCursor(tree, in: table, numberKeys: numberKeys)
