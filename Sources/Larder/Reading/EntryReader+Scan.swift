@@ -77,12 +77,14 @@ extension EntryReader {
     var runs = try transaction.runs(from: start.span, in: .main)
     var index = 0
     if let position, runs.count > 0, runs.key(0).elementsEqual(position.span) { index = 1 }
-    var looked = 0
+    var left = Self.recordsPerSnapshot
     var bytes = 0
     while runs.count > 0 {
       let now = clock.coarseNow
       let plain = findsPlain ? plainEntries(in: runs, of: id, at: now) : 0
-      while index < runs.count {
+      let end = min(runs.count, index &+ left)
+      left &-= end &- index
+      while index < end {
         let key = runs.key(index)
         guard key.count > 4, key.halfWord(at: 0) == idBytes,
           prefix.isEmpty || key.starts(with: entryPrefix.span)
@@ -95,9 +97,8 @@ extension EntryReader {
         }
         index &+= 1
       }
-      looked += runs.count
-      if looked >= Self.recordsPerSnapshot || bytes >= Self.bytesPerSnapshot {
-        return ScanPosition(last: runs.key(runs.count - 1).copied, isAtEnd: false)
+      if left == 0 || bytes >= Self.bytesPerSnapshot {
+        return ScanPosition(last: runs.key(end - 1).copied, isAtEnd: false)
       }
       try runs.next()
       index = 0
