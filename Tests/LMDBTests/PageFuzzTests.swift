@@ -114,6 +114,7 @@ import Testing
       let found = unsafe table.lookUp(SearchKey(bytes.baseAddress!, count: bytes.count), in: tree)
       if let start = unsafe found.start { unsafe touch(start, found.count) }
     }
+    unsafe compareRuns(tree, table, key)
     for numberKeys in [false, true] {
       walkCursor(TreeCursor(tree, in: table, numberKeys: numberKeys), key, &random)
       var walk = TreeWalk(
@@ -166,6 +167,39 @@ import Testing
         #expect(error == .damagedPage)
       }
     }
+  }
+
+  /// Runs have the records that a cursor comes to, and end where it ends.
+  @unsafe private func compareRuns(_ tree: Tree, _ table: PageTable, _ key: [UInt8]) {
+    var expected: [[UInt8]] = []
+    var isDamaged = false
+    var cursor = TreeCursor(tree, in: table, numberKeys: false)
+    do throws(LMDBError) {
+      var record = try unsafe key.withUnsafeBufferPointer { (bytes) throws(LMDBError) in
+        try unsafe cursor.seek(
+          SearchKey(UnsafeRawPointer(bytes.baseAddress!), count: bytes.count))
+      }
+      while let found = record {
+        expected.append(found.keyBytes.array + [0] + found.valueBytes.array)
+        record = try cursor.next()
+      }
+    } catch {
+      isDamaged = true
+    }
+    var records: [[UInt8]] = []
+    do throws(LMDBError) {
+      var runs = try unsafe RecordRuns(tree, in: table, numberKeys: false, from: key.span)
+      while runs.count > 0 {
+        for index in 0..<runs.count {
+          records.append(runs.key(index).array + [0] + runs.value(index).array)
+        }
+        try runs.next()
+      }
+      #expect(!isDamaged)
+    } catch {
+      #expect(isDamaged)
+    }
+    #expect(records == expected)
   }
 
   /// Reads the first and the last byte.

@@ -82,6 +82,7 @@ import Testing
           try #require(found == expected, "seed \(seed), key \(key)")
         }
         try compareMoves(transaction, read, database, &content, seed)
+        try compareRuns(transaction, read, database, &content, seed)
         #expect(try read.statistics(of: database) == transaction.statistics(of: database))
       }
       #expect(try read.damagedPages(databases: environment.databases) == [])
@@ -117,6 +118,28 @@ import Testing
       try #require(record == other, "seed \(seed)")
       record = try theirs.next()?.joined
       other = try ours.next()?.joined
+    }
+  }
+
+  private func compareRuns(
+    _ transaction: borrowing WriteTransaction, _ read: borrowing ReadTransaction,
+    _ database: Database, _ content: inout Content, _ seed: UInt64
+  ) throws {
+    for _ in 0..<20 {
+      let key = content.key()
+      var theirs = try transaction.cursor(in: database)
+      var record = try theirs.seek(key.span)?.joined
+      var runs = try read.runs(from: key.span, in: database)
+      while runs.count > 0 {
+        for index in 0..<runs.count {
+          let found =
+            Fixture.bytes(runs.key(index).count) + runs.key(index).array + runs.value(index).array
+          try #require(found == record, "seed \(seed), key \(key)")
+          record = try theirs.next()?.joined
+        }
+        try runs.next()
+      }
+      try #require(record == nil, "seed \(seed), key \(key)")
     }
   }
 }

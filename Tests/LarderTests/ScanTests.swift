@@ -135,6 +135,39 @@ import Testing
     }
   }
 
+  @Test func `a flip of any bit of a record leaves it out of a scan, and nothing else`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      let kinds: [(String, Expiration?)] = [
+        ("lasting", nil), ("passing", .after(.hours(1))), ("pinned", nil),
+      ]
+      for (key, expires) in kinds {
+        try notes.set("before", for: "a")
+        try notes.set("a value", for: key, expires: expires)
+        try notes.set("behind", for: "z")
+        if key == "pinned" { try notes.pin(key) }
+        for place in 0..<(try notes.record(key).count) * 8 {
+          try notes.tamper(key) { $0[place / 8] ^= 1 << UInt8(place % 8) }
+          var found: [String] = []
+          try notes.scanValues { key, value in
+            found.append(String(decoding: key.copied + value.copied, as: UTF8.self))
+            return true
+          }
+          #expect(found == ["abefore", "zbehind"], "\(key) \(place)")
+          var keys: [String] = []
+          try notes.scanKeys {
+            keys.append(String(decoding: $0.copied, as: UTF8.self))
+            return true
+          }
+          #expect(keys == ["a", "z"], "\(key) \(place)")
+          try notes.tamper(key) { $0[place / 8] ^= 1 << UInt8(place % 8) }
+        }
+        #expect(try notes.keys().count == 3)
+        try notes.clear()
+      }
+    }
+  }
+
   @Test func `a scan takes a new snapshot at least every thousand entries`() throws {
     try withStore { store, _ in
       let notes = store.namespace("notes")

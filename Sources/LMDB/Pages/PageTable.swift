@@ -105,14 +105,14 @@ import CLarderSystem
     return unsafe Node(start: node, keyCount: keyCount)
   }
 
-  /// Starts fetching the first 256 bytes of a record into the processor's cache, if the page has that record.
+  /// Starts fetching the first lines of 64 bytes of a record into the processor's cache, if the page has that record.
   @inline(__always)
-  func prefetch(_ index: Int) {
+  func prefetch(_ index: Int, lines: Int = 4) {
     guard index < count else { return }
     let offset = unsafe start.loadUnaligned(
       fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self)
     // The address may lie outside the map: the processor then fetches nothing.
-    for line in 0..<4 { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
+    for line in 0..<lines { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
   }
 
   /// The last record whose key is at most `key`, or the first record if all keys are greater; -1 if the page is damaged.

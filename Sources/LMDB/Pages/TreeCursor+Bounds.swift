@@ -5,7 +5,7 @@ extension TreeCursor {
   ///
   /// A search by key never reaches a record outside these bounds. After a changed key in a branch page, a move from page to
   /// page would reach it, and return a value that writes by key no longer replace.
-  func checkBounds(of page: TreePage, level: Int) throws(LMDBError) {
+  mutating func checkBounds(of page: TreePage, level: Int) throws(LMDBError) {
     // The first key of a branch page is not used.
     let first = level == tree.depth - 1 ? 0 : 1
     guard page.count > first else { return }
@@ -24,7 +24,7 @@ extension TreeCursor {
   }
 
   /// The nearest reference that bounds the page of a level: the one that leads to it, or the next one. Nil if there is no bound.
-  private func bound(above level: Int, ofNext: Bool) throws(LMDBError) -> TreePage.Node? {
+  private mutating func bound(above level: Int, ofNext: Bool) throws(LMDBError) -> TreePage.Node? {
     for level in (0..<level).reversed() {
       let place = place(at: level)
       let index = ofNext ? place.index + 1 : place.index
@@ -33,7 +33,8 @@ extension TreeCursor {
     return nil
   }
 
-  private func node(_ index: Int, of page: TreePage) throws(LMDBError) -> TreePage.Node {
+  @inline(__always)
+  private mutating func node(_ index: Int, of page: TreePage) throws(LMDBError) -> TreePage.Node {
     guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
     return node
   }

@@ -1,3 +1,4 @@
+import CLarderSystem
 import LarderSystem
 
 /// A position in a tree, which moves record by record. Each page is checked before it is used.
@@ -20,11 +21,11 @@ import LarderSystem
 
   let tree: Tree
   let table: PageTable
-  private let numberKeys: Bool
+  let numberKeys: Bool
   // Each write reads the tree of free pages, which mostly has one or two levels: they need no allocation.
-  private var leaf: Level
+  private(set) var leaf: Level
   /// The page above the leaf.
-  private var branch: Level
+  private(set) var branch: Level
   /// The pages above that, from the root on; nil for a tree of one or two levels.
   private let upper: UnsafeMutablePointer<Level>?
   private var state = State.unset
@@ -142,6 +143,12 @@ import LarderSystem
     return try record(after: false)
   }
 
+  /// Moves within the leaf to a record that was checked.
+  @unsafe mutating func move(to index: Int, key: SearchKey) {
+    leaf.index = index
+    unsafe (self.key, keyCount) = (key.start, key.count)
+  }
+
   /// Moves to the next or the previous leaf; false at the end.
   @inline(never)
   private mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
@@ -172,7 +179,8 @@ import LarderSystem
     }
   }
 
-  private func open(_ number: UInt64, level: Int) throws(LMDBError) -> TreePage {
+  /// Changes nothing; a method that did not say `mutating` would be given a copy of the cursor.
+  private mutating func open(_ number: UInt64, level: Int) throws(LMDBError) -> TreePage {
     guard let page = TreePage(number, isLeaf: level == tree.depth &- 1, in: table) else {
       throw .damagedPage
     }

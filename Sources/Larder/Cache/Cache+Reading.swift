@@ -10,7 +10,7 @@ extension Cache {
   @inlinable
   public func value(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
-      if let box = memory?.currentBox(key) { return unbox(box) }
+      if let item = memory?.current(key) { return unbox(item) }
       return try read(key)
     }
   }
@@ -26,7 +26,7 @@ extension Cache {
   @inlinable
   public func strictValue(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
-      if let box = memory?.currentBox(key) { return unbox(box) }
+      if let item = memory?.current(key) { return unbox(item) }
       return try readStrictly(key)
     }
   }
@@ -55,8 +55,8 @@ extension Cache {
   }
 
   @inlinable @inline(__always)
-  func unbox(_ box: any AnyMemoryBox) -> Value {
-    guard let box = box as? MemoryBox<Value> else {
+  func unbox(_ item: MemoryItem) -> Value {
+    guard let box = item as? MemoryBox<Value> else {
       preconditionFailure("a memory holds values of one type")
     }
     return box.value
@@ -108,7 +108,7 @@ extension Cache {
     }
     if isInMemory, let item, let found {
       memory.confirm(item, found.header, snapshot: snapshot)
-      return unbox(item.box)
+      return unbox(item)
     }
     if decoded == nil { memory.countMiss() }
     if let found, let decoded, let value = decoded.value {

@@ -91,7 +91,7 @@ public struct Cache<Value: Sendable>: Sendable {
     let engine = namespace.engine
     engine.memory.trimUnderPressure(at: engine.clock.coarseNow)
     memory.keep(
-      MemoryBox(value), for: key, cost: cost.map { $0(value) } ?? size, id: id, header: header,
+      value, for: key, cost: cost.map { $0(value) } ?? size, id: id, header: header,
       snapshot: snapshot, now: engine.clock.coarseNow)
   }
 }

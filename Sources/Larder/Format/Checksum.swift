@@ -24,39 +24,60 @@ package enum Checksum {
 
   @inline(__always)
   static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
-    let count = bytes.count
-    var state = seed ^ first
-    var offset = 0
-    if count >= 48 {
-      var left = state
-      var right = state
-      while offset &+ 48 <= count {
-        let block = bytes.extracting(offset..<offset &+ 48)
-        state = mix(block.word(at: 0) ^ first, block.word(at: 8) ^ state)
-        left = mix(block.word(at: 16) ^ second, block.word(at: 24) ^ left)
-        right = mix(block.word(at: 32) ^ third, block.word(at: 40) ^ right)
-        offset &+= 48
+    unsafe bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else {
+        return finish(seed ^ first, count: 0, low: 0, high: 0)
       }
-      state ^= left ^ right
+      return unsafe of(start, count: bytes.count, seed: seed)
     }
-    while offset &+ 16 <= count {
-      let block = bytes.extracting(offset..<offset &+ 16)
-      state = mix(block.word(at: 0) ^ second, block.word(at: 8) ^ state)
-      offset &+= 16
+  }
+
+  /// - Precondition: `count` bytes lie at `start`.
+  @inline(__always)
+  private static func of(_ start: UnsafeRawPointer, count: Int, seed: UInt64) -> UInt64 {
+    var state = seed ^ first
+    var rest = unsafe start
+    var left = count
+    if left >= 48 {
+      var second = state
+      var third = state
+      repeat {
+        state = unsafe mix(rest.word(0) ^ Self.first, rest.word(8) ^ state)
+        second = unsafe mix(rest.word(16) ^ Self.second, rest.word(24) ^ second)
+        third = unsafe mix(rest.word(32) ^ Self.third, rest.word(40) ^ third)
+        unsafe rest += 48
+        left &-= 48
+      } while left >= 48
+      state ^= second ^ third
     }
-    let rest = tail(bytes.extracting(offset..<count))
-    return mix(
-      second ^ UInt64(truncatingIfNeeded: count), mix(rest.low ^ second, rest.high ^ state))
+    while left >= 16 {
+      state = unsafe mix(rest.word(0) ^ second, rest.word(8) ^ state)
+      unsafe rest += 16
+      left &-= 16
+    }
+    let end = unsafe tail(rest, count: left)
+    return finish(state, count: count, low: end.low, high: end.high)
+  }
+
+  @inline(__always)
+  private static func finish(_ state: UInt64, count: Int, low: UInt64, high: UInt64) -> UInt64 {
+    mix(second ^ UInt64(truncatingIfNeeded: count), mix(low ^ second, high ^ state))
   }
 
   /// The last 0 to 15 bytes as two words, each byte in at least one of them.
   @inline(__always)
-  private static func tail(_ rest: Span<UInt8>) -> (low: UInt64, high: UInt64) {
-    let count = rest.count
-    if count >= 8 { return (rest.word(at: 0), rest.word(at: count &- 8)) }
-    if count >= 4 { return (UInt64(rest.halfWord(at: 0)), UInt64(rest.halfWord(at: count &- 4))) }
+  private static func tail(
+    _ rest: UnsafeRawPointer?, count: Int
+  ) -> (low: UInt64, high: UInt64) {
+    guard let rest = unsafe rest else { return (0, 0) }
+    if count >= 8 { return unsafe (rest.word(0), rest.word(count &- 8)) }
+    if count >= 4 {
+      return unsafe (UInt64(rest.halfWord(0)), UInt64(rest.halfWord(count &- 4)))
+    }
     if count == 0 { return (0, 0) }
-    let bytes = UInt64(rest[0]) << 16 | UInt64(rest[count &>> 1]) << 8 | UInt64(rest[count &- 1])
+    let bytes =
+      unsafe UInt64(rest.byte(0)) << 16 | UInt64(rest.byte(count &>> 1)) << 8
+      | UInt64(rest.byte(count &- 1))
     return (bytes, 0)
   }
 
@@ -113,10 +134,30 @@ extension Checksum {
         state = mix(block.word(at: 0) ^ Checksum.second, block.word(at: 8) ^ state)
         offset += 16
       }
-      let end = tail(bytes.extracting(offset..<bytes.count))
+      let end = unsafe bytes.extracting(offset..<bytes.count).withUnsafeBytes {
+        unsafe Checksum.tail($0.baseAddress, count: $0.count)
+      }
       return mix(
         Checksum.second ^ UInt64(truncatingIfNeeded: count),
         mix(end.low ^ Checksum.second, end.high ^ state))
     }
+  }
+}
+
+/// Numbers of any alignment, little-endian.
+@unsafe extension UnsafeRawPointer {
+  @inline(__always)
+  fileprivate func word(_ offset: Int) -> UInt64 {
+    UInt64(littleEndian: unsafe loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  @inline(__always)
+  fileprivate func halfWord(_ offset: Int) -> UInt32 {
+    UInt32(littleEndian: unsafe loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  @inline(__always)
+  fileprivate func byte(_ offset: Int) -> UInt8 {
+    unsafe load(fromByteOffset: offset, as: UInt8.self)
   }
 }

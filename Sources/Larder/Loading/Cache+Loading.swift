@@ -135,7 +135,7 @@ extension Cache {
         let written = Timestamp(milliseconds: item.writtenAt)
         return .known(
           CacheResult(
-            value: unbox(item.box), source: .memory,
+            value: unbox(item), source: .memory,
             age: max(.zero, written.duration(to: namespace.engine.clock.now))))
       }
       let lookup = try lookUpForRead(key)

@@ -87,7 +87,7 @@ extension Cache {
     lookup.entry = entry
     if lookup.isFromMemory, let item {
       if purpose == .read { memory?.confirm(item, entry.header, snapshot: transaction.id) }
-      lookup.value = unbox(item.box)
+      lookup.value = unbox(item)
     } else if purpose == .read, entry.state == .fresh, let value = lookup.value {
       memory?.countMiss()
       engine.followMemoryLimit(in: transaction)

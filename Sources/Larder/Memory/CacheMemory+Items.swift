@@ -16,16 +16,8 @@ extension CacheMemory {
   ///
   /// A commit that ended before this call has a number up to `newest`, which is read first. The only lock taken is that of
   /// the key's shard, which makes the counts exact too.
-  func current(_ key: Span<UInt8>) -> MemoryItem? { withCurrent(key) { $0 } }
-
-  /// The decoded value of that item; to return the item, too, would take another reference count.
   @usableFromInline
-  func currentBox(_ key: Span<UInt8>) -> (any AnyMemoryBox)? { withCurrent(key) { $0.box } }
-
-  @inline(__always)
-  private func withCurrent<Part: Sendable>(
-    _ key: Span<UInt8>, _ part: (MemoryItem) -> Part
-  ) -> Part? {
+  func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = environment.lastTransaction
     // The store is closed, or belongs to another process after a fork: the lookup in the store reports that.
     if newest == 0 { return nil }
@@ -37,7 +29,7 @@ extension CacheMemory {
       guard item.neverExpires || isFresh(item) else { return nil }
       item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
       counters.count(MemoryCounts.Kind.hits.rawValue, stripe: stripe)
-      return part(item)
+      return item
     }
   }
 
@@ -69,8 +61,8 @@ extension CacheMemory {
   /// Keeps the value that an entry has in a snapshot.
   ///
   /// A present value of a later snapshot stays.
-  func keep(
-    _ box: any AnyMemoryBox, for key: Span<UInt8>, cost: Int, id: NamespaceID, header: EntryHeader,
+  func keep<Value: Sendable>(
+    _ value: Value, for key: Span<UInt8>, cost: Int, id: NamespaceID, header: EntryHeader,
     snapshot: UInt64, now: Int64
   ) {
     let cost = max(0, cost)
@@ -81,9 +73,9 @@ extension CacheMemory {
       if let item = item(key) { remove(item) }
       return
     }
-    let item = MemoryItem(
-      key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), box: box,
-      id: id, header: header, snapshot: snapshot)
+    let item = MemoryBox(
+      value, key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), id: id,
+      header: header, snapshot: snapshot)
     budget.release(put(item, spare: spare, now: now))
   }
 

@@ -2,30 +2,21 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// A decoded value.
-@usableFromInline
-final class MemoryBox<Value: Sendable>: Sendable {
-  @usableFromInline let value: Value
-
-  init(_ value: Value) { self.value = value }
-}
-
-/// A box of any type: only the last step of a read knows the type.
-@usableFromInline typealias AnyMemoryBox = AnyObject & Sendable
-
-/// A decoded value, and the facts that tell whether it is still current.
+/// The facts of a decoded value that tell whether it is still current; ``MemoryBox`` adds the value.
 ///
-/// A pair of namespace id and version names one value for ever, so `value` never changes. The facts that a touch or a
+/// A pair of namespace id and version names one value for ever, so the value never changes. The facts that a touch or a
 /// commit can change are atomics that belong together, and are read and written under the lock of the item's shard.
-final class MemoryItem: Sendable {
+@usableFromInline
+class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
+  /// The first and last bytes of the key: all of one that has up to 16. A lookup then needs no other cache line.
+  private let ends: (UInt64, UInt64)
   let hash: UInt64
   let id: NamespaceID
   let version: UInt64
   let cost: Int
   /// The end of its life in memory, however long the entry lives.
   let end: Int64
-  let box: any AnyMemoryBox
 
   /// The transaction at which this was last known to be the entry's value.
   private let stamp: Atomic<UInt64>
@@ -43,15 +34,15 @@ final class MemoryItem: Sendable {
   private let storedPlace = Atomic<Int>(MemoryQueue.end)
 
   init(
-    key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, box: any AnyMemoryBox, id: NamespaceID,
-    header: EntryHeader, snapshot: UInt64
+    key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, id: NamespaceID, header: EntryHeader,
+    snapshot: UInt64
   ) {
     self.key = OwnedBytes(copying: key)
+    ends = KeyHash.ends(of: key, from: 0)
     self.hash = hash
     self.id = id
     self.cost = cost
     self.end = end
-    self.box = box
     version = header.version
     writtenAt = header.written
     stamp = Atomic(snapshot)
@@ -59,20 +50,26 @@ final class MemoryItem: Sendable {
     written = Atomic(Self.written(header))
   }
 
+  @inline(__always)
+  final func hasKey(_ key: Span<UInt8>) -> Bool {
+    if key.count != self.key.count { return false }
+    return key.count <= 16 ? KeyHash.ends(of: key, from: 0) == ends : self.key.isSame(as: key)
+  }
+
   private static func written(_ header: EntryHeader) -> Int64 {
     header.expires == EntryHeader.never ? .min : header.written
   }
 
-  var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
+  final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
   /// Whether it was known to be current at that transaction or a later one. 0 is no transaction.
   @inline(__always)
-  func isCurrent(at transaction: UInt64) -> Bool {
+  final func isCurrent(at transaction: UInt64) -> Bool {
     stamp.load(ordering: .relaxed) >= transaction
   }
 
   /// Notes that the entry still had this value in a snapshot, and what its times are there.
-  func confirm(_ header: EntryHeader, snapshot: UInt64) {
+  final func confirm(_ header: EntryHeader, snapshot: UInt64) {
     guard snapshot > self.snapshot else { return }
     expires.store(Swift.min(header.expires, end), ordering: .relaxed)
     written.store(Self.written(header), ordering: .relaxed)
@@ -80,16 +77,16 @@ final class MemoryItem: Sendable {
   }
 
   /// Whether this is the value of an entry with that header, and young enough to be given again.
-  func isValue(of header: EntryHeader, id: NamespaceID, at now: Int64) -> Bool {
+  final func isValue(of header: EntryHeader, id: NamespaceID, at now: Int64) -> Bool {
     version == header.version && self.id == id && (end == .max || now < end)
   }
 
   @inline(__always)
-  var neverExpires: Bool { expires.load(ordering: .relaxed) == EntryHeader.never }
+  final var neverExpires: Bool { expires.load(ordering: .relaxed) == EntryHeader.never }
 
   /// Whether an entry with these times is fresh: what ``EntryHeader/state(at:)`` says of it.
   @inline(__always)
-  func isFresh(at now: Int64) -> Bool {
+  final func isFresh(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
     if expires == EntryHeader.never { return true }
     return now < expires && written.load(ordering: .relaxed) <= now &+ 60_000
@@ -97,17 +94,17 @@ final class MemoryItem: Sendable {
 
   /// Whether the coarse clock could be wrong about it.
   @inline(__always)
-  func isNearItsEnd(at now: Int64) -> Bool {
+  final func isNearItsEnd(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
     return expires != EntryHeader.never && now &+ 10 >= expires
   }
 
-  func isExpired(at now: Int64) -> Bool {
+  final func isExpired(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
     return expires != EntryHeader.never && now >= expires
   }
 
-  var place: Int {
+  final var place: Int {
     get { storedPlace.load(ordering: .relaxed) }
     set { storedPlace.store(newValue, ordering: .relaxed) }
   }
@@ -115,23 +112,23 @@ final class MemoryItem: Sendable {
 
 /// The access statistics of an item, in seven bits: clock, frequency, and whether it was ever used.
 extension MemoryItem {
-  private var word: UInt8 {
+  private final var word: UInt8 {
     get { storedStats.load(ordering: .relaxed) }
     set { storedStats.store(newValue, ordering: .relaxed) }
   }
 
-  var stats: AccessStats {
+  final var stats: AccessStats {
     get { AccessStats(frequency: UInt32(word >> 2 & 15), clock: UInt32(word & 3)) }
     set { word = word & 0x40 | UInt8(newValue.frequency << 2 | newValue.clock) }
   }
 
   /// Whether it was ever used since it was inserted.
-  var isUsed: Bool { word & 0x40 != 0 }
+  final var isUsed: Bool { word & 0x40 != 0 }
 
   /// Records a use: ``AccessStats/use()`` without taking the word apart. It changes nothing of an item in constant use, and
   /// of an item as new as `firstRecent` only that it was used.
   @inline(__always)
-  func recordUse(firstRecent: UInt64) {
+  final func recordUse(firstRecent: UInt64) {
     let word = word
     if word & 0x43 == 0x43 { return }
     var next = word | 0x40
@@ -140,14 +137,29 @@ extension MemoryItem {
   }
 
   /// Takes over the age and the statistics of the value that this one replaces.
-  func inherit(from other: MemoryItem) {
+  final func inherit(from other: MemoryItem) {
     word = other.word
     number = other.number
   }
 
   /// Counts the insertions of the memory; changed under the policy's lock only.
-  var number: UInt64 {
+  final var number: UInt64 {
     get { storedNumber.load(ordering: .relaxed) }
     set { storedNumber.store(newValue, ordering: .relaxed) }
+  }
+}
+
+/// A decoded value with its facts, in one object: a hit counts one reference to it, and touches no other.
+@usableFromInline
+final class MemoryBox<Value: Sendable>: MemoryItem, @unchecked Sendable {
+  @usableFromInline let value: Value
+
+  init(
+    _ value: Value, key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, id: NamespaceID,
+    header: EntryHeader, snapshot: UInt64
+  ) {
+    self.value = value
+    super.init(
+      key: key, hash: hash, cost: cost, end: end, id: id, header: header, snapshot: snapshot)
   }
 }

@@ -23,7 +23,7 @@ struct MemoryTable {
     while true {
       let slot = slots[index]
       if slot.hash == 0 { return nil }
-      if slot.hash == hash, let item = slot.item, item.key.isSame(as: key) { return item }
+      if slot.hash == hash, let item = slot.item, item.hasKey(key) { return item }
       index = (index &+ 1) & mask
     }
   }
@@ -111,14 +111,14 @@ struct KeyHash: Sendable {
       state = Checksum.mix(key.word(at: offset) ^ second, key.word(at: offset &+ 8) ^ state)
       offset &+= 16
     }
-    let (low, high) = tail(key, from: offset)
+    let (low, high) = Self.ends(of: key, from: offset)
     return Checksum.mix(
       state ^ UInt64(truncatingIfNeeded: count), Checksum.mix(low ^ second, high ^ state))
   }
 
-  /// The last 0 to 16 bytes as two words, each byte in at least one of them.
+  /// The bytes from `start` on as two words: of 0 to 16 bytes each is in at least one of them.
   @inline(__always)
-  private func tail(_ key: Span<UInt8>, from start: Int) -> (low: UInt64, high: UInt64) {
+  static func ends(of key: Span<UInt8>, from start: Int) -> (low: UInt64, high: UInt64) {
     let count = key.count &- start
     if count >= 8 { return (key.word(at: start), key.word(at: start &+ count &- 8)) }
     if count >= 4 {

@@ -22,16 +22,17 @@ extension EntryReader {
     in transaction: borrowing ReadTransaction,
     _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
-      guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction) else {
-        return true
-      }
+    try scanRecords(id, prefix: prefix, behind: position, findsPlain: false, in: transaction) {
+      found in
+      let record = found.record
+      guard let (entry, key) = try intactEntry(found.entryKey, record, id, prefix, in: transaction)
+      else { return true }
       return try visit(entry, key, record.extracting(entry.header.payloadStart..<record.count))
     }
   }
 
   /// The entry of a record and its key; nil if the key has another prefix, or the entry is damaged or invalidated.
-  private func intactEntry(
+  func intactEntry(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID, _ prefix: [UInt8],
     in transaction: borrowing ReadTransaction
   ) throws -> (StoredEntry, [UInt8])? {
@@ -46,15 +47,16 @@ extension EntryReader {
 
   /// Visits the records whose entry keys may be those of keys that begin with `prefix`.
   ///
+  /// - Parameter findsPlain: whether plain entries are verified here, a leaf at a time.
   /// - Throws: a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
-  private func scanRecords(
-    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
-    in transaction: borrowing ReadTransaction,
-    _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>) throws -> Bool
+  func scanRecords(
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, findsPlain: Bool,
+    in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
   ) throws -> ScanPosition {
     do {
-      return try visitRecords(id, prefix: prefix, behind: position, in: transaction, visit)
+      return try visitRecords(
+        id, prefix: prefix, behind: position, findsPlain: findsPlain, in: transaction, visit)
     } catch let error as LMDBError {
       throw environment.larderError(error)
     }
@@ -62,9 +64,8 @@ extension EntryReader {
 
   @inline(__always)
   private func visitRecords(
-    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
-    in transaction: borrowing ReadTransaction,
-    _ visit: (_ entryKey: Span<UInt8>, _ record: Span<UInt8>) throws -> Bool
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, findsPlain: Bool,
+    in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
   ) throws -> ScanPosition {
     var entryPrefix: [UInt8] = []
     entryPrefix.append(id: id)
@@ -72,92 +73,37 @@ extension EntryReader {
     entryPrefix += prefix.prefix(StoredKey.headCount)
     let start =
       position.map { $0.lexicographicallyPrecedes(entryPrefix) ? entryPrefix : $0 } ?? entryPrefix
-    var looked = 0
-    var bytes = 0
-    var cursor = try transaction.cursor(in: .entries)
-    var record = try cursor.seek(start.span)
     let idBytes = entryPrefix.span.halfWord(at: 0)
-    if let position, let first = record, first.key.elementsEqual(position.span) {
-      record = try cursor.next()
-    }
-    while let found = record, found.key.count > 4, found.key.halfWord(at: 0) == idBytes,
-      prefix.isEmpty || found.key.starts(with: entryPrefix.span)
-    {
-      looked += 1
-      bytes += found.value.count
-      let isWanted = try visit(found.key, found.value)
-      if !isWanted || looked >= Self.recordsPerSnapshot || bytes >= Self.bytesPerSnapshot {
-        return ScanPosition(last: found.key.copied, isAtEnd: false)
+    var runs = try transaction.runs(from: start.span, in: .entries)
+    var index = 0
+    if let position, runs.count > 0, runs.key(0).elementsEqual(position.span) { index = 1 }
+    var left = Self.recordsPerSnapshot
+    var bytes = 0
+    while runs.count > 0 {
+      let now = clock.coarseNow
+      let plain = findsPlain ? plainEntries(in: runs, of: id, at: now) : 0
+      let end = min(runs.count, index &+ left)
+      left &-= end &- index
+      while index < end {
+        let key = runs.key(index)
+        guard key.count > 4, key.halfWord(at: 0) == idBytes,
+          prefix.isEmpty || key.starts(with: entryPrefix.span)
+        else { return ScanPosition(last: start, isAtEnd: true) }
+        let record = runs.value(index)
+        bytes &+= record.count
+        let isPlain = plain &>> UInt64(truncatingIfNeeded: index) & 1 != 0
+        guard try visit(ScannedRecord(key, record, isPlain: isPlain, now: now)) else {
+          return ScanPosition(last: key.copied, isAtEnd: false)
+        }
+        index &+= 1
       }
-      record = try cursor.next()
+      if left == 0 || bytes >= Self.bytesPerSnapshot {
+        return ScanPosition(last: runs.key(end - 1).copied, isAtEnd: false)
+      }
+      try runs.next()
+      index = 0
     }
     return ScanPosition(last: start, isAtEnd: true)
-  }
-
-  /// Visits the keys and values of the fresh entries of a namespace as ``scan(_:prefix:behind:in:_:)`` does.
-  ///
-  /// Nothing is allocated for an entry with a short key, a value in one piece, no tags and no time to idle.
-  func scanValues(
-    of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
-    in transaction: borrowing ReadTransaction,
-    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
-  ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
-      guard let header = EntryHeader(record), header.flags.isSubset(of: .pinned),
-        entryKey.count > 5,
-        entryKey[entryKey.count - 1] == 0, !transforms.hasRequired
-      else {
-        return try visitUncommon(
-          entryKey, record, of: namespace, id, prefix, in: transaction, visit)
-      }
-      let key = entryKey.extracting(4..<entryKey.count - 1)
-      guard prefix.isEmpty || key.starts(with: prefix.span),
-        clock.state(of: header, at: clock.coarseNow) == .fresh,
-        isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
-      else { return true }
-      return try visit(key, record.extracting(header.payloadStart..<record.count))
-    }
-  }
-
-  /// Visits the keys of the entries of a namespace that have not expired, and reads neither values nor the use of entries.
-  func scanKeys(
-    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
-    in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
-  ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, in: transaction) { entryKey, record in
-      if let header = EntryHeader(record), header.flags.isSubset(of: .pinned), entryKey.count > 5,
-        entryKey[entryKey.count - 1] == 0, !transforms.hasRequired
-      {
-        let key = entryKey.extracting(4..<entryKey.count - 1)
-        guard prefix.isEmpty || key.starts(with: prefix.span),
-          clock.state(of: header, at: clock.coarseNow) != .expired,
-          isIntact(header, record: record, keyHash: Checksum.keyHash(of: key, in: id))
-        else { return true }
-        return try visit(key)
-      }
-      guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction),
-        facts(of: entry, key: Key(key), namespace: "", owners: []).state != .expired
-      else { return true }
-      return try visit(key.span)
-    }
-  }
-
-  @inline(never)
-  private func visitUncommon(
-    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace,
-    _ id: NamespaceID,
-    _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
-    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
-  ) throws -> Bool {
-    guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction) else {
-      return true
-    }
-    let facts = facts(of: entry, key: Key(key), namespace: namespace.name, owners: [])
-    guard facts.state == .fresh, !facts.isNegative else { return true }
-    let payload = record.extracting(entry.header.payloadStart..<record.count)
-    return try withValue(of: entry, payload, key: key, in: transaction) {
-      try visit(key.span, $0)
-    } ?? true
   }
 
   /// Lends the value of an entry that a scan has found, as it was written; nil if it is damaged.

@@ -1,0 +1,170 @@
+import CLarderSystem
+import LarderSystem
+
+/// The records of a database in key order, leaf by leaf.
+///
+/// A run is of records that follow one another in a leaf, each checked as ``TreeCursor`` checks it. A scan makes one call for a run,
+/// not one for a record. Public so that the accessors are inlined: no product contains this target.
+@safe public struct RecordRuns: ~Copyable, ~Escapable {
+  /// A record, as addresses in the map.
+  @safe @usableFromInline struct Record {
+    @usableFromInline let key: UnsafePointer<UInt8>
+    @usableFromInline let keyCount: Int
+    @usableFromInline let value: UnsafePointer<UInt8>
+    @usableFromInline let valueCount: Int
+
+    fileprivate init(_ record: TreeCursor.Record) {
+      unsafe key = record.key.assumingMemoryBound(to: UInt8.self)
+      unsafe value = record.value.assumingMemoryBound(to: UInt8.self)
+      (keyCount, valueCount) = (record.keyCount, record.valueCount)
+    }
+
+    /// - Precondition: the key is not empty.
+    @unsafe fileprivate init(_ record: Cursor.Record) {
+      unsafe key = record.key.withUnsafeBufferPointer { $0.baseAddress! }
+      // An empty value has no address.
+      unsafe value = record.value.withUnsafeBufferPointer { $0.baseAddress } ?? key
+      (keyCount, valueCount) = (record.key.count, record.value.count)
+    }
+  }
+
+  /// No run is longer.
+  package static let longest = 64
+
+  private var cursor: TreeCursor
+  /// For a file whose pages are not read here: LMDB's cursor, with runs of one record.
+  private var other: Cursor?
+  @usableFromInline let records: UnsafeMutablePointer<Record>
+  /// The number of records in the present run; 0 at the end.
+  @usableFromInline private(set) package var count = 0
+
+  /// Shows the run that begins with the first record whose key is not less than `start`.
+  @unsafe @_lifetime(immortal)
+  init(_ tree: Tree, in table: PageTable, numberKeys: Bool, from start: Span<UInt8>)
+    throws(LMDBError)
+  {
+    cursor = TreeCursor(tree, in: table, numberKeys: numberKeys)
+    other = nil
+    unsafe records = .allocate(capacity: Self.longest)
+    let first = try unsafe start.withUnsafeBytes { (bytes) throws(LMDBError) in
+      try unsafe cursor.seek(SearchKey(bytes.baseAddress!, count: bytes.count))
+    }
+    if let first { count = unsafe cursor.fill(records, from: first) }
+  }
+
+  @unsafe @_lifetime(copy cursor)
+  fileprivate init(_ cursor: consuming Cursor, in table: PageTable, from start: Span<UInt8>)
+    throws(LMDBError)
+  {
+    self.cursor = TreeCursor(.empty, in: table, numberKeys: false)
+    other = .some(cursor)
+    unsafe records = .allocate(capacity: 1)
+    try show(other!.seek(start))
+  }
+
+  deinit { unsafe records.deallocate() }
+
+  /// Shows the next run; behind the last one `count` is 0.
+  @_lifetime(self: copy self)
+  package mutating func next() throws(LMDBError) {
+    if other != nil { return try show(other!.next()) }
+    count = 0
+    if let first = try cursor.next() { count = unsafe cursor.fill(records, from: first) }
+  }
+
+  private mutating func show(_ record: Cursor.Record?) {
+    count = 0
+    guard let record else { return }
+    unsafe records[0] = Record(record)
+    count = 1
+  }
+
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  public func key(_ index: Int) -> Span<UInt8> {
+    precondition(index >= 0 && index < count)
+    let bytes = unsafe Span(_unsafeStart: records[index].key, count: records[index].keyCount)
+    return unsafe _overrideLifetime(bytes, copying: self)
+  }
+
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  public func value(_ index: Int) -> Span<UInt8> {
+    precondition(index >= 0 && index < count)
+    let bytes = unsafe Span(_unsafeStart: records[index].value, count: records[index].valueCount)
+    return unsafe _overrideLifetime(bytes, copying: self)
+  }
+}
+
+extension ReadTransaction {
+  /// The records whose keys are not less than `start`.
+  ///
+  /// - Precondition: `start` is not empty.
+  @_lifetime(borrow self)
+  package func runs(from start: Span<UInt8>, in database: Database) throws(LMDBError) -> RecordRuns
+  {
+    let pages = unsafe slot.pointee.snapshot.pages
+    guard pages.isReadable else {
+      let runs = try unsafe RecordRuns(cursor(in: database), in: pages.table, from: start)
+      return unsafe _overrideLifetime(runs, borrowing: self)
+    }
+    guard let tree = tree(of: database) else { throw .damagedPage }
+    let runs = try unsafe RecordRuns(
+      tree, in: pages.table, numberKeys: database == .free, from: start)
+    return unsafe _overrideLifetime(runs, borrowing: self)
+  }
+}
+
+extension TreeCursor {
+  /// Puts a record and those behind it in its leaf into `records`, and moves to the last of them.
+  ///
+  /// The run ends in front of a record that is damaged, or whose value lies on pages of its own. The next move comes to it.
+  ///
+  /// - Returns: their number, at most ``RecordRuns/longest``.
+  @unsafe fileprivate mutating func fill(
+    _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
+  ) -> Int {
+    unsafe records[0] = RecordRuns.Record(first)
+    if numberKeys { return 1 }
+    let (page, table, pageSize) = (leaf.page, table, table.pageSize)
+    if tree.depth > 1 { Self.prefetchLeaves(behind: branch, in: table) }
+    var former = unsafe SearchKey(first.key, count: first.keyCount, readable: 8)
+    var index = leaf.index &+ 1
+    var count = 1
+    while index < page.count, count < RecordRuns.longest,
+      let node = page.node(index, pageSize: pageSize), node.flags == 0
+    {
+      let key = unsafe SearchKey(node.key, count: node.keyCount, readable: 8)
+      let value = table.value(of: node, in: page)
+      guard unsafe former.isBefore(key), let start = unsafe value.start else { break }
+      unsafe records[count] = RecordRuns.Record(
+        Record(key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count))
+      for line in 1...3 { unsafe larder_prefetch(node.start + 64 &* line) }
+      unsafe former = unsafe key
+      count &+= 1
+      index &+= 1
+    }
+    unsafe move(to: index &- 1, key: former)
+    return count
+  }
+
+  /// Starts fetching the beginnings of the records in the next leaf, and the header of the leaf behind it.
+  private static func prefetchLeaves(behind place: Level, in table: PageTable) {
+    guard let next = leaf(place.index &+ 1, of: place.page, in: table),
+      let page = TreePage(next, isLeaf: true, in: table)
+    else { return }
+    for index in 0..<min(page.count, 32) { page.prefetch(index, lines: 1) }
+    if let later = leaf(place.index &+ 2, of: place.page, in: table) {
+      unsafe larder_prefetch(table.address(of: later))
+    }
+  }
+
+  /// The number of a page of the table, or nil.
+  @inline(__always)
+  private static func leaf(_ index: Int, of branch: TreePage, in table: PageTable) -> UInt64? {
+    guard index < branch.count, let node = branch.node(index, pageSize: table.pageSize),
+      table.contains(node.child)
+    else { return nil }
+    return node.child
+  }
+}

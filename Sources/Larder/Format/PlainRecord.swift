@@ -1,0 +1,47 @@
+import LMDB
+import LarderSystem
+
+/// The facts of a record whose header has one of the two forms that most entries have, and no fields: all that a scan needs.
+///
+/// To make an ``EntryHeader`` of each record takes a scan longer than the checksum.
+struct PlainRecord {
+  let written: Int64
+  let expires: Int64
+  /// Bytes of the header.
+  let size: Int
+
+  /// Nil for a header of another form, and for a record that is verified only once.
+  @inline(__always)
+  init?(_ record: Span<UInt8>) {
+    guard record.count >= EntryHeader.plainSize, record.count <= VerifiedValues.threshold else {
+      return nil
+    }
+    let bytes = record.extracting(0..<EntryHeader.plainSize)
+    let form = UInt16(truncatingIfNeeded: bytes.word(at: 8))
+    written = Int64(bitPattern: bytes.word(at: 9) &>> 16)
+    switch form & ~UInt16(EntryHeader.Flags.pinned.rawValue) {
+    case EntryHeader.Form.plain:
+      expires = written &+ Int64(bytes.halfWord(at: 21))
+      size = EntryHeader.plainSize
+    case 0:
+      expires = EntryHeader.never
+      size = EntryHeader.plainSize &- 4
+    default: return nil
+    }
+  }
+
+  /// The value of a record that has such a header.
+  @inline(__always)
+  @_lifetime(copy record)
+  static func payload(of record: Span<UInt8>) -> Span<UInt8> {
+    let form = record.halfWord(at: 8) & ~UInt32(EntryHeader.Flags.pinned.rawValue) & 0xFFFF
+    let size = form == 0 ? EntryHeader.plainSize &- 4 : EntryHeader.plainSize
+    return record.extracting(size..<record.count)
+  }
+
+  /// Whether it is certainly fresh at `now`, and will be for as long as the coarse clock may be behind.
+  @inline(__always)
+  func isFresh(at now: Int64) -> Bool {
+    expires == EntryHeader.never || (now &+ 10 < expires && written &- 60_000 <= now)
+  }
+}

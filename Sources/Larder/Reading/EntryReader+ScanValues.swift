@@ -1,0 +1,147 @@
+import LMDB
+import LarderSystem
+
+/// A record that a scan comes to.
+struct ScannedRecord: ~Escapable {
+  let entryKey: Span<UInt8>
+  let record: Span<UInt8>
+  /// Whether it is an entry with a plain header and a short key, fresh and intact.
+  let isPlain: Bool
+  /// When its run was read.
+  let now: Int64
+
+  @_lifetime(copy entryKey, copy record)
+  @inline(__always)
+  init(_ entryKey: Span<UInt8>, _ record: Span<UInt8>, isPlain: Bool, now: Int64) {
+    self.entryKey = entryKey
+    self.record = record
+    self.isPlain = isPlain
+    self.now = now
+  }
+
+  /// - Precondition: the entry key ends with a short key.
+  @inline(__always)
+  var key: Span<UInt8> {
+    @_lifetime(copy self)
+    get { entryKey.extracting(4..<entryKey.count &- 1) }
+  }
+}
+
+extension EntryReader {
+  /// Visits the keys and values of the fresh entries of a namespace as ``scan(_:prefix:behind:in:_:)`` does.
+  ///
+  /// Nothing is allocated for an entry with a short key, a value in one piece, no tags and no time to idle.
+  func scanValues(
+    of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    in transaction: borrowing ReadTransaction,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+  ) throws -> ScanPosition {
+    try scanRecords(id, prefix: prefix, behind: position, findsPlain: true, in: transaction) {
+      found in
+      guard found.isPlain else {
+        return try visitOther(found, of: namespace, id, prefix, in: transaction, visit)
+      }
+      guard prefix.isEmpty || found.key.starts(with: prefix.span) else { return true }
+      return try visit(found.key, PlainRecord.payload(of: found.record))
+    }
+  }
+
+  /// Visits the keys of the entries of a namespace that have not expired, and reads neither values nor the use of entries.
+  func scanKeys(
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
+  ) throws -> ScanPosition {
+    try scanRecords(id, prefix: prefix, behind: position, findsPlain: true, in: transaction) {
+      found in
+      if found.isPlain {
+        return try prefix.isEmpty || found.key.starts(with: prefix.span) ? visit(found.key) : true
+      }
+      if let header = simpleHeader(of: found) {
+        guard isIntact(found, header, id, prefix),
+          clock.state(of: header, at: found.now) != .expired
+        else { return true }
+        return try visit(found.key)
+      }
+      guard
+        let (entry, key) = try intactEntry(
+          found.entryKey, found.record, id, prefix, in: transaction),
+        facts(of: entry, key: Key(key), namespace: "", owners: []).state != .expired
+      else { return true }
+      return try visit(key.span)
+    }
+  }
+
+  /// Which records of a run are entries of a namespace with a plain header, fresh and intact: a bit for each.
+  ///
+  /// In a loop of its own, where nothing else needs the registers.
+  @inline(never)
+  func plainEntries(
+    in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64
+  ) -> UInt64 {
+    if transforms.hasRequired { return 0 }
+    var found: UInt64 = 0
+    for index in 0..<runs.count {
+      let key = runs.key(index)
+      let record = runs.value(index)
+      guard key.count > 5, key[key.count &- 1] == 0,
+        let plain = PlainRecord(record), plain.isFresh(at: now),
+        EntryHeader.isIntact(
+          record, keyHash: Checksum.keyHash(of: key.extracting(4..<key.count &- 1), in: id))
+      else { continue }
+      found |= 1 &<< UInt64(truncatingIfNeeded: index)
+    }
+    return found
+  }
+
+  /// The header of an entry with a short key and a value in one piece; nil for a rarer record.
+  private func simpleHeader(of found: ScannedRecord) -> EntryHeader? {
+    let count = found.entryKey.count
+    guard count > 5, found.entryKey[count - 1] == 0, !transforms.hasRequired,
+      let header = EntryHeader(found.record), header.flags.isSubset(of: .pinned)
+    else { return nil }
+    return header
+  }
+
+  /// Whether the key of such an entry begins with `prefix`, and its checksum matches.
+  private func isIntact(
+    _ found: ScannedRecord, _ header: EntryHeader, _ id: NamespaceID, _ prefix: [UInt8]
+  ) -> Bool {
+    (prefix.isEmpty || found.key.starts(with: prefix.span))
+      && isIntact(
+        header, record: found.record, keyHash: Checksum.keyHash(of: found.key, in: id))
+  }
+
+  /// Visits a record without a plain header, or one that is not fresh.
+  @inline(never)
+  private func visitOther(
+    _ found: ScannedRecord, of namespace: Store.Namespace, _ id: NamespaceID, _ prefix: [UInt8],
+    in transaction: borrowing ReadTransaction,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+  ) throws -> Bool {
+    let record = found.record
+    guard let header = simpleHeader(of: found) else {
+      return try visitUncommon(
+        found.entryKey, record, of: namespace, id, prefix, in: transaction, visit)
+    }
+    guard clock.state(of: header, at: found.now) == .fresh, isIntact(found, header, id, prefix)
+    else { return true }
+    return try visit(found.key, record.extracting(header.payloadStart..<record.count))
+  }
+
+  @inline(never)
+  private func visitUncommon(
+    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace,
+    _ id: NamespaceID, _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+  ) throws -> Bool {
+    guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction) else {
+      return true
+    }
+    let facts = facts(of: entry, key: Key(key), namespace: namespace.name, owners: [])
+    guard facts.state == .fresh, !facts.isNegative else { return true }
+    let payload = record.extracting(entry.header.payloadStart..<record.count)
+    return try withValue(of: entry, payload, key: key, in: transaction) {
+      try visit(key.span, $0)
+    } ?? true
+  }
+}
