@@ -36,18 +36,19 @@ extension LocalCopies {
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in
       var found: [LogRecord] = []
-      var known: [String: Store.Namespace?] = [:]
+      var known: [String: Bool] = [:]
       var index = 0
       while index < changes.count {
         guard let name = changes[index].namespace else {
           index += 1
           continue
         }
-        let namespace = try known[name] ?? sharedNamespace(name, in: snapshot)
-        known[name] = .some(namespace)
+        let isShared = try known[name] ?? state.isNoted(name, in: snapshot)
+        known[name] = isShared
+        let namespace = store.namespace(name)
         // The records of one namespace often follow each other.
         while index < changes.count, changes[index].namespace == name {
-          if let namespace, try changes[index].concerns(namespace, in: snapshot) {
+          if isShared, try changes[index].concerns(namespace, in: snapshot) {
             found.append(changes[index])
           }
           index += 1
@@ -55,13 +56,6 @@ extension LocalCopies {
       }
       return found
     }
-  }
-
-  /// Nil for a namespace that has no copies of the tier, which the log does not change.
-  private func sharedNamespace(
-    _ name: String, in snapshot: borrowing Snapshot
-  ) throws -> Store.Namespace? {
-    try state.isNoted(name, in: snapshot) ? store.namespace(name) : nil
   }
 
   private static func tags(in changes: [LogRecord]) -> Set<String> {
