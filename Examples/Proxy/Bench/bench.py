@@ -5,7 +5,8 @@ usage: bench.py LARDER_PROXY [SECONDS]
 
 Needs nginx and wrk (Debian: nginx-light, wrk), and varnishd (varnish) for the lines of Varnish. Prints a Markdown table for bodies of 1 KB and 64 KB: processor time
 per hit (user and system, all processes of the server, from /proc), hits per second, the 99th percentile of the latency, and memory
-(resident, with pages of the store that the process maps). The order of the servers changes from round to round, and the table has
+(resident, with pages of the store that the process maps). The second percentile is of a load that all servers bear: each
+connection pauses for 1 to 3 ms before a request. The order of the servers changes from round to round, and the table has
 the median of three rounds: other work on the machine then affects all servers alike. Processor time is the figure to compare on a busy
 machine.
 """
@@ -25,6 +26,8 @@ ROUNDS = 3
 CONNECTIONS = 32
 THREADS = os.cpu_count() or 2
 TICK = os.sysconf("SC_CLK_TCK")
+PAUSE = "function delay() return math.random(1, 3) end"
+PAUSED_SECONDS = 2
 BODIES = {"1 KB": 1024, "64 KB": 65536}
 
 
@@ -107,18 +110,26 @@ def wait_for(url):
     sys.exit(f"no server answers {url}")
 
 
-def measure(port, path, pid, seconds):
-    url = f"http://127.0.0.1:{port}/{path}"
-    before = processor_time(pid)
-    text = subprocess.run(["wrk", f"-t{THREADS}", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", url],
-                          capture_output=True, text=True, check=True).stdout
-    used = processor_time(pid) - before
+def load(url, seconds, *options):
+    """The requests, their number per second and the 99th percentile of their latency in milliseconds."""
+    text = subprocess.run(
+        ["wrk", f"-t{THREADS}", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", *options, url],
+        capture_output=True, text=True, check=True).stdout
     count = int(re.search(r"(\d+) requests in", text).group(1))
     if "Non-2xx" in text or "Socket errors" in text or not count:
         sys.exit(f"{url}: errors\n{text}")
     number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", text).groups()
-    p99 = float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
-    return used / count * 1e6, float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1)), p99, memory(pid)
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))
+    return count, rate, float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+
+
+def measure(port, path, pid, seconds, script):
+    url = f"http://127.0.0.1:{port}/{path}"
+    before = processor_time(pid)
+    count, rate, p99 = load(url, seconds)
+    used = processor_time(pid) - before
+    _, paused_rate, paused_p99 = load(url, PAUSED_SECONDS, "-s", str(script))
+    return used / count * 1e6, rate, p99, paused_rate, paused_p99, memory(pid)
 
 
 def main():
@@ -136,23 +147,26 @@ def main():
                 for _ in range(2):
                     assert len(wait_for(f"http://127.0.0.1:{port}/{name.replace(' ', '')}")) == size
         results = {}
+        script = folder / "pause.lua"
+        script.write_text(PAUSE)
         names = list(servers)
         for number in range(ROUNDS):
             for body in BODIES:
                 for name in names[number % len(names):] + names[:number % len(names)]:
                     port, process = servers[name]
-                    figures = measure(port, body.replace(" ", ""), process.pid, seconds)
+                    figures = measure(port, body.replace(" ", ""), process.pid, seconds, script)
                     results.setdefault((body, name), []).append(figures)
         print(f"wrk: {THREADS} threads, {CONNECTIONS} connections, {seconds} s, median of {ROUNDS} rounds\n")
-        print("| hits of | server | processor time per hit | of nginx's | hits per second | of nginx's | p99 | memory |")
-        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        print("| hits of | server | processor time per hit | of nginx's | hits per second | of nginx's | p99 "
+              "| p99 with pauses | memory |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
         for body in BODIES:
             medians = {name: [statistics.median(column) for column in zip(*results[body, name])] for name in names}
             base = medians["nginx"]
             for name in names:
-                cpu, rate, p99, size = medians[name]
+                cpu, rate, p99, paused_rate, paused_p99, size = medians[name]
                 print(f"| {body} | {name} | {cpu:.1f} us | {cpu / base[0]:.2f} | {rate:,.0f} | {rate / base[1]:.2f} "
-                      f"| {p99:.1f} ms | {size:.0f} MB |")
+                      f"| {p99:.1f} ms | {paused_p99:.1f} ms at {paused_rate:,.0f} | {size:.0f} MB |")
     finally:
         for process in processes:
             process.terminate()

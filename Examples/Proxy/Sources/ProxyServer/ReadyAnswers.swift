@@ -31,6 +31,7 @@ final class ReadyAnswers {
   private var recognizer: PlainRequests?
   /// How many answers were given from here.
   private(set) var count = 0
+  var turn = LoopTurn()
 
   /// The answer to the request that `bytes` are, and its head; nil if the cache must be asked.
   func answer(to bytes: Span<UInt8>) -> (ReadyAnswer, head: [UInt8])? {
@@ -111,10 +112,15 @@ final class ReadyAnswersByLoop: Sendable {
   private let all = Mutex<[ObjectIdentifier: NIOLoopBound<ReadyAnswers>]>([:])
 
   /// How many answers were given.
-  func count() async throws -> Int {
+  func count() async throws -> Int { try await sum { $0.count } }
+
+  /// How often the event loops have given way to others.
+  func turns() async throws -> Int { try await sum { $0.turn.count } }
+
+  private func sum(_ number: @escaping @Sendable (ReadyAnswers) -> Int) async throws -> Int {
     var sum = 0
     for answers in all.withLock({ Array($0.values) }) {
-      sum += try await answers.eventLoop.submit { answers.value.count }.get()
+      sum += try await answers.eventLoop.submit { number(answers.value) }.get()
     }
     return sum
   }

@@ -56,6 +56,7 @@ final class ReadyResponder {
       held.release(size)
       deadline.begin(limits.idle)
     }
+    answers.turn.countAnswer()
     return true
   }
 

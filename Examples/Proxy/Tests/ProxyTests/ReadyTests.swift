@@ -58,6 +58,18 @@ import Testing
     try await bench.stop()
   }
 
+  @Test func `the event loop gives way between ready answers`() async throws {
+    let bench = try await Bench(RawOrigin(Self.response(Self.fresh, "body")))
+    let client = try await Client(bench)
+    for _ in 0..<LoopTurn.batch + 1 { _ = try await client.get() }
+    let ready = try #require(bench.server.ready)
+    #expect(try await ready.turns() == 0)
+    for _ in 0..<2 { _ = try await client.get() }
+    #expect(try await ready.turns() == 1)
+    client.client.close()
+    try await bench.stop()
+  }
+
   @Test func `the age is that of each request, and a stale response is not given`() async throws {
     let clock = ManualClock()
     var limits = ProxyLimits()
