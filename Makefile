@@ -7,8 +7,12 @@ SWIFT ?= swift
 
 .PHONY: all run test trials sanitize proxy proxy-bench shared valkey fleet client hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
-all: packages
+# SwiftPM compiles all modules once more when it builds for the second time, so make itself decides whether to build.
+PROGRAM = .build/release/larder
+all: $(PROGRAM)
+$(PROGRAM): Package.swift $(shell find Sources -type f) | packages
 	$(SWIFT) build -c release --product larder
+	@touch $@
 
 # The system libraries, installed only where they are missing.
 packages:
