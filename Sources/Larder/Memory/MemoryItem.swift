@@ -6,6 +6,7 @@ import Synchronization
 ///
 /// A pair of namespace id and version names one value for ever, so the value never changes. The facts that a touch or a
 /// commit can change are atomics that belong together, and are read and written under the lock of the item's shard.
+/// `Sendable` is unchecked because the compiler checks no class that another inherits from; all properties are constants.
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
