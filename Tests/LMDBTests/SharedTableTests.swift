@@ -149,6 +149,16 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: file + ".new"))
   }
 
+  @Test func `a process waits for another one whose disk is slow to make the file`() throws {
+    let peer = try PeerProcess("words", directory.store)
+    #expect(peer.line() == "open")
+    let made = SharedWords.of(environment).open(making: 64) { _ in
+      do { try peer.say("open 64") } catch { Issue.record(error) }
+      usleep(300_000)
+    }
+    #expect(made && peer.line() == "true 64")
+  }
+
   @Test func `whoever maps a file that was replaced goes on with the new one`() throws {
     let first = SharedWords.of(environment)
     let second = SharedWords.of(environment)

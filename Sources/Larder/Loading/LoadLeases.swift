@@ -40,8 +40,10 @@ final class LoadLeases: Sendable {
   private let state = Mutex(State())
   /// The machine's monotonic clock in milliseconds, which all processes share; not the store's, which tests move.
   private let machine: @Sendable () -> Int64
-  /// The file could not be mapped.
-  private let isWithout = Atomic(false)
+  /// Until when this process does without leases, because it could not map the file.
+  private let pauseEnd = Atomic(Int64.min)
+  /// How long it does without them, in milliseconds.
+  static let pause: Int64 = 10_000
 
   init(table: LeaseTable, machine: @escaping @Sendable () -> Int64) {
     self.table = table
@@ -60,9 +62,9 @@ final class LoadLeases: Sendable {
 
   /// Tries to take the lease on a key for a new load.
   func take(_ hash: UInt64) -> Attempt {
-    guard !isWithout.load(ordering: .relaxed) else { return .unneeded }
+    guard now >= pauseEnd.load(ordering: .relaxed) else { return .unneeded }
     guard table.open() else {
-      isWithout.store(true, ordering: .relaxed)
+      pauseEnd.store(now + Self.pause, ordering: .relaxed)
       return .unneeded
     }
     let place = LeaseTable.place(of: hash)

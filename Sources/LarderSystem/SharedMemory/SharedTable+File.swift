@@ -2,6 +2,10 @@ import CLarderSystem
 import Synchronization
 
 extension SharedTable {
+  /// How long an opening process waits for another one that makes the file: a slow disk takes a second to allocate it, and a
+  /// process that was stopped meanwhile must not hold up the others for ever.
+  private static let openingTimeout = Duration.seconds(2)
+
   /// Maps the file for reading and writing; creates one with `count` words, all 0, if there is no usable file.
   ///
   /// - Parameter prepare: fills a new file before other processes can see it.
@@ -14,7 +18,7 @@ extension SharedTable {
     return maps.withLock { maps in
       if isSound(&maps, writable: true) { return true }
       if unsafe install(find(writable: true), in: &maps) { return true }
-      return replacing.withLockIfPossible(lockTimeout: .milliseconds(100)) {
+      return replacing.withLockIfPossible(lockTimeout: Self.openingTimeout) {
         if unsafe install(find(writable: true), in: &maps) { return true }
         return unsafe install(make(count, filling: prepare), in: &maps)
       } ?? false

@@ -209,12 +209,20 @@ import Testing
     }
   }
 
-  @Test func `without the file each process loads for itself`() async throws {
+  @Test func `without the file each process loads for itself, and tries again later`() async throws
+  {
     try await withCache { boards in
-      try FileManager.default.createDirectory(
-        atPath: boards.namespace.store.path + "/leases", withIntermediateDirectories: false)
+      let path = boards.namespace.store.path + "/leases"
+      let leases = try #require(boards.namespace.engine.leases)
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
       #expect(try await load("thun", from: boards).value.value == "load 1")
-      try FileManager.default.removeItem(atPath: boards.namespace.store.path + "/leases")
+      try FileManager.default.removeItem(atPath: path)
+      machine.advance(by: LoadLeases.pause - 1)
+      #expect(try await load("bern", from: boards).value.value == "load 2")
+      #expect(leases.table.standing(0, at: machine.now) == .unavailable)
+      machine.advance(by: 1)
+      #expect(try await load("basel", from: boards).value.value == "load 3")
+      #expect(leases.table.standing(0, at: machine.now) == .free)
     }
   }
 }
