@@ -177,6 +177,24 @@ import Testing
     environment.close()
   }
 
+  @Test func `checkpointed: freed pages get a checkpoint early, though the file does not grow`()
+    throws
+  {
+    let environment = try Fixture.open(directory.store, options(.checkpointed))
+    let file = try RecoveryFile(opening: directory.store + "/recovery")
+    try environment.set([1], Fixture.filling(1, count: 60 << 20))
+    try environment.set([1], [1])
+    for number in 2..<4 {
+      try environment.sync()
+      try environment.set([5], [UInt8(number)])
+    }
+    let (first, pages) = (environment.lastTransaction, environment.meta.pages)
+    for number in 0..<20 { try environment.set([5], Fixture.filling(number, count: 1 << 20)) }
+    #expect(try eventually { try (file.read()?.recoveryPoint?.transaction ?? 0) > first })
+    #expect(environment.meta.pages == pages)
+    environment.close()
+  }
+
   @Test func `checkpointed: a killed writer's pin is let go of by the next checkpoint`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])

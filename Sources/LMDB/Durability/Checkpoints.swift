@@ -12,17 +12,19 @@ final class Checkpoints: Sendable {
   let lock = WriterLock()
   let state = Mutex(State())
 
-  /// How many bytes the file may grow before a checkpoint is made early: while the pin stays, freed pages are not reused.
-  static let growth = 16 << 20
+  /// How many bytes of pages may be freed, or how much the file may grow, before a checkpoint is made early. While the pin stays,
+  /// pages that were freed after it cannot be reused, so small entries that change all the time would fill a large file.
+  static let mostUnusable = 16 << 20
 
   struct State: Sendable {
     /// While a pin exists, no process overwrites the pages of the last checkpoint.
     var pin: Pin?
     /// When this process made the first commit after the last checkpoint.
     var unsavedSince: Int64?
-    /// The pages of the file at the last checkpoint.
+    /// The pages of the file, and those that this process had freed since it opened the file, at the last checkpoint.
     var pages = 0
-    /// A checkpoint is requested at once, because the file has grown.
+    var freedPages = 0
+    /// A checkpoint is requested at once, because pages were freed or the file has grown.
     var isUrgent = false
     /// Scratch: the number of recovery records when the environment was last seen marked as dirty.
     var markedAt: UInt64?
@@ -82,17 +84,22 @@ extension Environment {
   func noteCommit() {
     hasCommitted.store(true, ordering: .relaxed)
     guard durability == .checkpointed, let checkpoints else { return }
-    let size = meta.pages * meta.pageSize
     let delay = checkpoints.state.withLock { state -> Int64? in
       let isFirst = state.unsavedSince == nil
       if isFirst { state.unsavedSince = SystemTime.monotonicMilliseconds }
-      if !state.isUrgent, size - state.pages * meta.pageSize > Checkpoints.growth {
+      if !state.isUrgent, unusableBytes(since: state) > Checkpoints.mostUnusable {
         state.isUrgent = true
         return 0
       }
       return isFirst ? checkpoints.interval : nil
     }
     if let delay { timer?.schedule(in: delay) }
+  }
+
+  /// The bytes by which the file has grown since the last checkpoint, or those of the pages that were freed. The caller owns the
+  /// writer lock.
+  func unusableBytes(since last: Checkpoints.State) -> Int {
+    max(meta.pages - last.pages, writeGuard.freedPages - last.freedPages) * meta.pageSize
   }
 
   /// At opening: commits of a process that was killed before their checkpoint get one as if they were made now.

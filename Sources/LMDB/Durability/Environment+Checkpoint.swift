@@ -38,8 +38,9 @@ extension Environment {
     }
     if hasPin {
       let age = since.map { SystemTime.monotonicMilliseconds - $0 } ?? 0
+      // Pages freed since then make no writer wait: they cost nothing but the growth.
       let growth = (meta.pages - pages) * meta.pageSize
-      if age <= 2 * checkpoints.interval, growth < 2 * Checkpoints.growth { return }
+      if age <= 2 * checkpoints.interval, growth < 2 * Checkpoints.mostUnusable { return }
     }
     try finish(begin(checkpoints, lockTimeout: lockTimeout), checkpoints, lockTimeout: lockTimeout)
   }
@@ -95,12 +96,12 @@ extension Environment {
       pin.release()
       throw .lockMismatch
     }
-    let pages = meta.pages
+    let (pages, freedPages) = (meta.pages, writeGuard.freedPages)
     let since = checkpoints.state.withLock { state in
       let since = state.unsavedSince
       state.unsavedSince = nil
       state.isUrgent = false
-      state.pages = pages
+      (state.pages, state.freedPages) = (pages, freedPages)
       return since
     }
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)

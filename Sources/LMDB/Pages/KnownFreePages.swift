@@ -11,9 +11,10 @@ struct KnownFreePages {
   func mayContain(_ page: UInt64) -> Bool { pages.contains(page) }
 
   /// - Precondition: `next` is the commit after `former`, and no later commit exists, so that the pages of both are whole.
+  /// - Returns: the number of pages that `next` freed.
   mutating func advance(
     from former: SnapshotPages, to next: SnapshotPages
-  ) throws(PageDamage) {
+  ) throws(PageDamage) -> Int {
     pages.grow(upTo: next.lastPage + 1)
     do throws(LMDBError) {
       let unchanged = try removeTaken(former, next)
@@ -25,8 +26,12 @@ struct KnownFreePages {
       }
       if let record = try cursor.last() {
         let list = try unsafe FreeList(record)
-        if list.transaction == next.id { insert(list) }
+        if list.transaction == next.id {
+          insert(list)
+          return list.count
+        }
       }
+      return 0
     } catch {
       throw PageDamage(page: next.free.root, reason: "the lists of free pages cannot be read")
     }

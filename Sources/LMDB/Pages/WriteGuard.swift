@@ -45,6 +45,8 @@ final class WriteGuard: @unchecked Sendable {
   /// The number of this process's last commit, and the ``WriteTransaction/serial`` of the write that made it.
   private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
+  /// How many pages the commits of this process have freed, but for those that a write of another process followed.
+  private(set) var freedPages = 0
   /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
   /// Whether there is any, which every call of a write asks.
@@ -73,7 +75,7 @@ final class WriteGuard: @unchecked Sendable {
       freePages = nil
       commits = 0
     } else if pages.id != former.id {
-      try freePages?.advance(from: former, to: pages)
+      freedPages += try freePages?.advance(from: former, to: pages) ?? 0
     }
     checkedPages.hasLists = freePages != nil
     commits += 1
