@@ -195,6 +195,20 @@ import Testing
     environment.close()
   }
 
+  @Test func `freed pages are counted over the commits after which known pages are forgotten`()
+    throws
+  {
+    let environment = try Fixture.open(directory.store, options(.checkpointed))
+    try environment.set([5], Fixture.filling(0, count: 40_000))
+    let before = environment.writeGuard.freedPages
+    let commits = 2 * WriteGuard.rememberedCommits
+    for number in 0..<commits { try environment.set([5], Fixture.filling(number, count: 40_000)) }
+    // 10 pages of the value and the leaf, of all commits but the last, which the next write counts.
+    let freed = environment.writeGuard.freedPages - before
+    #expect(freed >= 11 * (commits - 1) && freed <= 14 * commits)
+    environment.close()
+  }
+
   @Test func `checkpointed: a killed writer's pin is let go of by the next checkpoint`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])

@@ -21,7 +21,7 @@ final class Checkpoints: Sendable {
     var pin: Pin?
     /// When this process made the first commit after the last checkpoint.
     var unsavedSince: Int64?
-    /// The pages of the file, and those that this process had freed since it opened the file, at the last checkpoint.
+    /// The pages of the file, and ``WriteGuard/freedPages``, at the last checkpoint.
     var pages = 0
     var freedPages = 0
     /// A checkpoint is requested at once, because pages were freed or the file has grown.

@@ -79,11 +79,15 @@ struct FreeListCheck {
   private(set) var free: PageSet
   /// The number of free pages.
   private(set) var count: UInt64 = 0
+  /// The number of those that commits after `lastCounted` freed.
+  private(set) var newCount = 0
+  private let lastCounted: UInt64
   private var lists: UInt64 = 0
   private let tiling = Tiling()
 
-  init(pages: SnapshotPages) {
+  init(pages: SnapshotPages, newAfter lastCounted: UInt64 = .max) {
     self.pages = pages
+    self.lastCounted = lastCounted
     free = PageSet(upTo: Int(pages.lastPage) + 1)
     treePages = free
   }
@@ -117,10 +121,13 @@ struct FreeListCheck {
       }
       let key = unsafe PageCheck.Key(start: node.key, count: node.keyCount)
       if isLeaf {
-        guard check.number(key) >= 1, check.number(key) <= pages.id else {
+        let commit = check.number(key)
+        guard commit >= 1, commit <= pages.id else {
           throw PageDamage(page: number, reason: "a list of free pages of a commit to come")
         }
+        let before = count
         try read(pages.table.value(of: node, in: page), of: number)
+        if commit > lastCounted { newCount += Int(count - before) }
         // A damaged length of the run changes the number of the tree's pages.
         for page in pages.table.overflowRun(of: node, in: page, isFreeList: true) ?? 0..<0 {
           try note(page)

@@ -45,8 +45,10 @@ final class WriteGuard: @unchecked Sendable {
   /// The number of this process's last commit, and the ``WriteTransaction/serial`` of the write that made it.
   private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
-  /// How many pages the commits of this process have freed, but for those that a write of another process followed.
+  /// How many pages were freed by the commits, of any process, since this process's first write.
   private(set) var freedPages = 0
+  /// The last commit whose pages are among ``freedPages``.
+  private var lastCounted: UInt64?
   /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
   /// Whether there is any, which every call of a write asks.
@@ -70,12 +72,16 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.begin()
     recentPaths.forget()
     let isKnown = pages.id == former.id || pages.id == ownCommit.id
+    lastCounted = lastCounted ?? pages.id
     if !isKnown || commits >= Self.rememberedCommits {
       checkedPages.forget()
       freePages = nil
       commits = 0
     } else if pages.id != former.id {
-      freedPages += try freePages?.advance(from: former, to: pages) ?? 0
+      if let freed = try freePages?.advance(from: former, to: pages) {
+        freedPages += freed
+        lastCounted = pages.id
+      }
     }
     checkedPages.hasLists = freePages != nil
     commits += 1
@@ -92,8 +98,7 @@ final class WriteGuard: @unchecked Sendable {
   /// Checks, before the first change, the lists that LMDB takes pages from.
   func checkFreeLists() throws(PageDamage) {
     if freePages != nil { return }
-    var check = FreeListCheck(pages: pages)
-    try check.run()
+    let check = try readFreeLists()
     var used = 2 + pages.main.pages + pages.free.pages
     for index in names.indices {
       used += try tree(of: Database(handle: UInt32(index) + 2)).pages
@@ -115,10 +120,17 @@ final class WriteGuard: @unchecked Sendable {
   /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
     guard freePages?.mayContain(page) == true else { return false }
-    var check = FreeListCheck(pages: pages)
-    try check.run()
+    let check = try readFreeLists()
     freePages = KnownFreePages(check.free)
     return check.free.contains(page)
+  }
+
+  private func readFreeLists() throws(PageDamage) -> FreeListCheck {
+    var check = FreeListCheck(pages: pages, newAfter: lastCounted ?? pages.id)
+    try check.run()
+    freedPages += check.newCount
+    lastCounted = pages.id
+    return check
   }
 
   /// Runs a check; if it finds damage the environment refuses writes from now on.
