@@ -56,8 +56,9 @@
                 connection.close()
                 completion(.failure(ConnectionError(reason: reason)))
               } else {
-                channel.closeFuture.whenComplete { _ in onClose(connection) }
                 completion(.success(connection))
+                // Afterwards, so that a connection that has ended already is never taken into use after its end.
+                channel.closeFuture.whenComplete { _ in onClose(connection) }
               }
             }
           }

@@ -76,6 +76,29 @@ struct SharedCacheTests {
     #expect(harness.isHit() == isStored)
   }
 
+  /// The fields of such a 304 are those of one user, and would be served to all.
+  @Test(arguments: [
+    ("private, max-age=9", false, false), ("max-age=9", true, false),
+    ("public, max-age=9", true, true), ("max-age=9", false, true),
+  ])
+  func `RFC 9111, 3.5 and 5.2.2.7: a 304 for one user ends the stored one after this use`(
+    control: String, hasCredentials: Bool, isStored: Bool
+  ) {
+    for method in ["GET", "HEAD"] {
+      let harness = harness()
+      harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+      harness.wait(3)
+      let status = method == "GET" ? 304 : 200
+      let result = harness.ask(
+        request(method, "/a", hasCredentials ? Self.alice : [])
+      ) { _ in
+        (response(status, [("Cache-Control", control), ("ETag", "\"1\""), ("X-User", "a")]), "")
+      }
+      #expect(result.fields[HTTPField.Name("X-User")!] == "a")
+      #expect(harness.held.count == (isStored ? 1 : 0), "\(method) \(control)")
+    }
+  }
+
   @Test func `user information and partition fields are credentials, too`() {
     let harness = harness()
     harness.rules.policy.partitionFields = [.cookie]

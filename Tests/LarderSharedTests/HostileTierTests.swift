@@ -32,6 +32,19 @@ import Testing
     }
   }
 
+  private struct OneReply: CommandSender {
+    let reply: Reply
+    func send(_ command: Command) async throws(LarderError) -> Reply { reply }
+  }
+
+  /// A key of another program under the name of a lease: whoever waits must not ask the server again at once.
+  @Test func aLeaseWithoutAnEndIsHeldForLong() async throws {
+    let sender = OneReply(reply: .list([.number(3), .number(-1)]))
+    let answer = try await StreamTier(sender, application: "test").acquire(
+      SharedKey(namespace: "n", bytes: [1]), rejecting: nil, as: LeaseToken(), for: .seconds(3))
+    #expect(answer == .held(.seconds(60)))
+  }
+
   @Test func randomRepliesNeverTrapAndTheLoadRuns() async throws {
     let seed = TestSettings.seed
     let sender = RandomSender(seed)

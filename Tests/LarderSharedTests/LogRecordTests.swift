@@ -31,6 +31,12 @@ import Testing
     #expect(first?.previous == nil && first?.subject == .nothing && first?.digest != nil)
   }
 
+  @Test func `a record of a later version has a place`() {
+    let reply = Self.reply("grow 0123456789ab cdef01234567 6 prices")
+    #expect(LogRecord(reply) == nil)
+    #expect(LogRecord(reply, isOfAnyKind: true)?.digest == 0x0123_4567_89ab)
+  }
+
   @Test(arguments: [
     "", "set", "set 0123456789ab cdef01234567 3", "set 0123456789ab cdef01234567 7 prices",
     "set 0123456789ab cdef01234567 -1 prices", "set 0123456789ab cdef01234567 x prices",

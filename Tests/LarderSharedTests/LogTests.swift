@@ -232,6 +232,39 @@ import Testing
     }
   }
 
+  /// A server whose clock was set back counts on within one millisecond, by more than a word has room for.
+  @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
+    let tier = MemoryTier()
+    let machine = try Machine(tier)
+    // The reader replaces all positions once, when it begins.
+    try await machine.follow(tier)
+    let key = SharedKey(namespace: "n", bytes: [1])
+    let fetched = Position(milliseconds: 1_900_000_000_000, sequence: 2 << 20)
+    #expect(machine.copies.isCurrent(key, tags: [], at: fetched))
+    machine.copies.recent.note(
+      RecentChanges.name(of: key),
+      at: Position(milliseconds: 1_900_000_000_000, sequence: 3 << 20))
+    #expect(!machine.copies.isCurrent(key, tags: [], at: fetched))
+    try machine.store.close()
+  }
+
+  @Test func keysThatNoStoreTakesAreNotInTheLog() async throws {
+    let tier = MemoryTier()
+    let machine = try Machine(tier)
+    try await machine.cache.set("1", for: "a")
+    try await machine.follow(tier)
+    let newest = tier.newest
+    for key in ["", String(repeating: "x", count: Key.longest + 1)] {
+      try await machine.cache.remove(key)
+      let error = await #expect(throws: LarderError.self) {
+        try await machine.cache.set("1", for: key)
+      }
+      #expect(error?.code == .invalidArgument)
+    }
+    #expect(tier.newest == newest)
+    try machine.store.close()
+  }
+
   @Test func positionsFitIntoAWord() {
     let positions = [
       Position.zero, Position(milliseconds: 1, sequence: 2),

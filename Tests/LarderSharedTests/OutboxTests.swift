@@ -141,6 +141,24 @@ import Testing
     #expect(breaker.admits(at: .seconds(1)))
   }
 
+  @Test func requestsOfTasksThatAreCancelledAreNoFailures() async {
+    let breaker = Breaker()
+    for _ in 0..<2 * Breaker.mostFailures {
+      let task = Task {
+        while !Task.isCancelled { await Task.yield() }
+        await #expect(throws: LarderError.self) {
+          try await breaker.run(ManualClock(), isInTouch: false) { () throws(LarderError) in
+            throw LarderError(.unanswered, "the task was cancelled before the reply")
+          }
+        }
+      }
+      task.cancel()
+      await task.value
+    }
+    #expect(breaker.openings == 0)
+    #expect(breaker.admits(at: .zero))
+  }
+
   @Test func thePauseDoublesUpToHalfAMinute() {
     let breaker = Breaker()
     for _ in 0..<5 { breaker.failed(at: .zero, part: 1) }

@@ -43,6 +43,24 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     #expect(try await two.cache.value(for: "a") { "loaded" } == "loaded")
     for machine in [one, two] { #expect(try machine.store.verify().faults == []) }
   }
+
+  /// Another program writes into the log, or a later version writes records of a new kind.
+  @Test func aRecordThatCannotBeReadIsAGap() async throws {
+    let server = try await Server()
+    let store = try Store.temporary()
+    let shared = try Shared(server.sender, application: "shop", options: .patient)
+    let cache = store.cache(TextCodec(), in: "prices", shared: shared)
+    try await cache.set("first", for: "a")
+    try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
+    let words = ["XADD", "shop:{0}:log", "*", "field", "value"]
+    _ = try await server.sender.send(
+      Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
+    try await waitUntil { shared.statistics.gaps == 1 }
+    try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
+    try await cache.set("second", for: "a")
+    #expect(try await cache.value(for: "a") { "loaded" } == "second")
+    #expect(shared.statistics.gaps == 1)
+  }
 }
 
 extension SharedOptions {

@@ -121,9 +121,12 @@ extension HTTPRules {
     let directives = full.directives(for: policy.kind)
     var stored = full
     stored.response.headerFields = full.fields.storable(directives, policy: policy)
-    let mayStay =
+    let isStorable =
       !directives.noStore && !RequestDirectives(fields).noStore
       || directives.mustUnderstand && Self.understands(old.response.status)
+    // The newer fields may be those of one user.
+    let credential = Principal(exchange.forward.original, policy: policy).digest
+    let mayStay = isStorable && allowsSharing(directives, credential: credential)
     return (
       full, mayStay && stored.keptUntil(policy: policy) > exchange.received ? stored : nil
     )

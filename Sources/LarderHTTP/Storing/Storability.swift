@@ -73,7 +73,7 @@ extension HTTPRules {
   }
 
   /// Whether the response may be stored for all users (RFC 9111, sections 3.5 and 5.2.2.7).
-  private func allowsSharing(_ directives: ResponseDirectives, credential: String?) -> Bool {
+  func allowsSharing(_ directives: ResponseDirectives, credential: String?) -> Bool {
     guard policy.kind == .shared else { return true }
     return !directives.isPrivate
       && (credential == nil || directives.allowsSharingWithCredentials)

@@ -76,7 +76,8 @@ final class Breaker: Sendable {
       succeeded()
       return result
     } catch {
-      failed(at: clock.monotonic)
+      // A caller that has gone on says nothing about the tier.
+      if !Task.isCancelled { failed(at: clock.monotonic) }
       throw error
     }
   }

@@ -13,6 +13,13 @@ extension SharedCache {
     tags: [String] = []
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    // The tier would take it, and this store would not.
+    guard key.isPossible else {
+      throw LarderError(
+        .invalidArgument,
+        "a key of \(key.bytes.count) bytes cannot be stored in namespace \(name)",
+        hint: "use 1 to \(Key.longest) bytes")
+    }
     let bytes = try local.encode(value)
     let frame = try frame(bytes, expires: expires, stale: stale, tags: tags)
     let ticket = try copies.ticket()
@@ -54,6 +61,8 @@ extension SharedCache {
   ///   in the store until some process of this machine can send it. `LarderError/Code/unreachable` if too many wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    // No store has such a key. The log would bring it to every machine, in replies of any length.
+    guard key.isPossible else { return }
     try await change(.remove(key)) { position in try await copies.remove(key, at: position) }
     local.leaveLoad(of: key.bytes)
   }
@@ -131,4 +140,9 @@ extension SharedCache {
       frame: frame.encoded(for: key, of: shared.tier.application), lifetime: frame.hard,
       tags: frame.tags)
   }
+}
+
+extension SharedKey {
+  /// Whether a store takes it.
+  fileprivate var isPossible: Bool { (1...Key.longest).contains(bytes.count) }
 }

@@ -53,7 +53,10 @@ extension RecentChanges {
     let view = words.view
     guard view.count > 0 else { return false }
     let word = position.word
-    for name in names where view.acquire(Self.slot(name)) > word { return false }
+    for name in names {
+      let change = view.acquire(Self.slot(name))
+      if change > word || change == word && position.isBeyondWord { return false }
+    }
     return true
   }
 

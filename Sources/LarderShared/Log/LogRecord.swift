@@ -38,7 +38,9 @@ extension LogRecord {
   ///
   /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`: the kind, the digest, the digest of the record before it or `-`,
   /// and how many bytes belong to the name of the namespace or tag. The name and the bytes of the key follow.
-  init?(_ reply: Reply) {
+  ///
+  /// - Parameter isOfAnyKind: whether a record of a kind that this version does not know counts, without a subject.
+  init?(_ reply: Reply, isOfAnyKind: Bool = false) {
     guard let parts = reply.list(of: 2), let id = parts[0].bytes.flatMap({ Position(id: $0) }),
       let field = parts[1].list(of: 2), field[0].bytes == [UInt8(ascii: "c")],
       let words = field[1].bytes?.split(
@@ -55,7 +57,9 @@ extension LogRecord {
       subject = .key(SharedKey(namespace: name, bytes: Array(words[4].dropFirst(length))))
     case "clear": subject = .namespace(name)
     case "invalidate": subject = .tag(name)
-    default: return nil
+    default:
+      guard isOfAnyKind else { return nil }
+      subject = .nothing
     }
     let previous = Self.digest(words[2])
     guard previous != nil || words[2].elementsEqual("-".utf8) else { return nil }

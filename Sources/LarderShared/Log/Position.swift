@@ -60,6 +60,10 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   /// and 20 of the sequence, more than a server writes in a millisecond.
   var word: UInt64 { min(milliseconds, 1 << 44 - 1) << 20 | min(sequence, 1 << 20 - 1) }
 
+  /// Whether other positions may have the same word. A server whose clock was set back counts on within one millisecond
+  /// until the clock has caught up.
+  var isBeyondWord: Bool { milliseconds >= 1 << 44 - 1 || sequence >= 1 << 20 - 1 }
+
   /// The position of a word.
   init(word: UInt64) { self.init(milliseconds: word >> 20, sequence: word & (1 << 20 - 1)) }
 

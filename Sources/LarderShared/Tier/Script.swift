@@ -85,14 +85,14 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head. `ARGV`: length of the log. Returns the newest record, with its ID; writes a first one if the head's
-  /// is not in the log.
+  /// is not in the log, or not its last one: another program has written there.
   static let newest = Script(
     "newest",
     """
     local head = redis.call('GET', KEYS[2])
     local id = head and string.match(head, '^%d+-%d+')
-    local found = id and redis.call('XRANGE', KEYS[1], id, id) or {}
-    if #found == 0 then
+    local found = id and redis.call('XRANGE', KEYS[1], id, '+', 'COUNT', 2) or {}
+    if #found ~= 1 or found[1][1] ~= id then
       id = announce(ARGV[1], 'begin', '', '')
       found = redis.call('XRANGE', KEYS[1], id, id)
     end

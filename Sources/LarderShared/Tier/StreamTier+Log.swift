@@ -6,7 +6,7 @@ extension StreamTier {
 
   public func newestRecord() async throws(LarderError) -> LogRecord {
     let reply = try await run(.newest, [names.log, names.head], [], isLogged: true)
-    guard let record = LogRecord(reply) else {
+    guard let record = LogRecord(reply, isOfAnyKind: true) else {
       throw LarderError(unexpected: reply, to: "the log", mayHaveChanged: false)
     }
     return record
@@ -20,7 +20,9 @@ extension StreamTier {
     guard let parts = reply.list(of: 2) else {
       throw LarderError(unexpected: reply, to: "look", mayHaveChanged: false)
     }
-    return (parts[0].bytes.flatMap { Position(head: $0) }, LogRecord(parts[1]))
+    return (
+      parts[0].bytes.flatMap { Position(head: $0) }, LogRecord(parts[1], isOfAnyKind: true)
+    )
   }
 
   public func records(
@@ -40,7 +42,11 @@ extension StreamTier {
     var records: [LogRecord] = []
     for element in list {
       guard let record = LogRecord(element) else {
-        throw LarderError(unexpected: element, to: "XREAD", mayHaveChanged: false)
+        // Of a later version or of another program. It follows no record that the reader has applied, so that the reader
+        // begins anew behind it.
+        records.append(
+          LogRecord(position: position, digest: 0, previous: nil, subject: .nothing))
+        break
       }
       records.append(record)
     }

@@ -74,7 +74,8 @@ public struct StreamTier: SharedTier {
       return .granted(Lease(token: token, head: head))
     case 3 where parts?.count == 2:
       guard let left = parts?[1].number else { break }
-      return .held(.milliseconds(min(max(left, 1), 60_000)))
+      // Another program's key has no end. It is looked at as seldom as a lease that lasts for long.
+      return .held(.milliseconds(left < 0 ? 60_000 : min(max(left, 1), 60_000)))
     default: break
     }
     throw LarderError(unexpected: reply, to: "acquire", mayHaveChanged: true)

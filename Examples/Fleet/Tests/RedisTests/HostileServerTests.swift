@@ -49,6 +49,25 @@ import Testing
     try await server.close()
   }
 
+  /// A connection that ends just after its login must not be taken into use after its end: nothing would replace it.
+  @Test func aConnectionIsOpenedBeforeItEnds() async throws {
+    let server = try await HostileServer(closes: true) { _ in "+PONG\r\n" }
+    let events = Mutex<[String]>([])
+    Connection.open(
+      to: ServerAddress("127.0.0.1", server.port), Login(words: [Array("PING".utf8)], tls: nil),
+      onClose: { _ in events.withLock { $0.append("closed") } },
+      completion: { result in
+        // The end of the connection has the time to come first.
+        for _ in 0..<200 where events.withLock({ $0.isEmpty }) {
+          Thread.sleep(forTimeInterval: 0.001)
+        }
+        if case .success = result { events.withLock { $0.append("opened") } }
+      })
+    try await poll { events.withLock { $0.count } == 2 }
+    #expect(events.withLock { $0 } == ["opened", "closed"])
+    try await server.close()
+  }
+
   /// A byte at a time, without an end: the caller goes on at its limit, and the connection is given up.
   @Test func aReplyThatTricklesInIsGivenUp() async throws {
     let server = try await HostileServer(trickles: true) { text in
@@ -77,14 +96,16 @@ private final class HostileServer: Sendable {
     let ended = Atomic(0)
   }
 
-  init(trickles: Bool = false, _ answer: @escaping @Sendable (String) -> String) async throws {
+  init(
+    trickles: Bool = false, closes: Bool = false, _ answer: @escaping @Sendable (String) -> String
+  ) async throws {
     let counter = Counter()
     self.counter = counter
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(
-            Handler(answer: answer, trickles: trickles, counter: counter))
+            Handler(answer: answer, trickles: trickles, closes: closes, counter: counter))
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
@@ -99,10 +120,14 @@ private final class HostileServer: Sendable {
 
     let answer: @Sendable (String) -> String
     let trickles: Bool
+    let closes: Bool
     let counter: Counter
 
-    init(answer: @escaping @Sendable (String) -> String, trickles: Bool, counter: Counter) {
+    init(
+      answer: @escaping @Sendable (String) -> String, trickles: Bool, closes: Bool, counter: Counter
+    ) {
       self.answer = answer
+      self.closes = closes
       self.trickles = trickles
       self.counter = counter
     }
@@ -111,6 +136,7 @@ private final class HostileServer: Sendable {
       let text = answer(String(buffer: unwrapInboundIn(data)))
       if text.isEmpty { return context.close(promise: nil) }
       write(text, context)
+      if closes { return context.close(promise: nil) }
       guard trickles, text.hasPrefix("$") else { return }
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       context.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(10)) {
