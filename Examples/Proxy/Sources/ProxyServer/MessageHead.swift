@@ -87,9 +87,11 @@ enum Framing: Sendable, Equatable {
   private static func declared(_ fields: HTTPFields) -> Framing? {
     if fields.contains(.transferEncoding) {
       let codings = fields[values: .transferEncoding].flatMap { $0.split(separator: ",") }
-        .map { String(decoding: Array($0.utf8).trimmed, as: UTF8.self).lowercased() }
-      // No other coding is decoded here, and none is passed on.
-      return codings == ["chunked"] ? .chunked : nil
+        .map { Array($0.utf8).trimmed }
+      // No other coding is decoded here, and none is passed on. Bytes are compared, because Unicode has a further sign whose
+      // lower case is a k.
+      let isChunked = codings.first?.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 } ?? false
+      return codings.count == 1 && isChunked ? .chunked : nil
     }
     let values = fields[values: .contentLength]
     if values.count == 1, let length = length(values[0]) { return .length(length) }
