@@ -59,13 +59,6 @@ package enum Deadline: Sendable, Hashable, Comparable {
   }
 }
 
-extension SafeText {
-  /// `12 entries never expire`
-  package static func neverExpire(_ count: Int) -> SafeText {
-    "\(Wording.entries(count)) never \(count == 1 ? "expires" : "expire")"
-  }
-}
-
 /// A date and time of day as a calendar on the wall shows it, in the Gregorian calendar.
 package struct CivilTime: Sendable, Hashable {
   package var year: Int
