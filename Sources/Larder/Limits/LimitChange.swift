@@ -55,7 +55,7 @@ extension WriteBatch {
     of name: String, makes: Bool, most: Int, _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
     let found = makes ? try writer.findOrMakeNamespace(name) : try writer.namespace(name)
-    guard var record = found?.record else { throw Store.Namespace.absent(name) }
+    guard var record = found?.record else { throw NamespaceName.absent(name) }
     let before = record.rules
     change(&record.rules)
     let rules = record.rules.effective
@@ -173,36 +173,35 @@ extension NamespaceRecord.RuleSet {
   /// Raises a limit that is below the usage to the usage: the declared one, or the override that hides it.
   fileprivate mutating func raise(entries: Int, bytes: Int) {
     let limits = effective.limits
+    var own = overrides.limits ?? Limits()
     if let limit = limits.entries, limit < entries {
-      if overrides.limits?.entries != nil {
-        overrides.limits?.entries = entries
-      } else {
-        declared.limits.entries = entries
-      }
+      Limits.replace(&own.entries, over: &declared.limits.entries, by: entries)
     }
     if let limit = limits.bytes, limit < bytes {
-      if overrides.limits?.bytes != nil {
-        overrides.limits?.bytes = bytes
-      } else {
-        declared.limits.bytes = bytes
-      }
+      Limits.replace(&own.bytes, over: &declared.limits.bytes, by: bytes)
     }
+    if overrides.limits != nil { overrides.limits = own }
   }
 }
 
 extension StoreSettings {
   fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?) {
     let limits = limits
-    if let disk { if overrides.disk != nil { overrides.disk = disk } else { declared.disk = disk } }
+    if let disk { Limits.replace(&overrides.disk, over: &declared.disk, by: disk) }
     if let limit = limits.entries, limit < entries {
-      if overrides.entries != nil {
-        overrides.entries = entries
-      } else {
-        declared.entries = entries
-      }
+      Limits.replace(&overrides.entries, over: &declared.entries, by: entries)
     }
     if let limit = limits.bytes, limit < bytes {
-      if overrides.bytes != nil { overrides.bytes = bytes } else { declared.bytes = bytes }
+      Limits.replace(&overrides.bytes, over: &declared.bytes, by: bytes)
     }
+  }
+}
+
+extension Limits {
+  /// Changes the limit in force: the override if there is one, otherwise the declared limit.
+  fileprivate static func replace(
+    _ override: inout Int?, over declared: inout Int?, by limit: Int
+  ) {
+    if override != nil { override = limit } else { declared = limit }
   }
 }
