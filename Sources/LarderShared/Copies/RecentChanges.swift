@@ -154,9 +154,6 @@ struct RecentChanges: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded down.
-  var whole: Int64 {
-    let (seconds, rest) = bounded.components
-    return seconds * 1000 + rest / 1_000_000_000_000_000
-  }
+  /// Whole milliseconds, rounded towards zero, of a duration of at most some 30,000 years.
+  var whole: Int64 { bounded.truncatedMilliseconds }
 }

@@ -19,10 +19,7 @@ package struct UnixTime: Sendable, Hashable, Comparable {
 
 extension Duration {
   /// Whole milliseconds, rounded towards zero.
-  package var milliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return seconds * 1000 + attoseconds / 1_000_000_000_000_000
-  }
+  package var milliseconds: Int64 { truncatedMilliseconds }
 }
 
 extension UnixTime {
@@ -144,10 +141,4 @@ extension UnixTime {
     append(time.millisecond, 3, "Z")
     return String(decoding: text, as: UTF8.self)
   }
-}
-
-/// A number with zeroes in front.
-package func padded(_ number: Int, _ width: Int = 2) -> String {
-  let digits = String(number)
-  return String(repeating: "0", count: max(width - digits.count, 0)) + digits
 }
