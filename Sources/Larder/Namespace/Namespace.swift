@@ -20,22 +20,7 @@ extension Store {
     var engine: StoreEngine { store.engine }
 
     /// The most bytes a name may have.
-    public static let longestName = 100
-
-    /// Throws unless `name` is a possible name.
-    static func validate(_ name: String) throws(LarderError) {
-      let isPossible =
-        !name.isEmpty && name.utf8.count <= longestName
-        && name.unicodeScalars.allSatisfy { scalar in
-          !scalar.properties.isWhitespace && scalar != "@"
-            && scalar.properties.generalCategory != .control
-        }
-      if !isPossible {
-        throw LarderError(
-          .invalidArgument, "\"\(name)\" cannot name a namespace",
-          hint: "use 1 to \(longestName) bytes without spaces, @ and control characters")
-      }
-    }
+    public static let longestName = NamespaceName.longest
   }
 }
 

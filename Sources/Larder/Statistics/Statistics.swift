@@ -206,7 +206,7 @@ extension Store.Namespace {
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in
-      guard try batch.writer.namespace(name) != nil else { throw Store.Namespace.absent(name) }
+      guard try batch.writer.namespace(name) != nil else { throw NamespaceName.absent(name) }
       try batch.resetStatistics(of: name)
     }
   }

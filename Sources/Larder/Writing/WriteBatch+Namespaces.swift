@@ -113,8 +113,8 @@ extension WriteBatch {
   /// - Throws: ``LarderError/Code/noSuchNamespace`` if there is no namespace `old`, ``LarderError/Code/exists`` if there is one
   ///   called `new`, ``LarderError/Code/invalidArgument`` for an impossible name.
   public mutating func rename(_ old: String, to new: String) throws(LarderError) {
-    try Store.Namespace.validate(new)
-    guard let record = try writer.namespace(old)?.record else { throw Store.Namespace.absent(old) }
+    try NamespaceName.validate(new)
+    guard let record = try writer.namespace(old)?.record else { throw NamespaceName.absent(old) }
     if old == new { return }
     guard try writer.namespace(new) == nil else {
       throw LarderError(
@@ -155,14 +155,6 @@ extension NamespaceCounters {
     counters.pinned = 0
     counters.removals.count(.cleared, entries: entries, bytes: Int(clamping: bytes))
     return counters
-  }
-}
-
-extension Store.Namespace {
-  static func absent(_ name: String) -> LarderError {
-    LarderError(
-      .noSuchNamespace, "there is no namespace \(name)",
-      hint: "see which there are with namespaces()")
   }
 }
 
