@@ -27,7 +27,7 @@ extension ChangeFeed {
 
   /// Renews the lease when it is due, and wakes the subscriptions if the ring has moved; nil when none is left.
   func poll(after position: ChangeRing.Position?) -> ChangeRing.Position? {
-    let (isWatched, hasLapsed) = state.withLock { state in
+    let (isWatched, hasExpired) = state.withLock { state in
       let leaseExpirations = state.leaseExpirations
       let isWatched = state.subscriptions > 0 && !state.isClosed
       if isWatched { hold(&state) }
@@ -36,7 +36,7 @@ extension ChangeFeed {
     guard isWatched else { return nil }
     let seen = ring.position
     let hasOtherHealth = checkHealth()
-    if seen != position || hasLapsed || hasOtherHealth { sleepers.wake() }
+    if seen != position || hasExpired || hasOtherHealth { sleepers.wake() }
     return seen
   }
 

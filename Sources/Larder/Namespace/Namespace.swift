@@ -27,7 +27,7 @@ extension Store {
 extension Store.Namespace {
   /// The namespace's size and rules; nil if it does not exist. O(log namespaces).
   public func info() throws(LarderError) -> NamespaceInfo? {
-    try engine.settle(store)
+    try engine.flushPending(of: store)
     let transaction = try engine.beginRead()
     guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
     return try engine.metadata.facts(of: record, name: name, in: transaction).facts
@@ -35,7 +35,7 @@ extension Store.Namespace {
 
   /// The namespace's size, reads and removals; nil if it does not exist. O(log namespaces).
   public func statistics() throws(LarderError) -> Statistics.Namespace? {
-    try engine.settle(store)
+    try engine.flushPending(of: store)
     let transaction = try engine.beginRead()
     guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
     return Statistics.Namespace(

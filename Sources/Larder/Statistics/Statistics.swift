@@ -113,7 +113,7 @@ extension Store {
   /// The store's figures. Reading them counts as no read. It first commits the loaded values and the queued removals of
   /// this process. O(namespaces + pages of the free list).
   public func statistics() throws(LarderError) -> Statistics {
-    try engine.settle(self)
+    try engine.flushPending(of: self)
     let transaction = try engine.beginRead()
     let settings = try engine.metadata.settings(in: transaction)
     let memory = engine.memory.statistics

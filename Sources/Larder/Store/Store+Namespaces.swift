@@ -26,7 +26,7 @@ extension Store {
   ///
   /// Expired entries that reads of this process have found are removed first.
   public func namespaces() throws(LarderError) -> [NamespaceInfo] {
-    try engine.settle(self)
+    try engine.flushPending(of: self)
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map { $0.facts }
   }

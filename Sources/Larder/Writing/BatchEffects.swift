@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Items that a batch takes from queues of this process: confirmed after its commit, given back after a rollback.
+/// Items that a batch takes from queues of this process: confirmed after its commit, queued again after a rollback.
 struct BatchEffects {
   /// How many expired entries that readers found one write removes beside its own work.
   static let expirationsPerWrite = 64
@@ -33,9 +33,9 @@ struct BatchEffects {
     for (handle, rules) in declared { handle.noteDeclared(rules) }
   }
 
-  func giveBack(to engine: StoreEngine) {
+  func rollBack(in engine: StoreEngine) {
     for (handle, counts) in reads { handle.note(counts, rolledBack: true) }
-    changes?.takeBack()
+    changes?.discard()
     engine.removals.finish(expirations, done: false)
     engine.uses.finish(accesses, done: false)
   }

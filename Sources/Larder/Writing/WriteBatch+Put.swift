@@ -142,7 +142,7 @@ extension WriteBatch {
         if previous == nil, weight.queuePosition != 0 {
           let candidate = Candidate(
             sequence: weight.queuePosition, size: UInt64(weight.size),
-            hash: Checksum.keyHash(of: key, in: id), slot: entryKey)
+            hash: Checksum.keyHash(of: key, in: id), entryKey: entryKey)
           try budget.noteInserted(candidate, in: namespace, protected, &writer)
         }
         try budget.makeRoom(in: namespace, protected, &writer)

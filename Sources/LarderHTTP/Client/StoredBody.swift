@@ -100,7 +100,7 @@ extension HTTPCache {
       body, range, first: whole == nil ? first : nil, at: whole == nil ? 0 : range.count,
       in: namespace)
     return HTTPBody(
-      whole, count: range.count, rewind: { await reader.giveBack($0) },
+      whole, count: range.count, rewind: { await reader.rewind($0) },
       next: { try await reader.next() })
   }
 
@@ -167,7 +167,7 @@ private actor StoredBodyReader {
   }
 
   /// The last `count` bytes that were read come again; false if not so many were.
-  func giveBack(_ count: Int) -> Bool {
+  func rewind(_ count: Int) -> Bool {
     guard 0...(position - start) ~= count else { return false }
     position -= count
     return true
