@@ -10,6 +10,13 @@ enum LimitProgress {
   case stuck(LarderError)
 }
 
+/// The treatment of a namespace that does not exist.
+enum AbsentNamespace {
+  case make
+  /// Throws ``LarderError/Code/noSuchNamespace``.
+  case refuse
+}
+
 /// Changes limits. A limit below the usage is reached in several transactions; each stores the usage it reached as the limit
 /// in force, so that nothing grows again meanwhile.
 struct LimitChange {
@@ -20,12 +27,12 @@ struct LimitChange {
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// - Parameter makes: whether an absent namespace is made; otherwise it is an error.
   func changeRules(
-    of name: String, makes: Bool, _ change: (inout NamespaceRecord.RuleSet) -> Void
+    of name: String, ifAbsent absence: AbsentNamespace,
+    _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) {
     try run { batch throws(LarderError) in
-      try batch.changeRules(of: name, makes: makes, most: Self.evictedPerStep, change)
+      try batch.changeRules(of: name, ifAbsent: absence, most: Self.evictedPerStep, change)
     }
   }
 
@@ -52,9 +59,14 @@ struct LimitChange {
 extension WriteBatch {
   /// - Parameter most: how many entries may be evicted.
   mutating func changeRules(
-    of name: String, makes: Bool, most: Int, _ change: (inout NamespaceRecord.RuleSet) -> Void
+    of name: String, ifAbsent absence: AbsentNamespace, most: Int,
+    _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
-    let found = makes ? try writer.findOrMakeNamespace(name) : try writer.namespace(name)
+    let found: KnownNamespace? =
+      switch absence {
+      case .make: try writer.findOrMakeNamespace(name)
+      case .refuse: try writer.namespace(name)
+      }
     guard var record = found?.record else { throw NamespaceName.absent(name) }
     let before = record.rules
     change(&record.rules)

@@ -34,7 +34,7 @@ struct BatchEffects {
   }
 
   func rollBack(in engine: StoreEngine) {
-    for (handle, counts) in reads { handle.note(counts, rolledBack: true) }
+    for (handle, counts) in reads { handle.revertMerge(of: counts) }
     changes?.discard()
     engine.removals.finish(expirations, done: false)
     engine.uses.finish(accesses, done: false)
@@ -77,7 +77,7 @@ extension WriteBatch {
       try writer.update(id) { counters in
         for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       }
-      handle.note(pending)
+      handle.recordMerge(of: pending)
       effects.reads.append((handle, pending))
     }
   }

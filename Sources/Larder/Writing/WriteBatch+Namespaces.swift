@@ -35,7 +35,7 @@ extension WriteBatch {
   public mutating func declare(_ rules: Rules, for name: String) throws(LarderError) {
     let rules = rules.inMilliseconds
     if try writer.namespace(name)?.record.rules.declared == rules { return }
-    try require(changeRules(of: name, makes: true, most: .max) { $0.declare(rules) })
+    try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
   }
 
   /// Declares a cache's rules once in an opening of the store: later calls with the same rules do nothing, unless the
@@ -53,7 +53,7 @@ extension WriteBatch {
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
       let progress = try changeRules(
-        of: namespace.name, makes: true, most: LimitChange.evictedPerStep
+        of: namespace.name, ifAbsent: .make, most: LimitChange.evictedPerStep
       ) { $0.declare(declared) }
       try require(progress)
       if case .underWay = progress { return }
@@ -68,7 +68,7 @@ extension WriteBatch {
   public mutating func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError)
   {
     let overrides = overrides.inMilliseconds
-    try require(changeRules(of: name, makes: false, most: .max) { $0.overrides = overrides })
+    try require(changeRules(of: name, ifAbsent: .refuse, most: .max) { $0.overrides = overrides })
   }
 
   /// Inside a batch a limit is reached at once, or the batch fails.

@@ -54,6 +54,6 @@ struct BodyWriter: Sendable {
 
   /// The bytes `range`, which were written; nil if the store has removed them.
   func piece(_ range: Range<Int>, of count: Int) throws -> [UInt8]? {
-    try namespace.piece(of: parts, range, count: count, isFirst: false)
+    try namespace.piece(of: parts, range, count: count, as: .next)
   }
 }
