@@ -15,7 +15,7 @@ struct ExpirySweep {
     fileprivate var entry: UInt64
   }
 
-  /// What the index has at a time that is due.
+  /// A record of the index that is due.
   enum Due {
     case entry(IndexedEntry)
     /// A damaged record, which does not say what it names.

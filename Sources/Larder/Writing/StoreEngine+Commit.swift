@@ -96,7 +96,7 @@ extension StoreEngine {
     }
   }
 
-  /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or given back.
+  /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or queued again.
   ///
   /// - Parameter room: what may be done for the batch before it begins.
   func attempt<Result>(
