@@ -113,6 +113,7 @@ traces:
 
 lint:
 	./.ci/names
+	./.ci/identifiers
 	./.ci/platforms
 	./.ci/readability
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks

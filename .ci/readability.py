@@ -4,6 +4,8 @@
   opening    begins without its subject: "There is", "It is said", "What was", a participle, or a passive with its agent
   term       an abbreviation that neither Docs/Glossary.md nor common use explains
 
+Of Swift files it reads the comments with three slashes, and prints only sentences that begin with "What" or "Who".
+
 Code, tables and quoted programs are left out. Exits with 1 if it prints anything.
 """
 
@@ -33,6 +35,8 @@ def sentences(path):
     """Pairs of a line number and a sentence."""
     code, paragraph, start = False, [], 0
     lines = path.read_text().split("\n") + [""]
+    if path.suffix == ".swift":
+        lines = [re.sub(r"^\s*/// ?", "", line) if re.match(r"\s*///", line) else "" for line in lines]
     for number, line in enumerate(lines, 1):
         if line.startswith("```"):
             code = not code
@@ -72,6 +76,8 @@ def main(names):
             terms = {w for w in re.findall(r"\b[A-Z][A-Z]+s?\b", text) if w not in COMMON and w not in glossary}
             if terms:
                 notes.append("term (" + ", ".join(sorted(terms)) + ")")
+            if name.endswith(".swift"):
+                notes = [note for note in notes if note == "opening (what)"]
             for note in notes:
                 found += 1
                 print(f"{name}:{line}: {note}: {sentence[:110]}")

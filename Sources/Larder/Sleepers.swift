@@ -16,7 +16,7 @@ final class Sleepers: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Whether there may be any: else who wakes need not take the lock.
+  /// Whether a task may be waiting. If none is, ``wake(at:)`` returns without the lock.
   private let isAwaited = Atomic(false)
 
   var isEmpty: Bool { state.withLock { $0.asleep.isEmpty } }

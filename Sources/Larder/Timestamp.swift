@@ -85,11 +85,8 @@ extension Duration {
     return .seconds(overflow ? (count < 0 ? .min : .max) : seconds)
   }
 
-  /// Whole milliseconds, rounded up so that nothing expires early; cut to what 64 bits hold.
-  var milliseconds: Int64 {
-    let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
-    return Int64(clamping: rest > 0 ? whole + 1 : whole)
-  }
+  /// Whole milliseconds, rounded up so that nothing expires early.
+  var milliseconds: Int64 { roundedUpMilliseconds }
 }
 
 extension Int64 {

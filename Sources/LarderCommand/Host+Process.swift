@@ -181,7 +181,7 @@ private enum HistoryFile {
     do throws(TerminalError) {
       return try body()
     } catch {
-      throw FileProblem(error).error("cannot \(verb) the history")
+      throw FileProblem(error).writeError("cannot \(verb) the history")
     }
   }
 }

@@ -125,8 +125,9 @@ extension ShellError {
   init(_ error: TerminalError) {
     self =
       if case .failed(let operation, _) = error, ["read", "write"].contains(operation) {
-        FileProblem(error).error(
-          operation == "read" ? "cannot read standard input" : "cannot write standard output")
+        operation == "read"
+          ? FileProblem(error).readError("cannot read standard input")
+          : FileProblem(error).writeError("cannot write standard output")
       } else {
         ShellError(.io, "\(error.description)", hint: nil)
       }

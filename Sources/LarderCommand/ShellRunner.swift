@@ -133,15 +133,15 @@ final class ShellRunner {
     }
     switch outcome {
     case .done: return nil
-    case .told(let code): return settle(code)
+    case .told(let code): return recordFailure(code)
     case .quit(let code): return code == 0 ? failure ?? 0 : code
     }
   }
 
-  private func fail(_ error: ShellError) -> Int32? { settle(messages.tell(error)) }
+  private func fail(_ error: ShellError) -> Int32? { recordFailure(messages.tell(error)) }
 
   /// Records a failure. It ends the script unless --keep-going is given; ^C always ends it.
-  private func settle(_ code: Int32) -> Int32? {
+  private func recordFailure(_ code: Int32) -> Int32? {
     failure = failure ?? code
     failures += 1
     return options.keepGoing && code != ShellError.Code.interrupted.exitCode ? nil : code

@@ -60,7 +60,7 @@ struct SimulatedNamespace: SequencedQueue {
   private func candidate(_ entry: (sequence: UInt64, key: Int)) -> Candidate {
     Candidate(
       sequence: entry.sequence, size: size(entry.key), hash: Self.hash(entry.key),
-      slot: Array("\(entry.key)".utf8))
+      entryKey: Array("\(entry.key)".utf8))
   }
 
   private func index(from sequence: UInt64) -> Int {

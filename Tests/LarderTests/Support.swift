@@ -1,4 +1,5 @@
 import Foundation
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -29,6 +30,18 @@ extension Store.Options {
 extension Store.Namespace {
   func text(_ key: some StoreKey) throws -> String? { try value(for: key) }
   func bytes(_ key: some StoreKey) throws -> [UInt8]? { try value(for: key) }
+
+  func put(
+    _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
+  ) throws(LarderError) {
+    try write(putting(value.copied, for: key, attributes))
+  }
+
+  func putIfAbsent(
+    _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
+  ) throws(LarderError) -> Bool {
+    try write(puttingIfAbsent(value.copied, for: key, attributes))
+  }
 
   /// The keys of every page, in the order of the listing.
   func keysByPages(of limit: Int) throws -> [Key] {

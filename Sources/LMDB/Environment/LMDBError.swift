@@ -10,7 +10,6 @@ extension SystemError: CustomStringConvertible {
   package static let mapResized = LMDBError(code: MDB_MAP_RESIZED)
   package static let readersFull = LMDBError(code: MDB_READERS_FULL)
   package static let panic = LMDBError(code: MDB_PANIC)
-  package static let badValueSize = LMDBError(code: MDB_BAD_VALSIZE)
   package static let corrupted = LMDBError(code: MDB_CORRUPTED)
   package static let pageNotFound = LMDBError(code: MDB_PAGE_NOTFOUND)
 

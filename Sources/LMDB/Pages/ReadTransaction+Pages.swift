@@ -34,24 +34,6 @@ extension ReadTransaction {
     }
     return damage
   }
-
-  /// Visits all records of a database that can be reached, whatever pages on the way are damaged.
-  package func forEachReachable(
-    in database: Database,
-    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws(LMDBError) -> Void
-  ) throws(LMDBError) {
-    let pages = unsafe slot.pointee.snapshot.pages
-    guard pages.isReadable else {
-      var cursor = try cursor(in: database)
-      while let record = try cursor.next() { try visit(record.key, record.value) }
-      return
-    }
-    guard let tree = tree(of: database) else { throw .damagedPage }
-    var walk = TreeWalk(
-      tree, in: pages.table, numberKeys: false,
-      visited: PageSet(upTo: Int(pages.lastPage) + 1))
-    try walk.run { (record) throws(LMDBError) in try visit(record.keyBytes, record.valueBytes) }
-  }
 }
 
 extension TreeCursor.Record {

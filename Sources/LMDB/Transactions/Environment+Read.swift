@@ -25,7 +25,7 @@ extension Environment {
   /// The number of the newest commit by any process; about 2 ns and no transaction. 0 after closing.
   ///
   /// A snapshot that begins after this call may be one commit older: until the writer publishes the commit, or until the
-  /// next write if the writer was killed at that point. What a snapshot shows belongs to ``ReadTransaction/id``.
+  /// next write if the writer was killed at that point. The content of a snapshot belongs to ``ReadTransaction/id``.
   package var lastTransaction: UInt64 {
     @inline(__always) get { isOpen ? meta.lastTransaction : 0 }
   }

@@ -76,7 +76,7 @@ final class ChangeFeed: Sendable {
         return nil
       }
     }
-    ring.settle(before: transaction)
+    ring.resolveUnpublished(before: transaction)
     let until = ring.watchedUntil
     if until == 0 { return nil }
     guard ChangeLease.isLive(until, at: now) else {

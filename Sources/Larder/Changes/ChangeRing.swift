@@ -159,7 +159,7 @@ struct ChangeRing {
   }
 
   /// Publishes or drops the target that a killed process has left. Called inside write transaction `next`.
-  func settle(before next: UInt64) {
+  func resolveUnpublished(before next: UInt64) {
     guard let (target, transaction) = unpublished else { return }
     if transaction < next { publish(target) } else { discard(target) }
   }

@@ -6,7 +6,7 @@ struct Candidate: Equatable {
   /// Names the entry in the access table.
   var hash: UInt64
   /// The entry's key in the database of entries.
-  var slot: [UInt8]
+  var entryKey: [UInt8]
 }
 
 /// A queue in the order of sequences, with its statistics in the access table: a namespace.

@@ -41,6 +41,14 @@ struct Lifetime {
   }
 }
 
+extension Expiration {
+  /// How long an entry stays fresh that is written at `now`; nil for ever. A time to idle counts from the write.
+  package func lifetime(from now: Timestamp) throws(LarderError) -> Duration? {
+    let end = try deadline(from: now)
+    return end == EntryHeader.never ? nil : now.duration(to: Timestamp(milliseconds: end))
+  }
+}
+
 extension EntryHeader {
   /// The entry's stale window; nil for an entry that never expires.
   var stale: Duration? {

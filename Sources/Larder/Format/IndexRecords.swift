@@ -174,6 +174,6 @@ struct QueueRecord {
     let key = entry.key ?? []
     return Candidate(
       sequence: position, size: UInt64(entry.valueCount),
-      hash: Checksum.keyHash(of: key.span, in: entry.id), slot: entryKey)
+      hash: Checksum.keyHash(of: key.span, in: entry.id), entryKey: entryKey)
   }
 }

@@ -10,6 +10,13 @@ enum LimitProgress {
   case stuck(LarderError)
 }
 
+/// The treatment of a namespace that does not exist.
+enum AbsentNamespace {
+  case make
+  /// Throws ``LarderError/Code/noSuchNamespace``.
+  case refuse
+}
+
 /// Changes limits. A limit below the usage is reached in several transactions; each stores the usage it reached as the limit
 /// in force, so that nothing grows again meanwhile.
 struct LimitChange {
@@ -20,12 +27,12 @@ struct LimitChange {
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// - Parameter makes: whether an absent namespace is made; otherwise it is an error.
   func changeRules(
-    of name: String, makes: Bool, _ change: (inout NamespaceRecord.RuleSet) -> Void
+    of name: String, ifAbsent absence: AbsentNamespace,
+    _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) {
     try run { batch throws(LarderError) in
-      try batch.changeRules(of: name, makes: makes, most: Self.evictedPerStep, change)
+      try batch.changeRules(of: name, ifAbsent: absence, most: Self.evictedPerStep, change)
     }
   }
 
@@ -52,10 +59,15 @@ struct LimitChange {
 extension WriteBatch {
   /// - Parameter most: how many entries may be evicted.
   mutating func changeRules(
-    of name: String, makes: Bool, most: Int, _ change: (inout NamespaceRecord.RuleSet) -> Void
+    of name: String, ifAbsent absence: AbsentNamespace, most: Int,
+    _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
-    let found = makes ? try writer.findOrMakeNamespace(name) : try writer.namespace(name)
-    guard var record = found?.record else { throw Store.Namespace.absent(name) }
+    let found: KnownNamespace? =
+      switch absence {
+      case .make: try writer.findOrMakeNamespace(name)
+      case .refuse: try writer.namespace(name)
+      }
+    guard var record = found?.record else { throw NamespaceName.absent(name) }
     let before = record.rules
     change(&record.rules)
     let rules = record.rules.effective
@@ -173,36 +185,35 @@ extension NamespaceRecord.RuleSet {
   /// Raises a limit that is below the usage to the usage: the declared one, or the override that hides it.
   fileprivate mutating func raise(entries: Int, bytes: Int) {
     let limits = effective.limits
+    var own = overrides.limits ?? Limits()
     if let limit = limits.entries, limit < entries {
-      if overrides.limits?.entries != nil {
-        overrides.limits?.entries = entries
-      } else {
-        declared.limits.entries = entries
-      }
+      Limits.replace(&own.entries, over: &declared.limits.entries, by: entries)
     }
     if let limit = limits.bytes, limit < bytes {
-      if overrides.limits?.bytes != nil {
-        overrides.limits?.bytes = bytes
-      } else {
-        declared.limits.bytes = bytes
-      }
+      Limits.replace(&own.bytes, over: &declared.limits.bytes, by: bytes)
     }
+    if overrides.limits != nil { overrides.limits = own }
   }
 }
 
 extension StoreSettings {
   fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?) {
     let limits = limits
-    if let disk { if overrides.disk != nil { overrides.disk = disk } else { declared.disk = disk } }
+    if let disk { Limits.replace(&overrides.disk, over: &declared.disk, by: disk) }
     if let limit = limits.entries, limit < entries {
-      if overrides.entries != nil {
-        overrides.entries = entries
-      } else {
-        declared.entries = entries
-      }
+      Limits.replace(&overrides.entries, over: &declared.entries, by: entries)
     }
     if let limit = limits.bytes, limit < bytes {
-      if overrides.bytes != nil { overrides.bytes = bytes } else { declared.bytes = bytes }
+      Limits.replace(&overrides.bytes, over: &declared.bytes, by: bytes)
     }
+  }
+}
+
+extension Limits {
+  /// Changes the limit in force: the override if there is one, otherwise the declared limit.
+  fileprivate static func replace(
+    _ override: inout Int?, over declared: inout Int?, by limit: Int
+  ) {
+    if override != nil { override = limit } else { declared = limit }
   }
 }

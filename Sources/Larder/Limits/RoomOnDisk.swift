@@ -57,8 +57,8 @@ struct RoomOnDisk {
       try free(2 * taken + DiskRoom.kept)
       return
     }
-    // Nobody knows how much more the batch needs, and a second failure is worse than an eviction. A batch copies at most the
-    // pages that are used: half of the file is enough for any without large values.
+    // The number of pages that the batch still needs is unknown, and a second failure costs more than an eviction. A batch
+    // copies at most the pages in use, so half of the file is enough for a batch without large values.
     let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
     let pages = max(taken, likely) + DiskRoom.kept
     engine.pagesForBatches.store(pages, ordering: .relaxed)

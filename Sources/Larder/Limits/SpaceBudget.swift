@@ -1,6 +1,5 @@
 import LMDB
 import LarderSystem
-import Synchronization
 
 /// The limits of the store as a batch keeps to them: entries, bytes, and pages of the data file.
 ///
@@ -47,22 +46,6 @@ struct SpaceBudget {
   }
 }
 
-/// Entries that an eviction must not remove: the one being written, and its owners.
-struct ProtectedEntries {
-  static let none = ProtectedEntries(written: nil, owners: [])
-
-  /// The entry key of the entry being written.
-  let written: [UInt8]?
-  /// The entry keys of its owners.
-  let owners: [[UInt8]]
-
-  func contains(_ entryKey: [UInt8]) -> Bool {
-    written == entryKey || owners.contains(entryKey)
-  }
-
-  var all: [[UInt8]] { (written.map { [$0] } ?? []) + owners }
-}
-
 extension SpaceBudget {
   /// Refuses guarantees that add up to more than the store may hold. O(namespaces).
   ///
@@ -93,84 +76,4 @@ extension SpaceBudget {
     }
     return [limits.bytes, onDisk].compactMap { $0 }.min()
   }
-}
-
-/// Chooses the namespace that evicts next when the store is full: among those of the lowest priority, each in proportion to
-/// what it holds.
-///
-/// Each namespace has a virtual time, which advances by the share of its own bytes that it lost; the namespace with the
-/// earliest time evicts. A new member starts at the time of the others, so that it does not pay for the past. The times
-/// belong to this process: every process is fair by itself.
-final class FairShare: Sendable {
-  struct Member {
-    var name: String
-    var priority: Priority
-    var eviction: Eviction
-    var id: NamespaceID
-    /// Bytes that other namespaces cannot take.
-    var guaranteed: UInt64
-  }
-
-  private struct Times {
-    var generation: UInt64 = 0
-    var members: [Member] = []
-    var time: [NamespaceID: Double] = [:]
-    var now = 0.0
-  }
-  private let times = Mutex(Times())
-
-  /// The namespaces that may evict, if they are known for this generation of the metadata.
-  func members(at generation: UInt64) -> [Member]? {
-    times.withLock { $0.generation == generation ? $0.members : nil }
-  }
-
-  func remember(_ members: [Member], at generation: UInt64) {
-    times.withLock { times in
-      times.generation = generation
-      times.members = members
-      let ids = Set(members.map(\.id))
-      times.time = times.time.filter { ids.contains($0.key) }
-    }
-  }
-
-  /// The member that evicts next; nil without members.
-  func next(among members: [Member]) -> Member? {
-    times.withLock { times in
-      let lowest = members.map(\.priority).min()
-      let first = members.filter { $0.priority == lowest }
-        .min { (times.time[$0.id] ?? times.now) < (times.time[$1.id] ?? times.now) }
-      if let first { times.now = max(times.now, times.time[first.id] ?? times.now) }
-      return first
-    }
-  }
-
-  /// Records that a namespace lost `share` of its bytes.
-  func charge(_ id: NamespaceID, share: Double) {
-    times.withLock { times in
-      times.time[id] = max(times.time[id] ?? times.now, times.now) + share
-    }
-  }
-}
-
-/// The limit that an eviction is for, the namespace that evicts, and the entries that must stay.
-struct RoomRequest {
-  enum Cause {
-    /// The limits of the namespace.
-    case namespace
-    /// A limit of the store, for which this namespace was chosen to evict.
-    case store(RemovalReason)
-  }
-
-  var cause: Cause
-  var id: NamespaceID
-  var limits: Limits
-  /// The number of entries that may be evicted.
-  var left = Int.max
-  /// Bytes that the namespace must keep.
-  var guaranteed: UInt64 = 0
-  var protected = ProtectedEntries.none
-  /// Queue positions of entries that were found impossible to evict.
-  var skipped: Set<UInt64> = []
-  /// Whether the newest entry must stay, too.
-  var keepsNewest = false
 }

@@ -50,21 +50,3 @@ extension Cache {
     if let load { namespace.engine.loads.remove(load, loadName(key)) }
   }
 }
-
-extension Store {
-  /// Runs a write that shares its commit with others; see ``write(_:)``.
-  package func commit<Result: Sendable>(
-    size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
-  ) async throws -> Result {
-    try checkWritable()
-    return try await engine.commit(SharedWrite(size: size, body: body))
-  }
-}
-
-extension Expiration {
-  /// How long an entry stays fresh that is written at `now`; nil for ever. A time to idle counts from the write.
-  package func lifetime(from now: Timestamp) throws(LarderError) -> Duration? {
-    let end = try deadline(from: now)
-    return end == EntryHeader.never ? nil : now.duration(to: Timestamp(milliseconds: end))
-  }
-}

@@ -15,8 +15,8 @@ struct ExpirySweep {
     fileprivate var entry: UInt64
   }
 
-  /// What the index has at a time that is due.
-  private enum Due {
+  /// A record of the index that is due.
+  enum Due {
     case entry(IndexedEntry)
     /// A damaged record, which does not say what it names.
     case damaged([UInt8])
@@ -48,13 +48,6 @@ struct ExpirySweep {
     left = limit
     self.position = position
     self.protected = protected
-  }
-
-  /// Whether there is a record that is due; its entry may be alive.
-  static func mayFind(in id: NamespaceID?, _ writer: inout EntryWriter) throws(LarderError) -> Bool
-  {
-    guard writer.state.mayBeDue(at: writer.now) else { return false }
-    return try !ExpirySweep(of: id).due(limit: 1, &writer).isEmpty
   }
 
   /// Removes entries while `shouldContinue`, in steps that grow.
@@ -145,7 +138,7 @@ struct ExpirySweep {
 
   /// The next entries that are due, and records too damaged to say when. At a record that is not due it skips to the next
   /// namespace.
-  private func due(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> [Due] {
+  func due(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> [Due] {
     try writer.flushIndexes()
     let deadlines = writer.engine.indexes.deadlines
     let now = writer.now.milliseconds

@@ -88,7 +88,7 @@ struct RecordSeal: Sendable {
   /// - Parameter identity: the 16 random bytes of the store.
   init(identity: [UInt8]) { salt = Checksum.of(identity.span, seed: 5) }
 
-  /// What the checksum of a record under `key` begins with.
+  /// The seed of the checksum of a record under `key`.
   func seed(for key: Span<UInt8>) -> UInt64 { Checksum.of(key, seed: salt) }
 
   /// Writes a record as it is stored under the key of `seed`; `fill` appends its content.

@@ -68,7 +68,7 @@ struct NamespaceDirectory {
     _ transaction: inout StoreTransaction
   ) throws(LarderError) -> KnownNamespace {
     if let namespace = try find(name, counters, &transaction) { return namespace }
-    try Store.Namespace.validate(name)
+    try NamespaceName.validate(name)
     let id = try newID(at: now, &counters, &transaction)
     return try store(
       NamespaceRecord(id: id, created: now.milliseconds), named: name, &counters, &transaction)

@@ -59,7 +59,7 @@ struct NamespaceRecord: Equatable, Sendable {
     self.id = id
     created = Int64(bitPattern: content.word(at: 4))
     do {
-      try Store.Namespace.validate(name)
+      try NamespaceName.validate(name)
       rules = try JSONDecoder().decode(
         RuleSet.self, from: Data(copying: content.extracting(Self.headCount..<content.count)))
       try rules.declared.validateNumbers()

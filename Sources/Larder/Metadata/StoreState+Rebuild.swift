@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-// A damaged record of counts is no reason to lose a store: what it counted is still there to be counted.
+// The entries, namespaces and tombstones that a damaged record counted are still stored, so they are counted again.
 
 extension StoreState {
   /// The state as it follows from everything else in the store, for the write that finds its record damaged.

@@ -31,9 +31,9 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
     try container.encode(description)
   }
 
-  /// - Parameter slot: the key, in the database of entries, of the last entry listed.
-  init(store: [UInt8], slot: [UInt8]) {
-    let body = [Self.layout] + store.prefix(8) + slot
+  /// - Parameter entryKey: that of the last entry listed.
+  init(store: [UInt8], entryKey: [UInt8]) {
+    let body = [Self.layout] + store.prefix(8) + entryKey
     var bytes = body
     bytes.append(littleEndian: UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4)))
     description = Self.text(of: bytes)
@@ -44,8 +44,8 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
       .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 
-  /// The slot it points at; throws unless it is a cursor of that store and namespace.
-  func slot(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
+  /// The entry key that it points at; throws unless it is a cursor of that store and namespace.
+  func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
     guard let data = Data(base64Encoded: text), data.count >= 19 else {
@@ -59,12 +59,12 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
     guard bytes.span.halfWord(at: bytes.count - 4) == checksum, body[0] == Self.layout else {
       throw bad("it is malformed")
     }
-    let slot = Array(body.dropFirst(9))
+    let entryKey = Array(body.dropFirst(9))
     guard body[1..<9].elementsEqual(store.prefix(8)) else { throw bad("it is of another store") }
-    guard slot.span.namespaceID == id else {
+    guard entryKey.span.namespaceID == id else {
       throw bad("it is of another namespace than \(namespace), or that was cleared since")
     }
-    return slot
+    return entryKey
   }
 
   private func bad(_ reason: String) -> LarderError {
@@ -108,7 +108,8 @@ extension Store.Namespace {
         return true
       }
     }
-    return Page(items: items, next: isMore ? PageCursor(store: engine.identity, slot: last) : nil)
+    return Page(
+      items: items, next: isMore ? PageCursor(store: engine.identity, entryKey: last) : nil)
   }
 
   /// The keys of fresh entries that begin with `prefix`, in key order; negative entries are left out.
@@ -138,7 +139,7 @@ extension Store.Namespace {
           .invalidArgument, "a key of \(key.count) bytes has no position in a listing",
           hint: "use 1 to \(Key.longest) bytes")
       }
-      return PageCursor(store: engine.identity, slot: StoredKey.entry(key, in: id))
+      return PageCursor(store: engine.identity, entryKey: StoredKey.entry(key, in: id))
     }
   }
 
@@ -146,7 +147,7 @@ extension Store.Namespace {
   ///
   /// It first commits the loaded values and the queued removals of this process. O(1).
   public func count() throws(LarderError) -> Int {
-    try engine.settle(store)
+    try engine.flushPending(of: store)
     let transaction = try engine.beginRead()
     let id = try engine.reader.identify(handle, in: transaction)
     return Int(clamping: try engine.metadata.counters(of: id, in: transaction).entries)

@@ -114,7 +114,7 @@ extension Store.Namespace {
       let transaction = try engine.beginRead()
       let id = try engine.reader.identify(handle, in: transaction)
       if isFirst, let cursor {
-        position = try cursor.slot(store: engine.identity, id: id, namespace: name)
+        position = try cursor.entryKey(store: engine.identity, id: id, namespace: name)
       }
       isFirst = false
       // A namespace that is cleared between two pieces has nothing left to show.

@@ -100,18 +100,6 @@ extension Store.Namespace {
     try write(incrementing(key, by: amount, expires))
   }
 
-  package func put(
-    _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
-  ) throws(LarderError) {
-    try write(putting(value.copied, for: key, attributes))
-  }
-
-  package func putIfAbsent(
-    _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
-  ) throws(LarderError) -> Bool {
-    try write(puttingIfAbsent(value.copied, for: key, attributes))
-  }
-
   func write<Result: Sendable>(
     _ write: @autoclosure () throws -> SharedWrite<Result>
   ) throws(LarderError) -> Result {

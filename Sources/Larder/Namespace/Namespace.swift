@@ -20,29 +20,14 @@ extension Store {
     var engine: StoreEngine { store.engine }
 
     /// The most bytes a name may have.
-    public static let longestName = 100
-
-    /// Throws unless `name` is a possible name.
-    static func validate(_ name: String) throws(LarderError) {
-      let isPossible =
-        !name.isEmpty && name.utf8.count <= longestName
-        && name.unicodeScalars.allSatisfy { scalar in
-          !scalar.properties.isWhitespace && scalar != "@"
-            && scalar.properties.generalCategory != .control
-        }
-      if !isPossible {
-        throw LarderError(
-          .invalidArgument, "\"\(name)\" cannot name a namespace",
-          hint: "use 1 to \(longestName) bytes without spaces, @ and control characters")
-      }
-    }
+    public static let longestName = NamespaceName.longest
   }
 }
 
 extension Store.Namespace {
   /// The namespace's size and rules; nil if it does not exist. O(log namespaces).
   public func info() throws(LarderError) -> NamespaceInfo? {
-    try engine.settle(store)
+    try engine.flushPending(of: store)
     let transaction = try engine.beginRead()
     guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
     return try engine.metadata.facts(of: record, name: name, in: transaction).facts
@@ -50,7 +35,7 @@ extension Store.Namespace {
 
   /// The namespace's size, reads and removals; nil if it does not exist. O(log namespaces).
   public func statistics() throws(LarderError) -> Statistics.Namespace? {
-    try engine.settle(store)
+    try engine.flushPending(of: store)
     let transaction = try engine.beginRead()
     guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
     return Statistics.Namespace(

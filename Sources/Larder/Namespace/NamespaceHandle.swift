@@ -156,13 +156,17 @@ final class NamespaceHandle: Sendable {
     }
   }
 
-  /// Records that the store's counters include these reads or, if the write failed, do not include them after all.
-  func note(_ counts: ReadCounters, rolledBack: Bool = false) {
+  /// Records that the store's counters include these reads.
+  func recordMerge(of counts: ReadCounters) {
     merged.withLock { merged in
-      for kind in ReadCounters.Kind.allCases {
-        let known = merged.counts[kind]
-        merged.counts[kind] = rolledBack ? known &- counts[kind] : known &+ counts[kind]
-      }
+      for kind in ReadCounters.Kind.allCases { merged.counts[kind] &+= counts[kind] }
+    }
+  }
+
+  /// Records that the write failed which was to add these reads to the store's counters.
+  func revertMerge(of counts: ReadCounters) {
+    merged.withLock { merged in
+      for kind in ReadCounters.Kind.allCases { merged.counts[kind] &-= counts[kind] }
     }
   }
 }

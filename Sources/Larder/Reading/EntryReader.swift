@@ -4,8 +4,8 @@ import Synchronization
 
 /// Finds, checks and lends the entries of a store in a snapshot that its caller has taken.
 ///
-/// Reading changes nothing in the store. What a read of the application leaves for the next write waits in ``uses`` and
-/// ``removals``, and its access in the table that all processes share.
+/// Reading changes nothing in the store. A read of the application queues work for the next write in ``uses`` and
+/// ``removals``, and records its access in the table that all processes share.
 final class EntryReader: Sendable {
   let environment: Environment
   let indexes: Indexes

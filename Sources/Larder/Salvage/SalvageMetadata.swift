@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// What a damaged store says of itself, as far as it can be read.
+/// The readable metadata of a damaged store.
 struct SalvageMetadata {
   /// Nil if the record is lost.
   private(set) var settings: StoreSettings?

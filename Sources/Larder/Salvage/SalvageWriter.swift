@@ -30,11 +30,13 @@ struct SalvageWriter {
   ///
   /// - Returns: false if it is an entry that is not whole.
   mutating func add(
-    _ slot: Span<UInt8>, _ record: Span<UInt8>, from file: borrowing SalvageFile
+    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, from file: borrowing SalvageFile
   ) throws -> Bool {
-    guard slot.count > 4, NamespaceID.possible.contains(slot.namespaceID) else { return true }
-    guard StoredKey.isWellFormed(slot.extracting(4..<slot.count)),
-      let entry = StoredEntry(entryKey: slot.copied, record: record), let key = entry.key,
+    guard entryKey.count > 4, NamespaceID.possible.contains(entryKey.namespaceID) else {
+      return true
+    }
+    guard StoredKey.isWellFormed(entryKey.extracting(4..<entryKey.count)),
+      let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
       StoredKey.entry(key.span, in: entry.id) == entry.entryKey
     else { return false }
     guard entry.isIntact(record), let value = value(of: entry, record, from: file) else {

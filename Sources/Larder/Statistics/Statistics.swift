@@ -113,7 +113,7 @@ extension Store {
   /// The store's figures. Reading them counts as no read. It first commits the loaded values and the queued removals of
   /// this process. O(namespaces + pages of the free list).
   public func statistics() throws(LarderError) -> Statistics {
-    try engine.settle(self)
+    try engine.flushPending(of: self)
     let transaction = try engine.beginRead()
     let settings = try engine.metadata.settings(in: transaction)
     let memory = engine.memory.statistics
@@ -206,7 +206,7 @@ extension Store.Namespace {
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in
-      guard try batch.writer.namespace(name) != nil else { throw Store.Namespace.absent(name) }
+      guard try batch.writer.namespace(name) != nil else { throw NamespaceName.absent(name) }
       try batch.resetStatistics(of: name)
     }
   }

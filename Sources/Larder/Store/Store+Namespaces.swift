@@ -26,7 +26,7 @@ extension Store {
   ///
   /// Expired entries that reads of this process have found are removed first.
   public func namespaces() throws(LarderError) -> [NamespaceInfo] {
-    try engine.settle(self)
+    try engine.flushPending(of: self)
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map { $0.facts }
   }
@@ -42,7 +42,7 @@ extension Store {
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
     let rules = rules.inMilliseconds
-    try LimitChange(engine).changeRules(of: name, makes: true) { $0.declare(rules) }
+    try LimitChange(engine).changeRules(of: name, ifAbsent: .make) { $0.declare(rules) }
   }
 
   /// Replaces an operator's overrides of the declared rules; empty ones lift them. Lower limits are as in ``declare(_:for:)``.
@@ -51,7 +51,7 @@ extension Store {
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
     try checkWritable()
     let overrides = overrides.inMilliseconds
-    try LimitChange(engine).changeRules(of: name, makes: false) { $0.overrides = overrides }
+    try LimitChange(engine).changeRules(of: name, ifAbsent: .refuse) { $0.overrides = overrides }
   }
 
   /// Empties every namespace at once; see ``Store/Namespace/clear()``.

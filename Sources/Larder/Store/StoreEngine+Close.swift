@@ -96,7 +96,7 @@ extension StoreEngine {
 
   /// Counting and statistics first wait for loaded values that are being committed, and carry out the removals that reads
   /// of this process have queued. Inside a write, that write carries them out.
-  func settle(_ store: Store) throws(LarderError) {
+  func flushPending(of store: Store) throws(LarderError) {
     if environment.isForked { throw error(.forked) }
     awaitLoadWrites()
     if !store.isReadOnly, !removals.isEmpty, !environment.isWriting { try flush() }

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Items that a batch takes from queues of this process: confirmed after its commit, given back after a rollback.
+/// Items that a batch takes from queues of this process: confirmed after its commit, queued again after a rollback.
 struct BatchEffects {
   /// How many expired entries that readers found one write removes beside its own work.
   static let expirationsPerWrite = 64
@@ -33,9 +33,9 @@ struct BatchEffects {
     for (handle, rules) in declared { handle.noteDeclared(rules) }
   }
 
-  func giveBack(to engine: StoreEngine) {
-    for (handle, counts) in reads { handle.note(counts, rolledBack: true) }
-    changes?.takeBack()
+  func rollBack(in engine: StoreEngine) {
+    for (handle, counts) in reads { handle.revertMerge(of: counts) }
+    changes?.discard()
     engine.removals.finish(expirations, done: false)
     engine.uses.finish(accesses, done: false)
   }
@@ -77,31 +77,8 @@ extension WriteBatch {
       try writer.update(id) { counters in
         for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       }
-      handle.note(pending)
+      handle.recordMerge(of: pending)
       effects.reads.append((handle, pending))
     }
-  }
-}
-
-/// The counters as this process committed them last. A write that follows that commit reads no record of counters.
-///
-/// Only the writer uses them, under the writer lock.
-final class CommittedCounters: Sendable {
-  /// The counters, and the serial number of the write that kept them.
-  private let latest = Mutex<(serial: UInt64, counters: BatchCounters)?>(nil)
-
-  /// The counters that `transaction` begins with: those that were kept if that write made the last commit, else the store's.
-  func begin(
-    _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
-  ) throws(LMDBError) -> BatchCounters {
-    let former = transaction.formerSerial
-    if let known = latest.withLock({ $0?.serial == former ? $0?.counters : nil }) { return known }
-    return BatchCounters(try transaction.stateOrRebuilt(seal), seal: seal)
-  }
-
-  /// Keeps the counters that a write is about to commit. If that fails, they are never used.
-  func keep(_ counters: borrowing BatchCounters, ofWrite serial: UInt64) {
-    let next = counters.afterCommit
-    latest.withLock { $0 = (serial, next) }
   }
 }

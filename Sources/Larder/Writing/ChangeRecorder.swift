@@ -137,7 +137,7 @@ struct PendingChanges {
   }
 
   /// The batch was not committed after all.
-  func takeBack() {
+  func discard() {
     if count > 0 { feed.ring.discard(first + count) }
   }
 }

@@ -47,7 +47,7 @@ struct IndexWriter {
       header.deadline, position: header.sequence, of: entryKey, isIndexed: false, &transaction)
   }
 
-  /// Takes out of the expiry index what it names and is not there.
+  /// Removes an entry from the expiry index whose record is no longer stored.
   mutating func removeDeadline(
     of indexed: IndexedEntry, _ transaction: inout StoreTransaction
   ) throws(LarderError) {

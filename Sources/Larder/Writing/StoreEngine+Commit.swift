@@ -96,7 +96,7 @@ extension StoreEngine {
     }
   }
 
-  /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or given back.
+  /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or queued again.
   ///
   /// - Parameter room: what may be done for the batch before it begins.
   func attempt<Result>(
@@ -132,7 +132,7 @@ extension StoreEngine {
       if effects.orphans > 0, mode.cleansUp { removeRemainingOrphans(effects.orphans) }
       return .committed(result)
     } catch {
-      effects.giveBack(to: self)
+      effects.rollBack(in: self)
       if let rolledBack = thrown as? RolledBack { return .rolledBack(rolledBack.reason) }
       let cause = error as? LMDBError
       if isOverdrawn || (cause == .mapFull && environment.fileLimit != nil) {

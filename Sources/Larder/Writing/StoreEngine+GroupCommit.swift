@@ -163,6 +163,16 @@ private final class Outcome<Value: Sendable>: Sendable {
   var value: Value { stored.withLock { $0! } }
 }
 
+extension Store {
+  /// Runs a write that shares its commit with others; see ``write(_:)``.
+  package func commit<Result: Sendable>(
+    size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
+  ) async throws -> Result {
+    try checkWritable()
+    return try await engine.commit(SharedWrite(size: size, body: body))
+  }
+}
+
 #if DEBUG
   import LarderSystem
   import Synchronization

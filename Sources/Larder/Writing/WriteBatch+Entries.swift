@@ -1,20 +1,27 @@
 import LMDB
 import LarderSystem
 
+/// The treatment of an owner that is not stored.
+enum AbsentOwner {
+  /// It may be written later.
+  case allow
+  case refuse
+}
+
 /// The other verbs on one entry, by the bytes of its key and the name of its namespace.
 extension WriteBatch {
   /// Owners as entries store them.
   ///
-  /// - Parameter mayCome: whether owners may be written later.
-  /// - Throws: ``LarderError/Code/noSuchOwner`` if one is not stored.
+  /// - Throws: ``LarderError/Code/noSuchOwner`` if one is not stored and must be.
   mutating func resolve(
-    _ owners: [Owner], mayCome: Bool = false
+    _ owners: [Owner], ifAbsent absence: AbsentOwner
   ) throws(LarderError) -> [StoredOwner] {
     var resolved: [StoredOwner] = []
     for owner in owners {
-      if mayCome { _ = try writer.findOrMakeNamespace(owner.namespace) }
+      if absence == .allow { _ = try writer.findOrMakeNamespace(owner.namespace) }
       guard let id = try writer.namespace(owner.namespace)?.id,
-        mayCome ? true : try living(owner.key.bytes.span, in: owner.namespace) != nil
+        absence == .allow
+          ? true : try living(owner.key.bytes.span, in: owner.namespace) != nil
       else {
         throw LarderError(
           .noSuchOwner, "there is no entry \(owner.key) in namespace \(owner.namespace)",

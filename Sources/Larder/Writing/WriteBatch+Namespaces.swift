@@ -35,7 +35,7 @@ extension WriteBatch {
   public mutating func declare(_ rules: Rules, for name: String) throws(LarderError) {
     let rules = rules.inMilliseconds
     if try writer.namespace(name)?.record.rules.declared == rules { return }
-    try require(changeRules(of: name, makes: true, most: .max) { $0.declare(rules) })
+    try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
   }
 
   /// Declares a cache's rules once in an opening of the store: later calls with the same rules do nothing, unless the
@@ -53,7 +53,7 @@ extension WriteBatch {
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
       let progress = try changeRules(
-        of: namespace.name, makes: true, most: LimitChange.evictedPerStep
+        of: namespace.name, ifAbsent: .make, most: LimitChange.evictedPerStep
       ) { $0.declare(declared) }
       try require(progress)
       if case .underWay = progress { return }
@@ -68,7 +68,7 @@ extension WriteBatch {
   public mutating func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError)
   {
     let overrides = overrides.inMilliseconds
-    try require(changeRules(of: name, makes: false, most: .max) { $0.overrides = overrides })
+    try require(changeRules(of: name, ifAbsent: .refuse, most: .max) { $0.overrides = overrides })
   }
 
   /// Inside a batch a limit is reached at once, or the batch fails.
@@ -113,8 +113,8 @@ extension WriteBatch {
   /// - Throws: ``LarderError/Code/noSuchNamespace`` if there is no namespace `old`, ``LarderError/Code/exists`` if there is one
   ///   called `new`, ``LarderError/Code/invalidArgument`` for an impossible name.
   public mutating func rename(_ old: String, to new: String) throws(LarderError) {
-    try Store.Namespace.validate(new)
-    guard let record = try writer.namespace(old)?.record else { throw Store.Namespace.absent(old) }
+    try NamespaceName.validate(new)
+    guard let record = try writer.namespace(old)?.record else { throw NamespaceName.absent(old) }
     if old == new { return }
     guard try writer.namespace(new) == nil else {
       throw LarderError(
@@ -155,14 +155,6 @@ extension NamespaceCounters {
     counters.pinned = 0
     counters.removals.count(.cleared, entries: entries, bytes: Int(clamping: bytes))
     return counters
-  }
-}
-
-extension Store.Namespace {
-  static func absent(_ name: String) -> LarderError {
-    LarderError(
-      .noSuchNamespace, "there is no namespace \(name)",
-      hint: "see which there are with namespaces()")
   }
 }
 

@@ -38,7 +38,8 @@ extension WriteBatch {
     let known = try writer.namespace(name)
     try budget.checkSize(transformed?.size ?? value.count, in: known ?? .new, named: name)
     let isLong = key.count > StoredKey.longestShort
-    let owners = try resolve(attributes.owners, mayCome: attributes.awaitsOwners)
+    let owners = try resolve(
+      attributes.owners, ifAbsent: attributes.awaitsOwners ? .allow : .refuse)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: writer.now)
     var fields = try attributes.fields(
@@ -142,7 +143,7 @@ extension WriteBatch {
         if previous == nil, weight.queuePosition != 0 {
           let candidate = Candidate(
             sequence: weight.queuePosition, size: UInt64(weight.size),
-            hash: Checksum.keyHash(of: key, in: id), slot: entryKey)
+            hash: Checksum.keyHash(of: key, in: id), entryKey: entryKey)
           try budget.noteInserted(candidate, in: namespace, protected, &writer)
         }
         try budget.makeRoom(in: namespace, protected, &writer)

@@ -212,7 +212,7 @@ extension WriteBatch {
   public mutating func setOwners(
     _ owners: [Owner], of key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
-    let owners = try resolve(owners)
+    let owners = try resolve(owners, ifAbsent: .refuse)
     return try key.withKeyBytes { key throws(LarderError) in
       guard let entry = try living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount)

@@ -7,11 +7,11 @@ struct BodyWriter: Sendable {
   /// The longest body that may be stored.
   let largest: Int
   private let namespace: Store.Namespace
-  private let permit: Permit
+  private let permit: StorePermit
 
   /// - Parameter largest: the limit of the policy. A body also has at most half of what the namespace and the store may hold, so
   ///   that one body does not evict all others.
-  init(in namespace: Store.Namespace, largest: Int, permit: Permit) throws {
+  init(in namespace: Store.Namespace, largest: Int, permit: StorePermit) throws {
     let rules = try namespace.info()?.rules ?? Rules()
     let store = try namespace.store.limits().effective
     let size = max(1, min(BodyParts.usualSize, rules.largestValue))
@@ -54,28 +54,6 @@ struct BodyWriter: Sendable {
 
   /// The bytes `range`, which were written; nil if the store has removed them.
   func piece(_ range: Range<Int>, of count: Int) throws -> [UInt8]? {
-    try namespace.piece(of: parts, range, count: count, isFirst: false)
+    try namespace.piece(of: parts, range, count: count, as: .next)
   }
-}
-
-/// The memory of a cache for bodies on their way into the store, all of them together.
-final class BufferBudget: Sendable {
-  private let limit: Int
-  private let used = Mutex(0)
-
-  init(_ limit: Int) { self.limit = limit }
-
-  /// Reserves `count` bytes; false if that many are not left.
-  func reserve(_ count: Int) -> Bool {
-    used.withLock { used in
-      guard count >= 0, count <= limit - used else { return false }
-      used += count
-      return true
-    }
-  }
-
-  func release(_ count: Int) { used.withLock { $0 -= count } }
-
-  /// The bytes that are reserved.
-  var reserved: Int { used.withLock { $0 } }
 }

@@ -12,14 +12,14 @@ public struct HTTPBody: AsyncSequence, Sendable {
   public let count: Int?
   private let read: @Sendable () async throws -> [UInt8]?
   /// Makes the last bytes that were read come again; false if they cannot.
-  private let rewind: @Sendable (Int) async -> Bool
+  let rewindSource: @Sendable (Int) async -> Bool
 
   /// A body in memory.
   public init(_ bytes: [UInt8] = []) {
     whole = bytes
     count = bytes.count
     read = { nil }
-    rewind = { _ in false }
+    rewindSource = { _ in false }
   }
 
   /// A body that is read piece by piece.
@@ -32,7 +32,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     whole = nil
     self.count = count
     read = next
-    rewind = { _ in false }
+    rewindSource = { _ in false }
   }
 
   /// A body that is held elsewhere, as in the store. `whole` has been read if it is not nil.
@@ -43,7 +43,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     self.whole = whole
     self.count = count
     read = next
-    self.rewind = rewind
+    rewindSource = rewind
   }
 
   /// Reads the pieces in order.
@@ -54,10 +54,10 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// Nil once it has been given: the reader may let go of it.
     private var whole: [UInt8]?
     private let read: @Sendable () async throws -> [UInt8]?
-    private let rewind: @Sendable (Int) async -> Bool
+    private let rewindSource: @Sendable (Int) async -> Bool
 
     fileprivate init(body: HTTPBody) {
-      (whole, read, rewind) = (body.whole, body.read, body.rewind)
+      (whole, read, rewindSource) = (body.whole, body.read, body.rewindSource)
     }
 
     /// The next piece; nil at the end.
@@ -72,7 +72,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// A server need not keep what a slow client has not taken: a stored body is read again from the store. False if the
     /// bytes are held nowhere else; then nothing is given back.
     public mutating func giveBack(_ count: Int) async -> Bool {
-      whole == nil ? await rewind(count) : false
+      whole == nil ? await rewindSource(count) : false
     }
   }
 
@@ -95,9 +95,6 @@ public struct HTTPBody: AsyncSequence, Sendable {
 }
 
 extension HTTPBody {
-  /// Gives back the last bytes that were read; see ``Iterator/giveBack(_:)``.
-  func giveBack(_ count: Int) async -> Bool { await rewind(count) }
-
   /// The same, but reading fails where nothing comes for longer than `limit`. The time between two reads does not count.
   func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
     guard whole == nil else { return self }

@@ -58,23 +58,4 @@ extension HTTPCache {
     result.isStored = isStored
     return result
   }
-
-  /// The whole body, whose length is then reserved in ``buffers``; nil if it is too long or there is no room.
-  private func collected(_ body: HTTPBody) async throws -> [UInt8]? {
-    var bytes: [UInt8] = []
-    do {
-      for try await piece in body {
-        guard bytes.count + piece.count <= rules.policy.largestBody, buffers.reserve(piece.count)
-        else {
-          buffers.release(bytes.count)
-          return nil
-        }
-        bytes += piece
-      }
-    } catch {
-      buffers.release(bytes.count)
-      throw error
-    }
-    return bytes
-  }
 }

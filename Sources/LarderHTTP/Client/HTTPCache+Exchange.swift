@@ -6,7 +6,7 @@ extension HTTPCache {
   ///
   /// - Parameter flight: completed in every case.
   func exchange(
-    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, _ permit: Permit,
+    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, _ permit: StorePermit,
     flight: String?
   ) async throws -> HTTPCacheResult? {
     do {
@@ -35,7 +35,7 @@ extension HTTPCache {
   }
 
   private func answer(
-    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, _ permit: Permit,
+    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: Attempt, _ permit: StorePermit,
     flight: String?
   ) async throws -> HTTPCacheResult? {
     permits.add(tags(of: held, for: forward), to: permit)
@@ -74,7 +74,7 @@ extension HTTPCache {
     let held: [StoredVariant]
     /// The tags of the client.
     let tags: [String]
-    let permit: Permit
+    let permit: StorePermit
   }
 
   /// The tags by which the response to a request under way can be invalidated.

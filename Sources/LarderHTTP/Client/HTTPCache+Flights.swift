@@ -17,7 +17,8 @@ enum ExchangeOutcome: Sendable {
 extension HTTPCache {
   /// Sends a request, or waits for a similar one that is under way.
   func forward(
-    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: inout Attempt, _ permit: Permit
+    _ forward: CacheForward, _ held: [StoredVariant], _ attempt: inout Attempt,
+    _ permit: StorePermit
   ) async throws -> HTTPCacheResult? {
     guard let flight = flight(of: forward, under: attempt.key), !attempt.hasWaited else {
       return try await exchange(forward, held, attempt, permit, flight: nil)
@@ -84,7 +85,7 @@ extension HTTPCache {
 
   /// Refreshes in the background, unless the same exchange is under way.
   func refresh(
-    _ forward: CacheForward, _ held: [StoredVariant], _ client: Attempt, _ permit: Permit
+    _ forward: CacheForward, _ held: [StoredVariant], _ client: Attempt, _ permit: StorePermit
   ) {
     guard let flight = flight(of: forward, under: client.key),
       flights.join(flight, for: ExchangeOutcome.self) == nil

@@ -88,7 +88,7 @@ extension HTTPCache {
 
   /// - Parameter permit: the permit of the request that causes the removal; its own response is newer and may be stored.
   @discardableResult
-  func removeAll(of key: ResponseKey, by permit: Permit? = nil) async throws -> RemovalResult {
+  func removeAll(of key: ResponseKey, by permit: StorePermit? = nil) async throws -> RemovalResult {
     permits.revoke(ResponseTags.uri(key), except: permit)
     var removal = RemovalResult()
     var entries = try entries(of: key)

@@ -8,8 +8,8 @@ extension HTTPCache {
     _ arrival: Arrival, _ reception: CacheReception, body: HTTPBody, flight: String?
   ) async throws -> HTTPCacheResult {
     // If a stored response could replace this one, the head is passed on only after the body has begun.
-    let hasStandIn = rules.fail(arrival.forward, at: clock.now) != nil
-    let body = hasStandIn ? try await body.begun() : body
+    let hasStaleFallback = rules.fail(arrival.forward, at: clock.now) != nil
+    let body = hasStaleFallback ? try await body.begun() : body
     var result = HTTPCacheResult(arrival.response, body: body)
     result.forwarded = arrival.forward.reason
     result.originStatus = arrival.response.status.code
@@ -35,7 +35,7 @@ extension HTTPCache {
     result.isBeingStored = true
     let reader = BodyReader(incoming)
     result.body = HTTPBody(
-      count: nil, rewind: { await reader.incoming.giveBack($0) },
+      count: nil, rewind: { await reader.incoming.rewind($0) },
       next: { try await reader.incoming.next() })
     Task { await pump(body, into: incoming, of: arrival, flight: flight) }
     return result

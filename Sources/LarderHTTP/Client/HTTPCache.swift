@@ -17,7 +17,7 @@ public struct HTTPCache: Sendable {
   public private(set) var rules: HTTPRules
   let transport: any HTTPTransport
   let flights = SingleFlight<String>()
-  let permits = StoreTokens()
+  let permits = StorePermits()
   let buffers: BufferBudget
   let counters = HTTPCounters()
   let remembered = RememberedResponses()
@@ -154,7 +154,7 @@ public struct HTTPCache: Sendable {
     let interim: @Sendable (HTTPResponse) async -> Void
     /// Nil until a look at the store has shown that a request must be sent; then the store is looked at once more. So an
     /// invalidation applies to what is found, or to the response.
-    var permit: Permit?
+    var permit: StorePermit?
     /// Keys of stored responses whose bodies are gone or damaged.
     var lost: Set<String> = []
     var hasWaited = false

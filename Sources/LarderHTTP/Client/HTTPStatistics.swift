@@ -73,8 +73,8 @@ final class HTTPCounters: Sendable {
     }
   }
 
-  /// Counts could not be saved.
-  func giveBack(_ unsaved: HTTPStatistics) {
+  /// Takes counts that could not be saved as unsaved again.
+  func restoreUnsaved(_ unsaved: HTTPStatistics) {
     counts.withLock { $0.saved = $0.saved.subtracting(unsaved) }
   }
 }
@@ -122,7 +122,7 @@ extension HTTPCache {
         return Array(HTTPStatistics(numbers: sums).text.utf8)
       }
     } catch {
-      counters.giveBack(unsaved)
+      counters.restoreUnsaved(unsaved)
       throw error
     }
   }

@@ -166,8 +166,8 @@ actor IncomingBody {
   }
 
   /// The last `count` bytes that the client has read come again; false if they are no longer held.
-  func giveBack(_ count: Int) async -> Bool {
-    if let rest { return await rest.giveBack(count) }
+  func rewind(_ count: Int) async -> Bool {
+    if let rest { return await rest.rewindSource(count) }
     let earlier = position - count
     guard count >= 0, earlier >= start || writer != nil && earlier >= 0 else { return false }
     position = earlier

@@ -24,21 +24,23 @@ struct StoredBody: Sendable {
 extension Store.Namespace {
   /// The bytes `range` of a stored body; nil if it was replaced, evicted or damaged.
   ///
-  /// - Parameter isFirst: whether this counts as a read of the response. Parts that a reader has begun stay readable after the
-  ///   response was replaced.
-  func piece(of body: StoredBody, _ range: Range<Int>, isFirst: Bool) throws -> [UInt8]? {
+  /// - Parameter role: the first piece counts as a read of the response. Parts that a reader has begun stay readable after
+  ///   the response was replaced.
+  func piece(of body: StoredBody, _ range: Range<Int>, as role: PieceRole) throws -> [UInt8]? {
     guard let parts = body.parts else {
-      return try piece(of: body.key, range, as: isFirst ? .first : .next, if: body.isStored)
+      return try piece(of: body.key, range, as: role, if: body.isStored)
     }
-    if isFirst, try piece(of: body.key, 0..<0, as: .first, if: body.isStored) == nil { return nil }
-    return try piece(of: parts, range, count: body.count, isFirst: isFirst)
+    if role == .first, try piece(of: body.key, 0..<0, as: .first, if: body.isStored) == nil {
+      return nil
+    }
+    return try piece(of: parts, range, count: body.count, as: role)
   }
 
   /// The bytes `range` of a body of `count` bytes in parts; nil if one of them is gone or damaged.
   func piece(
-    of parts: BodyParts, _ range: Range<Int>, count: Int, isFirst: Bool
+    of parts: BodyParts, _ range: Range<Int>, count: Int, as role: PieceRole
   ) throws -> [UInt8]? {
-    if isFirst, try piece(of: parts.root, 0..<0, as: .part, if: { _ in true }) == nil {
+    if role == .first, try piece(of: parts.root, 0..<0, as: .part, if: { _ in true }) == nil {
       return nil
     }
     var bytes: [UInt8] = []
@@ -48,7 +50,7 @@ extension Store.Namespace {
       let length = parts.length(of: index, in: count)
       let end = min(length, offset + range.upperBound - position)
       let piece = try piece(
-        of: parts.key(index), offset..<end, as: isFirst || offset == 0 ? .part : .next,
+        of: parts.key(index), offset..<end, as: role == .first || offset == 0 ? .part : .next,
         if: { $0.size == length })
       guard let piece, piece.count == end - offset else { return nil }
       if piece.count == range.count { return piece }
@@ -80,7 +82,7 @@ extension HTTPCache {
     let range = range.clamped(to: 0..<body.count)
     let end = min(range.upperBound, range.lowerBound + IncomingBody.pieceSize)
     guard
-      let first = try namespace.piece(of: body, range.lowerBound..<end, isFirst: true)
+      let first = try namespace.piece(of: body, range.lowerBound..<end, as: .first)
     else {
       // A replaced entry is read again under its new version; a damaged one never.
       if try namespace.entry(for: held.key)?.version == held.version { lost.insert(held.key) }
@@ -100,14 +102,14 @@ extension HTTPCache {
       body, range, first: whole == nil ? first : nil, at: whole == nil ? 0 : range.count,
       in: namespace)
     return HTTPBody(
-      whole, count: range.count, rewind: { await reader.giveBack($0) },
+      whole, count: range.count, rewind: { await reader.rewind($0) },
       next: { try await reader.next() })
   }
 
   /// The whole body of that version; nil if the entry was replaced, evicted or damaged.
   func bytes(of held: StoredVariant, lost: inout Set<String>) throws -> [UInt8]? {
     let body = held.body
-    if let bytes = try namespace.piece(of: body, 0..<body.count, isFirst: true) { return bytes }
+    if let bytes = try namespace.piece(of: body, 0..<body.count, as: .first) { return bytes }
     if try namespace.entry(for: held.key)?.version == held.version { lost.insert(held.key) }
     return nil
   }
@@ -157,7 +159,7 @@ private actor StoredBodyReader {
       return first
     }
     let range = position..<min(end, position + IncomingBody.pieceSize)
-    guard let piece = try namespace.piece(of: body, range, isFirst: false), !piece.isEmpty else {
+    guard let piece = try namespace.piece(of: body, range, as: .next), !piece.isEmpty else {
       try await removeIncomplete()
       throw HTTPCacheError.bodyGone
     }
@@ -167,7 +169,7 @@ private actor StoredBodyReader {
   }
 
   /// The last `count` bytes that were read come again; false if not so many were.
-  func giveBack(_ count: Int) -> Bool {
+  func rewind(_ count: Int) -> Bool {
     guard 0...(position - start) ~= count else { return false }
     position -= count
     return true

@@ -61,10 +61,6 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
     let rest = Int(seconds % CalendarDate.secondsPerDay)
     let ofDay = rest < 0 ? rest + Int(CalendarDate.secondsPerDay) : rest
     let weekday = Int(date.weekday)
-    func padded(_ number: Int, _ count: Int = 2) -> String {
-      let text = String(number)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
     let day = [
       padded(Int(components.day)), Self.months[Int(components.month) - 1][...].capitalized,
       padded(Int(components.year), 4),

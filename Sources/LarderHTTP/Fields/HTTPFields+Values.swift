@@ -123,7 +123,6 @@ extension HTTPField.Name {
   static let pragma = Self("Pragma")!
   static let keepAlive = Self("Keep-Alive")!
   static let proxyConnection = Self("Proxy-Connection")!
-  static let contentMD5 = Self("Content-MD5")!
   static let setCookie2 = Self("Set-Cookie2")!
   static let cdnCacheControl = Self("CDN-Cache-Control")!
 }

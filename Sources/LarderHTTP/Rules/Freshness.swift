@@ -162,15 +162,9 @@ struct StalePermission: Hashable, Sendable {
   static let none = StalePermission(
     byRequest: false, whileRevalidating: false, onError: false, whenDisconnected: false)
 
-  init(
-    byRequest: Bool, whileRevalidating: Bool, onError: Bool, whenDisconnected: Bool
-  ) {
-    self.byRequest = byRequest
-    self.whileRevalidating = whileRevalidating
-    self.onError = onError
-    self.whenDisconnected = whenDisconnected
-  }
+}
 
+extension StalePermission {
   init(
     of stored: StoredResponse, freshness: Freshness, for request: RequestDirectives,
     policy: HTTPCachePolicy

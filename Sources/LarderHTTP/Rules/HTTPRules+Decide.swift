@@ -151,11 +151,11 @@ extension HTTPRules {
   }
 }
 
-/// Which of the stored responses of a URI a request selects (RFC 9111, 4 and 4.1).
+/// The stored responses of a URI that a request selects (RFC 9111, 4 and 4.1).
 struct Selection {
-  /// The one to answer with: whole, or a part that has what the request wants. Of several the newest.
+  /// The newest response that can answer: a whole one, or a part that covers the requested range.
   let best: Int?
-  /// Else a part of what it selects.
+  /// Without such a response, a stored part of the selected representation.
   let part: Int?
 
   init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {

@@ -99,10 +99,10 @@ enum Validation {
     return request
   }
 
-  /// Which of the responses that were asked about a 304 speaks of; nil if that cannot be told.
+  /// The index of the response that a 304 confirms, among those that the request asked about; nil if it cannot be known.
   ///
-  /// With validators it is the one that has them. Without any, which RFC 9111 does not provide for and servers do, it is
-  /// the one that was asked about, if there was only one.
+  /// A 304 with an entity tag confirms the response with that tag. Servers also send a 304 without any validator, against
+  /// RFC 9111: it confirms the response only if the request asked about no other.
   static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
     if let tag = EntityTag(fields) {
       return stored.firstIndex { $0.entityTag.map(tag.matchesWeakly) ?? false }

@@ -21,7 +21,7 @@ public struct StoredResponse: Sendable, Hashable {
   var vary: VaryKey
   /// The digest of the credentials of its request; nil without credentials.
   var credential: String?
-  /// What its fields say about its reuse, once they have been read; see ``readTerms(for:)``.
+  /// The terms of reuse that its fields state, once they have been read; see ``readTerms(for:)``.
   var terms = StoredTerms()
 
   /// The entries of the body; nil for a body that is the value of the response's entry.
@@ -82,9 +82,10 @@ public struct StoredResponse: Sendable, Hashable {
   }
 }
 
-/// What the fields of a stored response say about its reuse. It follows from them, so equal responses have equal terms.
+/// The terms of reuse that the fields of a stored response state. They follow from the fields, so equal responses have equal
+/// terms.
 struct StoredTerms: Sendable, Hashable {
-  /// What of a policy they depend on.
+  /// The parts of a policy that the terms depend on.
   struct Policy: Equatable {
     let kind: HTTPCachePolicy.Kind
     let longestHeuristic: Duration

@@ -86,8 +86,8 @@ struct LocalCopies: Sendable {
   /// Confirms the copies: every change that was made before that moment was applied.
   func confirm(monotonic: Duration, wall: Timestamp) throws {
     // A write that stores an unshared value either sees this mark or ends before the removal begins.
-    recent.setRegainingTrust(true)
-    defer { recent.setRegainingTrust(false) }
+    recent.beginRegainingTrust()
+    defer { recent.endRegainingTrust() }
     if standing(limit: .zero) != .confirmed { try store.invalidate(tag: Self.unsharedTag) }
     recent.confirm(monotonic: monotonic, wall: wall)
   }

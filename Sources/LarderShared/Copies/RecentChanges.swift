@@ -89,10 +89,13 @@ struct RecentChanges: Sendable {
     return view.count == 0 || view.acquire(Word.regainingTrust.rawValue) != 0
   }
 
-  func setRegainingTrust(_ isRegaining: Bool) {
+  func beginRegainingTrust() { release(1, to: .regainingTrust) }
+
+  func endRegainingTrust() { release(0, to: .regainingTrust) }
+
+  private func release(_ value: UInt64, to word: Word) {
     let view = words.view
-    guard view.isWritable else { return }
-    view.release(isRegaining ? 1 : 0, to: Word.regainingTrust.rawValue)
+    if view.isWritable { view.release(value, to: word.rawValue) }
   }
 
   func distrust() {
@@ -154,9 +157,6 @@ struct RecentChanges: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded down.
-  var whole: Int64 {
-    let (seconds, rest) = bounded.components
-    return seconds * 1000 + rest / 1_000_000_000_000_000
-  }
+  /// Whole milliseconds, rounded towards zero, of a duration of at most some 30,000 years.
+  var whole: Int64 { bounded.truncatedMilliseconds }
 }

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 
 /// A value as the tier stores it: with its lifetimes, tags and codec, and a checksum over all of it, the application, the
 /// namespace and the key.
@@ -144,9 +145,6 @@ extension Duration {
 
   /// Whole milliseconds, rounded up; zero for a negative duration.
   var wholeMilliseconds: UInt64 {
-    if self <= .zero { return 0 }
-    let (seconds, rest) = bounded.components
-    let step: Int64 = 1_000_000_000_000_000
-    return UInt64(seconds) * 1000 + UInt64((rest + step - 1) / step)
+    self <= .zero ? 0 : UInt64(bounded.roundedUpMilliseconds)
   }
 }

@@ -22,18 +22,18 @@ extension Command {
     let namespace = try session.namespaceToWrite(call.namespaces)
     var edit = try ValueEdit(call.bytes("KEY")!, in: namespace, of: session)
     try edit.confirmCreation()
-    let draft = try explaining("cannot write the text to edit") {
+    let draft = try explainingWrite("cannot write the text to edit") {
       try open(edit.original, edit.isJSON ? "json" : "txt")
     }
     do {
       if let problem = try draft.run() {
         throw ShellError(.io, "\(problem)", hint: "check $VISUAL and $EDITOR")
       }
-      let text = try explaining("cannot read the edited text", reads: true) {
+      let text = try explainingRead("cannot read the edited text") {
         try draft.contents()
       }
       let entry = try edit.store(text)
-      try explaining("the edited file stays") { try draft.remove() }
+      try explainingWrite("the edited file stays") { try draft.remove() }
       guard let entry else {
         try session.host.notify("nothing changed")
         return .done
@@ -47,12 +47,16 @@ extension Command {
     }
   }
 
-  private static func explaining<Result>(
-    _ message: SafeText, reads: Bool = false, _ body: () throws -> Result
+  private static func explainingRead<Result>(
+    _ message: SafeText, _ body: () throws -> Result
   ) throws -> Result {
-    do { return try body() } catch let problem as FileProblem {
-      throw problem.error(message, reads: reads)
-    }
+    do { return try body() } catch let problem as FileProblem { throw problem.readError(message) }
+  }
+
+  private static func explainingWrite<Result>(
+    _ message: SafeText, _ body: () throws -> Result
+  ) throws -> Result {
+    do { return try body() } catch let problem as FileProblem { throw problem.writeError(message) }
   }
 }
 

@@ -149,7 +149,7 @@ extension Salvage {
       + Wording.count(damage.count, "page", "pages")
   }
 
-  /// What the command answers.
+  /// The answer of the command.
   fileprivate var reply: Reply {
     let columns = [
       "entries", "bytes", "namespaces", "found", "expired", "damaged", "pages",

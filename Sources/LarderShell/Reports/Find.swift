@@ -107,7 +107,7 @@ struct TextFinder {
 
   /// - Parameters:
   ///   - isExact: Capitals and small letters differ.
-  ///   - pause: What it throws ends a search in a long line.
+  ///   - pause: Its error ends a search in a long line.
   init(
     _ text: [UInt8], isRegex: Bool = false, isExact: Bool, pause: @escaping () throws -> Void
   ) throws(ShellError) {

@@ -19,7 +19,7 @@ struct StatisticsReport {
 
   /// - Parameters:
   ///   - only: The namespace; nil for the store.
-  ///   - shared: What the store knows of a tier that machines share; nil if it has none.
+  ///   - shared: The state of a tier that machines share; nil if the store has none.
   ///   - http: The saved counts of HTTP caches, one for each namespace.
   init(
     _ statistics: Statistics, _ limits: StoreLimitInfo, only: String?, shared: String?,
@@ -161,7 +161,7 @@ struct StatisticsReport {
     ]
   }
 
-  /// Where it belongs, what it is, and how much: `@*` is the store.
+  /// Rows of a namespace, the name of a fact, and its value; `@*` stands for the store.
   private var lines: Reply {
     let store = isWhole ? storeFacts.map { [.text("@*"), .text($0.name), $0.cell] } : []
     let rows = namespaces.flatMap { namespace in

@@ -59,7 +59,7 @@ final class QueryRun {
 
   enum Purpose { case test, order, column }
 
-  /// What it throws ends the test of a value.
+  /// Its error ends the test of a value.
   let pause: () throws -> Void
   /// Without it a value that cannot be read is an error.
   var unreadable: UnreadableValues?

@@ -77,20 +77,30 @@ package struct LocalFile {
   }
 
   private func error(_ verb: String, _ problem: FileProblem) -> ShellError {
-    problem.error("cannot \(verb) \(Array(path.utf8))", reads: verb == "read")
+    let message: SafeText = "cannot \(verb) \(Array(path.utf8))"
+    return verb == "read" ? problem.readError(message) : problem.writeError(message)
   }
 }
 
 extension FileProblem {
-  /// The error for a file in the shell's words.
-  package func error(_ message: SafeText, reads: Bool = false) -> ShellError {
+  /// The error for a file that cannot be read, in the shell's words.
+  package func readError(_ message: SafeText) -> ShellError {
+    error(message, absent: "no such file")
+  }
+
+  /// The error for a file that cannot be made or written.
+  package func writeError(_ message: SafeText) -> ShellError {
+    error(message, absent: "no such directory")
+  }
+
+  private func error(_ message: SafeText, absent: String) -> ShellError {
     func error(_ code: ShellError.Code, _ reason: String, _ hint: SafeText?) -> ShellError {
       ShellError(code, "\(message): \(reason)", hint: hint)
     }
     return switch self {
     case .absent:
       error(
-        .io, reads ? "no such file" : "no such directory",
+        .io, absent,
         "names are relative to the directory where the shell was started")
     case .exists: error(.exists, "it exists", "pass `--force` to replace it")
     case .notPermitted: error(.io, "permission denied", "check its owner and mode")

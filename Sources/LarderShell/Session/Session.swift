@@ -110,7 +110,7 @@ extension Session {
       if case .file(let word, _) = output { SafeText(quoting: word.bytes) } else { "the program" }
     func explaining<Result>(_ body: () throws -> Result) throws -> Result {
       do { return try body() } catch let problem as FileProblem {
-        throw problem.error("cannot write \(name)")
+        throw problem.writeError("cannot write \(name)")
       }
     }
     let sink = try explaining { try redirect(output) }

@@ -44,6 +44,12 @@ package struct CalendarDate: Hashable, Sendable {
   }
 }
 
+/// A number with zeroes in front, as dates and times have it.
+package func padded(_ number: Int, _ width: Int = 2) -> String {
+  let digits = String(number)
+  return String(repeating: "0", count: max(width - digits.count, 0)) + digits
+}
+
 extension Int64 {
   /// The quotient, rounded down.
   package func floored(by divisor: Int64) -> Int64 {

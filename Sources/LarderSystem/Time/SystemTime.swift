@@ -51,6 +51,17 @@ extension Duration {
     return min(max(self, .zero - longest), longest)
   }
 
+  /// Whole milliseconds, rounded towards zero; cut to what 64 bits hold.
+  @inlinable package var truncatedMilliseconds: Int64 {
+    Int64(clamping: attoseconds / 1_000_000_000_000_000)
+  }
+
+  /// Whole milliseconds, rounded up so that nothing expires early; cut to what 64 bits hold.
+  @inlinable package var roundedUpMilliseconds: Int64 {
+    let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
+    return Int64(clamping: rest > 0 ? whole + 1 : whole)
+  }
+
   /// Whole milliseconds for waiting, at most some thousand years: sums of such numbers do not overflow.
   package var waitMilliseconds: Int64 {
     let longest = Int64(1) << 45

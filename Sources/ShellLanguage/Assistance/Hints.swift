@@ -51,7 +51,7 @@ package struct ArgumentState {
         optionsEnded = true
       } else {
         do throws(ShellError) {
-          settle(try Argument(optionsEnded ? word.quoted : word), command)
+          consume(try Argument(optionsEnded ? word.quoted : word), command)
         } catch {
           // A wrong word gets its error when the line runs; here it counts as a word.
           filled += 1
@@ -66,7 +66,7 @@ package struct ArgumentState {
     }
   }
 
-  private mutating func settle(_ argument: Argument, _ command: CommandSpec) {
+  private mutating func consume(_ argument: Argument, _ command: CommandSpec) {
     switch argument {
     case .word:
       filled += 1

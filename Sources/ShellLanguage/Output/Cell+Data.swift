@@ -1,3 +1,5 @@
+import LarderSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

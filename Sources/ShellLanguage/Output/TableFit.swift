@@ -12,8 +12,8 @@ struct TableColumn {
 
 /// Fits the columns of a table into a window.
 ///
-/// What tells least yields first: columns without any fact, bars, shares, long forms of times, titles, and only then names,
-/// which are cut in the middle and not below ``narrowest``.
+/// The parts that tell least yield first: columns without any fact, bars, shares, long forms of times, titles. Names yield
+/// last; they are cut in the middle and not below ``narrowest``.
 struct TableFit {
   private static let narrowest = 12
   private static let shortestBar = 6

@@ -1,5 +1,5 @@
 extension RegexParser {
-  /// What an escape stands for.
+  /// The meaning of an escape.
   private enum Escape {
     case scalar(Unicode.Scalar)
     case kind(RegexSet.Kind, isNegated: Bool)

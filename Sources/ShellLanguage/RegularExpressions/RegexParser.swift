@@ -1,12 +1,12 @@
-/// What is wrong with a regular expression.
+/// An error in a regular expression.
 struct RegexFlaw: Error {
   let message: SafeText
   /// The characters of the expression that are wrong.
   let range: Range<Int>
 }
 
-/// Reads a regular expression. What only a matcher that goes back can match is refused: such a matcher
-/// can take longer than anybody waits.
+/// Reads a regular expression. It refuses expressions that only a backtracking matcher can match: such a matcher can take
+/// too long.
 struct RegexParser {
   private static let deepest = 200
   private static let mostRepeated = 1000
@@ -136,7 +136,7 @@ struct RegexParser {
     return node
   }
 
-  /// What stands behind `(?`; false for flags that hold for the rest of the group.
+  /// Reads the characters after `(?`; false for flags that hold for the rest of the group.
   private mutating func groupKind(from start: Int) throws(RegexFlaw) -> Bool {
     if take(":") { return true }
     if peek == "P" { index += 1 }

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The present time and the time zone, which words such as `midnight` depend on.
 package struct WallClock: Sendable {
   package let now: UnixTime

@@ -1,22 +1,4 @@
 extension Word {
-  /// A future time, as `help times` lists them: a duration counts from now.
-  package func deadline(_ clock: WallClock) throws(ShellError) -> Deadline {
-    if bytes.elementsEqual("never".utf8, by: { $0 | 0x20 == $1 }) { return .never }
-    return .at(try time(.ahead, clock))
-  }
-
-  /// A time, or `+DURATION` from an entry's current expiry.
-  package func expiryChange(_ clock: WallClock) throws(ShellError) -> ExpiryChange {
-    switch bytes.first {
-    case UInt8(ascii: "+"):
-      return .later(try dropping(1).duration())
-    case UInt8(ascii: "-"):
-      throw wrongTime("it is negative", "use `--at-most` with a time to expire entries earlier")
-    default:
-      return .to(try deadline(clock))
-    }
-  }
-
   /// A future time other than `never`.
   package func timeAhead(_ clock: WallClock) throws(ShellError) -> UnixTime {
     try time(.ahead, clock)
@@ -157,7 +139,7 @@ extension Word {
     !text.isEmpty && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
   }
 
-  private func wrongTime(_ what: SafeText?, _ hint: SafeText) -> ShellError {
+  func wrongTime(_ what: SafeText?, _ hint: SafeText) -> ShellError {
     ShellError(
       .badTime, what.map { "\(bytes) is not a time: \($0)" } ?? "\(bytes) is not a time", at: range,
       hint: hint)

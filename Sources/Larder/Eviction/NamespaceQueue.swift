@@ -93,7 +93,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   mutating func promote() throws(LarderError) -> Candidate? {
     // An entry that is being overwritten counts with its new size, but would be found with its old one.
     guard let found = try read(from: state.windowBoundary),
-      found.slot != request.protected.written
+      found.entryKey != request.protected.written
     else { return nil }
     var queue = state
     queue.windowBoundary = found.sequence + 1
@@ -131,7 +131,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private func mayEvict(_ entry: Candidate, newest: UInt64?) -> Bool {
     !request.skipped.contains(entry.sequence) && entry.sequence != newest
-      && !request.protected.contains(entry.slot)
+      && !request.protected.contains(entry.entryKey)
   }
 
   /// The first entry of the queue at that position or behind it.
@@ -143,23 +143,23 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     latest = entry
     return Candidate(
       sequence: entry.header.sequence, size: UInt64(entry.valueCount), hash: entry.keyHash ?? 0,
-      slot: entry.entryKey)
+      entryKey: entry.entryKey)
   }
 
   private mutating func evict(
     _ candidate: Candidate, for reason: RemovalReason
   ) throws(LarderError) -> Bool {
     let contents =
-      if let latest, latest.entryKey == candidate.slot {
+      if let latest, latest.entryKey == candidate.entryKey {
         try writer.contents(of: latest)
       } else {
-        try writer.contents(of: candidate.slot)
+        try writer.contents(of: candidate.entryKey)
       }
     switch contents {
     case .empty:
       return false
     case .damaged:
-      try writer.removeDamaged(candidate.slot)
+      try writer.removeDamaged(candidate.entryKey)
       return true
     case .entry(let entry):
       return try writer.evict(entry, reason: reason, sparing: request.protected)

@@ -1,0 +1,58 @@
+/// A process's lease on the change ring: writers publish changes until it expires, and it is renewed before that.
+///
+/// A process that is killed stops renewing, and writers stop publishing. Times are milliseconds of the machine's monotonic
+/// clock, which all processes share; a time further ahead than a lease is long is of an earlier boot.
+struct ChangeLease {
+  static let length: UInt64 = 10_000
+  static let renewal: UInt64 = 2_500
+
+  private(set) var end: UInt64
+  /// The index of its slot among the leases; nil if all were taken, so that only its expiry ends it.
+  private var index: Int?
+
+  static func isLive(_ end: UInt64, at now: UInt64) -> Bool { now < end && end - now <= length }
+
+  init(on ring: ChangeRing, at now: UInt64) {
+    end = now + Self.length
+    take(on: ring, at: now)
+    raise(on: ring, at: now)
+  }
+
+  mutating func renew(on ring: ChangeRing, at now: UInt64) {
+    let old = end
+    end = now + Self.length
+    // The file may have been replaced, or another process may have taken the slot of an expired lease.
+    if let index, !ring.exchangeLease(index, old, for: end) { self.index = nil }
+    if index == nil { take(on: ring, at: now) }
+    raise(on: ring, at: now)
+  }
+
+  private mutating func take(on ring: ChangeRing, at now: UInt64) {
+    index = (0..<ChangeRing.leaseCount).first { index in
+      let known = ring.lease(index)
+      return !Self.isLive(known, at: now) && ring.exchangeLease(index, known, for: end)
+    }
+  }
+
+  private func raise(on ring: ChangeRing, at now: UInt64) {
+    while true {
+      let known = ring.watchedUntil
+      if Self.isLive(known, at: now), known >= end { return }
+      if ring.exchangeWatched(known, for: end) { return }
+    }
+  }
+
+  /// Ends the lease; writers go on publishing for the leases of others.
+  func end(on ring: ChangeRing, at now: UInt64) {
+    guard let index else { return }
+    _ = ring.exchangeLease(index, end, for: 0)
+    while true {
+      let known = ring.watchedUntil
+      let ends = (0..<ChangeRing.leaseCount).map(ring.lease)
+      let latest = ends.filter { Self.isLive($0, at: now) }.max() ?? 0
+      // A lease without a slot is known by this word alone.
+      if known != end, Self.isLive(known, at: now), !ends.contains(known) { return }
+      if ring.exchangeWatched(known, for: latest) { return }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import LarderSystem
+
+/// A date and time of day as a calendar on the wall shows it, in the Gregorian calendar.
+package struct CivilTime: Sendable, Hashable {
+  package var year: Int
+  package var month: Int
+  package var day: Int
+  package var secondOfDay: Int
+  package var millisecond = 0
+
+  package var hour: Int { secondOfDay / 3600 }
+  package var minute: Int { secondOfDay / 60 % 60 }
+  package var second: Int { secondOfDay % 60 }
+
+  /// Days since 1970-01-01.
+  package var dayNumber: Int {
+    Int(CalendarDate(year: Int64(year), month: Int64(month), day: Int64(day)).number)
+  }
+
+  /// The moment a wall shows this that is `offset` seconds ahead of UTC.
+  package func moment(offset: Int) -> UnixTime {
+    let seconds = dayNumber * 86_400 + secondOfDay - offset
+    return UnixTime(milliseconds: Int64(seconds * 1000 + millisecond))
+  }
+
+  /// 0 is Sunday.
+  package var weekday: Int { Int(CalendarDate(number: Int64(dayNumber)).weekday) }
+
+  package init(dayNumber: Int, secondOfDay: Int, millisecond: Int = 0) {
+    let date = CalendarDate(number: Int64(dayNumber)).components
+    (year, month, day) = (Int(date.year), Int(date.month), Int(date.day))
+    self.secondOfDay = secondOfDay
+    self.millisecond = millisecond
+  }
+
+  /// Nil if the calendar has no such day.
+  package init?(year: Int, month: Int, day: Int, secondOfDay: Int) {
+    guard (1970...9999).contains(year), (1...12).contains(month), day >= 1,
+      (0..<86_400).contains(secondOfDay)
+    else { return nil }
+    self.year = year
+    self.month = month
+    self.day = day
+    self.secondOfDay = secondOfDay
+    guard CivilTime(dayNumber: dayNumber, secondOfDay: 0).day == day else { return nil }
+  }
+
+  /// The time that UTC shows.
+  package init(_ time: UnixTime, offset: Int = 0) {
+    let milliseconds = time.milliseconds + Int64(offset) * 1000
+    let seconds = milliseconds.floored(by: 1000)
+    let date = CalendarDate(wall: seconds)
+    self.init(
+      dayNumber: Int(date.number),
+      secondOfDay: Int(seconds - date.number * CalendarDate.secondsPerDay),
+      millisecond: Int(milliseconds - seconds * 1000))
+  }
+}

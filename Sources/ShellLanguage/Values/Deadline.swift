@@ -1,0 +1,39 @@
+/// The time at which an entry expires; `never` is the latest.
+package enum Deadline: Sendable, Hashable, Comparable {
+  case at(UnixTime)
+  case never
+
+  package init(_ time: UnixTime?) { self = time.map { .at($0) } ?? .never }
+
+  /// Nil for never.
+  package var time: UnixTime? {
+    if case .at(let time) = self { time } else { nil }
+  }
+}
+
+/// The change that `expire` makes to an expiry.
+package enum ExpiryChange: Sendable, Hashable {
+  case to(Deadline)
+  /// So much later than the expiry the entry has.
+  case later(Duration)
+}
+
+extension Word {
+  /// A future time, as `help times` lists them: a duration counts from now.
+  package func deadline(_ clock: WallClock) throws(ShellError) -> Deadline {
+    if bytes.elementsEqual("never".utf8, by: { $0 | 0x20 == $1 }) { return .never }
+    return .at(try timeAhead(clock))
+  }
+
+  /// A time, or `+DURATION` from an entry's current expiry.
+  package func expiryChange(_ clock: WallClock) throws(ShellError) -> ExpiryChange {
+    switch bytes.first {
+    case UInt8(ascii: "+"):
+      return .later(try dropping(1).duration())
+    case UInt8(ascii: "-"):
+      throw wrongTime("it is negative", "use `--at-most` with a time to expire entries earlier")
+    default:
+      return .to(try deadline(clock))
+    }
+  }
+}
