@@ -196,10 +196,11 @@ import LarderSystem
       throw .damagedPage
     }
     if let after, let former = unsafe key {
+      let (former, new) = unsafe (SearchKey(former, count: keyCount), node.searched)
       let isOrdered =
         unsafe after
-        ? isBefore(former, keyCount, node.key, node.keyCount)
-        : isBefore(node.key, node.keyCount, former, keyCount)
+        ? former.isBefore(new, numberKeys: numberKeys)
+        : new.isBefore(former, numberKeys: numberKeys)
       guard isOrdered else { throw .damagedPage }
     }
     let value = table.value(of: node, in: leaf.page)
@@ -207,18 +208,6 @@ import LarderSystem
     unsafe (key, keyCount) = (node.key, node.keyCount)
     return unsafe Record(
       key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
-  }
-
-  /// Whether the first key comes before the second. Both have a record's header in front of them, or are long enough.
-  @inline(__always)
-  func isBefore(
-    _ first: UnsafeRawPointer, _ firstCount: Int, _ second: UnsafeRawPointer, _ secondCount: Int
-  ) -> Bool {
-    if numberKeys {
-      guard firstCount == 8, secondCount == 8 else { return false }
-      return unsafe first.loadUnaligned(as: UInt64.self) < second.loadUnaligned(as: UInt64.self)
-    }
-    return unsafe SearchKey(first, count: firstCount).isBefore(second, count: secondCount)
   }
 
   private mutating func forget() {
