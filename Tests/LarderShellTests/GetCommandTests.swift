@@ -199,6 +199,7 @@ import Testing
   @Test(arguments: [
     "", "{", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "[1 2]", "01", "1.", "-", ".5", "1e", "tru",
     "\"", "\"\\x\"", "\"\\u12\"", "\"\t\"", "[}", "{]", "1 2", "nul", "{\"a\":1,}", "[,1]", "'a'",
+    "\"a\\",
   ])
   func `what is not JSON is refused`(text: String) {
     #expect(throws: JSONText.Flaw.self) { try JSONText(bytes(text)) }
@@ -209,6 +210,9 @@ import Testing
     #expect(throws: JSONText.Flaw.self) { try JSONText(deep) }
     let fine = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
     #expect(try JSONText(bytes(fine)).minified == bytes(fine))
+    let full = bytes(String(repeating: "[", count: 200) + "1" + String(repeating: "]", count: 200))
+    #expect(try JSONText(full).minified == full)
+    #expect(JSONLookup.ranges(of: [], in: full.span) == [0..<full.count])
   }
 
   @Test func `minified and laid out JSON is the same JSON`() throws {

@@ -86,7 +86,8 @@ import Testing
     "larder-http/3 200 OK\n\n",
     "larder-http/1 2xx OK\n\n", "larder-http/1 200 OK\n\nno colon\n",
     "larder-http/1 200 OK\n\n: v\n",
-    "note\nlarder-http/1 200 OK\n\n",
+    "note\nlarder-http/1 200 OK\n\n", "larder-http/1 200\n\n", "larder-http/1 099 OK\n\n",
+    "larder-http/1 200 OK\nrequested\n\n", "larder-http/1 200 OK\n\nX:v\n",
   ])
   func `metadata of another kind is not shown`(metadata: String) throws {
     #expect(

@@ -11,7 +11,7 @@ extension IdleTests {
       clock.advance(by: .seconds(1000))
       #expect(try notes.text("k") == "v")
       #expect(throws: Outcome.self) { try store.write { _ in throw Outcome() } }
-      #expect(store.engine.uses.count == 1)
+      #expect(store.engine.uses.queue.count == 1)
       timer.runOut()
       clock.advance(by: .seconds(1600))
       #expect(try notes.contains("k"))
@@ -20,19 +20,22 @@ extension IdleTests {
   private struct Outcome: Error {}
 
   @Test func `the queue is bounded, and a use that finds no room does no harm`() throws {
-    let queue = PendingAccesses(timer: ManualTimer().start)
+    let uses = PendingAccesses(timer: ManualTimer().start)
     for number in 0..<PendingAccesses.capacity + 100 {
-      let slot = Array("\(number)".utf8)
-      _ = queue.add(.init(slot: slot, version: 1, moment: Int64(number)), delay: 1000)
+      let use = PendingAccesses.Use(version: 1, moment: Int64(number))
+      _ = uses.add(use, for: Array("\(number)".utf8), delay: 1000)
     }
-    #expect(queue.count == PendingAccesses.capacity)
-    _ = queue.add(.init(slot: Array("7".utf8), version: 1, moment: -7), delay: 1000)
-    #expect(queue.pending(Array("7".utf8))?.moment == -7)
+    let queue = uses.queue
+    #expect(queue.count == PendingAccesses.capacity && queue.isFull)
+    _ = uses.add(.init(version: 1, moment: -7), for: Array("7".utf8), delay: 1000)
+    #expect(queue[Array("7".utf8)]?.moment == -7)
     let taken = queue.take(1000)
     #expect(taken.count == 1000 && queue.count == PendingAccesses.capacity - 1000)
-    queue.finish(taken, done: false)
-    #expect(queue.count == PendingAccesses.capacity)
-    #expect(queue.pending(Array("\(PendingAccesses.capacity + 1)".utf8)) == nil)
+    #expect(!queue.isFull && queue[taken[0].key] != nil)
+    queue.requeue(taken[500...])
+    queue.confirm(Array(taken[..<500]))
+    #expect(queue.count == PendingAccesses.capacity - 500 && queue[taken[0].key] == nil)
+    #expect(queue[Array("\(PendingAccesses.capacity + 1)".utf8)] == nil)
   }
 
   @Test func `long keys, values in chunks and pinned entries count use as well`() throws {
@@ -98,7 +101,7 @@ extension IdleTests {
         clock.advance(by: .seconds(1600))
         for key in keys { #expect(try notes.bytes(key) == value) }
         try store.engine.flushAccessTimes()
-        #expect(store.engine.uses.count == 0)
+        #expect(store.engine.uses.queue.count == 0)
         #expect(try store.statistics().file.size <= limit)
       }
       timer.runOut()

@@ -56,19 +56,16 @@ struct PageCheck {
         if index == 0 { continue }
       }
       // The words of each key are loaded once, for the comparisons with both neighbours.
-      let key = unsafe SearchKey(node.key, count: node.keyCount, readable: 8)
-      guard isPossible(node.keyCount), unsafe !hasFormer || isBefore(former, key) else {
+      let key = unsafe node.searched
+      guard isPossible(node.keyCount),
+        unsafe !hasFormer || former.isBefore(key, numberKeys: numberKeys)
+      else {
         throw PageDamage(page: number, reason: "record \(index) is out of order")
-      }
-      if !hasFormer, let low, unsafe isBefore(key, low.searched) {
-        throw PageDamage(page: number, reason: "its keys belong to another page")
       }
       unsafe former = key
       hasFormer = true
     }
-    if hasFormer, let high, unsafe !isBefore(former, high.searched) {
-      throw PageDamage(page: number, reason: "its keys belong to another page")
-    }
+    try checkBounds(of: page, number, isLeaf: isLeaf, from: low, to: high)
     guard areDistinct, tiling.isWhole else {
       throw PageDamage(page: number, reason: "its records do not lie side by side")
     }
@@ -79,22 +76,16 @@ struct PageCheck {
   func checkBounds(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {
-    let page = try open(number, isLeaf: isLeaf)
-    // The first record of a branch stands for every key before the second.
-    let first = isLeaf ? 0 : 1
-    guard first < page.count else { return }
-    guard let start = page.node(first, pageSize: table.pageSize),
-      let end = page.node(page.count - 1, pageSize: table.pageSize)
-    else {
-      throw PageDamage(page: number, reason: "a record lies outside the page")
-    }
-    let lowest = unsafe Key(start: start.key, count: start.keyCount)
-    let highest = unsafe Key(start: end.key, count: end.keyCount)
-    let isWithin =
-      low.map { !isBefore(lowest, $0) } ?? true && high.map { isBefore(highest, $0) } ?? true
-    guard isWithin else {
-      throw PageDamage(page: number, reason: "its keys belong to another page")
-    }
+    try checkBounds(
+      of: try open(number, isLeaf: isLeaf), number, isLeaf: isLeaf, from: low, to: high)
+  }
+
+  private func checkBounds(
+    of page: TreePage, _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
+  ) throws(PageDamage) {
+    let lies = page.lies(
+      from: low, to: high, isLeaf: isLeaf, numberKeys: numberKeys, pageSize: table.pageSize)
+    if !lies { throw PageDamage(page: number, reason: "its keys belong to another page") }
   }
 
   func open(_ number: UInt64, isLeaf: Bool) throws(PageDamage) -> TreePage {
@@ -136,17 +127,6 @@ struct PageCheck {
   @inline(__always)
   private func isPossible(_ keyCount: Int) -> Bool {
     numberKeys ? keyCount == 8 : keyCount >= 1 && keyCount <= 511
-  }
-
-  func isBefore(_ first: Key, _ second: Key) -> Bool {
-    unsafe isBefore(first.searched, second.searched)
-  }
-
-  @inline(__always)
-  private func isBefore(_ first: SearchKey, _ second: SearchKey) -> Bool {
-    // A number lies in the machine's byte order.
-    if numberKeys { return unsafe first.first.byteSwapped < second.first.byteSwapped }
-    return unsafe first.isBefore(second)
   }
 
   /// The number in a key of the free list.

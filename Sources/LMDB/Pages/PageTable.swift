@@ -75,6 +75,10 @@ import CLarderSystem
     @inline(__always)
     var key: UnsafeRawPointer { unsafe start + PageTable.nodeHeaderSize }
 
+    /// The key for comparisons.
+    @inline(__always)
+    var searched: SearchKey { unsafe SearchKey(key, count: keyCount, readable: 8) }
+
     /// The page under a branch record.
     @inline(__always)
     var child: UInt64 {
@@ -103,6 +107,27 @@ import CLarderSystem
     let keyCount = Int(unsafe node.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
     guard offset &+ PageTable.nodeHeaderSize &+ keyCount <= pageSize else { return nil }
     return unsafe Node(start: node, keyCount: keyCount)
+  }
+
+  /// Whether the keys lie from `low` on and before `high`; false for a record outside the page.
+  @inline(__always)
+  func lies(
+    from low: PageCheck.Key?, to high: PageCheck.Key?, isLeaf: Bool, numberKeys: Bool, pageSize: Int
+  ) -> Bool {
+    // The first record of a branch stands for every key before the second.
+    let first = isLeaf ? 0 : 1
+    guard first < count else { return true }
+    if let low {
+      guard let node = node(first, pageSize: pageSize),
+        unsafe !node.searched.isBefore(low.searched, numberKeys: numberKeys)
+      else { return false }
+    }
+    if let high {
+      guard let node = node(count &- 1, pageSize: pageSize),
+        unsafe node.searched.isBefore(high.searched, numberKeys: numberKeys)
+      else { return false }
+    }
+    return true
   }
 
   /// Starts fetching the first lines of 64 bytes of a record into the processor's cache, if the page has that record.

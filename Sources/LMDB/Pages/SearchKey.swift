@@ -59,6 +59,13 @@
     return unsafe compareRest(other.start, count: other.count) > 0
   }
 
+  /// The same in a tree whose keys may be numbers in the machine's byte order. Of those, other sizes have no order.
+  @inline(__always)
+  func isBefore(_ other: SearchKey, numberKeys: Bool) -> Bool {
+    guard numberKeys else { return unsafe isBefore(other) }
+    return unsafe count == 8 && other.count == 8 && first.byteSwapped < other.first.byteSwapped
+  }
+
   /// Whether the key of `count` bytes at `other`, with 8 bytes in front of it, comes after this one.
   @inline(__always)
   func isBefore(_ other: UnsafeRawPointer, count otherCount: Int) -> Bool {

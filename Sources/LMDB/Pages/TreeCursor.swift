@@ -196,10 +196,11 @@ import LarderSystem
       throw .damagedPage
     }
     if let after, let former = unsafe key {
+      let (former, new) = unsafe (SearchKey(former, count: keyCount), node.searched)
       let isOrdered =
         unsafe after
-        ? isBefore(former, keyCount, node.key, node.keyCount)
-        : isBefore(node.key, node.keyCount, former, keyCount)
+        ? former.isBefore(new, numberKeys: numberKeys)
+        : new.isBefore(former, numberKeys: numberKeys)
       guard isOrdered else { throw .damagedPage }
     }
     let value = table.value(of: node, in: leaf.page)
@@ -207,18 +208,6 @@ import LarderSystem
     unsafe (key, keyCount) = (node.key, node.keyCount)
     return unsafe Record(
       key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
-  }
-
-  /// Whether the first key comes before the second. Both have a record's header in front of them, or are long enough.
-  @inline(__always)
-  func isBefore(
-    _ first: UnsafeRawPointer, _ firstCount: Int, _ second: UnsafeRawPointer, _ secondCount: Int
-  ) -> Bool {
-    if numberKeys {
-      guard firstCount == 8, secondCount == 8 else { return false }
-      return unsafe first.loadUnaligned(as: UInt64.self) < second.loadUnaligned(as: UInt64.self)
-    }
-    return unsafe SearchKey(first, count: firstCount).isBefore(second, count: secondCount)
   }
 
   private mutating func forget() {
@@ -238,36 +227,23 @@ extension TreeCursor {
   /// A search by key never reaches a record outside these bounds. After a changed key in a branch page, a move from page to
   /// page would reach it, and return a value that writes by key no longer replace.
   mutating func checkBounds(of page: TreePage, level: Int) throws(LMDBError) {
-    // The first key of a branch page is not used.
-    let first = level == tree.depth - 1 ? 0 : 1
-    guard page.count > first else { return }
-    if let low = try bound(above: level, ofNext: false) {
-      let lowest = try node(first, of: page)
-      guard unsafe !isBefore(lowest.key, lowest.keyCount, low.key, low.keyCount) else {
-        throw .damagedPage
-      }
-    }
-    if let high = try bound(above: level, ofNext: true) {
-      let highest = try node(page.count - 1, of: page)
-      guard unsafe isBefore(highest.key, highest.keyCount, high.key, high.keyCount) else {
-        throw .damagedPage
-      }
-    }
+    let lies = page.lies(
+      from: try bound(above: level, ofNext: false), to: try bound(above: level, ofNext: true),
+      isLeaf: level == tree.depth - 1, numberKeys: numberKeys, pageSize: table.pageSize)
+    guard lies else { throw .damagedPage }
   }
 
   /// The nearest reference that bounds the page of a level: the one that leads to it, or the next one. Nil if there is no bound.
-  private mutating func bound(above level: Int, ofNext: Bool) throws(LMDBError) -> TreePage.Node? {
+  private mutating func bound(
+    above level: Int, ofNext: Bool
+  ) throws(LMDBError) -> PageCheck.Key? {
     for level in (0..<level).reversed() {
       let place = place(at: level)
       let index = ofNext ? place.index + 1 : place.index
-      if index > 0, index < place.page.count { return try node(index, of: place.page) }
+      guard index > 0, index < place.page.count else { continue }
+      guard let node = place.page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
+      return unsafe PageCheck.Key(start: node.key, count: node.keyCount)
     }
     return nil
-  }
-
-  @inline(__always)
-  private mutating func node(_ index: Int, of page: TreePage) throws(LMDBError) -> TreePage.Node {
-    guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
-    return node
   }
 }

@@ -6,28 +6,23 @@ import Synchronization
 /// Access times of entries with a time to idle that are not yet written to disk.
 ///
 /// A hit adds its time and returns. The next write moves the entries' expirations; a timer makes sure that there is one
-/// soon. The queue is bounded: an access that does not fit is lost, so that its entry may expire early.
+/// soon. An access that finds no room is lost, so that its entry may expire early.
 final class PendingAccesses: Sendable {
   static let capacity = 16_384
 
   struct Use: Sendable {
-    var slot: [UInt8]
     /// The version that was read; another version has an expiration of its own.
     var version: UInt64
     var moment: Int64
   }
 
-  private struct Uses {
-    var waiting: [[UInt8]: Use] = [:]
-    /// Taken by a transaction that is not committed yet.
-    var underWay: [[UInt8]: Use] = [:]
-    /// When the timer fires, on the monotonic clock; nil if none is set.
-    var timer: Int64?
-  }
+  /// By the keys of the entries.
+  let queue = PendingQueue<[UInt8], Use>(capacity: capacity)
   /// The longest that an access waits for a write, in milliseconds.
   private static let longestWait: Int64 = 1000
 
-  private let uses = Mutex(Uses())
+  /// When the timer fires, on the monotonic clock; nil if none is set.
+  private let timerEnd = Mutex<Int64?>(nil)
   private let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   private let writer = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -39,24 +34,22 @@ final class PendingAccesses: Sendable {
   /// Sets what writes the accesses when the timer ends.
   func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
-  var count: Int { uses.withLock { $0.waiting.count } }
-
   /// Records a hit of an entry with a time to idle. Never waits for a writer.
   @inline(never)
   func note(
     _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
   ) {
     guard now >= idle.due(end: header.expires) else { return }
-    let use = Use(slot: StoredKey.entry(key, in: id), version: header.version, moment: now)
+    let use = Use(version: header.version, moment: now)
     // Before the entry expires, and early enough for an access after a whole interval.
     let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.longestWait)
-    guard let delay = add(use, delay: soon) else { return }
+    guard let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) else { return }
     timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }
   }
 
   private func timerEnded() {
     // The next access sets a timer again.
-    uses.withLock { $0.timer = nil }
+    timerEnd.withLock { $0 = nil }
     writer.withLock { $0 }?()
   }
 
@@ -64,21 +57,20 @@ final class PendingAccesses: Sendable {
   ///
   /// - Parameter delay: the milliseconds after which it should be written, if there is no write before.
   /// - Returns: the milliseconds to set a timer for; nil if one is set already.
-  func add(_ use: Use, delay: Int64) -> Int64? {
-    uses.withLock { uses in
-      guard uses.waiting.count < Self.capacity || uses.waiting[use.slot] != nil else { return nil }
-      uses.waiting[use.slot] = use
-      let delay = uses.waiting.count > Self.capacity / 2 ? 0 : delay
-      let end = SystemTime.monotonicMilliseconds + delay
-      if let timer = uses.timer, timer <= end { return nil }
-      uses.timer = end
+  func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
+    guard let count = queue.add(use, for: key) else { return nil }
+    let delay = count > Self.capacity / 2 ? 0 : delay
+    let end = SystemTime.monotonicMilliseconds + delay
+    return timerEnd.withLock { timerEnd in
+      if let timerEnd, timerEnd <= end { return nil }
+      timerEnd = end
       return delay
     }
   }
 
   /// The header with the expiration that follows from an access not yet written.
   func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
-    guard let idle, let use = pending(entryKey), use.version == header.version else {
+    guard let idle, let use = queue[entryKey], use.version == header.version else {
       return header
     }
     let end = idle.end(after: use.moment)
@@ -87,34 +79,6 @@ final class PendingAccesses: Sendable {
     current.expires = end
     current.staleUntil = Lifetime.late(end, stale: header.stale ?? .zero)
     return current
-  }
-
-  /// The last access of an entry that is not written yet.
-  func pending(_ slot: [UInt8]) -> Use? {
-    uses.withLock { $0.waiting[slot] ?? $0.underWay[slot] }
-  }
-
-  func take(_ limit: Int) -> [Use] {
-    uses.withLock { uses in
-      if uses.waiting.isEmpty { return [] }
-      let taken = Array(uses.waiting.values.prefix(limit))
-      for use in taken {
-        uses.waiting[use.slot] = nil
-        uses.underWay[use.slot] = use
-      }
-      return taken
-    }
-  }
-
-  /// Ends a transaction that took accesses; if it failed they are queued again.
-  func finish(_ taken: [Use], done: Bool) {
-    if taken.isEmpty { return }
-    uses.withLock { uses in
-      for use in taken {
-        uses.underWay[use.slot] = nil
-        if !done, uses.waiting[use.slot] == nil { uses.waiting[use.slot] = use }
-      }
-    }
   }
 
   /// Runs a closure once, on a thread of the system.
@@ -141,7 +105,7 @@ extension StoreEngine {
 
   /// Writes the queued access times, as far as the data file's limit leaves room.
   func flushAccessTimes(lockTimeout: Duration? = nil) throws(LarderError) {
-    var left = uses.count
+    var left = uses.queue.count
     var tries = 0
     while left > 0, tries < 3 {
       let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
@@ -152,7 +116,7 @@ extension StoreEngine {
         return done
       }
       tries = done == 0 ? tries + 1 : 0
-      left = min(left - done, uses.count)
+      left = min(left - done, uses.queue.count)
     }
   }
 }
@@ -172,24 +136,24 @@ extension WriteBatch {
   @discardableResult
   mutating func flushAccessTimes(entries: Int, bytes: Int) throws(LarderError) -> Int {
     let engine = writer.engine
-    var taken = engine.uses.take(entries)
-    if taken.isEmpty { return 0 }
+    let taken = engine.uses.queue.take(entries)
     var size = 0
     var done = 0
     while done < taken.count, size < bytes {
-      guard let written = try flush(taken[done]) else { break }
+      guard let written = try flush(taken[done].item, of: taken[done].key) else { break }
       size += written
       done += 1
     }
-    engine.uses.finish(Array(taken[done...]), done: false)
-    taken.removeLast(taken.count - done)
-    effects.accesses += taken
+    engine.uses.queue.requeue(taken[done...])
+    effects.accesses += taken[..<done]
     return done
   }
 
   /// - Returns: how many bytes it wrote; nil if the data file's limit leaves too few pages in this batch.
-  private mutating func flush(_ use: PendingAccesses.Use) throws(LarderError) -> Int? {
-    guard case .entry(let entry) = try writer.contents(of: use.slot),
+  private mutating func flush(
+    _ use: PendingAccesses.Use, of key: [UInt8]
+  ) throws(LarderError) -> Int? {
+    guard case .entry(let entry) = try writer.contents(of: key),
       entry.header.version == use.version, try writer.isLive(entry.id)
     else { return 0 }
     guard budget.spend(entry.recordCount, writer) else { return nil }

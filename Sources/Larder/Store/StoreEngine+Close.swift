@@ -15,7 +15,7 @@ extension StoreEngine {
   /// are committed before it begins.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
-    if !removals.isEmpty {
+    if !removals.queue.isEmpty {
       try commit(.standard(lockTimeout: lockTimeout)) { batch in
         try batch.removePendingExpirations(limit: PendingExpirations.capacity)
       }
@@ -99,6 +99,6 @@ extension StoreEngine {
   func flushPending(of store: Store) throws(LarderError) {
     if environment.isForked { throw error(.forked) }
     awaitLoadWrites()
-    if !store.isReadOnly, !removals.isEmpty, !environment.isWriting { try flush() }
+    if !store.isReadOnly, !removals.queue.isEmpty, !environment.isWriting { try flush() }
   }
 }

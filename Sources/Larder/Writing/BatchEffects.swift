@@ -9,10 +9,10 @@ struct BatchEffects {
 
   /// Read counters that were added to those of the store.
   var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
-  /// Entry keys of expired entries that readers have found.
-  var expirations: [[UInt8]] = []
+  /// Expired entries that readers have found.
+  var expirations: [(key: [UInt8], item: Void)] = []
   /// Access times that were written to entries.
-  var accesses: [PendingAccesses.Use] = []
+  var accesses: [(key: [UInt8], item: PendingAccesses.Use)] = []
   /// Rules that caches have declared.
   var declared: [(handle: NamespaceHandle, rules: Rules)] = []
   /// Changes for subscribers; set when the batch is about to be committed.
@@ -27,17 +27,17 @@ struct BatchEffects {
   func confirm(in engine: StoreEngine) {
     changes?.publish()
     if hasUnrecordedChanges { engine.changes.recordGap() }
-    engine.removals.finish(expirations, done: true)
+    engine.removals.queue.confirm(expirations)
     engine.fitAccess(to: entries)
-    engine.uses.finish(accesses, done: true)
+    engine.uses.queue.confirm(accesses)
     for (handle, rules) in declared { handle.noteDeclared(rules) }
   }
 
   func rollBack(in engine: StoreEngine) {
     for (handle, counts) in reads { handle.revertMerge(of: counts) }
     changes?.discard()
-    engine.removals.finish(expirations, done: false)
-    engine.uses.finish(accesses, done: false)
+    engine.removals.queue.requeue(expirations[...])
+    engine.uses.queue.requeue(accesses[...])
   }
 }
 
@@ -45,9 +45,8 @@ extension WriteBatch {
   /// Removes entries that readers have found expired, if they still are.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
     let taken = writer.engine.removals.take(limit)
-    if taken.isEmpty { return }
     effects.expirations += taken
-    for entryKey in taken {
+    for (entryKey, _) in taken {
       guard case .entry(let entry) = try writer.contents(of: entryKey),
         entry.header.state(at: writer.now.milliseconds) == .expired
       else { continue }

@@ -77,7 +77,7 @@ extension WriteBatch {
     of key: some StoreKey, in namespace: Store.Namespace
   ) throws -> BodyParts? {
     guard let entry = try entry(for: key, in: namespace), let metadata = entry.metadata,
-      StoredResponse.mayHaveParts(metadata)
+      ResponseMetadata.mayHaveParts(metadata)
     else { return nil }
     return StoredResponse(metadata: metadata, bodySize: entry.size)?.parts
   }

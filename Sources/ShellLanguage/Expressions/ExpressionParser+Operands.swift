@@ -108,8 +108,7 @@ extension ExpressionParser {
       case .text(let bytes): return .string(bytes)
       case .json(let bytes):
         let space = bytes.prefix { [.space, .tab, .newline, .carriageReturn].contains($0) }.count
-        var end = space
-        _ = JSONLookup.skip(bytes.span, &end, 0)
+        let end = JSONGrammar.end(of: bytes.span, from: space) ?? bytes.count
         return JSONLookup.value(bytes.span, space..<end)
       }
     } catch {

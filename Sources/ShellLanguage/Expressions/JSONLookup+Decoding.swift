@@ -93,38 +93,30 @@ extension JSONLookup {
   /// text.
   private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
     var index = range.lowerBound
-    return Array(canonicalText(bytes, &index).utf8)
+    do throws(JSONFlaw) {
+      return Array(try canonicalText(bytes, &index, depth: 0).utf8)
+    } catch {
+      return []
+    }
   }
 
-  private static func canonicalText(_ bytes: Span<UInt8>, _ index: inout Int) -> String {
-    skipSpace(bytes, &index)
-    let isObject = bytes[index] == UInt8(ascii: "{")
-    guard isObject || bytes[index] == UInt8(ascii: "[") else {
-      let start = index
-      _ = skip(bytes, &index, 0)
+  private static func canonicalText(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int
+  ) throws(JSONFlaw) -> String {
+    let start = index
+    guard JSONGrammar.opens(bytes, start) else {
+      try JSONGrammar.scalar(bytes, &index)
       return value(bytes, start..<index).json
     }
-    let close = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
-    index += 1
-    skipSpace(bytes, &index)
     var members: [(name: String, value: String)] = []
-    while bytes[index] != close {
-      var name = ""
-      if isObject {
-        skipSpace(bytes, &index)
-        let start = index
-        _ = skip(bytes, &index, 0)
-        name = value(bytes, start..<index).json
-        skipSpace(bytes, &index)
-        index += 1
-      }
-      members.append((name, canonicalText(bytes, &index)))
-      skipSpace(bytes, &index)
-      if bytes[index] == UInt8(ascii: ",") { index += 1 }
-      skipSpace(bytes, &index)
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONFlaw) in
+      var text = ""
+      if let name { text = value(bytes, name).json }
+      members.append((text, try canonicalText(bytes, &index, depth: depth + 1)))
     }
-    index += 1
-    guard isObject else { return "[" + members.map(\.value).joined(separator: ",") + "]" }
+    guard bytes[start] == UInt8(ascii: "{") else {
+      return "[" + members.map(\.value).joined(separator: ",") + "]"
+    }
     let fields = members.sorted { $0.name < $1.name }.map { "\($0.name):\($0.value)" }
     return "{" + fields.joined(separator: ",") + "}"
   }

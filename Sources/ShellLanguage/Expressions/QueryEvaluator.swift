@@ -178,9 +178,8 @@ package struct QueryEvaluator {
       case .integer, .number: return value
       case .duration: return value.double.map { .number($0) } ?? .null
       case .string(let bytes):
-        var end = 0
-        guard JSONLookup.skip(bytes.span, &end, 0), end == bytes.count,
-          case let number = JSONLookup.value(bytes.span, 0..<end), number.type == .number
+        guard JSONGrammar.end(of: bytes.span) == bytes.count,
+          case let number = JSONLookup.value(bytes.span, 0..<bytes.count), number.type == .number
         else { return .null }
         return number
       default: return .null

@@ -133,9 +133,8 @@ struct QueryLexer {
       index += 1
     }
     let literal = Array(text[start..<index])
-    var end = 0
-    if JSONLookup.skip(literal.span, &end, 0), end == literal.count {
-      return .number(JSONLookup.value(literal.span, 0..<end))
+    if JSONGrammar.end(of: literal.span) == literal.count {
+      return .number(JSONLookup.value(literal.span, 0..<literal.count))
     }
     let word = Word(literal, isBare: false, at: 0..<literal.count)
     do throws(ShellError) {

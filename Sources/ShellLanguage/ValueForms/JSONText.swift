@@ -40,9 +40,32 @@ package struct JSONText {
       throw Flaw(reason: "not UTF-8", offset: 0)
     }
     self.bytes = bytes
-    var scanner = JSONScanner(bytes)
-    tokens = try scanner.scan()
+    var index = 0
+    do throws(JSONFlaw) {
+      try JSONGrammar.text(bytes.span, &index) { bytes, index throws(JSONFlaw) in
+        try Self.read(bytes, &index, depth: 0, into: &tokens)
+      }
+    } catch {
+      throw Flaw(reason: SafeText(error.rawValue), offset: index)
+    }
     measure()
+  }
+
+  private static func read(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, into tokens: inout [Token]
+  ) throws(JSONFlaw) {
+    let start = index
+    guard JSONGrammar.opens(bytes, start) else {
+      try JSONGrammar.scalar(bytes, &index)
+      tokens.append(Token(kind: .value, range: start..<index))
+      return
+    }
+    tokens.append(Token(kind: .open, range: start..<start + 1))
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONFlaw) in
+      if let name { tokens.append(Token(kind: .name, range: name)) }
+      try read(bytes, &index, depth: depth + 1, into: &tokens)
+    }
+    tokens.append(Token(kind: .close, range: index - 1..<index))
   }
 
   /// An object or an array, not a bare number or word.

@@ -15,14 +15,22 @@ package struct WallClock: Sendable {
     CivilTime(time, offset: offset(at: time))
   }
 
-  /// The moments at which the wall shows a time, in order. Two when clocks go back; when they go
-  /// forward over it, the one moment as far after the change as the time is after the gap's start.
+  /// The moments at which the wall shows a time, in order. Two when clocks go back; when they go forward over it, the
+  /// moment of the change, as for entries that expire daily.
   package func moments(of civil: CivilTime) -> [UnixTime] {
     let day = 86_400
     let before = offset(at: civil.moment(offset: day))
     let after = offset(at: civil.moment(offset: -day))
     let exact = Set([before, after]).map(civil.moment).filter { self.civil($0) == civil }.sorted()
-    return exact.isEmpty ? [civil.moment(offset: before)] : exact
+    guard exact.isEmpty else { return exact }
+    var early = civil.moment(offset: after).milliseconds
+    var late = civil.moment(offset: before).milliseconds
+    while late - early > 1 {
+      let middle = early + (late - early) / 2
+      let isBefore = offset(at: UnixTime(milliseconds: middle)) == before
+      (early, late) = isBefore ? (middle, late) : (early, middle)
+    }
+    return [UnixTime(milliseconds: late)]
   }
 
   /// The first moment after now at which the wall shows this time of day, on a weekday if given.

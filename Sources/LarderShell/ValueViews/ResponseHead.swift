@@ -2,13 +2,7 @@ import Larder
 import ShellLanguage
 
 /// The status and fields of a stored HTTP response, read from the entry's metadata.
-///
-/// The format is that of `larder-http/1`, or `larder-http/2` for a body in entries of its own: lines of which the first is the
-/// version and the status, then what the cache notes for itself, and behind a blank line the fields as they came.
 struct ResponseHead {
-  static let versionInParts: StaticASCII = "larder-http/2 "
-  private static let versions: [StaticASCII] = ["larder-http/1 ", versionInParts]
-
   /// `200 OK`
   let status: [UInt8]
   let fields: [(name: [UInt8], value: [UInt8])]
@@ -17,29 +11,11 @@ struct ResponseHead {
 
   /// Nil for bytes that are no such metadata, or of another version.
   init?(metadata: [UInt8]) {
-    let lines = metadata.split(separator: .newline, omittingEmptySubsequences: false)
-    guard let first = lines.first,
-      let version = Self.versions.map(\.bytes).first(where: { first.starts(with: $0) })
-    else { return nil }
-    let status = first.dropFirst(version.count)
-    let code = status.prefix { $0 != .space }
-    guard code.count == 3, code.allSatisfy(\.isDigit) else { return nil }
-    self.status = Array(status)
-    if version == Self.versionInParts.bytes {
-      guard let body = ResponseBody(lines.dropFirst().prefix { !$0.isEmpty }) else { return nil }
-      self.body = body
-    } else {
-      body = nil
-    }
-    var fields: [(name: [UInt8], value: [UInt8])] = []
-    for line in lines.drop(while: { !$0.isEmpty }) where !line.isEmpty {
-      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else {
-        return nil
-      }
-      let value = line[(colon + 1)...].drop { $0 == .space }
-      fields.append((Array(line[..<colon]), Array(value)))
-    }
-    self.fields = fields
+    guard let metadata = ResponseMetadata(metadata) else { return nil }
+    status = Array(metadata.status)
+    fields = metadata.fields.map { (Array($0.name), Array($0.value)) }
+    body = ResponseBody(metadata)
+    if metadata.isInParts, body == nil { return nil }
   }
 
   /// A line for the status and one for each field, safe to print.
@@ -60,17 +36,11 @@ struct ResponseBody {
   private let name: [UInt8]
   private let partSize: Int
 
-  /// Nil if the lines name no such body.
-  init?(_ lines: some Sequence<ArraySlice<UInt8>>) {
-    var words: [String: String] = [:]
-    for line in lines {
-      let pair = line.split(separator: .space, maxSplits: 1)
-      guard pair.count == 2 else { continue }
-      words[String(decoding: pair[0], as: UTF8.self)] = String(decoding: pair[1], as: UTF8.self)
-    }
-    guard let id = words["body"].flatMap({ UInt64($0, radix: 16) }),
-      let length = words["length"].flatMap(Int.init), (0...Self.longest) ~= length,
-      let size = words["parts"].flatMap(Int.init), size > 0
+  /// Nil if the metadata names no such body.
+  fileprivate init?(_ metadata: ResponseMetadata) {
+    guard metadata.isInParts, let id = metadata.note("body").flatMap({ UInt64($0, radix: 16) }),
+      let length = metadata.note("length").flatMap({ Int($0) }), (0...Self.longest) ~= length,
+      let size = metadata.note("parts").flatMap({ Int($0) }), size > 0
     else { return nil }
     self.length = length
     name = Array("body \(String(id, radix: 16))".utf8)
@@ -79,7 +49,7 @@ struct ResponseBody {
 
   /// The body of this entry; nil if the entry is no response, or its value is the body.
   init?(of entry: Store.Entry) {
-    guard let metadata = entry.metadata, metadata.starts(with: ResponseHead.versionInParts.bytes),
+    guard let metadata = entry.metadata, ResponseMetadata.mayHaveParts(metadata),
       let body = ResponseHead(metadata: metadata)?.body
     else { return nil }
     self = body

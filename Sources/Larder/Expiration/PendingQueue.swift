@@ -1,0 +1,77 @@
+import Synchronization
+
+/// Work that reads leave to the next writes of this process, one item for each key.
+///
+/// The queue is bounded: an item that finds no room is lost.
+final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
+  private struct Items {
+    var waiting: [Key: Item] = [:]
+    /// Taken by a transaction that is not committed yet.
+    var underWay: [Key: Item] = [:]
+  }
+  private let items = Mutex(Items())
+  private let capacity: Int
+  /// Changed under the lock.
+  private let full = Atomic(false)
+
+  init(capacity: Int) { self.capacity = capacity }
+
+  /// Whether the next new key finds no room. Takes no lock.
+  var isFull: Bool {
+    @inline(__always) get { full.load(ordering: .relaxed) }
+  }
+
+  /// The number of items that wait.
+  var count: Int { items.withLock { $0.waiting.count } }
+
+  /// Whether nothing waits and no transaction has taken anything: then every new read sees the effects of all items.
+  var isEmpty: Bool { items.withLock { $0.waiting.isEmpty && $0.underWay.isEmpty } }
+
+  /// An item that waits, or that no commit has confirmed.
+  subscript(key: Key) -> Item? { items.withLock { $0.waiting[key] ?? $0.underWay[key] } }
+
+  /// Adds an item in place of one that waits under the same key.
+  ///
+  /// - Returns: the number of items that wait now; nil if there is no room.
+  func add(_ item: Item, for key: Key) -> Int? {
+    items.withLock { items in
+      guard items.waiting.count < capacity || items.waiting[key] != nil else { return nil }
+      items.waiting[key] = item
+      full.store(items.waiting.count >= capacity, ordering: .relaxed)
+      return items.waiting.count
+    }
+  }
+
+  /// Takes items for a transaction, which ends with ``confirm(_:)`` or ``requeue(_:)``.
+  func take(_ limit: Int) -> [(key: Key, item: Item)] {
+    items.withLock { items in
+      let taken = items.waiting.prefix(limit).map { (key: $0.key, item: $0.value) }
+      for (key, item) in taken {
+        items.waiting[key] = nil
+        items.underWay[key] = item
+      }
+      full.store(items.waiting.count >= capacity, ordering: .relaxed)
+      return taken
+    }
+  }
+
+  /// Ends a transaction that was committed.
+  func confirm(_ taken: [(key: Key, item: Item)]) {
+    if taken.isEmpty { return }
+    items.withLock { items in
+      for (key, _) in taken { items.underWay[key] = nil }
+    }
+  }
+
+  /// Ends a transaction that was not: its items wait again, but for those that newer ones have replaced.
+  func requeue(_ taken: ArraySlice<(key: Key, item: Item)>) {
+    if taken.isEmpty { return }
+    items.withLock { items in
+      for (key, item) in taken {
+        items.underWay[key] = nil
+        if items.waiting[key] == nil { items.waiting[key] = item }
+      }
+      full.store(items.waiting.count >= capacity, ordering: .relaxed)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// The metadata of the entry that an HTTP response is stored as: lines of text, of which the first names the version.
+///
+///     larder-http/1 200 OK
+///     requested 1767225600000
+///     received 1767225600123
+///     body 9f86d081884c7d65
+///     freshness 300
+///     credential 2c26b46b68ffc68ff99b453c1d304134
+///     vary accept-language=de,en
+///     vary accept-encoding
+///
+///     Date: Thu, 01 Jan 2026 00:00:00 GMT
+///     ETag: "1"
+///
+/// A body that is stored in parts has the version `larder-http/2`, and the lines `length` and `parts` with its length and that
+/// of a part. A blank line parts what the cache says from the fields, which are as they came, each ended by a newline. A `vary`
+/// without `=` is a field that the request did not have.
+package struct ResponseMetadata {
+  package static let version = "larder-http/1 "
+  package static let versionWithParts = "larder-http/2 "
+
+  /// Whether the body is in entries of its own.
+  package let isInParts: Bool
+  /// 100 to 999.
+  package let code: Int
+  /// `200 OK`
+  package let status: ArraySlice<UInt8>
+  /// What the cache says: the first word of each line, and the rest of the line.
+  package private(set) var notes: [(name: String, value: String)] = []
+  package private(set) var fields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
+
+  /// Whether metadata may be that of a response whose body is in parts.
+  package static func mayHaveParts(_ metadata: [UInt8]) -> Bool {
+    metadata.starts(with: versionWithParts.utf8)
+  }
+
+  /// Nil for bytes that are no such metadata, or of another version.
+  package init?(_ metadata: [UInt8]) {
+    var lines = metadata.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
+    isInParts = Self.mayHaveParts(metadata)
+    guard isInParts || metadata.starts(with: Self.version.utf8), let first = lines.popFirst()
+    else { return nil }
+    status = first.dropFirst(Self.version.utf8.count)
+    guard let code = Int(String(decoding: status.prefix(3), as: UTF8.self)),
+      (100...999).contains(code), status.dropFirst(3).first == 0x20
+    else { return nil }
+    self.code = code
+    while let line = lines.popFirst(), !line.isEmpty {
+      guard let space = line.firstIndex(of: 0x20) else { return nil }
+      notes.append(
+        (
+          String(decoding: line[..<space], as: UTF8.self),
+          String(decoding: line[(space + 1)...], as: UTF8.self)
+        ))
+    }
+    fields.reserveCapacity(lines.count)
+    for line in lines where !line.isEmpty {
+      guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex,
+        line[(colon + 1)...].first == 0x20
+      else { return nil }
+      fields.append((line[..<colon], line[(colon + 2)...]))
+    }
+  }
+
+  /// The last note of that name.
+  package func note(_ name: String) -> String? { notes.last { $0.name == name }?.value }
+}
