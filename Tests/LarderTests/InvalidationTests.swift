@@ -107,6 +107,40 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `what a damaged tombstone hid is never found again`(isLost: Bool) throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
+        try batch.set([2], for: "other", in: notes, attributes("u"))
+        try batch.set([3], for: "plain", in: notes)
+      }
+      _ = try begin("t", in: store, removing: 10)
+      let key = try #require(
+        try store.keys(in: { _ in .main }).first { $0.starts(with: MetadataKey.tombstones) })
+      try store.tamper { transaction, _ in
+        if isLost {
+          try transaction.remove(key, from: .main)
+        } else {
+          try transaction.put([1, 2, 3], for: key, in: .main)
+        }
+      }
+      #expect(try !store.verify().isSound)
+      for key in 0..<100 { #expect(try notes.bytes("k\(key)") == nil) }
+      #expect(try notes.bytes("plain") == [3])
+      try notes.set([4], for: "k99")
+      for number in 0..<6 {
+        #expect(try notes.bytes("k50") == nil && notes.entry(for: "k50") == nil)
+        try notes.set([UInt8(number)], for: "plain")
+      }
+      #expect(try tombstones(store) == 0 && notes.count() == 2)
+      #expect(try notes.bytes("k99") == [4] && notes.bytes("plain") == [5])
+      try notes.set([5], for: "k50", attributes("t"))
+      #expect(try notes.bytes("k50") == [5])
+    }
+  }
+
   @Test func `later writes carry on, a few at a time, and what carries the tag since stays`() throws
   {
     try withStore { store, _ in

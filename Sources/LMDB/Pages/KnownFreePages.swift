@@ -107,6 +107,18 @@ struct FreeListCheck {
     }
   }
 
+  /// Throws unless the free pages are all that are not in use.
+  ///
+  /// - Parameter used: the number of pages in use, as the records of the trees say.
+  func compare(used: UInt64) throws(PageDamage) {
+    guard used + count == pages.lastPage + 1 else {
+      throw PageDamage(
+        page: pages.id % 2,
+        reason:
+          "\(used) pages in use and \(count) free ones are not the \(pages.lastPage + 1) there are")
+    }
+  }
+
   private mutating func visit(
     _ number: UInt64, level: Int, from low: PageCheck.Key?, to high: PageCheck.Key?
   ) throws(PageDamage) {

@@ -11,6 +11,8 @@ extension ReadTransaction {
     guard pages.isReadable else { return [] }
     var damage: [PageDamage] = []
     var visited = PageSet(upTo: Int(pages.lastPage) + 1)
+    // The two meta pages belong to no tree.
+    var used = 2 + pages.free.pages
     for database in [.main] + databases {
       guard let tree = tree(of: database) else {
         damage.append(
@@ -22,6 +24,7 @@ extension ReadTransaction {
       if walk.damage.isEmpty { walk.checkCounts() }
       damage += walk.damage
       visited = walk.visited
+      used += tree.pages
     }
     do throws(PageDamage) {
       var free = FreeListCheck(pages: pages)
@@ -29,6 +32,8 @@ extension ReadTransaction {
       if let page = free.free.first(in: visited) {
         throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
       }
+      // A writer compares these, too, and refuses.
+      if damage.isEmpty { try free.compare(used: used) }
     } catch {
       damage.append(error)
     }

@@ -103,13 +103,7 @@ final class WriteGuard: @unchecked Sendable {
     for index in names.indices {
       used += try tree(of: Database(handle: UInt32(index) + 2)).pages
     }
-    guard used + check.count == pages.lastPage + 1 else {
-      throw PageDamage(
-        page: pages.id % 2,
-        reason:
-          "\(used) pages in use and \(check.count) free ones are not the \(pages.lastPage + 1) there are"
-      )
-    }
+    try check.compare(used: used)
     freePages = KnownFreePages(check.free)
     // What this write has read so far was not compared with the lists.
     named.removeAll(keepingCapacity: true)

@@ -88,7 +88,11 @@ extension EntryReader {
         let key = runs.key(index)
         guard key.count > 4, key.halfWord(at: 0) == idBytes,
           prefix.isEmpty || key.starts(with: entryPrefix.span)
-        else { return ScanPosition(last: start, isAtEnd: true) }
+        else {
+          // A damaged key may seem to be behind the range. Then the one behind it is less, which ends a run.
+          if index == runs.count &- 1 { try runs.next() }
+          return ScanPosition(last: start, isAtEnd: true)
+        }
         let record = runs.value(index)
         bytes &+= record.count
         let isPlain = plain &>> UInt64(truncatingIfNeeded: index) & 1 != 0

@@ -33,9 +33,7 @@ struct SalvageMetadata {
           garbage.insert(NamespaceID(rawValue: key.bigEndian(at: prefixes.garbage.count)))
         }
       } else if key.starts(with: prefixes.tombstones.span) {
-        if let seal, let tombstone = Tombstone(value, at: key, seal: seal) {
-          tombstones.append(tombstone)
-        }
+        tombstones.append(seal.flatMap { Tombstone(value, at: key, seal: $0) } ?? .damaged)
       } else if key.elementsEqual(settingsKey.span) {
         readSettings(value)
       }

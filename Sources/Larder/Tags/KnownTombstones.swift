@@ -7,11 +7,20 @@ import Synchronization
 /// A metadata record under a number of its own: a checksum, the tag, and for each namespace the version of its next value at
 /// the time. It hides values with lower versions; later values may carry the tag again.
 struct Tombstone: Equatable, Sendable {
+  /// Empty stands for every tag: the tombstone took the place of a damaged one.
   var tag: [UInt8]
   /// The namespaces, each with the first version that is not hidden.
   var horizon: [NamespaceID: UInt64]
   /// The last index record of the tag that was looked at; the removal goes on after it.
   var reached: [UInt8] = []
+  /// Whether it stands for a record that cannot be read: which entries that hides is not known.
+  private(set) var isDamaged = false
+
+  static let damaged = {
+    var tombstone = Tombstone(tag: [], horizon: [:])
+    tombstone.isDamaged = true
+    return tombstone
+  }()
 
   init(tag: [UInt8], horizon: [NamespaceID: UInt64]) {
     self.tag = tag
@@ -48,10 +57,11 @@ struct Tombstone: Equatable, Sendable {
     return seal.seal(content, for: key)
   }
 
-  /// Whether it hides the entry with that version and those tags.
+  /// Whether it hides the entry with that version and those tags. A damaged one hides every entry with a tag.
   func hides(_ id: NamespaceID, version: UInt64, tags: [[UInt8]]) -> Bool {
+    if isDamaged { return true }
     guard let next = horizon[id], version < next else { return false }
-    return tags.contains(tag)
+    return tag.isEmpty || tags.contains(tag)
   }
 }
 
@@ -86,11 +96,10 @@ final class KnownTombstones: Sendable {
     var cursor = try transaction.cursor(in: .main)
     var record = try cursor.seek(prefix.span)
     while let found = record, found.key.starts(with: prefix.span) {
-      if let tombstone = Tombstone(found.value, at: found.key, seal: seal) {
-        tombstones.append(tombstone)
-      }
+      tombstones.append(Tombstone(found.value, at: found.key, seal: seal) ?? .damaged)
       record = try cursor.next()
     }
+    if let state, tombstones.count < state.tombstones { tombstones.append(.damaged) }
     if let state { listed.withLock { $0 = (state.generation, tombstones) } }
     return tombstones
   }

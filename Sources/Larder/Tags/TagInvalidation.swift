@@ -106,11 +106,14 @@ extension EntryWriter {
     }
     // Another process may have finished it.
     guard let stored else { return (RemovalResult(), false) }
-    guard var tombstone = Tombstone(stored.span, at: key.span, seal: engine.seal) else {
-      // It is damaged, and does not say which tag it is for.
-      try drop(key)
-      return (RemovalResult(), false)
-    }
+    var tombstone =
+      if let tombstone = Tombstone(stored.span, at: key.span, seal: engine.seal) {
+        tombstone
+      } else {
+        try tombstoneOfEveryTag()
+      }
+    // Other processes have cached that it is damaged.
+    if tombstone.tag.isEmpty { updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try removeInvalidated(&tombstone, limit: limit)
     if isDone { try drop(key) } else { try put(tombstone, at: key) }
     return (removal, !isDone)
@@ -123,10 +126,24 @@ extension EntryWriter {
       try transaction.keys(in: .main, from: MetadataKey.tombstones, limit: 1).first
     }
     guard let first else {
-      updateStore { $0.tombstones = 0 }
-      return
+      // The record is lost.
+      var key = MetadataKey.tombstones
+      updateStore { state in
+        state.generation &+= 1
+        state.tombstones = 1
+      }
+      key.append(bigEndian: state.generation)
+      return try put(tombstoneOfEveryTag(), at: key)
     }
     _ = try resumeInvalidation(first, limit: limit)
+  }
+
+  /// A tombstone for one that is damaged, and does not say which tag it is for.
+  private mutating func tombstoneOfEveryTag() throws(LarderError) -> Tombstone {
+    var tombstone = Tombstone(tag: [], horizon: try versions(of: nil, asOf: nil))
+    // No tag begins with a 0, as the records of owners do.
+    tombstone.reached = [1]
+    return tombstone
   }
 
   /// Whether an entry carries a tag that was invalidated after the entry was written.
@@ -135,15 +152,16 @@ extension EntryWriter {
     let tags = entry.fields.tags
     let seal = engine.seal
     var isHidden = false
+    var count: UInt64 = 0
     try withTransaction { transaction throws(LarderError) in
       try transaction.forEach(in: .main, from: MetadataKey.tombstones) { key, record in
         if isHidden { return }
-        let tombstone = Tombstone(record, at: key.span, seal: seal)
-        isHidden =
-          tombstone?.hides(entry.id, version: entry.header.version, tags: tags) ?? false
+        let tombstone = Tombstone(record, at: key.span, seal: seal) ?? .damaged
+        count += 1
+        isHidden = tombstone.hides(entry.id, version: entry.header.version, tags: tags)
       }
     }
-    return isHidden
+    return isHidden || count < state.tombstones
   }
 
   /// The namespaces that an invalidation concerns, each with the first version that it leaves.
@@ -168,7 +186,7 @@ extension EntryWriter {
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
     // The counters of a cleared namespace do not include its entries any more.
     for id in tombstone.horizon.keys where try !isLive(id) { tombstone.horizon[id] = nil }
-    let prefix = tombstone.tag + [0]
+    let prefix = tombstone.tag.isEmpty ? [] : tombstone.tag + [0]
     let position = tombstone.reached.isEmpty ? nil : tombstone.reached
     let tags = engine.indexes.tags
     let keys = try withTransaction { transaction throws(LarderError) in
@@ -177,7 +195,8 @@ extension EntryWriter {
     var removal = RemovalResult()
     for key in keys {
       // A damaged entry is left to the repair.
-      guard case .entry(let entry) = try contents(of: Array(key.dropFirst(prefix.count))),
+      guard let entryKey = IndexKey.tagged(key)?.entryKey,
+        case .entry(let entry) = try contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)
       else { continue }
       try remove(entry, reason: .invalidated)

@@ -84,10 +84,7 @@ struct Verifier {
   private var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
 
   private mutating func checkPages(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    let indexes = engine.indexes
-    for damage in try transaction.damagedPages(
-      databases: [indexes.deadlines, indexes.queue, indexes.tags, indexes.chunks])
-    {
+    for damage in try transaction.damagedPages(databases: engine.indexes.all) {
       report(.pages, nil, damage.description)
     }
   }

@@ -76,7 +76,9 @@ package struct FileLock: Sendable {
   }
 
   package func release() {
-    _ = larder_flock(descriptor, LOCK_UN)
+    // A file system of another machine may be interrupted even here; the lock would stay.
+    let descriptor = descriptor
+    _ = try? checkErrno { larder_flock(descriptor, LOCK_UN) }
   }
 }
 

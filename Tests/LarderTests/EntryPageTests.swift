@@ -1,0 +1,84 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Damage to the pages of the database of entries, and what tells of it.
+@Suite struct EntryPageTests {
+  private static let pageSize = 4096
+
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private var path: String { directory.path + "/store" }
+
+  private func makeStore() throws -> UInt32 {
+    let store = try Store(at: path)
+    try store.write { batch in
+      for number in 0..<1000 {
+        try batch.set("\(number)", for: "key-\(number)", in: store.namespace("notes"))
+      }
+    }
+    let id = try #require(try store.namespace("notes").number())
+    try store.close()
+    return id
+  }
+
+  private func change(_ body: (inout Data) throws -> Void) throws {
+    let file = URL(fileURLWithPath: path + "/data.mdb")
+    var data = try Data(contentsOf: file)
+    try body(&data)
+    try data.write(to: file)
+  }
+
+  /// Where the keys of the entry lie in the file, the namespace's number in front of each.
+  private func places(of key: String, in id: UInt32, _ data: Data) -> [Int] {
+    let prefix = (0..<4).map { UInt8(truncatingIfNeeded: id >> (24 - 8 * $0)) }
+    let bytes = Data(prefix + Array(key.utf8) + [0])
+    var places: [Int] = []
+    while let found = data.range(of: bytes, in: (places.last.map { $0 + 1 } ?? 0)..<data.count) {
+      places.append(found.lowerBound)
+    }
+    return places
+  }
+
+  @Test func `verify reports a damaged page of entries and does not throw`() throws {
+    let id = try makeStore()
+    try change { data in
+      let places = places(of: "key-500", in: id, data)
+      #expect(!places.isEmpty)
+      // The kind of the page.
+      for place in places { data[place / Self.pageSize * Self.pageSize + 10] = 0 }
+    }
+    let store = try Store(at: path)
+    #expect(failure { _ = try store.namespace("notes").text("key-500") } == .damaged)
+    let verification = try store.verify()
+    #expect(verification.faults.contains { $0.kind == .pages })
+  }
+
+  @Test func `verify reports a page that is neither in use nor free, as a write does`() throws {
+    _ = try makeStore()
+    try change { data in
+      for meta in 0..<2 { data[meta * Self.pageSize + 136] += 1 }
+      data.append(Data(count: Self.pageSize))
+    }
+    let store = try Store(at: path)
+    #expect(try store.verify().faults.map(\.kind) == [.pages])
+    #expect(failure { try store.namespace("notes").set("v", for: "k") } == .damaged)
+  }
+
+  @Test func `a key that is damaged to one of another namespace does not end a scan in silence`()
+    throws
+  {
+    let id = try makeStore()
+    try change { data in
+      for place in places(of: "key-500", in: id, data) { data[place] = 0x40 }
+    }
+    let notes = try Store(at: path).namespace("notes")
+    #expect(failure { try notes.scan { _, _ in true } } == .damaged)
+    #expect(failure { try notes.scanValues { _, _ in true } } == .damaged)
+    #expect(failure { _ = try notes.keys() } == .damaged)
+    #expect(failure { try notes.scan(prefix: "key-50") { _, _ in true } } == .damaged)
+  }
+}
