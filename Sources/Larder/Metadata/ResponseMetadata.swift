@@ -25,7 +25,7 @@ package struct ResponseMetadata {
   package let code: Int
   /// `200 OK`
   package let status: ArraySlice<UInt8>
-  /// What the cache says: the first word of each line, and the rest of the line.
+  /// The lines of the cache itself: the first word of each, and the rest of the line.
   package private(set) var notes: [(name: String, value: String)] = []
   package private(set) var fields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
 
