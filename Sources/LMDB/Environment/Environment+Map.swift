@@ -101,6 +101,7 @@ extension Environment {
   /// between processes, so the file keeps its size.
   func fitMap() throws(LMDBError) {
     guard usedSize > mapSize || mapSize > largestSize else { return }
+    try checkUsedSize()
     if try !resizeMap(toHold: usedSize > mapSize ? usedSize * 2 : 0, lockTimeout: lockTimeout) {
       throw .mapHeld
     }
@@ -112,7 +113,16 @@ extension Environment {
   func adoptMapSize(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= mapSize { return true }
+    try checkUsedSize()
     return try resizeMap(toHold: used * 2, lockTimeout: lockTimeout)
+  }
+
+  /// Throws if the newest commit names more pages than its file can have. No map holds them, so a wait for one would be in
+  /// vain.
+  private func checkUsedSize() throws(LMDBError) {
+    guard let size = FileStatus.of(files.data).map({ Int($0.st_size) }) else { return }
+    let pages = UInt64(size / meta.pageSize)
+    if meta.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
   }
 
   /// Makes the map hold `size` bytes if the limit allows it, and no more than the limit.

@@ -14,14 +14,16 @@ extension SnapshotPages {
     static let mark: UInt64 = 0x1_BEEF_C0DE
   }
 
+  /// Pages that a file lacks at its end are free. There are never so many that all pages are more than this.
+  static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
+
   /// The snapshot that a meta page describes; nil if the page is damaged.
   @unsafe init?(meta page: UnsafeRawPointer, of extent: DataMap.Extent, shift: Int) {
     free = unsafe Tree(page + Field.free)
     main = unsafe Tree(page + Field.main)
     lastPage = unsafe page.loadUnaligned(fromByteOffset: Field.lastPage, as: UInt64.self)
     id = unsafe page.loadUnaligned(fromByteOffset: Field.transaction, as: UInt64.self)
-    // Pages that the file lacks at its end are free; there are never as many as this.
-    guard lastPage >= 1, lastPage <= 2 * extent.pages + 1 << 20 else { return nil }
+    guard lastPage >= 1, lastPage < Self.mostPages(inFileOf: extent.pages) else { return nil }
     let end = min(lastPage + 1, extent.pages)
     table = unsafe PageTable(start: extent.start, end: end, shift: shift)
     guard

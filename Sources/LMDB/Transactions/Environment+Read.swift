@@ -59,8 +59,9 @@ extension Environment {
         try clearDeadReaders()
       } catch .mapResized {
         // A writer of this process may resize the map at the same time, so this tries again instead of waiting for it.
-        if try !adoptMapSize(lockTimeout: .milliseconds(10)), ContinuousClock.now > deadline {
-          throw .mapHeld
+        if try !adoptMapSize(lockTimeout: .milliseconds(10)) {
+          if ContinuousClock.now > deadline { throw .mapHeld }
+          backOff()
         }
       } catch .panic {
         noteBroken()

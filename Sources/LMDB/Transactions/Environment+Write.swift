@@ -79,7 +79,10 @@ extension Environment {
     guard meta.lastTransaction <= Int64.max else { throw .damagedPage }
     let expected = meta.lastTransaction + 1
     var transaction: OpaquePointer?
-    try check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))
+    let code = unsafe mdb_txn_begin(handle, nil, 0, &transaction)
+    // The map was adapted to the file, which no other process makes larger now.
+    if code == MDB_MAP_RESIZED { throw .damagedPage }
+    try check(code)
     let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
     // No other process commits while this one holds `lock.write`. Any other number means that the lock file lost its
     // contents or that a program writes without our locks. (If a writer was killed before it published its commit, LMDB

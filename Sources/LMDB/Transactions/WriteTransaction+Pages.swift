@@ -74,8 +74,9 @@ extension WriteTransaction {
     try (environment?.clearDeadReaders() ?? 0) > 0
   }
 
+  /// No more than any file can have, if the meta page was damaged since the transaction began.
   private func lastPage() throws(LMDBError) -> Int {
-    try unsafe information().me_last_pgno
+    Int(min(UInt(bitPattern: try unsafe information().me_last_pgno), 1 << 40))
   }
 
   private func information() throws(LMDBError) -> MDB_envinfo {
@@ -92,7 +93,7 @@ extension WriteTransaction {
     let info = try unsafe information()
     let pageSize = try statistics(of: .free).pageSize
     let end = min(limit / pageSize, unsafe info.me_mapsize / pageSize - 1)
-    return max(unsafe end - info.me_last_pgno - 1, 0)
+    return try max(end - lastPage() - 1, 0)
   }
 
   private func reusablePages(upTo enough: Int, before oldest: UInt64) throws(LMDBError) -> Int {
