@@ -40,7 +40,7 @@ import Testing
   @Test func `a banner says where one is`() throws {
     let session = try session()
     session.expect("the banner") { screen in
-      screen.lines.first == "larder 1.0   \(home.path)/store   2 namespaces, 4 entries, 37 B"
+      screen.lines.first == "larder 1.0-dev   \(home.path)/store   2 namespaces, 4 entries, 37 B"
         && screen.lines.dropFirst().first == "help lists the commands, Tab completes, ^D leaves."
     }
     try session.type("\u{4}")
