@@ -115,7 +115,7 @@ enum ImageFormat: String, CaseIterable {
     case .webp:
       return bytes.count >= 8
         && 8 + bytes[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) } <= bytes.count
-    case .svg: return rest.contains(Array("</svg".utf8)) || rest.contains(Array("/>".utf8))
+    case .svg: return rest.contains(Array("</svg".utf8))
     case .avif: return true
     }
   }
