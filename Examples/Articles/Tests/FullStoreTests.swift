@@ -103,4 +103,16 @@ import Testing
     #expect(page?.isMarked ?? false == (kind == .mark))
     #expect(try fixture.reader.pendingEdits().isEmpty)
   }
+
+  @Test func `a list in another order is sorted, so that older articles displace no newer`()
+    async throws
+  {
+    fixture.readeck.fill(4)
+    fixture.readeck.pages.reverse()
+    let ids = (0..<4).reversed().map(FakeReadeck.id)
+    #expect(try await fixture.reader.unread().bookmarks.map(\.id) == ids)
+    _ = fixture.asked()
+    #expect(try await fixture.sync().kept == 4)
+    #expect(fixture.asked().bodies == ids)
+  }
 }

@@ -137,6 +137,31 @@ import Testing
     #expect(fixture.asked().images == [gone])
   }
 
+  @Test func `an image without its end is requested again`() async throws {
+    let end: [UInt8] = [0xFF, 0xD9]
+    let whole: [[UInt8]] = [
+      [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8) + [1, 2, 3, 4],
+      [0xFF, 0xD8, 0xFF, 1, 2, 3] + end, Array("GIF89a123;".utf8),
+      Array("RIFF".utf8) + [8, 0, 0, 0] + Array("WEBPVP8 ".utf8), Array("<svg><g/></svg>".utf8),
+    ]
+    fixture.readeck.fill(1, images: whole.count)
+    func set(_ bytes: [UInt8], _ number: Int) {
+      fixture.readeck.set(
+        .init(bytes: bytes, type: number == 4 ? "image/svg+xml" : "image/png"),
+        at: "/img/\(FakeReadeck.id(0))-\(number)")
+    }
+    for (number, bytes) in whole.enumerated() {
+      // Without the end that a server lost before it compressed the image.
+      let cut = bytes.dropLast([6, 2, 1, 1, 11][number])
+      set(Array(cut), number)
+    }
+    #expect(try await fixture.sync().images == 0)
+    for (number, bytes) in whole.enumerated() {
+      set(bytes, number)
+    }
+    #expect(try await fixture.sync().images == whole.count)
+  }
+
   @Test func `an image of an unreachable host is fetched by a later sync`() async throws {
     fixture.readeck.fill(1, images: 1)
     fixture.network.fail(with: .notConnectedToInternet, after: 2)

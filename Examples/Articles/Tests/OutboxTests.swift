@@ -153,4 +153,30 @@ import Testing
     #expect(page(fixture, 1)?.isMarked == true && page(fixture, 1)?.isArchived == false)
     #expect(try reader.pendingEdits().isEmpty)
   }
+
+  @Test func `a service whose clock is ahead loses no change`() async throws {
+    fixture.readeck.fill(1)
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.updated = "2030-01-01T00:00:00Z" }
+    _ = try await fixture.sync()
+    #expect(try await fixture.reader.edit(FakeReadeck.id(0), .mark) == OutboxReport(sent: 1))
+    #expect(page(fixture, 0)?.isMarked == true)
+  }
+
+  @Test(arguments: [("PATCH", 408, true), ("GET", 403, false), ("PATCH", 403, nil)])
+  func `only a refusal of the change itself drops it`(
+    method: String, status: Int, isReported: Bool?
+  ) async throws {
+    fixture.readeck.fill(1)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.method == method ? .init(status) : readeck.answer(request)
+    }
+    let id = FakeReadeck.id(0)
+    if isReported == false {
+      await #expect(throws: ServiceError.self) { try await fixture.reader.edit(id, .mark) }
+    } else {
+      let report = try await fixture.reader.edit(id, .mark)
+      #expect(report.left == (isReported == nil ? 0 : 1) && report.sent == 0, "\(report)")
+    }
+    #expect(try fixture.reader.pendingEdits().count == (isReported == nil ? 0 : 1))
+  }
 }

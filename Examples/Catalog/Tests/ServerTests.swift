@@ -77,4 +77,30 @@ import Testing
     }
     await #expect(throws: ServiceError.self) { try await fixture.catalog(user: "two").all() }
   }
+
+  @Test func `a funnel twice on a page is there once, and fields of other types are no fault`()
+    async throws
+  {
+    fixture.server.become { _ in
+      .init(
+        200, ["Cache-Control": "max-age=300"],
+        text: #"""
+          {"data": {"pillars": [{"pillar": {"id": "p", "title": "Sleep"}, "funnels": [
+            {"id": "1", "slug": "naps", "title": "Naps", "pillar_id": 7, "est_duration_min": 7.5},
+            {"id": "1", "slug": "naps", "title": "Naps"}]}],
+           "uncategorized_funnels": [{"id": "1", "slug": "naps", "title": "Naps"}]}}
+          """#)
+    }
+    let all = try await fixture.catalog().all()
+    #expect(all.slugs == ["naps"] && all.skipped.isEmpty)
+    #expect(all.funnels[0].pillarID == "7" && all.funnels[0].minutes == nil)
+    #expect(fixture.server.count == 1)
+  }
+
+  @Test func `an empty cursor is none`() async throws {
+    fixture.fake.fill(120)
+    fixture.fake.change { $0.stuckCursor = "" }
+    await #expect(throws: CatalogError.missingCursor) { try await fixture.catalog().all() }
+    #expect(fixture.server.count == 1)
+  }
 }

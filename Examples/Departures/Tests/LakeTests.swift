@@ -1,6 +1,7 @@
 import ExampleTesting
 import Foundation
 import Larder
+import Service
 import Testing
 
 @testable import Departures
@@ -256,5 +257,21 @@ import Testing
     #expect(limits.disk == 100_000_000 && limits.memory == 50_000_000)
     let reads = try #require(try fixture.store.namespace("boat.boards").statistics()).reads
     #expect(reads.hits == 1 && reads.misses == 1 && reads.hitRate == 0.5 && reads.memoryHits == 1)
+  }
+
+  @Test(arguments: ["405,96 m", "405.96 m.\u{FC}.M.", "405.96"])
+  func `levels have a point or a comma`(text: String) throws {
+    let report = try JSONDecoder().decode(
+      LakeReport.self, from: Data(#"{"lakes": [{"name": "x", "waterLevel": "\#(text)"}]}"#.utf8))
+    #expect(report.lakes.elements.first?.level == WaterLevel(metres: 405.96))
+    let number = Data(#"{"lakes": [{"name": "x", "waterLevel": 405.96}]}"#.utf8)
+    #expect(try JSONDecoder().decode(LakeReport.self, from: number).lakes.elements[0].level != nil)
+  }
+
+  @Test(arguments: ["", #", "wind": {}, "rain": []"#, #", "weather": {}, "wind": {"speed": null}"#])
+  func `a forecast without wind has the rest`(wind: String) throws {
+    let json = #"{"list": [{"dt": 1752300000, "main": {"temp": 290}\#(wind)}]}"#
+    let step = try JSONDecoder().decode(ForecastBody.self, from: Data(json.utf8)).forecast.steps[0]
+    #expect(step.celsius == 16.85 && step.wind == nil && step.gusts == nil)
   }
 }

@@ -17,7 +17,7 @@ import Testing
 
   @Test(arguments: [
     "", "2026-02-29", "2026-02-30", "2026-13-01", "2026-00-10", "2026-1-01", "26-01-01",
-    "2026-01-01 ", "-026-01-01", "2026-+1-01", "2026/01/01",
+    "2026-01-01 ", "12026-01-01", "-026-01-01", "2026-+1-01", "2026/01/01",
   ]) func `invalid days`(text: String) {
     #expect(CalendarDay(text) == nil)
     #expect(throws: DecodingError.self) {

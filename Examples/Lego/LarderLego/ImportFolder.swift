@@ -61,6 +61,12 @@ struct RefreshLists: AsyncParsableCommand {
   @Flag(help: "Print the summary as JSON.")
   var json = false
 
+  func validate() throws {
+    guard (1...1000).contains(pageSize) else {
+      throw ValidationError("pages of \(pageSize) are not possible: give 1 to 1000")
+    }
+  }
+
   func run() async throws {
     let summary = try await options.open { client, cache in
       try await ImportSummary(in: cache, from: "the service") { advance in
@@ -72,8 +78,8 @@ struct RefreshLists: AsyncParsableCommand {
     guard skipped == 0 else {
       throw Failure(
         .failed,
-        "\(skipped) listed \(skipped == 1 ? "entity" : "entities") cannot be read, and nothing was removed",
-        hint: "the others are stored; a later refresh removes what the service no longer has")
+        "the lists cannot be read in full (\(skipped.counted("fault"))), and nothing was removed",
+        hint: "what can be read is stored; a later refresh removes what the service no longer has")
     }
   }
 }

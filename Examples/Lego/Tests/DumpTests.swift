@@ -82,6 +82,17 @@ import Testing
       ])
   }
 
+  @Test func `numbers may have a fraction of zero, and the first row of a key counts`() throws {
+    try writePartsAndColors()
+    try write("colors", "id,name,rgb,is_trans\n4.0,Red,C91A09,f\n4,Other,FFFFFF,f\n")
+    try write("parts", "part_num,name,part_cat_id\n3001,Brick 2 x 4,11\n3001,Other,12\n")
+    try write("elements", "element_id,part_num,color_id\n300121,3001,4.0\n")
+    let element = try #require(try dump.all(Element.self).first)
+    #expect(element.part.name == "Brick 2 x 4" && element.color.name == "Red")
+    try write("colors", "id,name,rgb,is_trans\n4.5,Red,C91A09,f\n")
+    #expect(throws: DumpError.self) { try dump.all(Color.self) }
+  }
+
   @Test func `rows of a missing part or colour are skipped, counted and listed`() throws {
     try writePartsAndColors()
     try write("elements", "element_id,part_num,color_id\n1,3001,0\n2,9999,0\n3,3001,77\n4,3001,4\n")

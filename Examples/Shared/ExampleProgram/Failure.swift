@@ -42,7 +42,7 @@ public struct Failure: Error {
     case let error as DecodingError: self.init(.failed, error.words)
     case let error as CocoaError:
       let file = (error.filePath ?? error.url?.path).map { "\($0): " } ?? ""
-      self.init(.failed, file + error.localizedDescription)
+      self.init(.failed, file + error.fileWords)
     default: self.init(.failed, "\(error)")
     }
   }

@@ -19,6 +19,8 @@ public struct Lenient<Value: LosslessStringConvertible & Decodable & Sendable>: 
       wrappedValue = Value(text)
     } else if let number = try? container.decode(Int64.self) {
       wrappedValue = Value("\(number)")
+    } else if let number = try? container.decode(Double.self) {
+      wrappedValue = Value("\(number)")
     } else {
       wrappedValue = nil
     }
@@ -31,6 +33,24 @@ extension KeyedDecodingContainer {
     _ type: Lenient<Value>.Type, forKey key: Key
   ) throws -> Lenient<Value> {
     try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
+  }
+}
+
+/// A field of several parts that is left out if it cannot be decoded: `[]`, as some services write an empty object.
+@propertyWrapper
+public struct IfReadable<Value: Decodable & Sendable>: Decodable, Sendable {
+  public var wrappedValue: Value?
+
+  public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+  public init(from decoder: any Decoder) throws { wrappedValue = try? Value(from: decoder) }
+}
+
+extension KeyedDecodingContainer {
+  public func decode<Value>(
+    _ type: IfReadable<Value>.Type, forKey key: Key
+  ) throws -> IfReadable<Value> {
+    try decodeIfPresent(type, forKey: key) ?? IfReadable(wrappedValue: nil)
   }
 }
 
@@ -51,8 +71,9 @@ public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
       fault = nil
     } catch {
       result = .failure(error)
-      let json = try JSON(from: decoder)
-      let key = Self.keys.lazy.compactMap { json[$0] }.compactMap { key in
+      // Text that is not Unicode cannot be read at all.
+      let json = try? JSON(from: decoder)
+      let key = Self.keys.lazy.compactMap { json?[$0] }.compactMap { key in
         key.text ?? key.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
       }.first { !$0.isEmpty }
       let reason = (error as? DecodingError)?.words ?? "\(error)"

@@ -54,7 +54,7 @@ public struct Recording: HTTPTransport {
     do {
       return (response, HTTPBody(Array(try Data(contentsOf: URL(filePath: folder + "/" + file)))))
     } catch {
-      throw Unreadable(file: folder + "/" + file, reason: error.localizedDescription)
+      throw Unreadable(file: folder + "/" + file, reason: error.fileWords)
     }
   }
 

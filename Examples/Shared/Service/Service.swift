@@ -74,13 +74,16 @@ public struct Service: Sendable {
     fields more: HTTPFields = HTTPFields(), tags: [String] = []
   ) async throws -> Reply {
     let request = try request(path, method: method, fields: more)
-    let reply = try await follow(
-      try await exchange(request, body: body, tags: tags), to: request, more, tags)
+    func exchanged() async throws -> Reply {
+      try await follow(
+        try await exchange(request, body: body, tags: tags), to: request, more, tags)
+    }
+    let reply = try await exchanged()
     guard reply.status == 429 else { return reply }
     let wait = reply.wait(at: now) ?? reply.json.flatMap(wait) ?? .seconds(1)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
-    let second = try await exchange(request, body: body, tags: tags)
+    let second = try await exchanged()
     guard second.status != 429 else {
       throw ServiceError.throttled(wait: second.wait(at: now) ?? wait)
     }

@@ -127,6 +127,14 @@ extension DecodingError {
   }
 }
 
+extension Error {
+  /// The words of an error of a file. On Linux Foundation has none for some, but those of the system's error under them.
+  public var fileWords: String {
+    let under = (self as? CocoaError)?.underlying
+    return (under ?? self).localizedDescription
+  }
+}
+
 extension Duration {
   /// In the largest unit that fits: `5 minutes`, `1 hour`, `40 ms`.
   public var words: String {

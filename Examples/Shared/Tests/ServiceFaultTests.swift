@@ -41,6 +41,31 @@ import Testing
     }
   }
 
+  @Test func `a wait at the end of a redirection is followed by the same way`() async throws {
+    let store = try Store.tested(clock: ManualClock())
+    try await LocalServer.run { server in
+      server.become { request in
+        if request.path == "/a" { return .init(302, ["Location": "/b"]) }
+        return server.count == 2
+          ? .init(429, ["Retry-After": "1"]) : .init(200, text: #"{"name":"b"}"#)
+      }
+      let thing = try await Service.tested(at: server.base, in: store).get(Thing.self, from: "/a")
+      #expect(thing == Thing(name: "b"))
+      #expect(server.received.map(\.path) == ["/a", "/b", "/a", "/b"])
+    }
+  }
+
+  @Test(arguments: [#""\ud83d""#, "\"\u{FFFD}\"", "1e999"])
+  func `text that is not Unicode does not hide the rest of a list`(value: String) throws {
+    var bytes = Array(#"[{"id": 1, "name": \#(value)}, {"id": 2, "name": "b"}]"#.utf8)
+    // A byte that begins no character.
+    if let place = bytes.firstIndex(of: 0xEF) {
+      bytes.replaceSubrange(place..<place + 3, with: [0xFF])
+    }
+    let list = try JSONDecoder().decode(LenientList<Thing>.self, from: Data(bytes))
+    #expect(list.elements == [Thing(name: "b")] && list.skipped.count == 1, "\(list)")
+  }
+
   private struct Loose: Decodable {
     @Lenient var count: Int?
     @Lenient var share: Double?
@@ -93,6 +118,13 @@ import Testing
     } catch {
       let message = Failure(error, credential: "--key").message
       #expect(message.hasPrefix("/none/x: ") && !message.contains("Domain"), "\(message)")
+    }
+    for path in ["/dev/null/x", "/tmp"] {
+      do {
+        _ = try Data(contentsOf: URL(filePath: path))
+      } catch {
+        #expect(error.fileWords.contains("irectory"), "\(error.fileWords)")
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 public import Foundation
 import Larder
 import LarderHTTP
+import Service
 
 /// The result of writing a site.
 public struct SiteReport: Codable, Sendable, Hashable {
@@ -53,7 +54,7 @@ extension ArticleReader {
       report.bytes += bytes.count
       return report
     } catch let error as CocoaError {
-      throw SiteError(description: "cannot write to \(folder.path): \(error.localizedDescription)")
+      throw SiteError(description: "cannot write to \(folder.path): \(error.fileWords)")
     }
   }
 
@@ -102,5 +103,20 @@ enum ImageFormat: String, CaseIterable {
     }
     guard let format else { return nil }
     self = format
+  }
+
+  /// Whether the end of an image is there, which another program's bytes may follow.
+  func ends(_ bytes: [UInt8]) -> Bool {
+    let rest = bytes.suffix(4096)
+    switch self {
+    case .png: return rest.contains(Array("IEND".utf8))
+    case .jpg: return rest.contains([0xFF, 0xD9])
+    case .gif: return rest.contains(0x3B)
+    case .webp:
+      return bytes.count >= 8
+        && 8 + bytes[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) } <= bytes.count
+    case .svg: return rest.contains(Array("</svg".utf8))
+    case .avif: return true
+    }
   }
 }

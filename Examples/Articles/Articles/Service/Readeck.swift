@@ -48,7 +48,9 @@ public struct Readeck: Sendable {
       fields: Self.accept)
     var seen: Set<String> = []
     return ArticleList(
-      bookmarks: listed.elements.filter { seen.insert($0.id).inserted }, unreadable: listed.skipped)
+      bookmarks: listed.elements.filter { seen.insert($0.id).inserted }
+        .sorted { $0.isNewer(than: $1) },
+      unreadable: listed.skipped)
   }
 
   public func bookmark(_ id: String) async throws -> Bookmark {
@@ -85,10 +87,11 @@ public struct Readeck: Sendable {
     let html = try good.html()
     // The service sends a fragment; a whole page is that of another server.
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
-    if start.hasPrefix("<!doctype") || start.hasPrefix("<html") {
+    if start.hasPrefix("<!doctype") || Self.isPage(html) {
       throw ServiceError.wrongContent(path: good.path, type: "a web page")
     }
-    // A body that was cut off before it was compressed arrives without an error.
+    // A body that was cut off before it was compressed arrives without an error, or is empty.
+    if start.isEmpty { throw ServiceError.undecodable(path: good.path, reason: "it is empty") }
     let (opened, closed) = ("<section", "</section")
     if start.hasPrefix(opened), html.ranges(of: opened).count > html.ranges(of: closed).count {
       throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
@@ -99,14 +102,26 @@ public struct Readeck: Sendable {
     return .html(html, validators: good.validators)
   }
 
+  /// Whether the first element is one that only whole pages have.
+  private static func isPage(_ html: String) -> Bool {
+    for case .open(let tag) in HTMLTokens(html) {
+      return ["html", "head", "title", "base", "link", "body", "frameset"].contains(tag.name)
+    }
+    return false
+  }
+
   /// The URL of an article's HTML: the base of its relative addresses.
   func address(of id: String) -> String { "\(service.base)/bookmarks/\(id.percentEscaped)/article" }
 
   /// An image; throws ``ServiceError/wrongContent(path:type:)`` for anything else, such as a login page.
   func image(at address: String) async throws -> Reply {
-    try await service.checked(
+    let reply = try await service.checked(
       service.send(address, fields: [.accept: "image/*"])
     ).image()
+    if let format = ImageFormat(reply.body), !format.ends(reply.body) {
+      throw ServiceError.undecodable(path: reply.path, reason: "its end is missing")
+    }
+    return reply
   }
 
   /// Sends a change of a bookmark; nil as `fields` deletes it.

@@ -111,7 +111,7 @@ struct ArticleLoader: Sendable {
       waitsForCommit: true)
     while true {
       var failure: (any Error)?
-      var isPresent = true
+      var isFetched = true
       do {
         let loaded = try await storage.images.resultIfPresent(for: address, options: options) {
           [readeck] in
@@ -121,12 +121,12 @@ struct ArticleLoader: Sendable {
             return nil
           }
         }
-        (failure, isPresent) = (loaded?.error, loaded != nil)
+        (failure, isFetched) = (loaded?.error, loaded?.source == .loaded)
       } catch let error as LarderError where error.code == .noSuchOwner {
         failure = error
       }
       switch try storage.settle(address, shownBy: id) {
-      case .stored: return isPresent
+      case .stored: return isFetched
       case .unwanted: return false
       case .missing: try Task.checkCancellation()
       }

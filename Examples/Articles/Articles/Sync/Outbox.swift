@@ -25,7 +25,7 @@ public struct PendingEdit: Codable, Sendable, Hashable {
   public var title: String
   public var kind: Kind
   public var made: Timestamp
-  /// The bookmark's `updated` after the user's previous change of it was sent.
+  /// The bookmark's `updated` that the user has seen: of the stored article, or after the previous change of it was sent.
   var base: String?
 
   /// `archive "The ferry"`.
@@ -67,8 +67,10 @@ struct Outbox: Sendable {
 
   /// Makes a change, queues it, and sends all. Without room in the queue it is sent after the others, or fails.
   func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
-    let title = try storage.article(id)?.bookmark.name ?? id
-    let edit = PendingEdit(article: id, title: title, kind: kind, made: storage.store.now)
+    let known = try storage.article(id)?.bookmark
+    let edit = PendingEdit(
+      article: id, title: known?.name ?? id, kind: kind, made: storage.store.now,
+      base: known?.updated)
     do {
       try add(edit)
     } catch let full as LarderError where full.code == .full {
@@ -140,8 +142,10 @@ struct Outbox: Sendable {
 
   /// Why a change was dropped; nil if it was sent.
   private func send(_ edit: PendingEdit) async throws -> String? {
+    var isReadable = false
     do {
       let current = try await readeck.bookmark(edit.article)
+      isReadable = true
       if let field = edit.kind.field, current.fields[field.name] == field.value { return nil }
       if current.updated != edit.base,
         Bookmark.isLater(current.updated, than: "\(edit.made)") == true
@@ -153,8 +157,13 @@ struct Outbox: Sendable {
       return nil
     } catch ServiceError.refused(status: 404, _) {
       return edit.kind == .delete ? nil : "the article was deleted"
-    } catch let error as ServiceError where error.isRefusal {
-      if case .refused(status: 401, _) = error { throw error }
+    } catch let error as ServiceError where error.isRefusal && !error.isTemporary {
+      // A user who cannot even read it has no valid credential, and the change waits for one.
+      if case .refused(let status, _) = error,
+        [401, 407].contains(status) || status == 403 && !isReadable
+      {
+        throw error
+      }
       return "\(error)"
     }
   }

@@ -38,7 +38,9 @@ struct ListingPass: Sendable {
   /// The cursor of the next page; nil for the first. Throws if the pages would never end.
   func nextCursor() throws(CatalogError) -> String? {
     guard let last = steps.last else { return nil }
-    guard let cursor = last.contents.pagination.nextCursor else { throw .missingCursor }
+    guard let cursor = last.contents.pagination.nextCursor, !cursor.isEmpty else {
+      throw .missingCursor
+    }
     guard !steps.contains(where: { $0.version.cursor == cursor }) else {
       throw .repeatedCursor(cursor)
     }
@@ -52,7 +54,7 @@ struct ListingPass: Sendable {
   func accepts(_ step: Step, by record: [PageVersion]) -> Bool {
     let known = Set(steps.flatMap(\.contents.funnels).map(\.id))
     let own = step.contents.funnels.map(\.id)
-    guard Set(own).count == own.count, known.isDisjoint(with: own) else { return false }
+    guard known.isDisjoint(with: own) else { return false }
     return step.version.isIn(record, at: steps.count)
       || step.isAsked && steps.allSatisfy(\.isAsked)
   }

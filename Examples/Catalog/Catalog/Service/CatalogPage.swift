@@ -34,8 +34,13 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
     let groups = try fields.decode([Attempt<Group>].self, forKey: .pillars)
     let others =
       try fields.decodeIfPresent([Attempt<Funnel>].self, forKey: .uncategorized) ?? []
-    pillars = groups.good().map { PillarGroup(pillar: $0.pillar, funnels: $0.funnels.good()) }
-    uncategorized = others.good()
+    // A page that lists a funnel twice would otherwise look like pages of two versions.
+    var seen: Set<String> = []
+    func once(_ funnels: [Attempt<Funnel>]) -> [Funnel] {
+      funnels.good().filter { seen.insert($0.id).inserted }
+    }
+    pillars = groups.good().map { PillarGroup(pillar: $0.pillar, funnels: once($0.funnels)) }
+    uncategorized = once(others)
     skipped =
       groups.compactMap(\.fault)
       + (groups.good().flatMap(\.funnels) + others).compactMap(\.fault)

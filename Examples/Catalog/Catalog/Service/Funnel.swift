@@ -1,3 +1,5 @@
+import Service
+
 /// A questionnaire in the catalog.
 public struct Funnel: Codable, Sendable, Hashable, Identifiable {
   public var id: String
@@ -24,8 +26,8 @@ public struct Funnel: Codable, Sendable, Hashable, Identifiable {
     title = try fields.decode(String.self, forKey: .title)
     subtitle = try fields.decodeIfPresent(String.self, forKey: .subtitle)
     description = try fields.decodeIfPresent(String.self, forKey: .description)
-    pillarID = try fields.decodeIfPresent(String.self, forKey: .pillarID)
-    minutes = try fields.decodeIfPresent(Int.self, forKey: .minutes)
+    pillarID = try fields.decode(Lenient<String>.self, forKey: .pillarID).wrappedValue
+    minutes = try fields.decode(Lenient<Int>.self, forKey: .minutes).wrappedValue
     outcomes = try fields.decodeIfPresent([String].self, forKey: .outcomes) ?? []
     isActive = try fields.decodeIfPresent(Bool.self, forKey: .isActive) ?? true
   }

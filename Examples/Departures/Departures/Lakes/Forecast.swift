@@ -8,8 +8,8 @@ public struct Forecast: Codable, Hashable, Sendable {
     public var celsius: Double
     public var words: String
     public var icon: String
-    /// In metres a second; nil without gusts.
-    public var wind: Double
+    /// In metres a second; nil if the service sends none.
+    public var wind: Double?
     public var gusts: Double?
     /// In millimetres within three hours; 0 if the service sends none.
     public var rain: Double
@@ -34,12 +34,12 @@ struct ForecastBody: Decodable {
   struct Row: Decodable {
     struct Main: Decodable { var temp: Double }
     struct Weather: Decodable {
-      var description: String
-      var icon: String
+      @Lenient var description: String?
+      @Lenient var icon: String?
     }
     struct Wind: Decodable {
-      var speed: Double
-      var gust: Double?
+      @Lenient var speed: Double?
+      @Lenient var gust: Double?
     }
     struct Fall: Decodable {
       var amount: Double?
@@ -48,10 +48,10 @@ struct ForecastBody: Decodable {
 
     var dt: Int64
     var main: Main
-    var weather: [Weather]
-    var wind: Wind
-    var rain: Fall?
-    var snow: Fall?
+    @IfReadable var weather: [Weather]?
+    @IfReadable var wind: Wind?
+    @IfReadable var rain: Fall?
+    @IfReadable var snow: Fall?
   }
   struct City: Decodable { @Lenient var name: String? }
 
@@ -66,8 +66,8 @@ struct ForecastBody: Decodable {
         return Forecast.Step(
           time: time,
           celsius: ((row.main.temp - 273.15) * 100).rounded() / 100,
-          words: row.weather.first?.description ?? "", icon: row.weather.first?.icon ?? "",
-          wind: row.wind.speed, gusts: row.wind.gust, rain: row.rain?.amount ?? 0,
+          words: row.weather?.first?.description ?? "", icon: row.weather?.first?.icon ?? "",
+          wind: row.wind?.speed, gusts: row.wind?.gust, rain: row.rain?.amount ?? 0,
           snow: row.snow?.amount ?? 0)
       }.sorted { $0.time < $1.time })
   }

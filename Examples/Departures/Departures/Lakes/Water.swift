@@ -24,12 +24,14 @@ struct LakeReport: Decodable {
   struct Row: Decodable {
     var name: String
     @Lenient var temperature: Double?
-    /// `405.96 m.\u{FC}.M.`
+    /// `405.96 m.\u{FC}.M.`, or with a comma.
     @Lenient var waterLevel: String?
 
     var level: WaterLevel? {
-      waterLevel.flatMap { Double($0.prefix { $0.isNumber || $0 == "." }) }
-        .flatMap { $0.isFinite ? WaterLevel(metres: $0) : nil }
+      waterLevel.flatMap {
+        Double($0.replacing(",", with: ".").prefix { $0.isNumber || $0 == "." })
+      }
+      .flatMap { $0.isFinite ? WaterLevel(metres: $0) : nil }
     }
   }
 

@@ -15,7 +15,9 @@ public struct CalendarDay: RawRepresentable, Hashable, Comparable, Codable, Send
   /// Nil unless the calendar has that day.
   public init?(rawValue text: String) {
     let style = Self.style(in: .gmt)
-    guard let start = try? Date(text, strategy: style), style.format(start) == text else {
+    guard text.utf8.count == 10, let start = try? Date(text, strategy: style),
+      style.format(start) == text
+    else {
       return nil
     }
     rawValue = text

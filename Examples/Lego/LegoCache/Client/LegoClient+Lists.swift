@@ -107,12 +107,18 @@ extension LegoClient {
           try progress(
             LegoImport.Progress(
               kind: Entity.kind, done: keys.count, total: max(counted + listing.count, keys.count)))
-          try walk.follow(listing.next.map(own))
+          try walk.follow(next(after: address, in: listing))
         }
         counted += total ?? 0
         isWhole = isWhole && total != 0
       }
-      if isWhole, skipped.count == 0, keys.count == counted { try writer.removeOthers() }
+      isWhole = isWhole && keys.count == counted
+      if isWhole, skipped.count == 0 { try writer.removeOthers() }
+      if !isWhole, skipped.count == 0 {
+        skipped.add(
+          "\(Entity.kind.word): the list is empty, has changed meanwhile, or has not as many as it says"
+        )
+      }
       for list in lists { try cache.clearPages(under: list.path) }
     } catch {
       throw LegoImport.Stopped(
@@ -122,9 +128,13 @@ extension LegoClient {
     return ImportReport(of: Entity.kind, writer.tally, skipped)
   }
 
-  /// An address without the service's base; another host's stays unchanged.
-  private func own(_ address: String) -> String {
-    address.hasPrefix(service.base + "/")
+  /// The address of the next page, which may be relative to this one. Without the service's base, unless it is another host's.
+  private func next<Entity>(after page: String, in listing: Listing<Entity>) -> String? {
+    guard let next = listing.next, !next.isEmpty else { return nil }
+    let known = URL(string: page.contains("://") ? page : service.base + page)
+    let address = next.contains("://") ? next : URL(string: next, relativeTo: known)?.absoluteString
+    guard let address else { return next }
+    return address.hasPrefix(service.base + "/")
       ? String(address.dropFirst(service.base.count)) : address
   }
 }

@@ -85,9 +85,15 @@ public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable
   /// The entities that cannot be decoded, and why: `3001: results[0].name is missing`; nil if there are none.
   public var skipped: [String]?
 
+  private static var mostEntities: Int { 1_000_000_000 }
+
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     count = try fields.decode(Int.self, forKey: .count)
+    guard (0...Self.mostEntities).contains(count) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .count, in: fields, debugDescription: "\(count) is not possible")
+    }
     next = try fields.decodeIfPresent(String.self, forKey: .next)
     previous = try fields.decodeIfPresent(String.self, forKey: .previous)
     let rows = try fields.decode([Attempt<Entity>].self, forKey: .results)

@@ -25,7 +25,10 @@ struct CSVRow {
 
   func number(_ column: String) throws(DumpError) -> Int {
     let field = try text(column)
-    guard let number = Int(field) else { throw bad(column, "\"\(field)\" is not a number") }
+    // Tools that merge tables write `4.0`.
+    guard let number = Int(field) ?? Double(field).flatMap({ Int(exactly: $0) }) else {
+      throw bad(column, "\"\(field)\" is not a number")
+    }
     return number
   }
 

@@ -1,5 +1,6 @@
 // FoundationEssentials has neither FileHandle nor Process.
 import Foundation
+import Service
 
 /// Reads the files of a dump: the largest have a few megabytes.
 enum DumpFile {
@@ -11,7 +12,7 @@ enum DumpFile {
     do {
       data = try Data(contentsOf: URL(filePath: path))
     } catch {
-      throw DumpError(.unreadable, file: name(of: path), message: error.localizedDescription)
+      throw DumpError(.unreadable, file: name(of: path), message: error.fileWords)
     }
     let isPacked = data.starts(with: [0x1f, 0x8b]) || path.hasSuffix(".gz")
     return Array(isPacked ? try unpacked(path) : data)
@@ -35,7 +36,7 @@ enum DumpFile {
       process.waitUntilExit()
     } catch {
       throw DumpError(
-        .damaged, file: name(of: path), message: "gzip cannot be run: \(error.localizedDescription)"
+        .damaged, file: name(of: path), message: "gzip cannot be run: \(error.fileWords)"
       )
     }
     let status = process.terminationStatus

@@ -78,7 +78,8 @@ public struct LegoImport: Sendable {
       try writer?.write(entities) { done in
         try progress(Progress(kind: kind, done: done, total: entities.count))
       }
-      try writer?.removeOthers()
+      // If all rows were skipped, another table is damaged.
+      if !entities.isEmpty { try writer?.removeOthers() }
       return ImportReport(of: kind, writer?.tally, skipped)
     } catch {
       throw Stopped(

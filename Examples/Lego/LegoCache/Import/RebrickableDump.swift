@@ -74,7 +74,10 @@ public struct RebrickableDump: Sendable {
     let colors = try colorsByID()
     var others = SkippedRows()
     var parts: [String: Part] = [:]
-    for part in try rows(.parts, &others, { try Part($0) }) { parts[part.partNum] = part }
+    // As in the import, the first row of a key counts.
+    for part in try rows(.parts, &others, { try Part($0) }) where parts[part.partNum] == nil {
+      parts[part.partNum] = part
+    }
     return try rows(.elements, &skipped) { row in
       let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
       guard let part = parts[part] else { throw row.skipped("no part \"\(part)\"") }
@@ -104,7 +107,7 @@ public struct RebrickableDump: Sendable {
   private func colorsByID() throws -> [Int: Color] {
     var others = SkippedRows()
     let colors = try rows(.colors, &others) { try Color($0) }
-    return Dictionary(colors.map { ($0.id, $0) }) { $1 }
+    return Dictionary(colors.map { ($0.id, $0) }) { first, _ in first }
   }
 
   /// The results of `body` for all rows but those for which it throws ``DumpError/Kind/skipped``.

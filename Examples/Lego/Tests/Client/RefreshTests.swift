@@ -135,4 +135,34 @@ import Testing
     fake.refuse(500, "")
     await #expect(throws: LegoImport.Stopped.self) { try await lego.refresh(.colors) }
   }
+
+  @Test(arguments: ["?page=2", "/api/v3/lego/colors/?page=2"])
+  func `the address of a next page may be relative, and an empty one is none`(next: String)
+    async throws
+  {
+    let lego = try LegoClient.tested(of: fake)
+    fake.server.become { request in
+      let isFirst = request.parameter("page") == nil
+      let (id, next) = isFirst ? (1, next) : (2, "")
+      return .init(
+        200, text: #"{"count": 2, "next": "\#(next)", "results": [\#(Body.color(id))]}"#)
+    }
+    #expect(try await lego.refresh(.colors) == Tally(added: 2))
+    #expect(fake.asked == ["/lego/colors/?page_size=1000", "/lego/colors/?page=2"])
+  }
+
+  @Test(arguments: [Int.max, -1, 7, 0])
+  func `a count that is wrong is told, and ends no program`(count: Int) async throws {
+    let lego = try LegoClient.tested(of: fake)
+    fake.server.become { _ in
+      .init(200, text: #"{"count": \#(count), "next": null, "results": [\#(Body.set("1-1"))]}"#)
+    }
+    do {
+      let report = try await lego.refresh([.sets])
+      #expect(report.skipped[.sets]?.list.first?.contains("not as many as it says") == true)
+      #expect((0...7).contains(count))
+    } catch let stopped as LegoImport.Stopped {
+      #expect("\(stopped.reason)".contains("count: \(count) is not possible"))
+    }
+  }
 }
