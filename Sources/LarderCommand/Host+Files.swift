@@ -50,7 +50,11 @@ extension Host.Sink {
             throw Host.Sink.Closed()
           }
         },
-        finish: { _ in program.finish() })
+        finish: { _ in
+          let problem = program.finish()
+          try Terminal.beginLine()
+          return problem
+        })
     case .file(let word, let appends):
       let path = try Self.path(word.bytes)
       let file = try FileProblem.explaining {
@@ -75,6 +79,18 @@ extension Host.Sink {
       let home = ProcessInfo.processInfo.environment["HOME"]
     else { return path }
     return home + path.dropFirst()
+  }
+}
+
+extension Terminal {
+  /// Moves the cursor to the beginning of a line if a program left it within one, which cannot be asked. Spaces for a whole
+  /// line reach the next one only then: from its beginning they end in the last column of the same line.
+  static func beginLine() throws {
+    let environment = ProcessInfo.processInfo.environment
+    guard movesCursor(on: .output, environment: environment), let columns = size()?.columns else {
+      return
+    }
+    try write(String(repeating: " ", count: columns) + "\r\u{1B}[K")
   }
 }
 

@@ -22,7 +22,7 @@ import ShellLanguage
 
 /// The program `larder`: explore a store at a prompt, run commands, or be one end of a pipe.
 @main enum LarderCommand {
-  static let version = "1.0"
+  static let version = Store.version
 
   static func main() {
     do {

@@ -174,7 +174,9 @@ struct PromptLoop {
   /// Runs `! TEXT` on the terminal.
   private func run(program text: [UInt8]) throws {
     let program = ChildProgram(text)
-    if let problem = try program.run() { runner.messages.write("\(problem)\n") }
+    let problem = try program.run()
+    try Terminal.beginLine()
+    if let problem { runner.messages.write("\(problem)\n") }
   }
 
   private func run(_ command: CommandLine) throws -> Outcome {

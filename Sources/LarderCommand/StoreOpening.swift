@@ -52,12 +52,29 @@ struct StoreOpening {
       return ShellError(
         .noSuchStore, "no store at \(name)", hint: "`larder \(store) \(path)\(rest)`")
     }
+    if holdsOtherFiles {
+      return ShellError(
+        .noSuchStore, "no store at \(name): the directory holds other files",
+        hint: "check the path; a new store needs a directory of its own")
+    }
+    if command.isEmpty, ProgramOption.all.contains(where: { $0.name == "--\(path)" }) {
+      return ShellError(
+        .noSuchStore, "no store at \(name)", hint: "the option is `larder --\(path)`")
+    }
     return ShellError(
       .noSuchStore, "no store at \(name)",
       hint: CommandTable.standard.command(named: path) == nil
         ? "use `--create` to create it, or check the path"
         : "STORE comes first: `larder STORE \(path)`, or `larder -e '\(path) ...'` with LARDER_STORE"
     )
+  }
+
+  /// Why a store cannot be created there either.
+  private var holdsOtherFiles: Bool {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+      return false
+    }
+    return !names.isEmpty
   }
 
   /// The user that owns the store, if that is not the user of this process.

@@ -96,12 +96,16 @@ package final class ChildProgram {
 package final class Pager {
   private let program: ChildProgram
 
-  /// The command in `$PAGER`, else `less` with colors kept and short texts printed; nil where there is no
-  /// such program, and on terminals that cannot move the cursor.
+  /// `less` with colors kept and short texts printed. Its prompt says how to leave, unless `$LESS` says how `less` is to be.
+  private static let less = "less -FRX"
+  private static let lessWithPrompt = less + " '-PSpace continues, q leaves'"
+
+  /// The command in `$PAGER`, else `less`; nil where there is no such program, and on terminals that cannot move the cursor.
   package static func command(environment: [String: String]) -> String? {
     guard Terminal.movesCursor(on: .output, environment: environment) else { return nil }
     let wanted = environment["PAGER", default: ""]
-    let command = wanted.isEmpty ? "less -FRX" : wanted
+    let own = environment["LESS", default: ""].isEmpty ? lessWithPrompt : less
+    let command = wanted.isEmpty ? own : wanted
     let program = String(command.prefix { !" \t;|&<>()".contains($0) })
     let folders = environment["PATH", default: "/usr/bin:/bin"].split(separator: ":")
     let paths = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }

@@ -123,7 +123,8 @@ import Testing
     (
       "get a --",
       [
-        "--as", "--head", "--full", "--out", "--copy", "--show", "--match", "--regex", "--tag",
+        "--as", "--head", "--full", "--out", "--force", "--copy", "--show", "--match", "--regex",
+        "--tag",
         "--contains", "--expiring", "--expired", "--permanent", "--older", "--newer", "--idle",
         "--larger", "--smaller", "--where", "--sort", "--reverse", "--limit", "--after", "--stdin",
       ]
@@ -200,6 +201,7 @@ import Testing
     #expect(Suggestions.all("pers", among: ["keys", "persist"]) == ["persist"])
     #expect(Suggestions.all("evcit", among: ["exit", "evict"]) == ["evict"])
     #expect(Suggestions.all("kesss", among: ["keys"]) == ["keys"])
+    #expect(Suggestions.all("nosuch", among: ["touch"]) == [])
     #expect(Suggestions.all("evi", among: ["evict", "keys"]) == ["evict"])
     #expect(Suggestions.all("x", among: ["evict", "keys", "xray"]) == [])
     let long = String(repeating: "x", count: 256)

@@ -65,9 +65,9 @@ import Testing
       ])
     try shell("evict @departures Kiruna:05", "evict @departures X*", "evict @articles * --yes")
     #expect(shell.questions.count == 1)
-    try shell("option confirm off", "touch @departures M*")
+    try shell("option confirm off", "touch @departures M* --ttl 1h")
     #expect(shell.questions.count == 1)
-    #expect(try shell.error("touch @*").code == .declined)
+    #expect(try shell.error("touch @* --ttl 1h").code == .declined)
     #expect(try shell("count @*") == "5 entries, 56 B\n")
   }
 
@@ -146,7 +146,7 @@ import Testing
   @Test func `a change takes its entries in any order, limited or not`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    #expect(try shell("touch @articles --sort size --yes") == "touch\tarticles\t3\t3000\n")
+    #expect(try shell("touch @articles --ttl 1h --sort size --yes") == "touch\tarticles\t3\t3000\n")
     #expect(
       try shell("evict @articles --reverse --limit 9223372036854775807 --dry-run")
         == "would evict\tarticles\t3\t3000\n")

@@ -127,7 +127,12 @@ import Testing
     #expect(
       try shell("get @departures Kiruna:05 --out \(path)") == "wrote 11 B to \(path)\n")
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("{\"train\":5}".utf8))
-    #expect(try shell("output plain", "get @departures Kiruna:05 --out \(path)") == "")
+    // As for export and report, an existing file stays unless --force is given.
+    #expect(try shell.error("get @departures Kiruna:05 --out \(path)").code == .exists)
+    #expect(
+      try shell("output plain", "get @departures Kiruna:05 --force --out \(path)")
+        == "departures\tKiruna:05\t\(path)\t11\n")
+    #expect(try shell.error("get @departures Kiruna:05 --force").code == .usage)
     #expect(try shell.error("get @articles 000011 --out \(path)/x").code == .io)
     #expect(try shell.error("get @articles 000011 000012 --out \(path)").code == .usage)
   }

@@ -68,6 +68,13 @@ import Testing
   private static let mistakes: [(String, Int?, Int?, String?, String?)] = [
     ("keys --limt 5", 6, 6, "keys has no option \"--limt\"", "did you mean `--limit`?"),
     ("keys -x", 6, 2, "keys has no option \"-x\"", nil),
+    ("keys -l", 6, 2, nil, "did you mean `--long`?"), ("keys -h", 6, 2, nil, "`help keys`"),
+    ("keys -v", 6, 2, nil, "it has --long --show; quote a key that begins with -"),
+    ("evict a* -f", 10, 2, nil, "did you mean `--yes`?"),
+    (
+      "use '@a'", 5, 4, "invalid namespace name \"@a\": it contains a space or @",
+      "write `@a` without quotes here"
+    ),
     ("keys --limit", 6, 7, "--limit needs a value", nil),
     ("keys --limit --reverse", 6, 7, "--limit needs a value", nil),
     ("keys --limit @a", 6, 7, "--limit needs a value", nil),

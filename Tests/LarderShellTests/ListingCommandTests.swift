@@ -5,6 +5,64 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct NamespacesCommandTests {
+  @Test func `a stale entry reads as stale`() throws {
+    let shell = try Shell()
+    let rules = Rules(expires: .after(.minutes(1)), stale: .hours(1))
+    try shell.store.declare(rules, for: "news")
+    try shell.store.namespace("news").set("a", for: "k")
+    shell.clock.advance(by: .minutes(3))
+    for line in ["keys @news", "info @news k", "ttl @news"] {
+      #expect(try shell(line).contains("stale, expired 2 min ago"), "\(line)")
+    }
+    #expect(try shell("keys @news --expired") == "no entries\n")
+    #expect(try shell("output json", "ttl @news").contains("\"expires\":\"2026-11-20T21:14:00"))
+  }
+
+  @Test func `quotes that hide a namespace or a pattern are noted`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    for (line, word) in [
+      ("keys '@*'", "@*"), ("count '@departures'", "@departures"), ("get '@*'", "@*"),
+    ] {
+      let error = try shell.error(line)
+      #expect(error.message.description == "\"\(word)\" in quotes is a key, not a namespace")
+      #expect(error.hint?.description == "write `\(word)` without quotes here")
+    }
+    let note = "note: \"K*\" in quotes is a key; without quotes it is a pattern"
+    for line in ["keys @departures 'K*'", "count @departures \"K*\""] {
+      try shell(line)
+      #expect(shell.takeAside() == [note], "\(line)")
+    }
+    try shell("keys @departures 'X*'", "keys @departures K*", "use departures", "keys '@articles'")
+    #expect(
+      shell.takeAside() == [
+        "note: \"@articles\" in quotes is a key; write `@articles` without quotes here"
+      ])
+  }
+
+  @Test func `an empty store is named so by every command`() throws {
+    let shell = try Shell(.plain)
+    #expect(try shell("namespaces") == "")
+    #expect(
+      shell.takeAside() == [
+        "note: the store has no namespace; `set @name KEY VALUE` creates one"
+      ])
+    #expect(try shell.error("keys").message.description == "the store has no namespace")
+  }
+
+  @Test func `a path without a key is explained`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(
+      try shell.error("get @departures .train").hint?.description
+        == "`get @departures * .train` shows this field of each value")
+    let words = ["get", "@departures", ".train"].map(bytes)
+    let error = try LarderShellTests.error {
+      _ = try shell.printed(by: CommandReader.command(of: words))
+    }
+    #expect(error.hint?.description.contains(" '*' .train`") == true)
+  }
+
   @Test func `namespaces shows what each holds and its share`() throws {
     let shell = try Shell()
     try shell.fill()

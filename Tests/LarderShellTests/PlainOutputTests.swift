@@ -1,4 +1,6 @@
+import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
@@ -10,6 +12,8 @@ import Testing
     let words: String
     let fields: [Substring]
   }
+
+  private static let file = TemporaryDirectory.unusedPath
 
   /// A line for each form.
   private static let lines: [String: String] = [
@@ -28,7 +32,10 @@ import Testing
     "stats": "stats", "limits": "limits @c", "limits --entries N": "limits @a --entries 1 --yes",
     "rename": "rename @a @z", "import": "import - --on-conflict replace --yes",
     "compact": "compact",
-    "verify": "verify", "option": "option", "output": "output", "history": "history",
+    "get --out FILE": "get @a k1 --force --out \(file)", "export": "export \(file) --force",
+    "report": "report \(file) --force",
+    "salvage": "salvage \(file).larder", "verify": "verify", "option": "option", "output": "output",
+    "history": "history",
   ]
 
   private static let forms = CommandTable.standard.commands.flatMap(\.plainForms).map {
@@ -66,6 +73,11 @@ import Testing
   }
 
   @Test func `a line has the fields that the table names`() throws {
+    defer {
+      for path in [Self.file, "\(Self.file).larder"] {
+        try? FileManager.default.removeItem(atPath: path)
+      }
+    }
     for form in Self.forms {
       let shell = try shell()
       if form.words == "import" { shell.input = try shell.bytes("export - @a") }
@@ -74,6 +86,10 @@ import Testing
         try shell.store.namespace("a").set("new", for: "k1")
       }
       let plain = try answer(to: form, in: shell, as: .plain)
+      // The new store of `salvage` is there now.
+      if form.words == "salvage" {
+        try FileManager.default.removeItem(atPath: "\(Self.file).larder")
+      }
       // The fields in brackets are there: the lines above have several namespaces.
       #expect(plain.allSatisfy { $0.count == form.fields.count }, "\(form) \(plain)")
       if form.fields.first == "verb" {

@@ -20,7 +20,8 @@ import Testing
     #expect(try shell("output plain", "purge @departures") == "purge\tdepartures\t4\t44\n")
     #expect(try shell("purge") == "purge\t@*\t0\t0\n")
     #expect(
-      try shell("output json", "purge") == "{\"count\":0,\"bytes\":0,\"postponed\":false}\n")
+      try shell("output json", "purge")
+        == "{\"count\":0,\"bytes\":0,\"skipped_after_clock_jump\":false}\n")
   }
 
   @Test func `purge explains that a clock which jumped removes nothing`() throws {
@@ -100,7 +101,8 @@ import Testing
     try shell.fill()
     #expect(
       try shell(
-        "set @a k v", "touch @a k", "expire @a k 1h", "persist @a k", "evict @a k", "purge",
+        "set @a k v", "touch @a k --ttl 1h", "expire @a k 1h", "persist @a k", "evict @a k",
+        "purge",
         "clear @articles --yes") == "")
     #expect(try shell("evict @departures * --dry-run") == "would evict\tdepartures\t5\t55\n")
     #expect(try shell("keys @departures K*") == "Kiruna:05\n")

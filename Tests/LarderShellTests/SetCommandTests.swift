@@ -166,6 +166,19 @@ import Testing
     #expect(try shell("expire @articles 000011 1m").hasPrefix("was never, now in 1 min"))
   }
 
+  @Test func `touch without a rule and a lifetime makes nothing immortal`() throws {
+    let shell = try Shell()
+    try shell.fill()
+    for line in ["touch @departures Kiruna:05", "touch @* --yes", "touch @departures K* --dry-run"]
+    {
+      let error = try shell.error(line)
+      #expect(error.code == .usage, "\(line)")
+      #expect(error.message.description.hasPrefix("touch requires a lifetime: namespace "))
+      #expect(error.hint?.description.contains("`persist`") == true)
+    }
+    #expect(try shell("ttl @departures K*") == "\"Kiruna:05\"  in 2 h (tomorrow 00:13)\n")
+  }
+
   @Test func `persist and touch do as they say`() throws {
     let shell = try Shell()
     try shell.fill()

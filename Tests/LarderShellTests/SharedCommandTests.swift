@@ -19,6 +19,9 @@ import struct LarderShared.SharedStatus
   @Test func `shared shows the state, the position and what waits`() async throws {
     let shell = try Shell()
     #expect(try shell("shared") == "this store has no cache that machines share\n")
+    #expect(
+      try shell("output json", "shared").hasPrefix("{\"application\":null,\"state\":\"none\","))
+    try shell("output table")
     let tier = MemoryTier(application: "shop", clock: shell.clock)
     let link = TierLink(to: tier)
     let cache = shell.store.cache(TextCodec(), in: "prices", shared: Shared(link))

@@ -13,7 +13,7 @@ struct FetchEntity: AsyncParsableCommand {
       looks like an option: put -- before it.
       """)
 
-  @Argument(help: "One of \(KindName.list).")
+  @Argument(help: "One of \(KindName.list); the singular will do.")
   var kind: KindName
 
   @Argument(

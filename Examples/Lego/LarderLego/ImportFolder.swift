@@ -10,7 +10,7 @@ struct ImportFolder: AsyncParsableCommand {
     discussion: """
       The folder has Rebrickable's CSV downloads (colors.csv.gz, parts.csv.gz, ...; compressed or not) or JSON in the form \
       of its API (colors.json, ...). Stored entities that are no longer in the folder are removed; kinds that the folder \
-      does not have stay. Rows that refer to a missing part or colour are skipped and listed. A damaged file leaves its kind \
+      does not have stay. Rows that refer to a missing part or color are skipped and listed. A damaged file leaves its kind \
       as it was; the summary says how far the import came, and the next import continues.
 
       A store with a limit keeps to it: entities that do not fit are evicted, and the summary says how many are stored.

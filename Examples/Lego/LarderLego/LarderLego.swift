@@ -9,7 +9,7 @@ import Service
 struct LarderLego: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "larder-lego",
-    abstract: "Caches Rebrickable's data about Lego colours, parts and sets in a store.",
+    abstract: "Caches Rebrickable's data about Lego colors, parts and sets in a store.",
     discussion: """
       Exit codes: 0 done, 1 no such key, 2 usage, 3 the store cannot be opened, 4 the store, the folder or the service \
       failed, 5 refused, 130 interrupted.

@@ -7,11 +7,11 @@ import Service
 struct ListEntities: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Searches by name, or lists the parts of a set or the colours of a part.",
+    abstract: "Searches by name, or lists the parts of a set or the colors of a part.",
     discussion: """
       list parts "brick 2 x"       parts, sets or minifigs with these words
       list inventory 10294-1       the parts of a set or a minifig, and how many of each
-      list colors-of 3001          the colours of a part, and the number of sets with each
+      list colors-of 3001          the colors of a part, and the number of sets with each
       """)
 
   enum Subject: String, ExpressibleByArgument, CaseIterable {

@@ -6,7 +6,7 @@ public import LarderURLSession
 import Service
 
 /// The version of all example programs: that of Larder.
-public let exampleVersion = "1.0"
+public let exampleVersion = Store.version
 
 /// The option `--store`, the same for all commands of a program.
 public struct StoreOption: ParsableArguments {

@@ -59,7 +59,7 @@ import Testing
     func run(_ line: String) async throws -> Outcome {
       try await Outcome(line: "cd '\(folder.url.path)' && \(program.name) \(line)")
     }
-    #expect(try await run("--version").output == "1.0\n")
+    #expect(try await run("--version").output == "1.0-dev\n")
     #expect(try await run("--help").output.contains("SUBCOMMANDS"))
     #expect(try await run("frobnicate").code == 2)
     let outcome = try await run(program.command.joined(separator: " "))

@@ -143,9 +143,14 @@ extension SpaceBudget {
   func evict(
     _ eviction: Eviction, _ request: RoomRequest, _ writer: inout EntryWriter
   ) throws(LarderError) -> RemovalResult {
-    guard eviction != .refuse else { return RemovalResult() }
-    return try withQueue(request, &writer) { queue throws(LarderError) in
-      if eviction == .fifo { try queue.makeRoomOldestFirst() } else { try queue.makeRoom() }
+    switch eviction {
+    case .adaptive:
+      return try withQueue(request, &writer) { queue throws(LarderError) in try queue.makeRoom() }
+    case .fifo:
+      return try withQueue(request, &writer) { queue throws(LarderError) in
+        try queue.makeRoomOldestFirst()
+      }
+    case .refuse: return RemovalResult()
     }
   }
 
@@ -155,7 +160,11 @@ extension SpaceBudget {
     _ writer: inout EntryWriter
   ) throws(LarderError) {
     let rules = namespace.rules
-    guard rules.eviction == .adaptive || rules.eviction == .refuse else { return }
+    switch rules.eviction {
+    // A namespace that refuses may evict one day, and then knows its entries.
+    case .adaptive, .refuse: break
+    case .fifo: return
+    }
     let request = RoomRequest(
       cause: .namespace, id: namespace.id, limits: rules.limits, protected: protected)
     let minute = writer.now.milliseconds / 60_000

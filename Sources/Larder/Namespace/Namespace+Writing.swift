@@ -122,7 +122,8 @@ extension Store.Namespace {
   ///
   /// The time for which it may be served stale afterwards stays as long as it was.
   ///
-  /// - Parameter expires: the new lifetime; nil takes the namespace's rule.
+  /// - Parameter expires: the new lifetime; nil takes the namespace's rule. In a namespace without a rule the entry then never
+  ///   expires, whatever lifetime it had: pass one, or declare a rule.
   /// - Returns: false if there is no entry, or an expired one.
   @discardableResult
   public func touch(

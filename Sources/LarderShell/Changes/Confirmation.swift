@@ -28,18 +28,30 @@ struct Confirmation {
 
   /// Returns if the change is confirmed; throws `declined` or `needs_yes`.
   ///
-  /// - Parameter question: Evaluated only if a person is asked.
-  func require(_ change: SafeText, question: () -> SafeText) throws {
+  /// - Parameters:
+  ///   - isEmpty: The change concerns no entry at the moment.
+  ///   - question: Evaluated only if a person is asked.
+  func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
     if isGiven || skipsQuestion { return }
-    guard asks, let ask = session.host.ask else { throw Self.refusal(to: change) }
+    guard asks, let ask = session.host.ask else {
+      throw isEmpty ? Self.refusalOfNothing : Self.refusal(to: change)
+    }
     guard try ask(question()) else { throw ShellError.declined }
   }
 
   /// The same for a change that was counted. A person is not asked about nothing.
   func require(_ summary: ChangeSummary, note: SafeText = "") throws {
-    if asks, summary.total.entries == 0 { return }
-    try require("\(summary.verb) \(summary.total.inBrackets)") { note + Self.question(summary) }
+    let isEmpty = summary.total.entries == 0
+    if asks, isEmpty { return }
+    try require("\(summary.verb) \(summary.total.inBrackets)", isEmpty: isEmpty) {
+      note + Self.question(summary)
+    }
   }
+
+  /// The words of a script decide, not what the store holds at the moment.
+  static let refusalOfNothing = ShellError(
+    .needsYes, "a bulk change needs `--yes` (0 entries match now)",
+    hint: "pass `--yes` to confirm, `--dry-run` to preview")
 
   static func refusal(to change: SafeText) -> ShellError {
     ShellError(

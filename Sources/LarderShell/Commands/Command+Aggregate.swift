@@ -63,6 +63,9 @@ extension Command {
           [Column("entries"), Column("bytes"), Column("expired")],
           [.number(counted.entries), .size(counted.bytes), .number(expired)]),
         sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
+    if counted.entries == 0 {
+      try session.noteQuotedWords(in: namespaces, ignoringCase: selection.ignoresCase)
+    }
     return .done
   }
 

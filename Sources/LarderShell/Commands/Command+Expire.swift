@@ -21,7 +21,9 @@ extension Command {
   static let touch = Command(
     "touch", .changing, .changes, "Restarts the lifetime of entries.",
     selection: .required,
-    options: [.value("--ttl", .duration, "the new lifetime; default: that of their rule")]
+    options: [
+      .value("--ttl", .duration, "the new lifetime; default: that of their rule, if there is one")
+    ]
       + BulkOptions.all,
     plain: BulkOptions.plain,
     examples: [
@@ -106,8 +108,9 @@ extension Command {
   private static func touchEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     var change = try EntryChange("touch", past: "touched", call, in: session)
     try checkLastWordIsKey(change)
-    guard try !change.isPreview() else { return .done }
     let lifetime = call.duration("--ttl")
+    if lifetime == nil { try checkRules(of: change) }
+    guard try !change.isPreview() else { return .done }
     let isOver = lifetime == .zero
     try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "")
     var report = ExpiryReport()
@@ -123,6 +126,16 @@ extension Command {
       change.summary.counts + report.fields, report.sentence(session.wallClock),
       unmatched: report.isEmpty)
     return .done
+  }
+
+  /// Without a rule a touched entry would never expire, whatever lifetime it had.
+  private static func checkRules(of change: EntryChange) throws {
+    for namespace in change.namespaces {
+      guard try namespace.info()?.rules.expires == .never else { continue }
+      throw ShellError(
+        .usage, "touch requires a lifetime: namespace \(namespace.name) has no rule for one",
+        hint: "give one with `--ttl D`; `persist` makes entries never expire")
+    }
   }
 
   /// `touch K 2h` is a mistake for `--ttl 2h` if there is no key "2h".

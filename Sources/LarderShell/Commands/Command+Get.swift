@@ -7,6 +7,7 @@ extension Command {
     .value("--head", .size, "only the beginning"),
     .flag("--full", "all of it, however long"),
     .value("--out", .file, "write the bytes to a file"),
+    .flag("--force", "with --out: replace an existing file"),
     .flag("--copy", "put the value on the clipboard of the terminal"),
     showOption,
   ]
@@ -15,8 +16,14 @@ extension Command {
     "get", aliases: ["show"], .looking, .reads,
     "Shows values; one key into a pipe gives its bytes and nothing else.",
     selection: .required, trailing: [.optional(".PATH", .path)], options: options,
-    rules: [.atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"])],
-    plain: ["KEY KEY...": "[namespace] key value", "KEY KEY... .PATH": "[namespace] key value"],
+    rules: [
+      .atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"]),
+      .needs("--force", "--out"),
+    ],
+    plain: [
+      "KEY KEY...": "[namespace] key value", "KEY KEY... .PATH": "[namespace] key value",
+      "--out FILE": "namespace key file bytes",
+    ],
     examples: [
       Example("get \"Malm\u{F6} C:07\"", "a key of the namespace in use"),
       Example("get @thumbs 0113 --as hex --head 1kB", "the first bytes"),
@@ -91,7 +98,9 @@ extension Command {
   ) throws -> Outcome {
     if call.has("--copy") { return try copy(value, style, head, in: session) }
     if let path = call.bytes("--out") {
-      return try save(value, style, head, to: LocalFile(path, of: session), session)
+      let file = try LocalFile(path, of: session)
+      return try save(
+        value, style, head, to: file, replaces: call.has("--force"), session)
     }
     try ValueWriter.writeSingle(
       value, session, style: style, head: head, isFull: call.has("--full"))
@@ -180,9 +189,9 @@ extension Command {
 
   private static func save(
     _ value: StoredValue, _ style: ValueStyle, _ head: Int?, to file: LocalFile,
-    _ session: Session
+    replaces: Bool, _ session: Session
   ) throws -> Outcome {
-    let writer = try file.writer(replaces: true)
+    let writer = try file.writer(replaces: replaces)
     var count = 0
     func write(_ bytes: [UInt8]) throws {
       try writer.write(bytes)
@@ -198,8 +207,7 @@ extension Command {
       Reply(
         .object(
           [
-            Column("namespace", in: .data), Column("key", in: .data, holdsBytes: true),
-            Column("file", in: .data), Column("bytes", in: .data),
+            Column("namespace"), Column("key", holdsBytes: true), Column("file"), Column("bytes"),
           ],
           [
             .text(value.entry.namespace), .bytes(value.entry.key.bytes), .text(file.path),

@@ -5,7 +5,7 @@ import struct LarderShared.SharedStatus
 
 extension Command {
   static let info = Command(
-    "info", aliases: ["meta"], .looking, .reads, "Shows all facts about a key, one a line.",
+    "info", aliases: ["meta"], .looking, .reads, "Shows all fields of an entry, one a line.",
     namespaces: .one, parameters: [.many("KEY", .key)],
     plain: [
       "": """

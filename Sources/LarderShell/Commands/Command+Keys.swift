@@ -55,6 +55,11 @@ extension Command {
 
   private static func goOn(_ call: Invocation, in session: Session) throws -> Outcome {
     guard let list = session.listing else {
+      if call.line.source == .command {
+        throw ShellError(
+          .promptOnly, "more continues a list of the prompt",
+          hint: "`keys --limit all` lists everything")
+      }
       throw ShellError(.usage, "nothing to continue", hint: "run `keys` first")
     }
     try session.show(list, most: call.number("N") ?? session.rows(nil))

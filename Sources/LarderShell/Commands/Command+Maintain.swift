@@ -113,6 +113,7 @@ extension Command {
   static let salvage = Command(
     "salvage", .store, .reads, "Copies everything readable of a damaged store into a new one.",
     parameters: [.one("DIRECTORY", .file)],
+    plain: ["": "entries bytes namespaces found expired damaged pages"],
     examples: [
       Example("salvage rescued", "entries that are whole, and what was lost"),
       Example("salvage /var/tmp/rescued", "the damaged store stays as it is"),
@@ -162,7 +163,7 @@ extension Salvage {
     let spaces = Wording.count(namespaces, "namespace", "namespaces")
     return Reply(
       .object(
-        columns.map { Column($0, in: .data) },
+        columns.map { Column($0) },
         [
           .number(entries), .size(bytes), .number(namespaces), .number(found), .number(leftOut),
           .number(damagedEntries), .number(damage.count),

@@ -48,6 +48,10 @@ extension Command {
       ]
     }
     try session.answer(Reply(.rows(columns, rows)))
+    if rows.isEmpty, session.presentation.mode == .plain || session.presentation.mode.isForPerson {
+      let error = NamespaceChoice.emptyStore
+      try session.host.notify("note: \(error.message)\(error.hint.map { "; \($0)" } ?? "")")
+    }
     return .done
   }
 }

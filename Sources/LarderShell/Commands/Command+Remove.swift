@@ -40,7 +40,7 @@ extension Command {
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
     // A value that is written from here on was not part of the question.
     let horizon = confirmation.isGiven ? nil : try WriteHorizon(of: session.store)
-    try confirmation.require("remove \(all.inBrackets)") {
+    try confirmation.require("remove \(all.inBrackets)", isEmpty: all.entries == 0) {
       "Remove all \(all.inBrackets) of \(whole)?"
     }
     let done = try cleared(namespaces, asOf: horizon, in: session)
@@ -178,7 +178,7 @@ extension Command {
         "note: nothing was purged: the clock jumped ahead by more than a day; if the time is right, purge again in a minute"
       )
     }
-    let fields = done.counts + [("postponed", .bool(removal.skippedAfterClockJump))]
+    let fields = done.counts + [("skipped_after_clock_jump", .bool(removal.skippedAfterClockJump))]
     try session.acknowledge(done.reply(fields, words, for: session.presentation))
     return .done
   }

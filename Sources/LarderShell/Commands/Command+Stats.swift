@@ -81,23 +81,24 @@ extension Command {
     run: showShared)
 
   private static func showShared(_ call: Invocation, in session: Session) throws -> Outcome {
-    guard let status = try SharedStatus(of: session.store) else {
-      try session.acknowledge(
-        Reply(.object([], []), sentences: ["this store has no cache that machines share"]))
-      return .done
-    }
+    let status = try SharedStatus(of: session.store)
+    // Without a tier the document has the same fields.
     let facts: [(String, Cell)] = [
-      ("application", status.application.map { .text($0) } ?? .null),
-      ("state", .text(status.state)),
-      ("reader", status.reader.map { .text("process \($0)") } ?? .null),
-      ("position", status.applied.map { .text($0.description) } ?? .null),
-      ("newest", status.head.map { .text($0.description) } ?? .null),
-      ("behind", .span(status.behind.milliseconds)),
-      ("outbox", .number(status.waitingRemovals)),
-      ("histories", .number(Int(clamping: status.epoch))),
-      ("namespaces", .list(status.namespaces.map { .text($0) })),
+      ("application", status?.application.map { .text($0) } ?? .null),
+      ("state", .text(status?.state ?? "none")),
+      ("reader", status?.reader.map { .text("process \($0)") } ?? .null),
+      ("position", status?.applied.map { .text($0.description) } ?? .null),
+      ("newest", status?.head.map { .text($0.description) } ?? .null),
+      ("behind", status.map { .span($0.behind.milliseconds) } ?? .null),
+      ("outbox", status.map { .number($0.waitingRemovals) } ?? .null),
+      ("histories", status.map { .number(Int(clamping: $0.epoch)) } ?? .null),
+      ("namespaces", .list(status?.namespaces.map { .text($0) } ?? [])),
     ]
-    try session.answer(Reply(.object(facts.map { Column($0.0) }, facts.map(\.1)), isLong: true))
+    try session.answer(
+      Reply(
+        .object(facts.map { Column($0.0) }, facts.map(\.1)),
+        sentences: status == nil ? ["this store has no cache that machines share"] : [],
+        isLong: true))
     return .done
   }
 }
@@ -128,7 +129,8 @@ extension Command {
   static let report = Command(
     "report", .store, .reads, "Writes a page that shows the store, to be read in a browser.",
     namespaces: .oneOrAll, parameters: [.one("FILE", .file)],
-    options: [.flag("--force", "replace a file that is there")],
+    options: [.flag("--force", "replace an existing file")],
+    plain: ["": "file bytes"],
     examples: [
       Example("report store.html", "the whole store"),
       Example("report articles.html @articles --force", "a namespace"),
@@ -152,7 +154,7 @@ extension Command {
     try session.acknowledge(
       Reply(
         .object(
-          [Column("file", in: .data), Column("bytes", in: .data)],
+          [Column("file"), Column("bytes")],
           [.text(file.path), .size(page.count)]),
         sentences: ["wrote \(Wording.size(page.count)) to \(name)"]))
     return .done

@@ -13,6 +13,7 @@ extension Command {
       .flag("--force", "replace an existing file"),
       .value("--show", .columns, "with csv: fields of the values as columns: `help where`"),
     ],
+    plain: ["": "entries bytes file"],
     examples: [
       Example("export backup.jsonl @*", "everything"),
       Example("export - @departures --newer 1h", "into a pipe"),
@@ -67,22 +68,29 @@ extension Command {
         .interrupted, "interrupted: \(done.words) written\(place)",
         hint: isPipe ? "the output ends with a whole line" : "the file was not created")
     }
-    if !session.settings.isQuiet { try session.host.notify(summary(done, path, session)) }
+    if isPipe {
+      if !session.settings.isQuiet { try session.host.notify(aside(done, session)) }
+    } else {
+      try session.acknowledge(
+        Reply(
+          .object(
+            [Column("entries"), Column("bytes"), Column("file", holdsBytes: true)],
+            [.number(done.entries), .size(done.bytes), .bytes(path)]),
+          sentences: ["exported \(done.words) to \(path)"]))
+    }
     return .done
   }
 
-  /// The answer may be the export itself, so the summary goes to standard error.
-  private static func summary(_ done: Tally, _ path: [UInt8], _ session: Session) -> SafeText {
+  /// The summary of an export that is the answer itself, which goes to standard error.
+  private static func aside(_ done: Tally, _ session: Session) -> SafeText {
     switch session.presentation.mode {
     case .json, .jsonl:
       let fields = [
         JSON.Field("entries", .number(done.entries)), JSON.Field("bytes", .number(done.bytes)),
-        Cell.bytes(path).jsonField("file"),
+        JSON.Field("file", .string("-")),
       ]
       return "\(JSON.object(fields).text)"
-    default:
-      return path == Array("-".utf8)
-        ? "exported \(done.words)" : "exported \(done.words) to \(path)"
+    default: return "exported \(done.words)"
     }
   }
 

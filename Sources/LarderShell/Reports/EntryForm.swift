@@ -31,7 +31,7 @@ extension EntryForm {
       [
         .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
         .time(entry.written.unix), entry.lastUsed.map { .time($0.unix) } ?? .null,
-        .expiry(entry.expires?.unix),
+        Cell.staleExpiry(entry) ?? .expiry(entry.expires?.unix),
         .expiresIn(entry, clock),
         .text(entry.state.rawValue),
       ]
@@ -71,8 +71,8 @@ extension EntryForm {
       ]
     ) { entry, clock in
       [
-        .text(entry.namespace), .bytes(entry.key.bytes), .deadline(entry.expires?.unix),
-        .expiresIn(entry, clock),
+        .text(entry.namespace), .bytes(entry.key.bytes),
+        Cell.staleExpiry(entry) ?? .deadline(entry.expires?.unix), .expiresIn(entry, clock),
       ]
     }
   }
@@ -81,6 +81,11 @@ extension EntryForm {
 extension Cell {
   static func owner(_ owner: Owner) -> Cell {
     .entry(namespace: owner.namespace, key: owner.key.bytes)
+  }
+
+  /// The expiry of a stale entry, which reads otherwise as that of an expired one; nil for another state.
+  static func staleExpiry(_ entry: Store.Entry) -> Cell? {
+    entry.state == .stale ? entry.expires.map { .stale($0.unix) } : nil
   }
 
   static func expiresIn(_ entry: Store.Entry, _ clock: WallClock) -> Cell {

@@ -34,7 +34,7 @@ struct FaultReport {
     }
     return Reply(
       .object(
-        ["entries", "bytes", "namespaces", "garbage", "faults", "warnings"].map {
+        ["entries", "bytes", "namespaces", "cleared", "faults", "warnings"].map {
           Column($0, in: .data)
         },
         [

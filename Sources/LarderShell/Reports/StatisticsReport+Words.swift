@@ -17,13 +17,13 @@ extension RemovalReason {
 }
 
 extension Durability {
-  /// `checkpointed: a power failure may lose up to 200 ms of writes; a killed process loses nothing`
+  /// `durable: a power failure loses nothing; a killed process loses nothing`
   var words: String {
     let loss =
       self == .durable
       ? "a power failure loses nothing"
       : self == .checkpointed
-        ? "a power failure may lose up to 200 ms of writes"
+        ? "a power failure may lose the writes of the last 200 ms and those made during the next sync"
         : self == .scratch
           ? "a power failure empties the store unless it was closed or synced"
           : "a power failure may lose the last commit"

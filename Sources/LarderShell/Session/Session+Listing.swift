@@ -32,8 +32,9 @@ extension Session {
     let list = try Listing(
       selection, in: namespaces, for: self, as: form, most: isForPerson ? nil : most,
       includingExpired: includingExpired)
-    let isEmpty = try show(list, most: most)
-    if isEmpty, isForPerson { try suggestOtherMatches(of: selection, in: namespaces) }
+    guard try show(list, most: most) else { return }
+    try noteQuotedWords(in: namespaces, ignoringCase: selection.ignoresCase)
+    if isForPerson { try suggestOtherMatches(of: selection, in: namespaces) }
   }
 
   /// Writes the keys of a selection that needs nothing else of the entries.

@@ -54,10 +54,24 @@ extension Session {
         .noSuchKey, "no entry \(key) in \(namespaces.count) namespaces",
         hint: "`keys @*` lists the keys")
     }
+    if let path = try pathWithoutKey(key, verb: verb, in: namespaces[0]) { return path }
     let near = try KeySuggestions(key, in: namespaces[0])
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespaces[0].name)",
       hint: near.hint(verb: verb, namespace: namespaces[0].name))
+  }
+
+  /// The error for `get @ns .path`, whose path has no key before it.
+  private func pathWithoutKey(
+    _ key: [UInt8], verb: String, in namespace: Store.Namespace
+  ) throws -> ShellError? {
+    guard verb == "get", key.count > 1, key[0] == UInt8(ascii: "."),
+      let path = String(validating: key, as: UTF8.self), let line
+    else { return nil }
+    let all = line.source == .command ? "'*'" : "*"
+    return ShellError(
+      .noSuchKey, "no entry \(key) in \(namespace.name)",
+      hint: "`get @\(namespace.name) \(all) \(path)` shows this field of each value")
   }
 
   /// The error for the listed keys that do not exist.

@@ -50,15 +50,20 @@ extension Session {
       }
       return try choice.resolved(current: nil, existing: names.map(\.text)).map(store.namespace)
     case .unnamed:
-      guard let current else { break }
+      guard let current else {
+        if let word = try quotedNamespace { throw word }
+        break
+      }
       let namespace = store.namespace(current)
       guard try namespace.info() != nil else { throw try absent(NamespaceName(current)) }
       return [namespace]
     case .all:
       break
     }
-    return try choice.resolved(current: current, existing: store.namespaces().map(\.name))
-      .map(store.namespace)
+    return try choice.resolved(
+      current: current, existing: store.namespaces().map(\.name),
+      remedy: line?.source == .command ? "`-n NAME` before the command" : "`use NAME` first"
+    ).map(store.namespace)
   }
 
   func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace {

@@ -29,6 +29,8 @@ package final class Session {
   private(set) var sink: Host.Sink?
   /// The running command ends with `\G`.
   private(set) var isVertical = false
+  /// The running command.
+  private(set) var line: CommandLine?
   /// A person typed the command that runs, so a question can be asked.
   private(set) var canAsk = false
   /// The queries of the running command.
@@ -80,6 +82,9 @@ package final class Session {
       }
       // The commands of a file that a person names are those of the person.
       if sourceDepth == 0 { canAsk = line.source.isTyped }
+      let outer = self.line
+      self.line = line
+      defer { self.line = outer }
       isVertical = line.isVertical
       defer { isVertical = false }
       queries = newQueries

@@ -49,13 +49,24 @@ enum ImportLine {
         offset = error.offset
         return
       }
-      guard case DecodingError.typeMismatch(_, let context) = error,
-        let name = context.codingPath.first
-      else {
-        reason = "a field is not what it should be"
-        return
+      switch error {
+      case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context):
+        reason = Self.reason(context.codingPath.map(\.stringValue))
+      default: reason = "a field is not what it should be"
       }
-      reason = "\(name.stringValue) is not what it should be"
+    }
+
+    /// - Parameter path: The names of the field and of those around it.
+    private static func reason(_ path: [String]) -> SafeText {
+      if path == ["value"] {
+        return "value must be a string; JSON goes in as text with \"codec\":\"json\""
+      }
+      if path.last == "eviction" {
+        let policies = Eviction.allCases.map(\.rawValue).joined(separator: ", ")
+        return "eviction names no policy of this version; the policies are \(policies)"
+      }
+      return path.first.map { "\($0) is not what it should be" }
+        ?? "a field is not what it should be"
     }
   }
 

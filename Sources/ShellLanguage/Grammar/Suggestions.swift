@@ -14,8 +14,9 @@ package enum Suggestions {
       let distance = distance(word, name.lowercased())
       if distance <= 1, word.count > 1 { return (0, name) }
       if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
-      // Two edits of a short word can reach any other.
-      return distance == 2 && word.count > 4 ? (2, name) : nil
+      // Two edits of a short word can reach any other: `nosuch` is no misspelt `touch`.
+      let isAlike = word.count > 4 && (word.count > 6 || word.first == name.lowercased().first)
+      return distance == 2 && isAlike ? (2, name) : nil
     }
     let best = ranked.map(\.rank).min()
     return ranked.filter { $0.rank == best }.prefix(3).map(\.name)
@@ -72,10 +73,11 @@ struct UnknownOption {
     self.line = line
   }
 
-  /// The options of the program that people write behind a command, and those that take a value.
+  /// The options of the program that people write behind a command, and those that take a value. `-e` and `-f` are not among
+  /// them: they exclude a command.
   private static let program: [String: Bool] = [
-    "-o": true, "--output": true, "-e": true, "--eval": true, "-f": true, "--file": true,
-    "-n": true, "--namespace": true, "--arg": true, "--argjson": true, "-r": false,
+    "-o": true, "--output": true, "-n": true, "--namespace": true, "--arg": true, "--argjson": true,
+    "-r": false,
     "--read-only": false, "-k": false, "--keep-going": false, "-q": false, "--quiet": false,
     "--create": false, "--utc": false, "--no-color": false, "--no-pager": false,
     "--timing": false, "--null": false, "-y": false, "--allow-foreign-owner": false,
@@ -87,23 +89,36 @@ struct UnknownOption {
   }
 
   private var hint: SafeText {
-    if line.source == .command, let takesValue = Self.program[option.spelling] {
+    if line.source == .command, let takesValue = Self.program[option.spelling],
+      !takesValue || option.value != nil || nextWord != nil
+    {
       return "put program options before the command: `\(reordered(takesValue))`"
     }
     if option.spelling == "--ttl", command.selection != nil {
       return "use `--expiring\(text(of: option.value.map(\.bytes) ?? nextWord))`"
     }
-    if option.spelling == "--help" { return "`help \(command.name)`" }
+    if ["--help", "-h"].contains(option.spelling) { return "`help \(command.name)`" }
     if ["-o", "--output"].contains(option.spelling) {
       let mode = option.value.map(\.bytes) ?? nextWord ?? Array("MODE".utf8)
       return "use `output\(text(of: mode))` before the command"
     }
     if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
     let names = command.options.map(\.name)
-    if let near = Suggestions.question(option.spelling, among: names) { return near }
+    if option.isShort {
+      if let long = long(option.name) { return "did you mean `\(long)`?" }
+    } else if let near = Suggestions.question(option.spelling, among: names) {
+      return near
+    }
     return command.ownOptions.isEmpty
       ? "`help \(command.name)`; quote a key that begins with -"
       : "it has \(command.ownOptions.map(\.name).joined(separator: " ")); quote a key that begins with -"
+  }
+
+  /// The option of the command itself that a letter stands for elsewhere: `--long` for `-l`, `--yes` for `-f`.
+  private func long(_ letter: String) -> String? {
+    let own = command.ownOptions.map(\.name)
+    if let name = own.first(where: { $0.hasPrefix("--\(letter)") }) { return name }
+    return letter == "f" ? own.first { $0 == "--yes" } : nil
   }
 
   private var nextWord: [UInt8]? {

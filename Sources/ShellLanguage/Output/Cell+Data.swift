@@ -23,7 +23,7 @@ extension Cell {
     case .base64(let bytes): .string(Data(bytes).base64EncodedString())
     case .text(let text), .prose(let text): .string(text)
     case .number(let number), .size(let number): .number(number)
-    case .time(let time): .string(time.rfc3339)
+    case .time(let time), .stale(let time): .string(time.rfc3339)
     case .expiry(let time), .deadline(let time): time.map { .string($0.rfc3339) } ?? .null
     case .span(let milliseconds): .verbatim(Self.seconds(milliseconds))
     case .bool(let value): .bool(value)

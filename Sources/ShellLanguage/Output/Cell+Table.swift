@@ -10,6 +10,7 @@ extension Cell {
     case .time(let time): presentation.clock.distance(to: time)
     case .expiry(let time): presentation.clock.expiry(time)
     case .deadline(let time): presentation.clock.expiryAndClock(time)
+    case .stale(let time): "stale, \(presentation.clock.expiry(time))"
     case .span(let span): (span < 0 ? "-" : "") + Wording.span(abs(span))
     case .bool(let value): value ? "yes" : "no"
     case .share(let value): "\(Int((value * 100).rounded())) %"
@@ -30,13 +31,14 @@ extension Cell {
     switch self {
     case .time(let time): presentation.clock.briefDistance(to: time)
     case .expiry(let time), .deadline(let time): presentation.clock.briefExpiry(time)
+    case .stale: "stale"
     default: shown(presentation)
     }
   }
 
   var isTime: Bool {
     switch self {
-    case .time, .expiry, .deadline: true
+    case .time, .expiry, .deadline, .stale: true
     default: false
     }
   }
@@ -57,8 +59,8 @@ extension Cell {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
     case .value(_, let json, let isNumber): isNumber || json == .null
-    case .bytes, .base64, .text, .prose, .time, .expiry, .deadline, .bool, .bar, .entry, .list,
-      .json:
+    case .bytes, .base64, .text, .prose, .time, .expiry, .deadline, .stale, .bool, .bar, .entry,
+      .list, .json:
       false
     }
   }

@@ -17,6 +17,8 @@ package enum Cell: Sendable, Hashable {
   case expiry(UnixTime?)
   /// The same, with the time on the clock for a person.
   case deadline(UnixTime?)
+  /// The expiry of an entry that may still be served stale.
+  case stale(UnixTime)
   /// A length of time in milliseconds; seconds as data, and negative if it is over.
   case span(Int64)
   case bool(Bool)

@@ -165,8 +165,10 @@ package enum NamespaceChoice: Sendable, Hashable {
   ///   - current: The namespace of `use`.
   ///   - existing: Those of the store, sorted.
   ///   - creates: The command creates an absent namespace.
+  ///   - remedy: The words that take one into use.
   package func resolved(
-    current: String?, existing: [String], creates: Bool = false
+    current: String?, existing: [String], creates: Bool = false,
+    remedy: SafeText = "`use NAME` first"
   ) throws(ShellError) -> [String] {
     switch self {
     case .all:
@@ -181,16 +183,19 @@ package enum NamespaceChoice: Sendable, Hashable {
       if let current { return [current] }
       if existing.count == 1 { return existing }
       guard !existing.isEmpty else {
-        throw ShellError(
-          .noSuchNamespace, "the store has no namespace", hint: "`set @name KEY VALUE` creates one")
+        throw Self.emptyStore
       }
       let list = existing.prefix(8).map { "@\($0)" }.joined(separator: " ")
       throw ShellError(
         .usage, "the command requires a namespace: the store has \(existing.count)",
         hint:
-          "one of \(list)\(existing.count > 8 ? " ..." : ""), or @* for all, or `use NAME` first")
+          "one of \(list)\(existing.count > 8 ? " ..." : ""), or @* for all, or \(remedy)")
     }
   }
+
+  /// The error for an empty store.
+  package static let emptyStore = ShellError(
+    .noSuchNamespace, "the store has no namespace", hint: "`set @name KEY VALUE` creates one")
 
   package static func absent(_ name: NamespaceName, existing: [String]) -> ShellError {
     ShellError(
