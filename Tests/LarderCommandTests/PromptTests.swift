@@ -250,34 +250,6 @@ import Testing
     }
   }
 
-  @Test func `the pager says how to leave it, unless LESS is set`() throws {
-    try home.write("#!/bin/sh\ncat\necho \"pager $*\"\n", to: "bin/less")
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o755], ofItemAtPath: home.path + "/bin/less")
-    let path = home.path + "/bin:/usr/bin:/bin"
-    let session = try session(environment: ["PATH": path, "PAGER": "", "LESS": ""])
-    try session.type("help\r")
-    session.expect("the pager with a prompt") {
-      $0.lines.contains("pager -FRX -PSpace continues, q leaves")
-    }
-    let own = try self.session(environment: ["PATH": path, "PAGER": "", "LESS": "-S"])
-    try own.type("help\r")
-    own.expect("the pager of the person") { $0.lines.contains("pager -FRX") }
-  }
-
-  @Test func `the prompt begins a line whatever a program left on it`() throws {
-    let session = try session()
-    try session.type("get @articles 000011 | cat\r")
-    let first = ["larder> get @articles 000011 | cat", "text", "larder>"]
-    expect(first, of: session)
-    try session.type("! printf two; exit 3\r")
-    let second =
-      first.dropLast() + ["larder> ! printf two; exit 3", "two", "printf exited with 3", "larder>"]
-    expect(Array(second), of: session)
-    try session.type("echo three | cat\r")
-    expect(second.dropLast() + ["larder> echo three | cat", "three", "larder>"], of: session)
-  }
-
   @Test func `a history that cannot be kept is reported once and ends nothing`() throws {
     try home.write("", to: "state")
     let file = home.path + "/state/larder/history"

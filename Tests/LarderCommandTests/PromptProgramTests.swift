@@ -1,0 +1,54 @@
+import Foundation
+import Larder
+import Testing
+
+/// The pager and other programs at the prompt. One at a time: each has a terminal that answers in a moment unless all answer
+/// at once.
+@Suite(.serialized, .timeLimit(.minutes(20))) struct PromptProgramTests {
+  private let home = TemporaryHome()
+
+  private func start(environment: [String: String] = [:]) throws -> TerminalSession {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    let store = try Store(at: home.path + "/store")
+    try store.namespace("articles").set("text", for: "000011")
+    try store.close()
+    return try TerminalSession(
+      running: Fixture.programs + "/larder", [home.path + "/store"], showing: "larder>",
+      home: home, environment: environment, columns: 120)
+  }
+
+  /// What is on the screen below the two lines of the banner.
+  private func expect(
+    _ lines: [String], of session: TerminalSession, at location: SourceLocation = #_sourceLocation
+  ) {
+    session.expect("\(lines)", at: location) { Array($0.lines.dropFirst(2)) == lines }
+  }
+
+  @Test func `the pager says how to leave it, unless LESS is set`() throws {
+    try home.write("#!/bin/sh\ncat\necho \"pager $*\"\n", to: "bin/less")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o755], ofItemAtPath: home.path + "/bin/less")
+    let path = home.path + "/bin:/usr/bin:/bin"
+    let session = try start(environment: ["PATH": path, "PAGER": "", "LESS": ""])
+    try session.type("help\r")
+    session.expect("the pager with a prompt") {
+      $0.lines.contains("pager -FRX -PSpace continues, q leaves")
+    }
+    let own = try start(environment: ["PATH": path, "PAGER": "", "LESS": "-S"])
+    try own.type("help\r")
+    own.expect("the pager of the person") { $0.lines.contains("pager -FRX") }
+  }
+
+  @Test func `the prompt begins a line whatever a program left on it`() throws {
+    let session = try start()
+    try session.type("get @articles 000011 | cat\r")
+    let first = ["larder> get @articles 000011 | cat", "text", "larder>"]
+    expect(first, of: session)
+    try session.type("! printf two; exit 3\r")
+    let second =
+      first.dropLast() + ["larder> ! printf two; exit 3", "two", "printf exited with 3", "larder>"]
+    expect(Array(second), of: session)
+    try session.type("echo three | cat\r")
+    expect(second.dropLast() + ["larder> echo three | cat", "three", "larder>"], of: session)
+  }
+}
