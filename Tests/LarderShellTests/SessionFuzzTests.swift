@@ -18,7 +18,8 @@ import Testing
       for line in [
         "get \(typed)", "info \(typed)", "ttl \(typed)", "exists \(typed)", "keys \(typed) --long",
         "get \(typed) --as text", "get \(typed) --as hex", "keys @* --limit all", "stats", "ns",
-        "touch \(typed)", "evict \(typed) --dry-run", "set \(typed) \(typed)", "echo \(typed)",
+        "touch \(typed) --ttl 1h", "evict \(typed) --dry-run", "set \(typed) \(typed)",
+        "echo \(typed)",
         "pin \(typed)", "unpin \(typed)", "sizes --by key", "sizes --by prefix", "limits",
         "search k", "search \(typed) --case", "expiring", "plot sizes", "mark \(typed)",
         "export - --force",

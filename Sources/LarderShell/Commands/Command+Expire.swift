@@ -27,7 +27,7 @@ extension Command {
       + BulkOptions.all,
     plain: BulkOptions.plain,
     examples: [
-      Example("touch @departures --yes", "a whole namespace"),
+      Example("touch @departures --yes", "a whole namespace, by its rule"),
       Example("touch 'Kiruna:'* --ttl 2h", "with another lifetime"),
     ],
     run: touchEntries)

@@ -54,7 +54,7 @@ extension Session {
         .noSuchKey, "no entry \(key) in \(namespaces.count) namespaces",
         hint: "`keys @*` lists the keys")
     }
-    if let path = try pathWithoutKey(key, verb: verb, in: namespaces[0]) { return path }
+    if let path = pathWithoutKey(key, in: namespaces[0]) { return path }
     let near = try KeySuggestions(key, in: namespaces[0])
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespaces[0].name)",
@@ -62,11 +62,11 @@ extension Session {
   }
 
   /// The error for `get @ns .path`, whose path has no key before it.
-  private func pathWithoutKey(
-    _ key: [UInt8], verb: String, in namespace: Store.Namespace
-  ) throws -> ShellError? {
-    guard verb == "get", key.count > 1, key[0] == UInt8(ascii: "."),
-      let path = String(validating: key, as: UTF8.self), let line
+  private func pathWithoutKey(_ key: [UInt8], in namespace: Store.Namespace) -> ShellError? {
+    guard key.count > 1, key[0] == UInt8(ascii: "."),
+      let path = String(validating: key, as: UTF8.self), let line,
+      case .word(let name)? = line.arguments.first, let verb = name.bareText,
+      CommandTable.standard.command(named: verb)?.name == "get"
     else { return nil }
     let all = line.source == .command ? "'*'" : "*"
     return ShellError(
