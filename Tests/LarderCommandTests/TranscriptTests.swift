@@ -11,8 +11,9 @@ import Testing
     )
     .map { $0.deletingPathExtension().lastPathComponent }.sorted()
 
-  @Test func `the program answers a script as the document says`() throws {
-    _ = try run(try Self.document("Shell"))
+  @Test(arguments: ["Shell", "Migrating"])
+  func `the program answers a script as the document says`(page: String) throws {
+    _ = try run(try Self.document(page))
   }
 
   @Test func `the program answers at a terminal as the document says`() throws {
