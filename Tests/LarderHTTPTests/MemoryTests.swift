@@ -55,21 +55,21 @@ struct MemoryTests {
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     let hit = try await fixture.cache.send(request("GET", "/a", [("Range", "bytes=10-")]))
     var pieces = hit.body.makeAsyncIterator()
-    #expect(await !pieces.giveBack(1))
+    #expect(await !pieces.rewind(by: 1))
     var read: [UInt8] = []
     var surplus = 1
     while let piece = try await pieces.next() {
       read += piece
       let count = min(surplus, piece.count / 2)
-      for wrong in [-1, size] { #expect(await !pieces.giveBack(wrong)) }
-      guard count > 0, await pieces.giveBack(count) else { continue }
+      for wrong in [-1, size] { #expect(await !pieces.rewind(by: wrong)) }
+      guard count > 0, await pieces.rewind(by: count) else { continue }
       read.removeLast(count)
       surplus = surplus * 5 % 40_000
     }
     #expect(read.elementsEqual(bytes[10...]))
     var once = HTTPBody(bytes).makeAsyncIterator()
     #expect(try await once.next() == bytes)
-    #expect(await !once.giveBack(1))
+    #expect(await !once.rewind(by: 1))
   }
 
   @Test func `what is given back of a body that was replaced is gone`() async throws {
@@ -80,7 +80,7 @@ struct MemoryTests {
     #expect(try await pieces.next()?.count == bytes.count)
     let newer = response(200, Self.fresh)
     #expect(try await fixture.cache.put(newer, body: bytes.reversed(), for: request()))
-    #expect(await pieces.giveBack(10_000))
+    #expect(await pieces.rewind(by: 10_000))
     await #expect(throws: HTTPCacheError.self) { try await pieces.next() }
   }
 
@@ -94,7 +94,7 @@ struct MemoryTests {
     while let piece = try await pieces.next() {
       read += piece
       round += 1
-      if round % 2 == 0, await pieces.giveBack(piece.count / 2) {
+      if round % 2 == 0, await pieces.rewind(by: piece.count / 2) {
         read.removeLast(piece.count / 2)
       }
     }

@@ -67,11 +67,11 @@ public struct HTTPBody: AsyncSequence, Sendable {
       return whole.isEmpty ? nil : whole
     }
 
-    /// Gives back the last `count` bytes of the last piece, so that ``next()`` reads them again.
+    /// Goes back by the last `count` bytes of the last piece, so that ``next()`` reads them again.
     ///
     /// A server need not keep what a slow client has not taken: a stored body is read again from the store. False if the
-    /// bytes are held nowhere else; then nothing is given back.
-    public mutating func giveBack(_ count: Int) async -> Bool {
+    /// bytes are held nowhere else; then the place stays.
+    public mutating func rewind(by count: Int) async -> Bool {
       whole == nil ? await rewindSource(count) : false
     }
   }

@@ -100,7 +100,7 @@ struct AnswerWriter: Sendable {
   private func shortened(_ piece: [UInt8], _ pieces: inout HTTPBody.Iterator) async -> [UInt8] {
     let size = connection.held.smallPiece
     guard piece.count > size, !connection.held.hasRoom,
-      await pieces.giveBack(piece.count - size)
+      await pieces.rewind(by: piece.count - size)
     else { return piece }
     return Array(piece.prefix(size))
   }
@@ -119,7 +119,7 @@ struct AnswerWriter: Sendable {
     let taken = try connection.writeSome(head, piece)
     let left = head.count + piece.count - taken
     let surplus = min(left - connection.held.smallPiece, piece.count)
-    guard surplus > 0, !connection.held.hasRoom, await pieces.giveBack(surplus) else {
+    guard surplus > 0, !connection.held.hasRoom, await pieces.rewind(by: surplus) else {
       try await finish(&head, &piece, from: taken, count: left)
       return 0
     }
