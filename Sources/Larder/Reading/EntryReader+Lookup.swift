@@ -155,7 +155,7 @@ extension EntryReader {
     }
   }
 
-  /// Whether the checksum matches. That of a large value is computed once for each version and process.
+  /// Whether the checksum matches. That of a large value is computed once a second; see ``VerifiedValues``.
   @inline(__always)
   func isIntact(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > VerifiedValues.threshold
@@ -165,7 +165,9 @@ extension EntryReader {
 
   @inline(never)
   private func isIntactLarge(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
-    let mark = VerifiedValues.mark(of: record, header, keyHash: keyHash)
+    let mark = VerifiedValues.mark(
+      VerifiedValues.mark(of: record, header, keyHash: keyHash), ofSize: record.count,
+      at: clock.coarseNow)
     if verified.contains(mark) { return true }
     guard EntryHeader.isIntact(record, keyHash: keyHash) else { return false }
     verified.insert(mark)
