@@ -12,7 +12,7 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  private func options(
+  func options(
     _ level: DurabilityLevel?, boot: UInt64 = 1, interval: Duration = .seconds(3600)
   ) -> EnvironmentOptions {
     var options = Fixture.options(durability: level)
@@ -164,48 +164,6 @@ import Testing
     #expect(pinned == [environment.lastTransaction - 1])
     try environment.sync()
     #expect(try environment.readersNow().compactMap(\.transaction) == [environment.lastTransaction])
-    environment.close()
-  }
-
-  @Test func `checkpointed: a file that grows fast gets its checkpoint early`() throws {
-    let environment = try Fixture.open(directory.store, options(.checkpointed))
-    let file = try RecoveryFile(opening: directory.store + "/recovery")
-    for number in 0..<40 {
-      try environment.set([UInt8(number)], Fixture.filling(number, count: 1 << 20))
-    }
-    #expect(try eventually { try (file.read()?.recoveryPoint?.transaction ?? 0) > 10 })
-    environment.close()
-  }
-
-  @Test func `checkpointed: freed pages get a checkpoint early, though the file does not grow`()
-    throws
-  {
-    let environment = try Fixture.open(directory.store, options(.checkpointed))
-    let file = try RecoveryFile(opening: directory.store + "/recovery")
-    try environment.set([1], Fixture.filling(1, count: 60 << 20))
-    try environment.set([1], [1])
-    for number in 2..<4 {
-      try environment.sync()
-      try environment.set([5], [UInt8(number)])
-    }
-    let (first, pages) = (environment.lastTransaction, environment.meta.pages)
-    for number in 0..<20 { try environment.set([5], Fixture.filling(number, count: 1 << 20)) }
-    #expect(try eventually { try (file.read()?.recoveryPoint?.transaction ?? 0) > first })
-    #expect(environment.meta.pages == pages)
-    environment.close()
-  }
-
-  @Test func `freed pages are counted over the commits after which known pages are forgotten`()
-    throws
-  {
-    let environment = try Fixture.open(directory.store, options(.checkpointed))
-    try environment.set([5], Fixture.filling(0, count: 40_000))
-    let before = environment.writeGuard.freedPages
-    let commits = 2 * WriteGuard.rememberedCommits
-    for number in 0..<commits { try environment.set([5], Fixture.filling(number, count: 40_000)) }
-    // 10 pages of the value and the leaf, of all commits but the last, which the next write counts.
-    let freed = environment.writeGuard.freedPages - before
-    #expect(freed >= 11 * (commits - 1) && freed <= 14 * commits)
     environment.close()
   }
 

@@ -77,8 +77,7 @@ package struct FileLock: Sendable {
 
   package func release() {
     // A file system of another machine may be interrupted even here; the lock would stay.
-    let descriptor = descriptor
-    _ = try? checkErrno { larder_flock(descriptor, LOCK_UN) }
+    while larder_flock(descriptor, LOCK_UN) == -1, larder_errno() == EINTR {}
   }
 }
 
