@@ -149,21 +149,43 @@ extension StoreEngine {
     _ write: LoadWrite, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result,
     completion: @escaping @Sendable (Result) -> Void
   ) {
-    let outcome = Mutex<Result?>(nil)
+    let queued = QueuedLoad(write, engine: self, body: body, completion: completion)
     loadWrites.add(write)
-    let finish: @Sendable ((any Error)?) -> Void = { error in
-      if error == nil, let result = outcome.withLock({ $0 }) { completion(result) }
-      self.loadWrites.remove(write)
-      write.complete(error)
-    }
-    let job = WriteQueue.Job(
-      ticket: WriteQueue.Ticket(), size: write.size,
-      body: { batch in
-        write.run(in: batch.snapshot + 1)
-        let result = try body(&batch)
-        outcome.withLock { $0 = result }
-      },
-      finish: finish)
-    if !queue.add(job, engine: self) { finish(error(.closed)) }
+    if !queue.add(queued, engine: self) { queued.finish(error(.closed)) }
+  }
+}
+
+/// The write of a loaded value in the queue.
+private final class QueuedLoad<Result: Sendable>: QueuedWrite {
+  private let load: LoadWrite
+  private let engine: StoreEngine
+  private let body: @Sendable (inout WriteBatch) throws -> Result
+  private let completion: @Sendable (Result) -> Void
+  private let result = Mutex<Result?>(nil)
+
+  init(
+    _ load: LoadWrite, engine: StoreEngine,
+    body: @escaping @Sendable (inout WriteBatch) throws -> Result,
+    completion: @escaping @Sendable (Result) -> Void
+  ) {
+    self.load = load
+    self.engine = engine
+    self.body = body
+    self.completion = completion
+  }
+
+  var size: Int { load.size }
+  var isCancelled: Bool { false }
+
+  func run(in batch: inout WriteBatch) throws {
+    load.run(in: batch.snapshot + 1)
+    let written = try body(&batch)
+    result.withLock { $0 = written }
+  }
+
+  func finish(_ error: (any Error)?) {
+    if error == nil, let result = result.withLock({ $0 }) { completion(result) }
+    engine.loadWrites.remove(load)
+    load.complete(error)
   }
 }

@@ -1,33 +1,15 @@
-import Dispatch
 import LMDB
 import LarderSystem
 import Synchronization
-
-/// One verb as a value: all that a write needs, so that it can wait in the queue, share a transaction, and run again.
-struct SharedWrite<Result: Sendable>: Sendable {
-  /// About how many bytes it writes.
-  var size = 0
-  var body: @Sendable (inout WriteBatch) throws -> Result
-}
 
 extension StoreEngine {
   /// Runs a write for a caller that blocks: at once if no other thread of this process writes, else with those that do.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if let result = try commitAtOnce(write.body) { return result }
-    let outcome = Outcome<Result>()
-    let failure = Mutex<(any Error)?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    let job = WriteQueue.Job(
-      ticket: WriteQueue.Ticket(), size: write.size,
-      body: { batch in outcome.set(try write.body(&batch)) },
-      finish: { error in
-        failure.withLock { $0 = error }
-        done.signal()
-      })
-    guard queue.add(job, engine: self) else { throw error(.closed) }
-    while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut { queue.drain(self) }
-    if let error = failure.withLock({ $0 }) { throw error }
-    return outcome.value
+    let blocked = BlockedWrite(write)
+    guard queue.add(blocked, engine: self) else { throw error(.closed) }
+    while !blocked.wait(milliseconds: 100) { queue.drain(self) }
+    return try blocked.result
   }
 
   /// Runs a write for a caller that blocks; nil if another thread of this process writes, so that it is to wait with others.
@@ -47,42 +29,35 @@ extension StoreEngine {
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
     // A store that is closed, or was opened before a fork, throws the error for that.
     if !environment.isOpen { return try commitRethrowing(.standard, write.body) }
-    let outcome = Outcome<Result>()
-    let ticket = WriteQueue.Ticket()
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation {
-        (continuation: CheckedContinuation<Void, any Error>) in
-        let job = WriteQueue.Job(
-          ticket: ticket, size: write.size, body: { batch in outcome.set(try write.body(&batch)) },
-          finish: { error in
-            if let error { continuation.resume(throwing: error) } else { continuation.resume() }
-          })
-        if !queue.add(job, engine: self) { continuation.resume(throwing: error(.closed)) }
+    let suspended = SuspendedWrite(write)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        suspended.begin(continuation)
+        if !queue.add(suspended, engine: self) { suspended.finish(error(.closed)) }
       }
     } onCancel: {
-      queue.cancel(ticket)
+      suspended.cancel()
+      queue.takeBack(suspended)
     }
-    return outcome.value
   }
 
   /// Runs the writes of a group in their order, in one transaction if possible, and tells each caller its own outcome.
   ///
   /// A member that fails before it has changed anything is left out. A member that fails later makes the transaction
   /// impossible to commit: those before it are then committed without it, it runs alone, and those after it follow.
-  func commit(_ group: [WriteQueue.Job]) {
-    var rest = group[...]
+  func commit(_ group: [any QueuedWrite]) {
+    var rest = group
     while rest.count > 1 {
-      guard let index = commitTogether(Array(rest)) else { return }
-      let failed = rest.startIndex + index
+      guard let failed = commitTogether(rest) else { return }
       commit(Array(rest[..<failed]))
       commitAlone(rest[failed])
-      rest = rest[(failed + 1)...]
+      rest.removeSubrange(...failed)
     }
     if let last = rest.first { commitAlone(last) }
   }
 
   /// - Returns: the member that must run alone, if nothing was committed; nil if every caller was told.
-  private func commitTogether(_ members: [WriteQueue.Job]) -> Int? {
+  private func commitTogether(_ members: [any QueuedWrite]) -> Int? {
     var failures: [Int: any Error] = [:]
     do {
       let outcome = try commitOrRollBack(.standard) { batch in
@@ -107,20 +82,20 @@ extension StoreEngine {
   }
 
   /// The members whose tasks are not cancelled; the others are told.
-  private func withoutCancelled(_ members: [WriteQueue.Job]) -> [WriteQueue.Job] {
+  private func withoutCancelled(_ members: [any QueuedWrite]) -> [any QueuedWrite] {
     members.filter { member in
-      guard member.ticket.isCancelled else { return true }
+      guard member.isCancelled else { return true }
       member.finish(CancellationError())
       return false
     }
   }
 
-  private func commitAlone(_ member: WriteQueue.Job) {
+  private func commitAlone(_ member: any QueuedWrite) {
     do {
       try commitRethrowing(.standard) { batch in
-        try member.ticket.check()
-        try member.body(&batch)
-        try member.ticket.check()
+        try member.checkCancellation()
+        try member.run(in: &batch)
+        try member.checkCancellation()
       }
       member.finish(nil)
     } catch {
@@ -133,13 +108,13 @@ extension WriteBatch {
   /// Runs the members of a group.
   ///
   /// - Returns: the errors of those that failed without having changed anything.
-  fileprivate mutating func run(_ members: [WriteQueue.Job]) throws -> [Int: any Error] {
+  fileprivate mutating func run(_ members: [any QueuedWrite]) throws -> [Int: any Error] {
     var failures: [Int: any Error] = [:]
     for (index, member) in members.enumerated() {
       let before = writer.mutations
       do {
-        try member.ticket.check()
-        try member.body(&self)
+        try member.checkCancellation()
+        try member.run(in: &self)
       } catch {
         if writer.transaction.failure != nil || writer.mutations != before {
           throw RolledBack(reason: .memberFailed(index: index))
@@ -148,19 +123,10 @@ extension WriteBatch {
       }
     }
     for (index, member) in members.enumerated() where failures[index] == nil {
-      if member.ticket.isCancelled { throw RolledBack(reason: .memberCancelled) }
+      if member.isCancelled { throw RolledBack(reason: .memberCancelled) }
     }
     return failures
   }
-}
-
-/// The result of a write, set by the thread that runs it.
-private final class Outcome<Value: Sendable>: Sendable {
-  private let stored = Mutex<Value?>(nil)
-
-  func set(_ value: Value) { stored.withLock { $0 = value } }
-  /// Set, because the write has succeeded.
-  var value: Value { stored.withLock { $0! } }
 }
 
 extension Store {
@@ -174,9 +140,6 @@ extension Store {
 }
 
 #if DEBUG
-  import LarderSystem
-  import Synchronization
-
   /// Tells the developer of a program, once in a process and only in debug builds, that a task waits for the disk by a
   /// synchronous write. Tasks share a few threads: one that blocks keeps others from running.
   enum TaskWarning {

@@ -2,6 +2,22 @@ import Dispatch
 import LarderSystem
 import Synchronization
 
+/// A write that waits to share a commit.
+protocol QueuedWrite: AnyObject, Sendable {
+  /// About how many bytes it writes.
+  var size: Int { get }
+  /// Whether its caller wants it no more. A group whose commit has not begun runs again without it.
+  var isCancelled: Bool { get }
+  /// Runs again if the group's transaction has to.
+  func run(in batch: inout WriteBatch) throws
+  /// Called once, with nil after the commit.
+  func finish(_ error: (any Error)?)
+}
+
+extension QueuedWrite {
+  func checkCancellation() throws { if isCancelled { throw CancellationError() } }
+}
+
 /// Writes that wait to share a commit (group commit).
 ///
 /// The writes that arrive while a transaction runs form the next group: one transaction runs them in order of arrival,
@@ -14,34 +30,18 @@ final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
 
-  /// Tells whether the task that waits for a write was cancelled.
-  final class Ticket: Sendable {
-    private let cancelled = Atomic(false)
-
-    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
-
-    func check() throws { if isCancelled { throw CancellationError() } }
-
-    fileprivate func cancel() { cancelled.store(true, ordering: .relaxed) }
-  }
-
-  struct Job: Sendable {
-    let ticket: Ticket
-    var size: Int
-    /// Runs again if the group's transaction has to.
-    var body: @Sendable (inout WriteBatch) throws -> Void
-    var finish: @Sendable ((any Error)?) -> Void
-  }
-
   private struct State {
-    var waiting: [Job] = []
-    /// Whether the writer thread was asked to take what waits.
-    var isDraining = false
+    var waiting: [any QueuedWrite] = []
+    /// About how many bytes the waiting ones write.
+    var waitingSize = 0
     /// Whether a thread commits what waits.
     var isRunning = false
     var isClosed = false
   }
   private let state = Mutex(State())
+  /// Whether the writer thread was asked to take what waits. Changes under the lock of the state; every write reads it, and
+  /// would otherwise take that lock once more than it must.
+  private let isDraining = Atomic(false)
   /// Waits for ever if the process can create no thread. Callers that block commit what waits themselves then.
   let thread = DispatchQueue(label: "larder.writer")
 
@@ -50,44 +50,48 @@ final class WriteQueue: Sendable {
 
   /// Whether a thread of this process is writing.
   var isBusy: Bool {
-    direct.load(ordering: .relaxed) > 0 || state.withLock { $0.isDraining || !$0.waiting.isEmpty }
+    direct.load(ordering: .relaxed) > 0 || isDraining.load(ordering: .relaxed)
   }
 
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
 
   /// Whether the last group is being written and nothing else waits.
-  var hasTaken: Bool { state.withLock { $0.isDraining && $0.waiting.isEmpty } }
+  var hasTaken: Bool {
+    state.withLock { $0.waiting.isEmpty && isDraining.load(ordering: .relaxed) }
+  }
 
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Accepts a write; false once the queue is closed.
-  func add(_ job: Job, engine: StoreEngine) -> Bool {
+  func add(_ write: any QueuedWrite, engine: StoreEngine) -> Bool {
     enum Answer { case closed, cancelled, accepted }
     let answer: Answer = state.withLock { state in
       if state.isClosed { return .closed }
-      // It was cancelled before it was in the queue, where ``cancel(_:)`` would have found it.
-      if job.ticket.isCancelled { return .cancelled }
-      state.waiting.append(job)
+      // It was cancelled before it was in the queue, where ``takeBack(_:)`` would have found it.
+      if write.isCancelled { return .cancelled }
+      state.waiting.append(write)
+      state.waitingSize += write.size
       // Inside the lock, so that a later close waits for it.
-      if !state.isDraining { thread.async { self.drain(engine) } }
-      state.isDraining = true
+      if !isDraining.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
       return .accepted
     }
-    if answer == .cancelled { job.finish(CancellationError()) }
+    if answer == .cancelled { write.finish(CancellationError()) }
     return answer != .closed
   }
 
-  /// Cancels a write: at once if it waits; if its group runs already, the group rolls back and runs without it, unless its
-  /// commit has begun.
-  func cancel(_ ticket: Ticket) {
-    ticket.cancel()
-    let job = state.withLock { state in
-      state.waiting.firstIndex { $0.ticket === ticket }.map { state.waiting.remove(at: $0) }
+  /// Removes a cancelled write that still waits. If its group runs already, the group rolls back and runs without it, unless
+  /// its commit has begun.
+  func takeBack(_ write: some QueuedWrite) {
+    let isWaiting = state.withLock { state in
+      guard let index = state.waiting.firstIndex(where: { $0 === write }) else { return false }
+      state.waiting.remove(at: index)
+      state.waitingSize -= write.size
+      return true
     }
-    job?.finish(CancellationError())
+    if isWaiting { write.finish(CancellationError()) }
   }
 
   /// Refuses new writes and waits for the accepted ones.
@@ -108,21 +112,30 @@ final class WriteQueue: Sendable {
   }
 
   /// The next group; nil when nothing waits, and then the thread stops draining.
-  private func takeGroup() -> [Job]? {
+  private func takeGroup() -> [any QueuedWrite]? {
     state.withLock { state in
-      var size = 0
-      var count = 0
-      for job in state.waiting.prefix(Self.largestGroup) {
-        size += job.size
-        if count > 0, size > Self.largestGroupSize { break }
-        count += 1
-      }
-      if count == 0 {
-        (state.isDraining, state.isRunning) = (false, false)
+      if state.waiting.isEmpty {
+        isDraining.store(false, ordering: .relaxed)
+        state.isRunning = false
         return nil
       }
-      let group = Array(state.waiting[..<count])
+      var group = state.waiting
+      if group.count <= Self.largestGroup, state.waitingSize <= Self.largestGroupSize {
+        // As many will wait again.
+        state.waiting = []
+        state.waiting.reserveCapacity(group.count)
+        state.waitingSize = 0
+        return group
+      }
+      var (count, size) = (0, 0)
+      for write in group.prefix(Self.largestGroup) {
+        if count > 0, size + write.size > Self.largestGroupSize { break }
+        size += write.size
+        count += 1
+      }
       state.waiting.removeFirst(count)
+      state.waitingSize -= size
+      group.removeSubrange(count...)
       return group
     }
   }

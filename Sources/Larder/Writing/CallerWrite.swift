@@ -1,0 +1,90 @@
+import Dispatch
+import Synchronization
+
+/// One verb as a value: all that a write needs, so that it can wait in the queue, share a transaction, and run again.
+struct SharedWrite<Result: Sendable>: Sendable {
+  /// About how many bytes it writes.
+  var size = 0
+  var body: @Sendable (inout WriteBatch) throws -> Result
+}
+
+/// A write whose caller blocks a thread until the commit.
+final class BlockedWrite<Result: Sendable>: QueuedWrite {
+  private struct State {
+    var result: Result?
+    var error: (any Error)?
+  }
+  private let write: SharedWrite<Result>
+  private let state = Mutex(State())
+  private let isDone = DispatchSemaphore(value: 0)
+
+  init(_ write: SharedWrite<Result>) { self.write = write }
+
+  var size: Int { write.size }
+  var isCancelled: Bool { false }
+
+  func run(in batch: inout WriteBatch) throws {
+    let result = try write.body(&batch)
+    state.withLock { $0.result = result }
+  }
+
+  func finish(_ error: (any Error)?) {
+    if let error { state.withLock { $0.error = error } }
+    isDone.signal()
+  }
+
+  /// Blocks the thread; false if the write is not finished after that time.
+  func wait(milliseconds: Int) -> Bool {
+    isDone.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
+  }
+
+  /// Of a finished write.
+  var result: Result {
+    get throws {
+      let (result, error) = state.withLock { ($0.result, $0.error) }
+      if let error { throw error }
+      // A write without an error has run.
+      return result!
+    }
+  }
+}
+
+/// A write whose caller is a task, suspended until the commit.
+final class SuspendedWrite<Result: Sendable>: QueuedWrite {
+  private struct State {
+    var result: Result?
+    var continuation: CheckedContinuation<Result, any Error>?
+  }
+  private let write: SharedWrite<Result>
+  private let state = Mutex(State())
+  private let cancelled = Atomic(false)
+
+  init(_ write: SharedWrite<Result>) { self.write = write }
+
+  var size: Int { write.size }
+  var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+  /// Before it is queued.
+  func begin(_ continuation: CheckedContinuation<Result, any Error>) {
+    state.withLock { $0.continuation = continuation }
+  }
+
+  func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+  func run(in batch: inout WriteBatch) throws {
+    let result = try write.body(&batch)
+    state.withLock { $0.result = result }
+  }
+
+  func finish(_ error: (any Error)?) {
+    let (result, continuation) = state.withLock { state in
+      defer { state.continuation = nil }
+      return (state.result, state.continuation)
+    }
+    if let error {
+      continuation?.resume(throwing: error)
+    } else if let result {
+      continuation?.resume(returning: result)
+    }
+  }
+}
