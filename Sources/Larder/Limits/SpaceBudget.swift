@@ -38,11 +38,11 @@ struct SpaceBudget {
   /// Whether a limit of the store is reached but for a thirty-second.
   func isNearlyFull(_ writer: borrowing EntryWriter) -> Bool {
     if Limits(entries: limits.entries, bytes: limits.bytes)
-      .isNearlyReached(by: writer.state.entries, writer.state.bytes)
+      .isNearlyReached(by: writer.context.state.entries, writer.context.state.bytes)
     {
       return true
     }
-    return disk.map { writer.usesMore(than: $0.usable - $0.usable / 32) } ?? false
+    return disk.map { writer.context.usesMore(than: $0.usable - $0.usable / 32) } ?? false
   }
 }
 
@@ -55,16 +55,16 @@ extension SpaceBudget {
   func checkGuarantees(
     of changed: String?, _ guaranteed: Int, _ writer: inout EntryWriter
   ) throws(LarderError) {
-    guard let most = mostGuaranteed(pageSize: writer.engine.pageSize) else { return }
+    guard let most = mostGuaranteed(pageSize: writer.context.engine.pageSize) else { return }
     var sum = guaranteed
-    for name in try writer.names() where name != changed {
-      let own = try writer.namespace(name)?.rules.limits.guaranteed ?? 0
+    for name in try writer.directory.names(&writer.context) where name != changed {
+      let own = try writer.directory.find(name, &writer.context)?.rules.limits.guaranteed ?? 0
       sum = sum.addingReportingOverflow(own).overflow ? .max : sum + own
     }
     guard sum > most else { return }
     throw LarderError(
       .invalidArgument,
-      "\(sum) bytes would be guaranteed to namespaces, but \(writer.engine.environment.path) may hold \(most) bytes",
+      "\(sum) bytes would be guaranteed to namespaces, but \(writer.context.engine.environment.path) may hold \(most) bytes",
       hint: "guarantee less, or raise the store's limits")
   }
 

@@ -60,7 +60,9 @@ extension Store {
     try checkWritable()
     let removal = try engine.commit { batch in
       var removal = RemovalResult()
-      for name in try batch.writer.names() { removal += try batch.clear(name) }
+      for name in try batch.writer.directory.names(&batch.writer.context) {
+        removal += try batch.clear(name)
+      }
       return removal
     }
     engine.memory.removeAll()

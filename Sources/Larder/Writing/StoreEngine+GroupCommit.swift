@@ -141,7 +141,7 @@ extension WriteBatch {
         try member.ticket.check()
         try member.body(&self)
       } catch {
-        if writer.transaction.failure != nil || writer.mutations != before {
+        if writer.context.transaction.failure != nil || writer.mutations != before {
           throw RolledBack(reason: .memberFailed(index: index))
         }
         failures[index] = error

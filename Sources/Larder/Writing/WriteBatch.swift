@@ -27,11 +27,11 @@ public struct WriteBatch: ~Copyable {
 
   /// Counts a change of so many bytes against the bounds of the batch.
   mutating func checkBudget(_ bytes: Int) throws(LarderError) {
-    try writer.checkUsable()
+    try writer.context.transaction.checkUsable()
     count += 1
     size += bytes
     if count > 1, count > Self.largestCount || size > Self.largestSize {
-      throw writer.fail(
+      throw writer.context.transaction.fail(
         LarderError(
           .overLimit, "a batch of \(count) changes and \(size) bytes is too large",
           hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes"))
@@ -39,7 +39,7 @@ public struct WriteBatch: ~Copyable {
   }
 
   /// The commit before this batch's own.
-  var snapshot: UInt64 { writer.transaction.id - 1 }
+  var snapshot: UInt64 { writer.context.transaction.id - 1 }
 }
 
 // MARK: Values
@@ -129,16 +129,16 @@ extension WriteBatch {
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
-      guard let id = try writer.namespace(namespace.name)?.id,
+      guard let id = try writer.directory.find(namespace.name, &writer.context)?.id,
         let entry = try writer.entry(key, in: id), try !writer.isHidden(entry)
       else { return nil }
       var owners: [Owner] = []
       for owner in entry.owners {
-        if let name = try writer.name(of: owner.id) {
+        if let name = try writer.directory.name(of: owner.id, &writer.context) {
           owners.append(Owner(Key(owner.key), in: name))
         }
       }
-      return writer.engine.reader.facts(
+      return writer.context.engine.reader.facts(
         of: entry, key: Key(key.copied), namespace: namespace.name, owners: owners)
     }
   }
@@ -187,11 +187,12 @@ extension WriteBatch {
     _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
     try key.withKeyBytes { key throws(LarderError) in
-      guard let entry = try living(key, in: namespace.name) else { return false }
+      guard let entry = try writer.living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount + (metadata?.count ?? 0))
       let context = TransformContext(
-        key.copied, in: entry.id, version: entry.header.version, reader: writer.engine.reader)
-      let transforms = writer.engine.transforms
+        key.copied, in: entry.id, version: entry.header.version,
+        reader: writer.context.engine.reader)
+      let transforms = writer.context.engine.transforms
       var fields = try transforms.changeable(entry.fields, of: context)
       fields[.metadata] = metadata
       if let transformed = try transforms.metadata(fields.metadataFields, of: context) {
@@ -199,7 +200,7 @@ extension WriteBatch {
         fields[.transformedMetadata] = transformed
       }
       guard try writer.rewrite(entry, fields: fields) else { return false }
-      writer.recordWriteTime()
+      writer.context.counters.recordWriteTime(writer.context.now)
       return true
     }
   }
@@ -214,9 +215,9 @@ extension WriteBatch {
   ) throws(LarderError) -> Bool {
     let owners = try resolve(owners, ifAbsent: .refuse)
     return try key.withKeyBytes { key throws(LarderError) in
-      guard let entry = try living(key, in: namespace.name) else { return false }
+      guard let entry = try writer.living(key, in: namespace.name) else { return false }
       try checkBudget(entry.recordCount)
-      writer.recordWriteTime()
+      writer.context.counters.recordWriteTime(writer.context.now)
       return try writer.setOwners(owners, of: entry)
     }
   }
