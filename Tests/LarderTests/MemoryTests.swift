@@ -100,7 +100,7 @@ import Testing
       try store.clear()
       #expect(try notes.value(for: "k") == nil)
       try fill()
-      try store.write { batch in _ = try batch.clear("notes") }
+      try store.write { batch in _ = try batch.clear(store.namespace("notes")) }
       #expect(try notes.value(for: "k") == nil)
       try fill()
       try store.rename("notes", to: "away")

@@ -68,18 +68,6 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Sets another expiration; false if there is no entry, or an expired one.
-  @discardableResult
-  public func expire(_ key: some StoreKey, _ expires: Expiration) throws(LarderError) -> Bool {
-    try namespace.expire(key, expires)
-  }
-
-  /// Removes the expiration; false if there is no entry, or an expired one.
-  @discardableResult
-  public func persist(_ key: some StoreKey) throws(LarderError) -> Bool {
-    try namespace.persist(key)
-  }
-
   /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
   @discardableResult
   public func pin(_ key: some StoreKey) throws(LarderError) -> Bool { try namespace.pin(key) }

@@ -10,7 +10,7 @@ extension Store.Namespace {
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult {
     try store.checkWritable()
-    let removal = try engine.commit { batch in try batch.clear(name) }
+    let removal = try engine.commit { batch in try batch.clear(self) }
     engine.memory.removeAll(of: name)
     return removal
   }

@@ -110,26 +110,14 @@ extension Store.Namespace {
   ///
   /// The time for which it may be served stale afterwards stays as long as it was.
   ///
-  /// - Parameter expires: the new lifetime; nil takes the namespace's rule. In a namespace without a rule the entry then never
-  ///   expires, whatever lifetime it had: pass one, or declare a rule.
+  /// - Parameter expires: the new lifetime, ``Expiration/never`` to remove the expiration; nil takes the namespace's rule. In a
+  ///   namespace without a rule the entry then never expires, whatever lifetime it had: pass one, or declare a rule.
   /// - Returns: false if there is no entry, or an expired one.
   @discardableResult
   public func touch(
     _ key: some StoreKey, expires: Expiration? = nil
   ) throws(LarderError) -> Bool {
     try write(rescheduling(key, expires))
-  }
-
-  /// Sets another expiration; false if there is no entry, or an expired one.
-  @discardableResult
-  public func expire(_ key: some StoreKey, _ expires: Expiration) throws(LarderError) -> Bool {
-    try touch(key, expires: expires)
-  }
-
-  /// Removes the expiration; false if there is no entry, or an expired one.
-  @discardableResult
-  public func persist(_ key: some StoreKey) throws(LarderError) -> Bool {
-    try touch(key, expires: .never)
   }
 
   /// Protects the entry from eviction, whatever limit is reached; false if there is no entry, or an expired one.

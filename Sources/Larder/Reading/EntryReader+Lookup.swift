@@ -165,7 +165,7 @@ extension EntryReader {
 
   @inline(never)
   private func isIntactLarge(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
-    let mark = VerifiedValues.mark(
+    let mark = VerifiedValues.limited(
       VerifiedValues.mark(of: record, header, keyHash: keyHash), ofSize: record.count,
       at: clock.coarseNow)
     if verified.contains(mark) { return true }

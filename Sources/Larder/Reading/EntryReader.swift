@@ -173,7 +173,7 @@ struct VerifiedValues {
   func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
 
   /// The mark of a value that is verified again in the next second.
-  static func mark(_ mark: UInt64, ofSize size: Int, at now: Int64) -> UInt64 {
+  static func limited(_ mark: UInt64, ofSize size: Int, at now: Int64) -> UInt64 {
     size > largestRepeated ? mark : mark ^ UInt64(bitPattern: now / validity) &<< 16
   }
 

@@ -61,7 +61,7 @@ extension Store {
     let removal = try engine.commit { batch in
       var removal = RemovalResult()
       for name in try batch.writer.directory.names(&batch.writer.context) {
-        removal += try batch.clear(name)
+        removal += try batch.clear(namespace(name))
       }
       return removal
     }
@@ -75,7 +75,7 @@ extension Store {
   ///   ``LarderError/Code/invalidArgument`` for an impossible name.
   public func rename(_ old: String, to new: String) throws(LarderError) {
     try checkWritable()
-    try engine.commit { batch in try batch.rename(old, to: new) }
+    try engine.commit { batch in try batch.rename(namespace(old), to: new) }
     engine.memory.removeAll(of: old)
   }
 

@@ -32,8 +32,11 @@ extension WriteBatch {
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules; ``LarderError/Code/full`` if too much is pinned, and
   ///   then the batch cannot be committed.
-  public mutating func declare(_ rules: Rules, for name: String) throws(LarderError) {
+  public mutating func declare(
+    _ rules: Rules, for namespace: Store.Namespace
+  ) throws(LarderError) {
     let rules = rules.inMilliseconds
+    let name = namespace.name
     if try writer.directory.find(name, &writer.context)?.record.rules.declared == rules { return }
     try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
   }
@@ -65,10 +68,12 @@ extension WriteBatch {
   /// ``declare(_:for:)``.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace``, and as ``declare(_:for:)``.
-  public mutating func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError)
-  {
+  public mutating func override(
+    _ overrides: Rules.Overrides, for namespace: Store.Namespace
+  ) throws(LarderError) {
     let overrides = overrides.inMilliseconds
-    try require(changeRules(of: name, ifAbsent: .refuse, most: .max) { $0.overrides = overrides })
+    try require(
+      changeRules(of: namespace.name, ifAbsent: .refuse, most: .max) { $0.overrides = overrides })
   }
 
   /// Inside a batch a limit is reached at once, or the batch fails.
@@ -81,7 +86,10 @@ extension WriteBatch {
   /// A load of a key that began before the clear does not store its value, even if the namespace was empty.
   ///
   /// - Returns: the number of entries and bytes removed; zero if the namespace does not exist.
-  public mutating func clear(_ name: String) throws(LarderError) -> RemovalResult {
+  public mutating func clear(
+    _ namespace: Store.Namespace
+  ) throws(LarderError) -> RemovalResult {
+    let name = namespace.name
     guard var record = try writer.directory.find(name, &writer.context)?.record else {
       return RemovalResult()
     }
@@ -108,9 +116,12 @@ extension WriteBatch {
 
   /// Gives a namespace another name; entries, rules and counters stay.
   ///
-  /// - Throws: ``LarderError/Code/noSuchNamespace`` if there is no namespace `old`, ``LarderError/Code/exists`` if there is one
+  /// - Throws: ``LarderError/Code/noSuchNamespace`` if it does not exist, ``LarderError/Code/exists`` if there is one
   ///   called `new`, ``LarderError/Code/invalidArgument`` for an impossible name.
-  public mutating func rename(_ old: String, to new: String) throws(LarderError) {
+  public mutating func rename(
+    _ namespace: Store.Namespace, to new: String
+  ) throws(LarderError) {
+    let old = namespace.name
     try NamespaceName.validate(new)
     guard let record = try writer.directory.find(old, &writer.context)?.record else {
       throw NamespaceName.absent(old)
@@ -181,8 +192,9 @@ package struct WriteHorizon: Sendable {
 extension WriteBatch {
   /// Empties a namespace as ``clear(_:)`` does; nil, without a change, if a value was written into it after the horizon.
   package mutating func clear(
-    _ name: String, asOf horizon: WriteHorizon
+    _ namespace: Store.Namespace, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult? {
+    let name = namespace.name
     guard let id = try writer.directory.find(name, &writer.context)?.id else {
       return RemovalResult()
     }
@@ -190,6 +202,6 @@ extension WriteBatch {
       try writer.context.counters.counters(of: id, &writer.context.transaction).next
         == horizon.first(in: name)
     else { return nil }
-    return try clear(name)
+    return try clear(namespace)
   }
 }
