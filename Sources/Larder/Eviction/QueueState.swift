@@ -58,9 +58,9 @@ struct QueueState: Equatable {
 
 /// The age of a namespace's ghosts, counted in its own evictions.
 ///
-/// A ghost has 11 bits for the time of its eviction. One step of that clock is so many evictions that a ghost's life is
-/// 64 to 512 steps, in small namespaces and large: long enough to tell a recent eviction from an old one, and short
-/// enough that the clock does not come round while the ghosts of a small namespace lie about in a large store.
+/// A ghost has 11 bits for the time of its eviction. One step of that clock is so many evictions that a ghost's life is 64 to
+/// 512 steps, in small namespaces and large. That tells a recent eviction from an old one. The clock does not come round while
+/// ghosts of a small namespace remain in a large store.
 extension QueueState {
   /// A ghost lives for so many times as many evictions as there are entries.
   private static let ghostLife: UInt64 = 4

@@ -21,7 +21,7 @@ final class PendingExpirations: Sendable {
     if queue.isFull { return }
     let place = Checksum.keyHash(of: key, in: id)
     if places[Self.index(place)] == place { return }
-    // Before the key waits: whoever takes the key then clears its place, which would else hide the next such entry.
+    // Before the key waits: the batch that takes the key then clears its place, which would else hide the next such entry.
     places[Self.index(place)] = place
     _ = queue.add((), for: StoredKey.entry(key, in: id))
   }

@@ -6,7 +6,7 @@ protocol DatabaseView: ~Copyable {
   @_lifetime(borrow self)
   func cursor(in database: Database) throws(LMDBError) -> Cursor
 
-  /// The value of `key`; nil if there is none.
+  /// The value of `key`; nil if it is absent.
   @_lifetime(borrow self)
   func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
 }

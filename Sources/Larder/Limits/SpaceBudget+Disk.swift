@@ -72,7 +72,7 @@ extension SpaceBudget {
     return true
   }
 
-  /// Makes room in the data file for an entry: cleared entries are reclaimed first, then expired ones are removed, then
+  /// Makes room in the data file for an entry. Cleared entries are reclaimed first, then expired ones are removed. Then
   /// namespaces evict at most twice the bytes of the entry and a little more.
   mutating func makeRoomOnDisk(
     for weight: EntryWeight, isChunked: Bool, _ protected: ProtectedEntries,
@@ -104,8 +104,8 @@ extension SpaceBudget {
     missingPages = 0
   }
 
-  /// Evicts until no more than `pages` are used, or until as much was evicted as a write of so many bytes may cost, or until
-  /// this batch has only `kept` pages left.
+  /// Evicts until no more than `pages` are used. It stops earlier at the eviction that a write of so many bytes may cost, or
+  /// when this batch has only `kept` pages left.
   func lowerUse(
     to pages: Int, forBytes size: Int, keeping kept: Int, _ protected: ProtectedEntries,
     _ writer: inout EntryWriter

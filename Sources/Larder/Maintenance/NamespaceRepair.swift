@@ -52,7 +52,7 @@ struct NamespaceRepair {
   }
 }
 
-// MARK: What a view shows
+// MARK: Reading a view
 
 extension NamespaceRepair {
   /// The next keys that lead nowhere, and the position to continue after; nil at the end.

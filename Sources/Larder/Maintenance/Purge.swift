@@ -8,9 +8,9 @@ extension Store {
   /// O(namespaces + expired entries); O(1) when nothing is due. It works in transactions of 500 entries, between which
   /// other writers get their turn.
   ///
-  /// If the clock is more than a day ahead of the last write or purge, and the process was not running all that time,
-  /// nothing is removed and ``RemovalResult/skippedAfterClockJump`` is set. A second purge at least a minute later removes
-  /// what has expired by that clock. So a clock that jumps for a moment costs nothing.
+  /// A clock more than a day ahead of the last write or purge is doubted, unless the process was running all that time. Then
+  /// nothing is removed and ``RemovalResult/skippedAfterClockJump`` is set. A second purge at least a minute later removes the
+  /// entries that have expired by that clock. So a clock that jumps for a moment costs nothing.
   ///
   /// - Returns: exactly how many entries were removed, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.

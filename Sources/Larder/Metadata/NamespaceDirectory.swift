@@ -30,7 +30,7 @@ struct NamespaceDirectory {
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// The namespace of that name; nil if there is none.
+  /// The namespace of that name; nil if it is absent.
   mutating func find(
     _ name: String, _ context: inout WriteContext
   ) throws(LarderError) -> KnownNamespace? {
@@ -64,7 +64,7 @@ struct NamespaceDirectory {
     latest = namespace
   }
 
-  /// The namespace of that name; a new one if there is none.
+  /// The namespace of that name, which is made if it is absent.
   mutating func findOrMake(
     _ name: String, _ context: inout WriteContext
   ) throws(LarderError) -> KnownNamespace {

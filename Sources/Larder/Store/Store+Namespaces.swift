@@ -36,8 +36,8 @@ extension Store {
   ///
   /// A lower limit evicts in bounded transactions before the call returns.
   ///
-  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules or guarantees that do not fit into the store;
-  ///   ``LarderError/Code/full`` if too much is pinned, and then the limit in force is what was reached;
+  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules or guarantees that do not fit into the store.
+  ///   ``LarderError/Code/full`` if too much is pinned; then the usage that was reached is the limit in force.
   ///   ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()

@@ -98,7 +98,7 @@ extension StoreEngine {
 
   /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or queued again.
   ///
-  /// - Parameter room: what may be done for the batch before it begins.
+  /// - Parameter room: the preparations that are left for the batch before it begins.
   func attempt<Result>(
     _ mode: CommitMode, with room: RoomOnDisk? = nil,
     _ body: (inout WriteBatch) throws -> Result
@@ -210,8 +210,8 @@ extension Store {
   /// `body` runs once, on the calling thread. The call waits for other writers, those of other processes for at most
   /// ``Options/lockTimeout``.
   ///
-  /// - Throws: the error of `body`; ``LarderError/Code/insideWrite`` inside another write of the store;
-  ///   ``LarderError/Code/busy`` if another process keeps the lock too long; ``LarderError/Code/full`` if the limit on disk
+  /// - Throws: the error of `body`. ``LarderError/Code/insideWrite`` inside another write of the store.
+  ///   ``LarderError/Code/busy`` if another process keeps the lock too long. ``LarderError/Code/full`` if the limit on disk
   ///   leaves too few pages for the batch. Entries were evicted for it then, and it can be repeated.
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()

@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// ``Store/write(_:)`` makes it, and it ends with that call. Reads through the batch see its own changes; reads through the
 /// store do not. A batch takes at most 100,000 changes and 64 MB of keys, values and metadata (a single larger value is
-/// accepted); beyond that every further change throws ``LarderError/Code/overLimit``, and the batch cannot be committed.
+/// accepted). Beyond that every further change throws ``LarderError/Code/overLimit``, and the batch cannot be committed.
 public struct WriteBatch: ~Copyable {
   static let largestCount = 100_000
   static let largestSize = 64 << 20
