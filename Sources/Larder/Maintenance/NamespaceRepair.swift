@@ -34,14 +34,14 @@ struct NamespaceRepair {
   }
 
   let id: NamespaceID
-  private let indexes: Indexes
+  let indexes: Indexes
 
   init(of id: NamespaceID, _ indexes: Indexes) {
     self.id = id
     self.indexes = indexes
   }
 
-  private func database(of part: Part) -> Database {
+  func database(of part: Part) -> Database {
     switch part {
     case .entries: .entries
     case .queue: indexes.queue
@@ -82,7 +82,7 @@ extension NamespaceRepair {
     return (keys, nil)
   }
 
-  private func isDangling(
+  func isDangling(
     _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunked: Set<UInt64>,
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Bool {
@@ -106,7 +106,7 @@ extension NamespaceRepair {
     }
   }
 
-  private func isSound(
+  func isSound(
     _ indexed: IndexedEntry, in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Bool {
     guard let entryKey = try indexed.entryKey(in: view, indexes) else { return false }
@@ -148,105 +148,22 @@ extension NamespaceRepair {
   }
 }
 
-// MARK: Changes
+/// The databases as a snapshot has them, or as a write has changed them so far.
+protocol DatabaseView: ~Copyable {
+  @_lifetime(borrow self)
+  func cursor(in database: Database) throws(LMDBError) -> Cursor
 
-extension NamespaceRepair {
-  /// Repairs a small namespace at once, and marks a large one.
-  ///
-  /// O(entries of the namespace + records of the tag index).
-  func runOrMark(_ writer: inout EntryWriter) throws(LarderError) {
-    let tagRecords = try writer.context.transaction.read { lmdb throws(LMDBError) in
-      try lmdb.statistics(of: indexes.tags).records
-    }
-    let entries = try writer.context.counters.counters(of: id, &writer.context.transaction).entries
-    let isSmall =
-      entries <= UInt64(Self.largestAtOnce) && tagRecords <= 10 * Self.largestAtOnce
-    let isMarked = try writer.context.transaction.contains(MetadataKey.repair(id), in: .main)
-    if isSmall { try run(&writer) }
-    if !isSmall || isMarked { try RepairMark.note(id, &writer.context.transaction) }
-  }
+  /// The value of `key`; nil if it is absent.
+  @_lifetime(borrow self)
+  func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
+}
 
-  private func run(_ writer: inout EntryWriter) throws(LarderError) {
-    for part in Part.allCases {
-      let chunked = part == .chunks ? try survey(&writer.context).chunked : []
-      let (keys, _) = try writer.context.transaction.read { lmdb throws(LMDBError) in
-        try dangling(part, atMost: .all, chunked, in: lmdb)
-      }
-      try drop(keys, part, &writer)
-    }
-    try correct(by: survey(&writer.context).correction, &writer.context)
-  }
-
-  private func survey(_ context: inout WriteContext) throws(LarderError) -> Survey {
-    let recorded = try context.counters.counters(of: id, &context.transaction)
-    return try context.transaction.read { lmdb throws(LMDBError) in
-      try survey(recorded, in: lmdb)
-    }
-  }
-
-  /// Drops those of the keys that lead nowhere in this write: other writes may have come between.
-  func drop(
-    _ keys: [[UInt8]], _ part: Part, _ writer: inout EntryWriter
-  ) throws(LarderError) {
-    if keys.isEmpty { return }
-    let database = database(of: part)
-    try writer.indexes.flush(to: &writer.context.transaction)
-    let chunked = part == .chunks ? try survey(&writer.context).chunked : []
-    for key in keys {
-      let (leadsNowhere, unsound) = try writer.context.transaction.read {
-        lmdb throws(LMDBError) -> (Bool, [IndexedEntry]?) in
-        guard let value = try lmdb.value(for: key, in: database),
-          try isDangling(part, key, value, chunked, in: lmdb)
-        else { return (false, nil) }
-        guard part == .deadlines, let record = ExpiryRecord(key.span, value) else {
-          return (true, nil)
-        }
-        var unsound: [IndexedEntry] = []
-        for indexed in record where try !isSound(indexed, in: lmdb) { unsound.append(indexed) }
-        return (true, unsound)
-      }
-      guard leadsNowhere else { continue }
-      if let unsound {
-        for indexed in unsound {
-          try writer.indexes.removeDeadline(of: indexed, &writer.context.transaction)
-        }
-        continue
-      }
-      if part == .entries {
-        try writer.context.counters.update(id, &writer.context.transaction) {
-          $0.removals.count(.damaged, bytes: 0)
-        }
-        try writer.changes.recordDamagedRemoval(key, &writer.directory, &writer.context)
-      }
-      try writer.context.transaction.remove(key, from: database)
-    }
-    try writer.indexes.flush(to: &writer.context.transaction)
-  }
-
-  /// Corrects the counters and takes the mark away.
-  ///
-  /// - Returns: false if damage was found after the survey.
-  func finish(_ survey: Survey, _ context: inout WriteContext) throws(LarderError) -> Bool {
-    let key = MetadataKey.repair(id)
-    guard let record = try context.transaction.copy(of: key, in: .main) else { return true }
-    if try context.transaction.contains(MetadataKey.counters(id), in: .main),
-      try context.isLive(id)
-    {
-      guard RepairMark.events(record.span) == survey.events else { return false }
-      try correct(by: survey.correction, &context)
-    }
-    try context.transaction.remove(key, from: .main)
-    return true
-  }
-
-  private func correct(
-    by correction: NamespaceCounters, _ context: inout WriteContext
-  ) throws(LarderError) {
-    try context.counters.update(id, &context.transaction) { $0.correct(by: correction) }
-    context.counters.updateStore { state in
-      state.entries &+= correction.entries
-      state.bytes &+= correction.bytes
-      state.stored &+= correction.stored
-    }
+extension ReadTransaction: DatabaseView {
+  @_lifetime(borrow self)
+  func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>? {
+    guard let region = try find(key, in: database) else { return nil }
+    return bytes(of: region)
   }
 }
+
+extension WriteTransaction: DatabaseView {}

@@ -218,28 +218,3 @@ public struct ReadCounters: Sendable, Equatable {
     return sum
   }
 }
-
-// MARK: Repair
-
-extension NamespaceCounters {
-  /// The difference from `recorded`; subtractions wrap around.
-  func difference(from recorded: NamespaceCounters) -> NamespaceCounters {
-    var difference = NamespaceCounters()
-    difference.entries = entries &- recorded.entries
-    difference.bytes = bytes &- recorded.bytes
-    difference.stored = stored &- recorded.stored
-    difference.pinned = pinned &- recorded.pinned
-    difference.queue.windowEntries = queue.windowEntries &- recorded.queue.windowEntries
-    difference.queue.windowBytes = queue.windowBytes &- recorded.queue.windowBytes
-    return difference
-  }
-
-  mutating func correct(by difference: NamespaceCounters) {
-    entries &+= difference.entries
-    bytes &+= difference.bytes
-    stored &+= difference.stored
-    pinned &+= difference.pinned
-    queue.windowEntries &+= difference.queue.windowEntries
-    queue.windowBytes &+= difference.queue.windowBytes
-  }
-}

@@ -114,3 +114,88 @@ extension WriteBatch {
     return true
   }
 }
+
+// MARK: Attributes
+
+extension WriteBatch {
+  /// Starts the entry's lifetime again; see `touch(_:expires:)` of ``Store/Namespace``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func touch(
+    _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
+  ) throws(LarderError) -> Bool {
+    try key.withKeyBytes { key throws(LarderError) in
+      try reschedule(key, in: namespace.name, expires: expires)
+    }
+  }
+
+  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a load of the key in progress still replaces
+  /// the entry.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms that this store lacks, or whose keys it lacks.
+  @discardableResult
+  public mutating func setMetadata(
+    _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
+  ) throws(LarderError) -> Bool {
+    try key.withKeyBytes { key throws(LarderError) in
+      guard let entry = try writer.living(key, in: namespace.name) else { return false }
+      try checkBudget(entry.recordCount + (metadata?.count ?? 0))
+      let context = TransformContext(
+        key.copied, in: entry.id, version: entry.header.version,
+        reader: writer.context.engine.reader)
+      let transforms = writer.context.engine.transforms
+      var fields = try transforms.changeable(entry.fields, of: context)
+      fields[.metadata] = metadata
+      if let transformed = try transforms.metadata(fields.metadataFields, of: context) {
+        fields.metadataFields = EntryFields()
+        fields[.transformedMetadata] = transformed
+      }
+      guard try writer.rewrite(entry, fields: fields) else { return false }
+      writer.context.counters.recordWriteTime(writer.context.now)
+      return true
+    }
+  }
+
+  /// Replaces the owners of an entry; its value and lifetime stay. Without owners it stays by itself.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored.
+  @discardableResult
+  public mutating func setOwners(
+    _ owners: [Owner], of key: some StoreKey, in namespace: Store.Namespace
+  ) throws(LarderError) -> Bool {
+    let owners = try resolve(owners, ifAbsent: .refuse)
+    return try key.withKeyBytes { key throws(LarderError) in
+      guard let entry = try writer.living(key, in: namespace.name) else { return false }
+      try checkBudget(entry.recordCount)
+      writer.context.counters.recordWriteTime(writer.context.now)
+      return try writer.setOwners(owners, of: entry)
+    }
+  }
+
+  /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
+    -> Bool
+  {
+    try key.withKeyBytes { key throws(LarderError) in
+      try pin(key, in: namespace.name, isPinned: true)
+    }
+  }
+
+  /// Lets the entry be evicted again; see `unpin(_:)` of ``Store/Namespace``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace)
+    throws(LarderError) -> Bool
+  {
+    try key.withKeyBytes { key throws(LarderError) in
+      try pin(key, in: namespace.name, isPinned: false)
+    }
+  }
+}
