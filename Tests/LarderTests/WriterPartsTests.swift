@@ -186,7 +186,7 @@ import Testing
     let store = try Store.temporary()
     let handle = store.engine.handle(for: "a")
     let state = try transact(store, StoreState()) { context throws(LarderError) in
-      var directory = NamespaceDirectory(store.engine)
+      var directory = NamespaceDirectory()
       #expect(try directory.find("a", &context) == nil)
       let made = try directory.findOrMake("a", &context)
       #expect(try directory.find("a", &context)?.id == made.id)
@@ -196,7 +196,7 @@ import Testing
       return context.state
     }
     try transact(store, state) { context throws(LarderError) in
-      var directory = NamespaceDirectory(store.engine)
+      var directory = NamespaceDirectory()
       let found = try directory.find("a", &context)
       #expect(found != nil && handle.known.withLock { $0?.namespace.id } == found?.id)
       for name in ["b", "", String(repeating: "x", count: 300)] {

@@ -24,11 +24,8 @@ final class KnownNamespace: Sendable {
 ///
 /// Committed ones are cached beyond the batch. A change of the batch itself is not cached: it may be rolled back.
 struct NamespaceDirectory {
-  private let engine: StoreEngine
   private var latest: KnownNamespace?
   private var others: [String: KnownNamespace] = [:]
-
-  init(_ engine: StoreEngine) { self.engine = engine }
 
   /// The namespace of that name; nil if it is absent.
   mutating func find(
@@ -39,7 +36,7 @@ struct NamespaceDirectory {
       remember(known)
       return known
     }
-    let handle = engine.handle(for: name)
+    let handle = context.engine.handle(for: name)
     let generation =
       context.counters.hasCommittedGeneration ? context.counters.store.generation : nil
     if let generation,
@@ -53,7 +50,7 @@ struct NamespaceDirectory {
       return nil
     }
     let namespace = KnownNamespace(
-      try NamespaceRecord(bytes.span, name: name, seal: engine.seal), named: name)
+      try NamespaceRecord(bytes.span, name: name, seal: context.engine.seal), named: name)
     if let generation { handle.known.withLock { $0 = (generation, namespace) } }
     remember(namespace)
     return namespace
@@ -79,7 +76,7 @@ struct NamespaceDirectory {
   mutating func store(
     _ record: NamespaceRecord, named name: String, _ context: inout WriteContext
   ) throws(LarderError) -> KnownNamespace {
-    let bytes = try record.record(name: name, seal: engine.seal)
+    let bytes = try record.record(name: name, seal: context.engine.seal)
     try context.transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
     let namespace = KnownNamespace(record, named: name)
     remember(namespace)
@@ -112,7 +109,8 @@ struct NamespaceDirectory {
       }
     }
     throw LarderError(
-      .overLimit, "\(engine.environment.path) has no namespace id left", hint: "remove namespaces")
+      .overLimit, "\(context.engine.environment.path) has no namespace id left",
+      hint: "remove namespaces")
   }
 
   /// All names. O(namespaces).
@@ -143,15 +141,17 @@ struct NamespaceDirectory {
     let generation =
       context.counters.hasCommittedGeneration ? context.counters.store.generation : nil
     if let generation,
-      let known = engine.settings.withLock({ $0?.generation == generation ? $0?.settings : nil })
+      let known = context.engine.settings.withLock({
+        $0?.generation == generation ? $0?.settings : nil
+      })
     {
       return known
     }
     var settings = StoreSettings()
     if let bytes = try context.transaction.copy(of: MetadataKey.settings, in: .main) {
-      settings = try StoreSettings(bytes.span, seal: engine.seal)
+      settings = try StoreSettings(bytes.span, seal: context.engine.seal)
     }
-    if let generation { engine.settings.withLock { $0 = (generation, settings) } }
+    if let generation { context.engine.settings.withLock { $0 = (generation, settings) } }
     return settings
   }
 
@@ -159,7 +159,7 @@ struct NamespaceDirectory {
     _ settings: StoreSettings, _ context: inout WriteContext
   ) throws(LarderError) {
     try context.transaction.put(
-      try settings.record(seal: engine.seal), for: MetadataKey.settings, in: .main)
+      try settings.record(seal: context.engine.seal), for: MetadataKey.settings, in: .main)
     context.counters.updateStore { $0.generation &+= 1 }
   }
 }

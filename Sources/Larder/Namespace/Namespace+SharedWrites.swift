@@ -29,7 +29,9 @@ extension Store.Namespace {
   ) throws -> SharedWrite<Bool> {
     let (name, key) = (try writableName, key.copied)
     return SharedWrite(size: value.count) { batch in
-      guard try batch.writer.living(key.span, in: name)?.header.version == version else { return false }
+      guard try batch.writer.living(key.span, in: name)?.header.version == version else {
+        return false
+      }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
       return true
     }

@@ -6,7 +6,7 @@ import LarderSystem
 /// `SpaceBudget`, and not this type, enforces the limits: it evicts entries before one is stored.
 struct EntryWriter: ~Copyable {
   var context: WriteContext
-  var directory: NamespaceDirectory
+  var directory = NamespaceDirectory()
   var indexes: IndexWriter
   var changes: ChangeRecorder
   var orphans = OrphanQueue()
@@ -14,7 +14,6 @@ struct EntryWriter: ~Copyable {
   var damaged: Set<NamespaceID> = []
 
   init(_ transaction: consuming StoreTransaction, _ counters: BatchCounters, engine: StoreEngine) {
-    directory = NamespaceDirectory(engine)
     indexes = IndexWriter(engine.indexes, chunkSize: engine.reader.chunkSize)
     let id = transaction.id
     let context = WriteContext(transaction, counters, engine: engine)
