@@ -18,9 +18,9 @@ import LarderSystem
 /// | `Data`, `[UInt8]`, ``Key`` | as they are |
 /// | a type with a raw value that is a key | those of the raw value |
 ///
-/// An integer is a byte that UTF-8 never uses, so that no string has an equal key, and 8 bytes, big-endian: 0xF6 and the
-/// two's complement of a negative number, 0xF7 and any other number. Equal numbers of different widths are equal keys, and
-/// the order of the keys is the order of the numbers. Numbers of more than 64 bits have 0xF5 or 0xF8 and 16 bytes.
+/// An integer is a byte that UTF-8 never uses, so that no string has an equal key, and 8 bytes, big-endian. A negative number
+/// has 0xF6 and its two's complement, any other number 0xF7. Equal numbers of different widths are equal keys, and the order of
+/// the keys is the order of the numbers. Numbers of more than 64 bits have 0xF5 or 0xF8 and 16 bytes.
 ///
 /// An enum with raw values conforms by declaring it: `enum Station: String, StoreKey { ... }`.
 ///

@@ -7,7 +7,7 @@ import LarderSystem
 public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of an error.
   public enum Code: String, Sendable {
-    /// There is no store at the path.
+    /// The path has no store.
     case notFound
     /// The store cannot be opened because of its permissions, its owner, links or the file system.
     case cannotOpen
@@ -31,7 +31,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case overLimit
     /// A namespace of that name exists already.
     case exists
-    /// There is no such namespace.
+    /// The namespace does not exist.
     case noSuchNamespace
     /// An owner that an entry names does not exist.
     case noSuchOwner

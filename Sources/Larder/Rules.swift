@@ -6,8 +6,8 @@ public struct Rules: Hashable, Sendable, Codable {
   public var expires: Expiration
   /// How long after that it may be served stale (hard lifetime); zero by default.
   public var stale: Duration
-  /// The part of ``expires``, 0 to 1, by which lifetimes are shortened at random, so that entries that were written together
-  /// do not expire together: at 0.1 an hour becomes 54 to 60 minutes. It applies to ``Expiration/after(_:)`` only.
+  /// The part of ``expires``, 0 to 1, by which lifetimes are shortened at random: at 0.1 an hour becomes 54 to 60 minutes. So
+  /// entries that were written together do not expire together. It applies to ``Expiration/after(_:)`` only.
   ///
   /// The amount depends on the key and the version alone. A lifetime that a write sets is kept exactly.
   public var jitter: Double

@@ -54,7 +54,7 @@ import Testing
     }
     let namespace = shell.session.store.namespace("box")
     try shell.session.store.write { batch in
-      if isFirst { _ = try batch.clear("box") }
+      if isFirst { _ = try batch.clear(namespace) }
       try batch.set(bytes, for: bytes, in: namespace, attributes)
     }
     try shell("use box")

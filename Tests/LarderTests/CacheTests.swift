@@ -138,8 +138,8 @@ struct Color: Codable, Equatable, Sendable {
       try plain.set(Color(id: 4, name: "Red"), for: 4)
       clock.advance(by: .minutes(1))
       #expect(try [1, 2, 3, 4].map { try plain.contains($0) } == [false, true, false, false])
-      #expect(try plain.touch(2) && plain.persist(2))
-      #expect(try plain.expire(2, .after(.zero)))
+      #expect(try plain.touch(2) && plain.touch(2, expires: .never))
+      #expect(try plain.touch(2, expires: .after(.zero)))
       #expect(try !plain.remove(2))
     }
   }

@@ -16,7 +16,7 @@ import Testing
         do {
           try batch.set("v", for: key, in: store.namespace("notes"))
           try batch.writer.finish()
-          batch.writer.prepareChanges()
+          batch.writer.changes.prepare()
         } catch {
           transaction = batch.release()
           throw error

@@ -136,7 +136,7 @@ import Testing
           try batch.set("v", for: 2, in: notes)
           try batch.writer.finish()
           engine.committed.keep(
-            batch.writer.counters, ofWrite: batch.writer.transaction.serial)
+            batch.writer.context.counters, ofWrite: batch.writer.context.transaction.serial)
         } catch {
           transaction = batch.release()
           throw error

@@ -19,7 +19,7 @@ import Testing
   private func mayHaveExpired(_ store: Store, in namespace: Store.Namespace? = nil) throws -> Bool {
     let id = try namespace?.id
     return try store.engine.commit { batch in
-      guard batch.writer.state.mayBeDue(at: batch.writer.now) else { return false }
+      guard batch.writer.context.state.mayBeDue(at: batch.writer.context.now) else { return false }
       return try !ExpirySweep(of: id).due(limit: 1, &batch.writer).isEmpty
     }
   }

@@ -189,7 +189,7 @@ struct GroupCommitTests {
       #expect(try notes.replace(version, with: [3], for: "a"))
       #expect(try !notes.replace(version, with: [4], for: "a"))
       #expect(try notes.bytes("a") == [3])
-      try notes.expire("a", .after(.seconds(1)))
+      try notes.touch("a", expires: .after(.seconds(1)))
       clock.advance(by: .seconds(1))
       #expect(try notes.replace(nil, with: [5], for: "a"))
     }

@@ -220,7 +220,7 @@ import Testing
           Result {
             try store.write { batch in
               #expect(Thread.current == caller)
-              own.change { $0 = batch.writer.transaction.id }
+              own.change { $0 = batch.writer.context.transaction.id }
               for key in 0..<20 { try batch.set("batch", for: "batch \(key)", in: notes) }
             }
           })
@@ -234,7 +234,7 @@ import Testing
                 SharedWrite { batch in
                   try batch.set("group", for: key, in: notes)
                   if key == 7 { throw Stop() }
-                  return batch.writer.transaction.id
+                  return batch.writer.context.transaction.id
                 })
               commits.change { _ = $0.insert(commit) }
             } catch is Stop {

@@ -203,7 +203,7 @@ import Testing
       let stored = try #require(try notes.entry(for: "k")).storedSize
       clock.advance(by: .seconds(500))
       #expect(try notes.text("k") == "v")
-      try notes.expire("k", .after(.seconds(10)))
+      try notes.touch("k", expires: .after(.seconds(10)))
       var entry = try #require(try notes.entry(for: "k"))
       // The field of the interval takes 10 bytes, and the length of all fields 4.
       #expect(entry.timeToIdle == nil && entry.storedSize == stored - 14)

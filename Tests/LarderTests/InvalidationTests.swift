@@ -16,8 +16,8 @@ import Testing
   /// Invalidates a tag as a process does that is killed after its first transaction.
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
     try store.engine.commit(.cleanup) { batch in
-      let (removal, tombstone) = try batch.writer.invalidate(
-        Array(tag.utf8), in: nil, asOf: nil, limit: limit)
+      let (removal, tombstone) = try TagInvalidation.begin(
+        Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.writer)
       #expect(tombstone != nil)
       return removal
     }
@@ -239,7 +239,8 @@ import Testing
           let tag = "t\(random.next(in: 0..<3))"
           let limit = random.next(in: 1..<20)
           try store.engine.commit(CommitMode(cleansUp: !random.chance(percent: 70))) { batch in
-            _ = try batch.writer.invalidate(Array(tag.utf8), in: nil, asOf: nil, limit: limit)
+            _ = try TagInvalidation.begin(
+              Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.writer)
           }
           for index in model.indices {
             model[index] = model[index].filter { !$1.tags.contains(tag) }

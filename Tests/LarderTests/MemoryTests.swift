@@ -41,6 +41,19 @@ import Testing
     }
   }
 
+  @Test func `a request that may load is a miss of the memory whatever the store has`()
+    async throws
+  {
+    let store = try Store.temporary()
+    let notes = store.cache(codec, in: "notes")
+    #expect(try await notes.value(for: "k") { "v" } == "v")
+    #expect(notes.memory?.statistics.misses == 1)
+    try await store.namespace("notes").set(
+      [1], for: "l", EntryAttributes(expires: .at(store.now.advanced(by: .seconds(-1)))))
+    #expect(try await notes.value(for: "l") { "v" } == "v")
+    #expect(notes.memory?.statistics.misses == 2)
+  }
+
   @Test func `what a lossless codec wrote is read without decoding it`() throws {
     try withStore { store, _ in
       let codec = CountingCodec(isLossless: true)
@@ -100,7 +113,7 @@ import Testing
       try store.clear()
       #expect(try notes.value(for: "k") == nil)
       try fill()
-      try store.write { batch in _ = try batch.clear("notes") }
+      try store.write { batch in _ = try batch.clear(store.namespace("notes")) }
       #expect(try notes.value(for: "k") == nil)
       try fill()
       try store.rename("notes", to: "away")

@@ -123,10 +123,11 @@ struct ModelRun {
     let notes = store.namespace(name)
     switch random.next(in: 0..<3) {
     case 0: #expect(try notes.touch(key) == model.touch(key, in: name, expires: nil))
-    case 1: #expect(try notes.persist(key) == model.touch(key, in: name, expires: .never))
+    case 1:
+      #expect(try notes.touch(key, expires: .never) == model.touch(key, in: name, expires: .never))
     default:
       let life = life()
-      #expect(try notes.expire(key, life) == model.touch(key, in: name, expires: life))
+      #expect(try notes.touch(key, expires: life) == model.touch(key, in: name, expires: life))
     }
     model.settle()
   }
@@ -150,7 +151,7 @@ struct ModelRun {
           } else if random.chance(percent: 80) {
             #expect(try batch.value(for: key, in: notes) == model.fresh(key, in: name))
           } else {
-            #expect(try batch.clear(name) == model.clear(name))
+            #expect(try batch.clear(notes) == model.clear(name))
           }
         }
         if stops { throw Stop() }

@@ -52,7 +52,7 @@ import Testing
         switch how {
         case "remove": #expect(try notes.remove("0"))
         case "expire":
-          try notes.expire("0", .after(.seconds(1)))
+          try notes.touch("0", expires: .after(.seconds(1)))
           clock.advance(by: .seconds(2))
           #expect(try store.purge().entries == 1)
           // A purge leaves the rest to the next writers.

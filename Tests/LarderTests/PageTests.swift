@@ -34,7 +34,7 @@ import Testing
         case 0: try notes.set("other", for: last.key, expires: .after(.seconds(8)))
         case 1: try notes.remove(last.key)
         default:
-          try notes.expire(last.key, .after(.zero))
+          try notes.touch(last.key, expires: .after(.zero))
           try store.purge()
         }
         let next = try notes.page(limit: 100, after: cursor).items

@@ -88,7 +88,7 @@ import Testing
         #expect(try store.purge().entries == 0)
         #expect(try records() == 4)
       }
-      for number in 0..<50 { try notes.persist(number) }
+      for number in 0..<50 { try notes.touch(number, expires: .never) }
       clock.advance(by: .seconds(10))
       #expect(try store.purge().entries == 50)
       #expect(try records() == 0)
@@ -101,7 +101,7 @@ import Testing
       try notes.set("v", for: "set", expires: .after(.hours(5)))
       try notes.set("v", for: "expire", expires: .never)
       try notes.set("v", for: "set", expires: .after(.seconds(1)))
-      try notes.expire("expire", .after(.seconds(1)))
+      try notes.touch("expire", expires: .after(.seconds(1)))
       clock.advance(by: .seconds(1))
       #expect(try store.purge().entries == 2)
     }

@@ -122,6 +122,40 @@ import Testing
     }
   }
 
+  @Test func `a repair within a write and one in steps leave the same`() throws {
+    let id = NamespaceID(rawValue: 1)
+    func repaired(_ repair: (Store) throws -> Void) throws -> (NamespaceCounters, StoreState) {
+      let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+      let notes = store.namespace("notes")
+      for index in 0..<60 {
+        var attributes = EntryAttributes(expires: index % 3 == 0 ? .after(.hours(1)) : nil)
+        attributes.tags = index % 2 == 0 ? ["even"] : []
+        attributes.isPinned = index % 5 == 0
+        try notes.set([UInt8](repeating: 1, count: index), for: index, attributes)
+      }
+      for index in [3, 10, 15, 42, 59] { try notes.tamper(index) { $0 = Array($0.prefix(3)) } }
+      try repair(store)
+      #expect(try store.verify().faults == [])
+      #expect(try marks(store) == 0)
+      let counters = try store.engine.metadata.counters(of: id, in: store.engine.beginRead())
+      return (counters, try store.state)
+    }
+    let atOnce = try repaired { store in
+      try store.engine.commit { batch in _ = batch.writer.damaged.insert(id) }
+    }
+    let inSteps = try repaired { store in
+      try store.engine.commit { batch in
+        try RepairMark.note(id, &batch.writer.context.transaction)
+      }
+      #expect(try RepairJob(store.engine).run() == 1)
+    }
+    #expect(atOnce.0.entries == 55 && atOnce.0.removals[.damaged] == 5)
+    #expect(atOnce.0.entries == inSteps.0.entries && atOnce.0.bytes == inSteps.0.bytes)
+    #expect(atOnce.0.pinned == inSteps.0.pinned && atOnce.0.queue == inSteps.0.queue)
+    #expect(atOnce.0.removals == inSteps.0.removals)
+    #expect(atOnce.1.entries == inSteps.1.entries && atOnce.1.stored == inSteps.1.stored)
+  }
+
   @Test func `a small namespace is repaired by the write that finds the damage`() throws {
     try withStore { store, _ in
       let notes = store.namespace("notes")

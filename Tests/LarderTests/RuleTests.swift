@@ -177,8 +177,8 @@ import Testing
         }
       }
       // One that had no end has no window to keep.
-      try notes.persist("own")
-      try notes.expire("own", .after(.minutes(1)))
+      try notes.touch("own", expires: .never)
+      try notes.touch("own", expires: .after(.minutes(1)))
       let entry = try #require(try notes.entry(for: "own"))
       #expect(entry.expires?.advanced(by: .minutes(10)) == entry.staleUntil)
     }

@@ -21,7 +21,7 @@ import Testing
       try store.declare(new, for: "notes")
       try store.declare(old, for: "notes")
       #expect(try store.namespace("notes").info()?.declared == new)
-      try store.write { batch in try batch.declare(old, for: "notes") }
+      try store.write { batch in try batch.declare(old, for: store.namespace("notes")) }
       let cache = store.cache(TextCodec(), in: "notes", rules: old)
       try cache.set("v", for: "k")
       #expect(try cache.info()?.declared == new)

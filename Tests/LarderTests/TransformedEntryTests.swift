@@ -61,7 +61,7 @@ import Testing
   @Test(
     arguments: [
       { try $0.touch("k") }, { try $0.touch("k", expires: .afterAccess(.hours(2))) },
-      { try $0.expire("k", .after(.hours(9))) }, { try $0.persist("k") },
+      { try $0.touch("k", expires: .after(.hours(9))) }, { try $0.touch("k", expires: .never) },
       { try $0.pin("k") && $0.unpin("k") },
       { notes in
         try notes.store.write {

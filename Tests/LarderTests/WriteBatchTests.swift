@@ -55,8 +55,10 @@ import Testing
       try store.write { batch in
         try batch.set("1", for: "a", in: notes)
         #expect(throws: LarderError.self) { try batch.set("1", for: "", in: notes) }
-        #expect(throws: LarderError.self) { try batch.rename("none", to: "other") }
-        #expect(throws: LarderError.self) { try batch.declare(Rules(largestValue: -1), for: "x") }
+        #expect(throws: LarderError.self) { try batch.rename(store.namespace("none"), to: "other") }
+        #expect(throws: LarderError.self) {
+          try batch.declare(Rules(largestValue: -1), for: store.namespace("x"))
+        }
         try batch.set("2", for: "b", in: notes)
       }
       #expect(try notes.count() == 2)
@@ -72,7 +74,7 @@ import Testing
         try store.write { batch in
           try batch.set("2", for: "a", in: notes)
           #expect(throws: LarderError.self) {
-            try batch.writer.transaction.change { transaction throws(LMDBError) in
+            try batch.writer.context.transaction.change { transaction throws(LMDBError) in
               try transaction.put([1], for: [UInt8](repeating: 1, count: 600), in: .main)
             }
           }
@@ -151,13 +153,13 @@ import Testing
       let b = store.namespace("b")
       try store.write { batch in
         try batch.set("1", for: "k", in: a)
-        try batch.rename("a", to: "b")
+        try batch.rename(a, to: "b")
         #expect(try batch.value(for: "k", in: a) == nil)
         #expect(try batch.value(for: "k", in: b) == [UInt8]("1".utf8))
         try batch.set("2", for: "k", in: a)
-        #expect(try batch.clear("b") == RemovalResult(entries: 1, bytes: 1))
+        #expect(try batch.clear(b) == RemovalResult(entries: 1, bytes: 1))
         try batch.set("3", for: "l", in: b)
-        #expect(try batch.clear("b").entries == 1)
+        #expect(try batch.clear(b).entries == 1)
         try batch.set("4", for: "m", in: b)
       }
       #expect(try a.text("k") == "2")

@@ -15,14 +15,26 @@ import Testing
   private func transact<Result>(
     _ store: Store, _ body: (inout StoreTransaction) throws(LarderError) -> Result
   ) throws -> Result {
+    try transact(store, StoreState()) { context throws(LarderError) in
+      try body(&context.transaction)
+    }
+  }
+
+  /// The same with the counters of a batch, which begin with `state`.
+  private func transact<Result>(
+    _ store: Store, _ state: StoreState,
+    _ body: (inout WriteContext) throws(LarderError) -> Result
+  ) throws -> Result {
     try store.engine.environment.write { lmdb in
-      var transaction = StoreTransaction(lmdb, path: store.path)
+      var context = WriteContext(
+        StoreTransaction(lmdb, path: store.path), BatchCounters(state, seal: store.engine.seal),
+        engine: store.engine)
       do throws(LarderError) {
-        let result = try body(&transaction)
-        lmdb = transaction.release()
+        let result = try body(&context)
+        lmdb = context.release()
         return result
       } catch {
-        lmdb = transaction.release()
+        lmdb = context.release()
         throw error
       }
     }
@@ -173,25 +185,22 @@ import Testing
   @Test func `the directory makes, finds and renames, and caches only what was committed`() throws {
     let store = try Store.temporary()
     let handle = store.engine.handle(for: "a")
-    let state = try transact(store) { transaction throws(LarderError) in
-      var counters = BatchCounters(StoreState(), seal: store.engine.seal)
-      var directory = NamespaceDirectory(store.engine)
-      #expect(try directory.find("a", counters, &transaction) == nil)
-      let made = try directory.findOrMake(
-        "a", at: store.now, &counters, &transaction)
-      #expect(try directory.find("a", counters, &transaction)?.id == made.id)
-      #expect(try directory.name(of: made.id, counters, &transaction) == "a")
+    let state = try transact(store, StoreState()) { context throws(LarderError) in
+      var directory = NamespaceDirectory()
+      #expect(try directory.find("a", &context) == nil)
+      let made = try directory.findOrMake("a", &context)
+      #expect(try directory.find("a", &context)?.id == made.id)
+      #expect(try directory.name(of: made.id, &context) == "a")
       #expect(handle.known.withLock { $0 == nil }, "it may be rolled back")
-      try counters.save(to: &transaction)
-      return counters.store
+      try context.counters.save(to: &context.transaction)
+      return context.state
     }
-    try transact(store) { transaction throws(LarderError) in
-      let counters = BatchCounters(state, seal: store.engine.seal)
-      var directory = NamespaceDirectory(store.engine)
-      let found = try directory.find("a", counters, &transaction)
+    try transact(store, state) { context throws(LarderError) in
+      var directory = NamespaceDirectory()
+      let found = try directory.find("a", &context)
       #expect(found != nil && handle.known.withLock { $0?.namespace.id } == found?.id)
       for name in ["b", "", String(repeating: "x", count: 300)] {
-        #expect(try directory.find(name, counters, &transaction) == nil)
+        #expect(try directory.find(name, &context) == nil)
       }
     }
   }

@@ -119,7 +119,8 @@ import Testing
       #expect(try notes.text("k") == "a")
       let changes: [() throws -> Void] = [
         { try notes.set("b", for: "k") }, { try notes.setIfAbsent("b", for: "n") },
-        { try notes.remove("k") }, { try notes.touch("k") }, { try notes.persist("k") },
+        { try notes.remove("k") }, { try notes.touch("k") },
+        { try notes.touch("k", expires: .never) },
         { try notes.clear() }, { try notes.purge() }, { try store.purge() }, { try store.clear() },
         { try store.rename("notes", to: "other") }, { try store.declare(Rules(), for: "notes") },
         { try store.override(Rules.Overrides(), for: "notes") }, { try store.write { _ in } },

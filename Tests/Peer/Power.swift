@@ -100,7 +100,7 @@ package enum PowerWork {
             expires: filling % 2 == 0 ? .after(.hours(1 + filling % 500)) : .never)
         case .remove(let place):
           try batch.remove(place.key, from: store.namespace(place.namespace))
-        case .clear(let name): _ = try batch.clear(name)
+        case .clear(let name): _ = try batch.clear(store.namespace(name))
         }
       }
       try batch.set("\(number)", for: "n", in: count)

@@ -57,7 +57,7 @@ public final class ArticleReader: Sendable {
   /// Fetches a stored article again, whether it was edited or not.
   public func refetch(_ id: String) async throws -> Article {
     let bookmark = try await readeck.bookmark(id)
-    if try storage.has(id) { try await storage.articles.expire(id, .at(storage.store.now)) }
+    if try storage.has(id) { try await storage.articles.touch(id, expires: .at(storage.store.now)) }
     return try await article(bookmark)
   }
 

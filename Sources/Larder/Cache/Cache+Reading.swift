@@ -80,52 +80,15 @@ extension Cache {
     }
   }
 
-  /// One lookup: it shows that the value in memory is still the entry's, or lends the bytes to decode.
+  /// Reads a value, or one that was loaded and is not committed yet.
+  @inline(__always)
   private func read(
     _ key: Span<UInt8>, in transaction: borrowing ReadTransaction,
     _ decode: (Span<UInt8>) throws -> Value?
   ) throws -> Value? {
-    let engine = namespace.engine
-    let item = memory?.item(key)
-    let snapshot = transaction.id
-    var found: (id: NamespaceID, header: EntryHeader)?
-    var isInMemory = false
-    var decoded: (value: Value?, size: Int)?
-    func isKnown(_ id: NamespaceID, _ header: EntryHeader) -> Bool {
-      found = (id, header)
-      isInMemory = item?.isValue(of: header, id: id, at: engine.clock.coarseNow) ?? false
-      return isInMemory
-    }
-    try engine.reader.lend(
-      key, of: namespace.handle, in: transaction, recordsAccess: !namespace.store.isReadOnly,
-      unless: isKnown
-    ) { bytes in
-      memory?.countMiss()
-      decoded = (try decode(bytes), bytes.count)
-    }
-    guard let memory else {
-      return found == nil ? try uncommitted(key, in: transaction) : decoded?.value
-    }
-    if isInMemory, let item, let found {
-      memory.confirm(item, found.header, snapshot: snapshot)
-      return unbox(item)
-    }
-    if decoded == nil { memory.countMiss() }
-    if let found, let decoded, let value = decoded.value {
-      engine.followMemoryLimit(in: transaction)
-      keep(
-        value, for: key, size: decoded.size, id: found.id, header: found.header, snapshot: snapshot)
-      return value
-    }
-    if let item { memory.remove(item) }
-    return found == nil ? try uncommitted(key, in: transaction) : nil
-  }
-
-  private func uncommitted(
-    _ key: Span<UInt8>, in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> Value? {
-    guard !namespace.engine.loadWrites.isEmpty else { return nil }
-    let id = try namespace.engine.reader.identify(namespace.handle, in: transaction)
-    return uncommittedValue(key, base: BaseVersion(id: id), snapshot: transaction.id)
+    var value: Value?
+    let lookup = try lookUp(key, &value, in: transaction, for: .value, decode)
+    if lookup.base.version != nil || namespace.engine.loadWrites.isEmpty { return value }
+    return uncommittedValue(key, base: lookup.base, snapshot: lookup.snapshot)
   }
 }

@@ -68,18 +68,6 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Sets another expiration; false if there is no entry, or an expired one.
-  @discardableResult
-  public func expire(_ key: some StoreKey, _ expires: Expiration) throws(LarderError) -> Bool {
-    try namespace.expire(key, expires)
-  }
-
-  /// Removes the expiration; false if there is no entry, or an expired one.
-  @discardableResult
-  public func persist(_ key: some StoreKey) throws(LarderError) -> Bool {
-    try namespace.persist(key)
-  }
-
   /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
   @discardableResult
   public func pin(_ key: some StoreKey) throws(LarderError) -> Bool { try namespace.pin(key) }
@@ -107,6 +95,101 @@ extension Cache where Value: FixedWidthInteger {
   ) throws(LarderError) -> Value {
     try namespace.store.checkWritable()
     let sum = try write(incrementing(key, by: amount, expires))
+    key.withKeyBytes { forget($0) }
+    return sum
+  }
+}
+
+// MARK: Without blocking
+
+/// The same writes for tasks, which suspend until the commit that they share with others.
+///
+/// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written. Everything else
+/// they throw is a ``LarderError``.
+extension Cache {
+  /// Stores `value` under `key` in place of any other.
+  ///
+  /// - Parameter expires: how long it stays fresh; nil takes the namespace's rule.
+  public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) async throws {
+    try await set(value, for: key, EntryAttributes(expires: expires))
+  }
+
+  /// Stores `value` under `key` with attributes; its codec is the cache's.
+  public func set(_ value: Value, for key: some StoreKey, _ attributes: EntryAttributes)
+    async throws
+  {
+    // Encoded here, so that other writers do not wait for the codec.
+    let bytes = try encode(value)
+    try namespace.store.checkWritable()
+    let stored = try await namespace.engine.commit(setting(bytes, for: key, attributes))
+    keep(value, for: key.copied, size: bytes.count, stored)
+  }
+
+  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
+  @discardableResult
+  public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil)
+    async throws -> Bool
+  {
+    let bytes = try encode(value)
+    try namespace.store.checkWritable()
+    return try await namespace.engine.commit(settingIfAbsent(bytes, for: key, expires))
+  }
+
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
+  /// entry.
+  ///
+  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
+  @discardableResult
+  public func update(
+    _ key: some StoreKey, expires: Expiration? = nil,
+    _ change: @escaping @Sendable (Value?) throws -> Value?
+  ) async throws -> Value? {
+    try namespace.store.checkWritable()
+    return try await namespace.engine.commit(updating(key, expires, change))
+  }
+
+  /// Removes the entry under `key`; false if there was none, or an expired one.
+  @discardableResult
+  public func remove(_ key: some StoreKey) async throws -> Bool {
+    let wasThere = try await namespace.remove(key)
+    key.withKeyBytes { forget($0) }
+    return wasThere
+  }
+
+  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  public func pop(_ key: some StoreKey) async throws -> Value? {
+    let value = try await namespace.engine.commit(popping(key))
+    key.withKeyBytes { forget($0) }
+    return value
+  }
+
+  /// Starts the entry's lifetime again; false if there is no entry, or an expired one.
+  @discardableResult
+  public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
+    try await namespace.touch(key, expires: expires)
+  }
+
+  /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
+  @discardableResult
+  public func pin(_ key: some StoreKey) async throws -> Bool { try await namespace.pin(key) }
+
+  /// Ends the protection from eviction; see `unpin(_:)` of ``Store/Namespace``.
+  @discardableResult
+  public func unpin(_ key: some StoreKey) async throws -> Bool { try await namespace.unpin(key) }
+}
+
+extension Cache where Value: FixedWidthInteger {
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
+  ///
+  /// An entry that is there keeps its expiration. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  ///
+  /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
+  @discardableResult
+  public func increment(
+    _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
+  ) async throws -> Value {
+    try namespace.store.checkWritable()
+    let sum = try await namespace.engine.commit(incrementing(key, by: amount, expires))
     key.withKeyBytes { forget($0) }
     return sum
   }

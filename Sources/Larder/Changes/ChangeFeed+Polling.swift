@@ -36,7 +36,7 @@ extension ChangeFeed {
     guard isWatched else { return nil }
     let seen = ring.position
     let hasOtherHealth = checkHealth()
-    if seen != position || hasExpired || hasOtherHealth { sleepers.wake() }
+    if seen != position || hasExpired || hasOtherHealth { sleepers.resume() }
     return seen
   }
 

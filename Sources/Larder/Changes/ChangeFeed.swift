@@ -23,7 +23,7 @@ final class ChangeFeed: Sendable {
   /// Looks at the store's files.
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
-  let sleepers = Sleepers()
+  let sleepers = Waiters<Void>()
   /// The file could not be mapped. Batches do not try again, subscriptions do.
   private let isWithout = Atomic(false)
   /// The number of slots that the disk had no room for.
@@ -63,7 +63,7 @@ final class ChangeFeed: Sendable {
 
   // MARK: Batches
 
-  /// Collects the changes of a batch; nil while no process has a subscription. Called inside write transaction
+  /// Collects the changes of a batch; nil while no process has a subscription. The caller is inside write transaction
   /// `transaction`.
   ///
   /// Costs one comparison in a store that never had a subscription, and a few loads in one that has none now.
@@ -99,7 +99,7 @@ final class ChangeFeed: Sendable {
   /// The changes up to `target` are committed.
   func publish(_ target: UInt64) {
     ring.publish(target)
-    sleepers.wake()
+    sleepers.resume()
   }
 
   /// Records that a batch which collected nothing has committed changes. A subscription that began meanwhile must learn of
@@ -109,7 +109,7 @@ final class ChangeFeed: Sendable {
     let until = ring.watchedUntil
     guard until != 0, ChangeLease.isLive(until, at: now) else { return }
     ring.addGap()
-    sleepers.wake()
+    sleepers.resume()
   }
 
   // MARK: Subscriptions
@@ -152,7 +152,7 @@ final class ChangeFeed: Sendable {
       state.lease?.end(on: ring, at: now)
       state.lease = nil
     }
-    sleepers.wake()
+    sleepers.resume()
   }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -182,7 +182,7 @@ final class ChangeFeed: Sendable {
   /// Sleeps until the ring has moved on from `position`, the health differs from `health` or the store is closed. May
   /// return early.
   func sleep(at position: ChangeRing.Position, health: StoreHealth) async {
-    await sleepers.sleep(
+    await sleepers.wait(
       unless: { isClosed || ring.position != position || lastHealth != health })
   }
 }

@@ -3,9 +3,9 @@ import LarderSystem
 /// A change as words in the ring. A seal over the words and their index shows a record that is half written or was
 /// overwritten.
 ///
-/// Word 0 has the kind, the reason, the lengths of name and key, and flags; word 1 the commit; 2 the namespace's id and
-/// the process; 3 and 4 the sizes before and after; 5 the time; 6 the expiry after the change. Then come the bytes of the name
-/// and the key.
+/// Word 0 has the kind, the reason, the lengths of name and key, and flags. Word 1 has the commit, word 2 the namespace's id
+/// and the process. Words 3 and 4 have the sizes before and after, word 5 the time, and word 6 the expiry after the change.
+/// Then come the bytes of the name and the key.
 struct ChangeRecord {
   enum Kind: UInt8 {
     case set = 1

@@ -11,8 +11,8 @@ import LarderSystem
 /// Readers read up to the head without a lock. A record counts only if the slot's seal matches; otherwise a writer has
 /// overtaken the reader.
 ///
-/// The file holds 1/16 of the bytes of the data file in slots. When the data file has grown, a writer replaces the ring by
-/// a larger one and adds a gap: what subscribers have not read yet is reported to them as missed.
+/// The file holds 1/16 of the bytes of the data file in slots. When the data file has grown, a writer replaces the ring by a
+/// larger one and adds a gap. Subscribers then miss the changes that they have not read yet.
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment
@@ -81,7 +81,8 @@ struct ChangeRing {
     words.open(making: Self.count(wantedSlots))
   }
 
-  /// Replaces the file by one with so many slots. Called inside a write transaction, so that no record is written meanwhile.
+  /// Replaces the file by one with so many slots. The caller is inside a write transaction, so that no record is written
+  /// meanwhile.
   ///
   /// A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices that.
   ///
@@ -158,7 +159,7 @@ struct ChangeRing {
     return load(Place.target) == target ? (target, transaction) : nil
   }
 
-  /// Publishes or drops the target that a killed process has left. Called inside write transaction `next`.
+  /// Publishes or drops the target that a killed process has left. The caller is inside write transaction `next`.
   func resolveUnpublished(before next: UInt64) {
     guard let (target, transaction) = unpublished else { return }
     if transaction < next { publish(target) } else { discard(target) }

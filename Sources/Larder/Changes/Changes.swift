@@ -102,16 +102,16 @@ extension Store {
   ///
   ///     for await change in store.changes(in: "weather") { print(change.kind, change.key as Any) }
   ///
-  /// Changes of a batch that failed are not delivered. Writers publish their changes in a file that holds the newest
-  /// 1,024 to 65,536, more in a larger store, and never wait for readers: a subscription that falls further behind gets
-  /// one ``Change/Kind/missed(_:)`` and then the changes after it. Changes of other processes arrive within 50 ms, usually
-  /// within 20 ms.
+  /// Changes of a batch that failed are not delivered. Writers publish their changes in a file that holds the newest 1,024 to
+  /// 65,536, more in a larger store. They never wait for readers: a subscription that falls further behind gets one
+  /// ``Change/Kind/missed(_:)`` and then the changes after it. Changes of other processes arrive within 50 ms, usually within
+  /// 20 ms.
   ///
   /// The subscription begins with this call and keeps no read transaction open. It ends when the loop is left, the task is
-  /// cancelled or the store is closed. Writers then stop publishing; after a kill of the subscribed process they stop
-  /// within ten seconds. The first subscription of a store makes the file and one small commit; the file has 1/16 of
-  /// the bytes of the data file, at least 256 kB and at most 17 MB, and subscriptions report ``Change/Kind/missed(_:)`` when
-  /// it is made larger. If the first subscription cannot make it, ``Change/Kind/ended(_:)`` is the only element.
+  /// cancelled or the store is closed. Writers then stop publishing; after a kill of the subscribed process they stop within
+  /// ten seconds. The first subscription of a store makes the file and one small commit. The file has 1/16 of the bytes of the
+  /// data file, at least 256 kB and at most 17 MB. Subscriptions report ``Change/Kind/missed(_:)`` when it is made larger. If
+  /// the first subscription cannot make it, ``Change/Kind/ended(_:)`` is the only element.
   ///
   /// While there is a subscription, the store's files are checked every second: ``Change/Kind/health(_:)`` reports what
   /// ``Store/health()`` found whenever that changes.

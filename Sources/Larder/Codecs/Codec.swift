@@ -12,7 +12,7 @@ public protocol Codec<Value>: Sendable {
   /// The type of the values.
   associatedtype Value: Sendable
 
-  /// Stored with each entry, so that other programs such as the shell know how to show the value.
+  /// The format of the bytes. Every entry stores it, so that other programs such as the shell can show the value.
   var id: CodecID { get }
   /// The bytes of a value. An error becomes ``LarderError/Code/unencodable``.
   func encode(_ value: Value) throws -> [UInt8]

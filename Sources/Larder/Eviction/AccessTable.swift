@@ -3,12 +3,12 @@ import LarderSystem
 
 /// The access statistics and the ghosts of a store, shared by all its processes through memory: the file `access`.
 ///
-/// The table holds no keys: an entry is named by a hash of its key and its namespace's id, and two entries with the same
-/// bucket and tag share a slot. A full bucket forgets. There are no locks, and of two concurrent changes of a slot one is
-/// lost. A table that is lost, old or damaged costs hits and nothing else: an entry without a slot counts as never used.
+/// The table holds no keys: a hash of key and namespace id names an entry. Two entries with the same bucket and tag share a
+/// slot. A full bucket forgets. The table has no locks, and of two concurrent changes of a slot one is lost. A table that is
+/// lost, old or damaged costs hits and nothing else: an entry without a slot counts as never used.
 ///
-/// For `entries` entries there are `2 * entries` words of access slots in buckets of 8, then `4 * entries` words of ghost
-/// slots in buckets of 4, then ``recentWords`` words that say which entries are recent.
+/// A table for `entries` entries has `2 * entries` words of access slots in buckets of 8. Then come `4 * entries` words of
+/// ghost slots in buckets of 4, and ``recentWords`` words that say which entries are recent.
 struct AccessTable: Sendable {
   let words: SharedTable
 

@@ -64,10 +64,10 @@ extension EvictionQueue where Self: ~Copyable {
 
 /// The default policy: one queue, a window boundary, a clock hand.
 ///
-/// Entries newer than the boundary are the window, on probation; older ones are main. An entry that is promoted from the
-/// window of a full cache stays if it was used or is frequent, and then the entry evicted is the one that the clock hand
-/// finds unused. Keys that return soon after their eviction move the window's target. `Docs/Eviction.md` has the rules,
-/// and the measurements behind the numbers.
+/// Entries newer than the boundary are the window, on probation; older ones are main. An entry that is promoted from the window
+/// of a full cache stays if it was used or is frequent. The policy then evicts the entry that the clock hand finds unused. Keys
+/// that return soon after their eviction move the window's target. `Docs/Eviction.md` has the rules, and the measurements
+/// behind the numbers.
 extension EvictionQueue where Self: ~Copyable {
   /// Bounds the work of one insertion: promotions, and steps of the clock hand.
   private static var mostSteps: Int { 64 }

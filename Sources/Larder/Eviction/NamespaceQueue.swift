@@ -5,9 +5,9 @@ import LarderSystem
 ///
 /// It takes over the batch's writer and returns it when the policy is done.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
-  private var writer: EntryWriter
+  var writer: EntryWriter
   private let budget: SpaceBudget
-  private var request: RoomRequest
+  private(set) var request: RoomRequest
   /// The number and the bytes of the evicted entries.
   private(set) var removal = RemovalResult()
   /// The entry read last: most likely the victim, which then is not parsed again.
@@ -21,11 +21,11 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   consuming func release() -> EntryWriter { writer }
 
-  private var counters: NamespaceCounters { writer.counters.loaded(request.id) }
+  private var counters: NamespaceCounters { writer.context.counters.loaded(request.id) }
 
   var state: QueueState {
     get { counters.queue }
-    set { writer.updateQueue(request.id, newValue) }
+    set { writer.context.counters.updateLoaded(request.id) { $0.queue = newValue } }
   }
 
   var policy: PolicyState {
@@ -46,7 +46,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     }
   }
 
-  var table: AccessTable { writer.engine.access }
+  var table: AccessTable { writer.context.engine.access }
 
   var entries: UInt64 { counters.entries }
 
@@ -110,22 +110,22 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       request.left = 0
       return false
     }
-    let before = writer.state
+    let before = writer.context.state
     guard try evict(candidate, for: reason) else {
       request.skipped.insert(candidate.sequence)
       return false
     }
     request.left -= 1
     removal += RemovalResult(
-      entries: Int(truncatingIfNeeded: before.entries &- writer.state.entries),
-      bytes: Int(truncatingIfNeeded: before.bytes &- writer.state.bytes))
+      entries: Int(truncatingIfNeeded: before.entries &- writer.context.state.entries),
+      bytes: Int(truncatingIfNeeded: before.bytes &- writer.context.state.bytes))
     return true
   }
 
   /// The position of the newest entry, if that must stay.
   private var newest: UInt64? {
     mutating get throws(LarderError) {
-      request.keepsNewest ? try writer.newestPosition(in: request.id) : nil
+      request.keepsNewest ? try newestPosition() : nil
     }
   }
 
@@ -137,7 +137,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   /// The first entry of the queue at that position or behind it.
   private mutating func read(from position: UInt64) throws(LarderError) -> Candidate? {
     // The last possible position is never given out; a record there is damage.
-    guard let entry = try writer.queued(from: position, in: request.id),
+    guard let entry = try entry(from: position),
       entry.header.sequence != .max
     else { return nil }
     latest = entry
@@ -162,7 +162,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       try writer.removeDamaged(candidate.entryKey)
       return true
     case .entry(let entry):
-      return try writer.evict(entry, reason: reason, sparing: request.protected)
+      return try evict(entry, reason: reason)
     }
   }
 }

@@ -58,9 +58,9 @@ struct QueueState: Equatable {
 
 /// The age of a namespace's ghosts, counted in its own evictions.
 ///
-/// A ghost has 11 bits for the time of its eviction. One step of that clock is so many evictions that a ghost's life is
-/// 64 to 512 steps, in small namespaces and large: long enough to tell a recent eviction from an old one, and short
-/// enough that the clock does not come round while the ghosts of a small namespace lie about in a large store.
+/// A ghost has 11 bits for the time of its eviction. One step of that clock is so many evictions that a ghost's life is 64 to
+/// 512 steps, in small namespaces and large. That tells a recent eviction from an old one. The clock does not come round while
+/// ghosts of a small namespace remain in a large store.
 extension QueueState {
   /// A ghost lives for so many times as many evictions as there are entries.
   private static let ghostLife: UInt64 = 4
@@ -83,5 +83,136 @@ extension QueueState {
   private func shift(entries: UInt64) -> UInt64 {
     let log = UInt64(63 - max(1, entries).leadingZeroBitCount)
     return min(max(ageShift, log < 6 ? 0 : log - 6), log < 4 ? 0 : log - 4)
+  }
+}
+
+/// The state that the policy keeps for one cache: on disk in the namespace's counters record.
+struct PolicyState: Equatable {
+  var target = WindowTarget()
+  var returns = ReturnRates()
+  /// Evictions so far; the age of ghosts is counted in them.
+  var evictions: UInt64 = 0
+
+  mutating func evicted(from part: QueuePart, of entries: UInt64) {
+    evictions &+= 1
+    target.evicted(from: part, of: entries)
+  }
+
+  /// How new the cache is: 1 until it has evicted three tenths of what it holds, then less and less.
+  func youth(of entries: UInt64) -> Double {
+    min(1, 0.3 * Double(entries) / Double(max(1, evictions)))
+  }
+}
+
+/// How many insertions are keys that were evicted before: moving averages over about as many insertions as the cache has
+/// entries.
+///
+/// When most insertions are ghost hits, the cache is too small for a loop over its keys. If each of them then displaced
+/// another member of the loop, the cache would never hit.
+struct ReturnRates: Equatable {
+  /// The share of insertions that are ghost hits: evicted at most half as many evictions ago as there are entries.
+  private(set) var ghostHits = 0.0
+  /// The share of insertions that had a ghost of any age.
+  private(set) var all = 0.0
+  /// Set above one share of ghost hits and cleared below a lower one.
+  private(set) var isLooping = false
+
+  private static let mostGhostHits = 0.4
+  private static let fewGhostHits = 0.3
+  private static let mostRare = 0.3
+
+  init() {}
+
+  /// Takes over stored values, which may be damaged.
+  init(ghostHits: Double, all: Double, isLooping: Bool) {
+    self.ghostHits = ghostHits.clamped(to: 0...1, otherwise: 0)
+    self.all = all.clamped(to: 0...1, otherwise: 0)
+    self.isLooping = isLooping
+  }
+
+  var areRare: Bool { all <= Self.mostRare }
+
+  mutating func inserted(isReturn: Bool, isGhostHit: Bool, entries: UInt64) {
+    let weight = 1 / Double(max(1, entries))
+    ghostHits += ((isGhostHit ? 1 : 0) - ghostHits) * weight
+    all += ((isReturn ? 1 : 0) - all) * weight
+    if ghostHits > Self.mostGhostHits { isLooping = true }
+    if ghostHits < Self.fewGhostHits { isLooping = false }
+  }
+}
+
+extension Double {
+  /// The nearest value of a range; `otherwise` if this is no number.
+  func clamped(to range: ClosedRange<Double>, otherwise: Double) -> Double {
+    isNaN ? otherwise : min(max(self, range.lowerBound), range.upperBound)
+  }
+}
+
+/// The share of the capacity that the window may have, and the rule that moves it.
+///
+/// A ghost hit of a key evicted from the window says that the window is too small, one of a key evicted from main that it
+/// is too large. A part that evicts less than the other counts for more.
+struct WindowTarget: Equatable {
+  private(set) var share = first
+  /// Evictions from each part, fading.
+  private(set) var window = 0.0
+  private(set) var main = 0.0
+  /// Ghost hits of one part in a row.
+  private(set) var run: UInt64 = 0
+  private(set) var runPart = QueuePart.window
+
+  private static let first = 0.10
+  private static let lowest = 0.01
+  private static let highest = 0.80
+  private static let mostRatio = 64.0
+  /// So many ghost hits of one part in a row double the step.
+  private static let doubling = 8.0
+  private static let mostBoost = 4.0
+  /// The bounds for a new cache: its target has far to go and few ghost hits to follow.
+  private static let mostYoungBoost = 64.0
+  private static let leastYoungStep = 0.0001
+
+  init() {}
+
+  /// Takes over stored values, which may be damaged.
+  init(share: Double, window: Double, main: Double, run: UInt64, runPart: QueuePart) {
+    self.share =
+      share == 0 ? Self.first : share.clamped(to: Self.lowest...Self.highest, otherwise: Self.first)
+    self.window = window.clamped(to: 0...1e18, otherwise: 0)
+    self.main = main.clamped(to: 0...1e18, otherwise: 0)
+    self.run = min(run, Self.longestRun)
+    self.runPart = runPart
+  }
+
+  private static var longestRun: UInt64 { UInt64(mostYoungBoost * doubling) }
+
+  /// A key came back that takes `share` of the capacity, soon after its eviction from `part`.
+  ///
+  /// - Parameter youth: 1 for a new cache, near 0 for one that has evicted many times what it holds.
+  mutating func ghostHit(_ part: QueuePart, share size: Double, youth: Double) {
+    run = part == runPart ? min(run + 1, Self.longestRun) : 1
+    runPart = part
+    let (own, other) = part == .window ? (window, main) : (main, window)
+    let ratio = own > 0 ? min(Self.mostRatio, max(1, other / own)) : 1
+    let boost = min(
+      max(Self.mostBoost, Self.mostYoungBoost * youth), 1 + Double(run) / Self.doubling)
+    let step = max(0.5 * size, Self.leastYoungStep * youth) * ratio * boost
+    move(by: part == .window ? step : -step)
+  }
+
+  /// A ghost hit in a loop says nothing about the parts: a window above its first target shrinks, to leave main to the loop.
+  mutating func relax(share size: Double) {
+    if share > Self.first { share = max(share - 0.5 * size, Self.first) }
+  }
+
+  private mutating func move(by step: Double) {
+    share = min(max(share + step, Self.lowest), Self.highest)
+  }
+
+  mutating func evicted(from part: QueuePart, of entries: UInt64) {
+    let fade = 1 - 0.5 / Double(max(1, entries))
+    window *= fade
+    main *= fade
+    if part == .window { window += 1 } else { main += 1 }
   }
 }

@@ -44,9 +44,12 @@ extension SpaceBudget {
   ) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
     let isOver = { (writer: borrowing EntryWriter) in
-      rules.limits.exceeded(by: writer.counters.loaded(id)) != nil
+      rules.limits.exceeded(by: writer.context.counters.loaded(id)) != nil
     }
-    guard rules.limits.exceeded(by: try writer.counters(of: id)) != nil else { return }
+    guard
+      rules.limits.exceeded(
+        by: try writer.context.counters.counters(of: id, &writer.context.transaction)) != nil
+    else { return }
     var sweep = ExpirySweep(of: id, sparing: protected)
     try sweep.run(&writer, while: isOver)
     guard isOver(writer) else { return }
@@ -62,7 +65,7 @@ extension SpaceBudget {
     throw LarderError(
       .full,
       "namespace \(namespace.name) is full (\(rules.limits.words)), and nothing in it may be evicted"
-        + (refuses ? "" : ": \(writer.counters.loaded(id).pinned) entries are pinned"),
+        + (refuses ? "" : ": \(writer.context.counters.loaded(id).pinned) entries are pinned"),
       hint: refuses
         ? "remove entries, raise the limit, or let the namespace evict"
         : "unpin or remove entries, or raise the limit")
@@ -73,11 +76,11 @@ extension SpaceBudget {
   func makeRoomInStore(
     _ protected: ProtectedEntries, _ writer: inout EntryWriter
   ) throws(LarderError) {
-    guard exceededLimit(writer.state) != nil else { return }
-    let isOver = { (writer: borrowing EntryWriter) in exceededLimit(writer.state) != nil }
+    guard exceededLimit(writer.context.state) != nil else { return }
+    let isOver = { (writer: borrowing EntryWriter) in exceededLimit(writer.context.state) != nil }
     var sweep = ExpirySweep(of: nil, sparing: protected)
     try sweep.run(&writer, while: isOver)
-    guard let reason = exceededLimit(writer.state) else { return }
+    guard let reason = exceededLimit(writer.context.state) else { return }
     try evictInTurn(for: reason, protected, &writer, while: isOver)
     guard isOver(writer) else { return }
     sweep = ExpirySweep(of: nil, limit: .max, sparing: protected)
@@ -85,7 +88,7 @@ extension SpaceBudget {
     if isOver(writer) {
       throw LarderError(
         .full,
-        "\(writer.engine.environment.path) is full (\(limits.words)), and nothing in it may be evicted",
+        "\(writer.context.engine.environment.path) is full (\(limits.words)), and nothing in it may be evicted",
         hint: "remove or unpin entries, raise the limit, lower guarantees, or let namespaces evict")
     }
   }
@@ -96,16 +99,17 @@ extension SpaceBudget {
     _ writer: inout EntryWriter, while shouldContinue: (borrowing EntryWriter) -> Bool
   ) throws(LarderError) {
     guard shouldContinue(writer) else { return }
-    let fairShare = writer.engine.fairShare
+    let fairShare = writer.context.engine.fairShare
     var members = try evictable(&writer)
     while shouldContinue(writer), let member = fairShare.next(among: members) {
-      let counters = try writer.counters(of: member.id)
-      let limits = try writer.namespace(member.name)?.rules.limits ?? Limits()
+      let counters = try writer.context.counters.counters(
+        of: member.id, &writer.context.transaction)
+      let limits = try writer.directory.find(member.name, &writer.context)?.rules.limits ?? Limits()
       // A namespace may lose guaranteed bytes to its own writes.
       let isOwn = protected.written?.span.namespaceID == member.id
       let guaranteed = isOwn ? 0 : member.guaranteed
       let request = RoomRequest(
-        cause: .store(exceededLimit(writer.state) ?? reason), id: member.id, limits: limits,
+        cause: .store(exceededLimit(writer.context.state) ?? reason), id: member.id, limits: limits,
         left: 1, guaranteed: guaranteed, protected: protected)
       let removal =
         counters.entries == 0 || counters.bytes < guaranteed
@@ -120,11 +124,13 @@ extension SpaceBudget {
   }
 
   private func evictable(_ writer: inout EntryWriter) throws(LarderError) -> [FairShare.Member] {
-    let fairShare = writer.engine.fairShare
-    if let known = fairShare.members(at: writer.state.generation) { return known }
+    let fairShare = writer.context.engine.fairShare
+    if let known = fairShare.members(at: writer.context.state.generation) { return known }
     var members: [FairShare.Member] = []
-    for name in try writer.names() {
-      guard let namespace = try writer.namespace(name), namespace.rules.eviction != .refuse else {
+    for name in try writer.directory.names(&writer.context) {
+      guard let namespace = try writer.directory.find(name, &writer.context),
+        namespace.rules.eviction != .refuse
+      else {
         continue
       }
       members.append(
@@ -132,8 +138,8 @@ extension SpaceBudget {
           name: name, priority: namespace.rules.priority, eviction: namespace.rules.eviction,
           id: namespace.id, guaranteed: UInt64(clamping: namespace.rules.limits.guaranteed ?? 0)))
     }
-    if writer.counters.hasCommittedGeneration {
-      fairShare.remember(members, at: writer.state.generation)
+    if writer.context.counters.hasCommittedGeneration {
+      fairShare.remember(members, at: writer.context.state.generation)
     }
     return members
   }
@@ -167,7 +173,7 @@ extension SpaceBudget {
     }
     let request = RoomRequest(
       cause: .namespace, id: namespace.id, limits: rules.limits, protected: protected)
-    let minute = writer.now.milliseconds / 60_000
+    let minute = writer.context.now.milliseconds / 60_000
     _ = try withQueue(request, &writer) { queue throws(LarderError) in
       try queue.inserted(candidate, of: namespace.id, in: minute)
     }

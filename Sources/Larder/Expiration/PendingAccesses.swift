@@ -135,7 +135,7 @@ extension WriteBatch {
   /// An entry that has expired since its last use is fresh again, unless it was removed.
   @discardableResult
   mutating func flushAccessTimes(entries: Int, bytes: Int) throws(LarderError) -> Int {
-    let engine = writer.engine
+    let engine = writer.context.engine
     let taken = engine.uses.queue.take(entries)
     var size = 0
     var done = 0
@@ -154,10 +154,10 @@ extension WriteBatch {
     _ use: PendingAccesses.Use, of key: [UInt8]
   ) throws(LarderError) -> Int? {
     guard case .entry(let entry) = try writer.contents(of: key),
-      entry.header.version == use.version, try writer.isLive(entry.id)
+      entry.header.version == use.version, try writer.context.isLive(entry.id)
     else { return 0 }
     guard budget.spend(entry.recordCount, writer) else { return nil }
-    let moment = min(use.moment, writer.now.milliseconds)
+    let moment = min(use.moment, writer.context.now.milliseconds)
     return try writer.extend(entry, accessedAt: moment) ? entry.recordCount : 0
   }
 }

@@ -72,8 +72,8 @@ enum IndexKey {
     tag + [0] + entry
   }
 
-  /// Tags, too: the entries of an owner are a range. No tag begins with a 0. The owner is named by a hash of its entry key,
-  /// and a match is confirmed with the fields of the entry that is found.
+  /// Tags, too: the entries of an owner are a range. No tag begins with a 0. A hash of its entry key names the owner; the
+  /// fields of an entry that is found confirm the match.
   static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [0]
     bytes.reserveCapacity(9 + entry.count)

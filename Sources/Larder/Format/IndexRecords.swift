@@ -118,12 +118,12 @@ struct IndexedEntry {
 
   /// The entry's key in the database of entries, by way of the queue; nil if it has no record there, which only damage can cause.
   func entryKey(
-    in transaction: borrowing ReadTransaction, _ indexes: Indexes
+    in view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {
     if position == 0 { return pinned }
-    guard let region = try transaction.find(IndexKey.queue(position, in: id), in: indexes.queue)
-    else { return nil }
-    return id.prefix + transaction.bytes(of: region).copied
+    let key = IndexKey.queue(position, in: id)
+    guard let storedKey = try view.value(for: key.span, in: indexes.queue) else { return nil }
+    return id.prefix + storedKey.copied
   }
 
   /// The same in a write transaction, which can then remove the queue's record without another search.

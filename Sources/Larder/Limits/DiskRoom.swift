@@ -4,8 +4,8 @@ import LarderSystem
 /// The pages of a data file with a limit, as one batch may use them.
 ///
 /// A value takes pages, and every change takes copies of the pages it touches. The replaced pages are free only for the second
-/// commit after it. So a part of the file, the reserve, is kept free of entries: removals always find room in it, and a
-/// value can be stored before the pages of evicted entries become free.
+/// commit after it. So a part of the file, the reserve, is kept free of entries. Removals always find room in it, and a value
+/// can be stored before the pages of evicted entries become free.
 struct DiskRoom {
   /// The size of the file in bytes.
   let limit: Int
@@ -32,8 +32,8 @@ struct DiskRoom {
     self.available = available
   }
 
-  /// An upper estimate of the pages the batch has taken when it has changed so many of those that were used: leaves that were
-  /// split are half full, and neighbours of a changed page may be merged with it.
+  /// An upper estimate of the pages the batch has taken when it has changed so many of those that were used. Leaves that were
+  /// split are half full, and a changed page may be merged with its neighbours.
   func spent(changing pages: Int) -> Int {
     let new = valuePages + smallBytes * 2 / pageSize
     if new + smallBytes + pages == 0 { return 0 }

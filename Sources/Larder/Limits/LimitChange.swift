@@ -64,8 +64,8 @@ extension WriteBatch {
   ) throws(LarderError) -> LimitProgress {
     let found: KnownNamespace? =
       switch absence {
-      case .make: try writer.findOrMakeNamespace(name)
-      case .refuse: try writer.namespace(name)
+      case .make: try writer.directory.findOrMake(name, &writer.context)
+      case .refuse: try writer.directory.find(name, &writer.context)
       }
     guard var record = found?.record else { throw NamespaceName.absent(name) }
     let before = record.rules
@@ -79,9 +79,9 @@ extension WriteBatch {
     }
     let id = record.id
     let limits = rules.limits
-    let entries = try writer.counters(of: id).entries
+    let entries = try writer.context.counters.counters(of: id, &writer.context.transaction).entries
     let isOver = { (writer: borrowing EntryWriter) in
-      limits.exceeded(by: writer.counters.loaded(id)) != nil
+      limits.exceeded(by: writer.context.counters.loaded(id)) != nil
     }
     if isOver(writer) {
       var sweep = ExpirySweep(of: id, limit: most)
@@ -90,15 +90,13 @@ extension WriteBatch {
       request.keepsNewest = limits.entries != 0 && limits.bytes != 0
       try budget.evict(rules.eviction, request, &writer)
     }
-    let counters = try writer.counters(of: id)
+    let counters = try writer.context.counters.counters(of: id, &writer.context.transaction)
     let isStillOver = limits.exceeded(by: counters) != nil
     if isStillOver {
       record.rules.raise(
         entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes))
     }
-    try writer.withDirectory { [record] directory, all, transaction throws(LarderError) in
-      _ = try directory.store(record, named: name, &all, &transaction)
-    }
+    try writer.directory.store(record, named: name, &writer.context)
     guard isStillOver else { return .done }
     if counters.entries < entries { return .underWay }
     return .stuck(
@@ -114,7 +112,7 @@ extension WriteBatch {
   mutating func changeSettings(
     most: Int, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
-    var settings = try writer.settings()
+    var settings = try writer.directory.settings(&writer.context)
     let before = settings
     change(&settings)
     try settings.declared.validate()
@@ -123,32 +121,31 @@ extension WriteBatch {
     let wanted = settings.limits
     budget.change(to: wanted)
     try budget.checkGuarantees(of: nil, 0, &writer)
-    let (budget, entries) = (budget, writer.state.entries)
-    if let reason = budget.exceededLimit(writer.state) {
+    let (budget, entries) = (budget, writer.context.state.entries)
+    if let reason = budget.exceededLimit(writer.context.state) {
       var sweep = ExpirySweep(of: nil, limit: most)
-      try sweep.run(&writer) { writer in budget.exceededLimit(writer.state) != nil }
+      try sweep.run(&writer) { writer in budget.exceededLimit(writer.context.state) != nil }
       try budget.evictInTurn(for: reason, .none, &writer) { writer in
-        budget.exceededLimit(writer.state) != nil
-          && entries &- writer.state.entries < UInt64(most)
+        budget.exceededLimit(writer.context.state) != nil
+          && entries &- writer.context.state.entries < UInt64(most)
       }
     }
     let disk = try lowerDisk(to: wanted.disk, most: min(most, 100))
-    let isOver = budget.exceededLimit(writer.state) != nil || disk != nil
+    let isOver = budget.exceededLimit(writer.context.state) != nil || disk != nil
     if isOver {
       settings.raise(
-        entries: Int(clamping: writer.state.entries), bytes: Int(clamping: writer.state.bytes),
+        entries: Int(clamping: writer.context.state.entries),
+        bytes: Int(clamping: writer.context.state.bytes),
         disk: disk)
     }
     self.budget.change(to: settings.limits)
-    try writer.withDirectory { [settings] directory, all, transaction throws(LarderError) in
-      try directory.store(settings, &all, &transaction)
-    }
+    try writer.directory.store(settings, &writer.context)
     if !isOver { return .done }
-    if writer.state.entries < entries { return .underWay }
+    if writer.context.state.entries < entries { return .underWay }
     return .stuck(
       LarderError(
         .full,
-        "\(writer.engine.environment.path) holds \(writer.state.entries) entries and \(writer.state.bytes) bytes "
+        "\(writer.context.engine.environment.path) holds \(writer.context.state.entries) entries and \(writer.context.state.bytes) bytes "
           + "that may not be evicted: its limit of \(wanted.words) is not reached",
         hint: "remove or unpin entries, then set the limit again"))
   }
@@ -159,24 +156,25 @@ extension WriteBatch {
   ///   before anything can be removed from it.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
-    let engine = writer.engine
+    let engine = writer.context.engine
     let pages = limit / engine.pageSize
     let usable = pages - DiskRoom.reserve(of: pages, pageSize: engine.pageSize)
-    guard writer.usesMore(than: usable) else { return nil }
+    guard writer.context.usesMore(than: usable) else { return nil }
     let size = engine.environment.fileSize
-    let available = try writer.read { lmdb throws(LMDBError) in
+    let available = try writer.context.transaction.read { lmdb throws(LMDBError) in
       try lmdb.availablePages(upTo: DiskRoom.perStep, limit: size)
     }
-    let entries = writer.state.entries
-    for _ in 0..<4 where writer.state.garbage > 0 && writer.usesMore(than: usable) {
+    let entries = writer.context.state.entries
+    for _ in 0..<4 where writer.context.state.garbage > 0 && writer.context.usesMore(than: usable) {
       _ = try GarbageCollector.reclaim(limit: 64, &writer)
     }
     var sweep = ExpirySweep(of: nil, limit: most)
-    try sweep.run(&writer) { writer in writer.usesMore(than: usable) }
+    try sweep.run(&writer) { writer in writer.context.usesMore(than: usable) }
     try budget.evictInTurn(for: .evictedForDisk, .none, &writer) { writer in
-      entries &- writer.state.entries < UInt64(most) && writer.usesMore(than: usable)
+      entries &- writer.context.state.entries < UInt64(most)
+        && writer.context.usesMore(than: usable)
     }
-    if !writer.usesMore(than: usable) { return nil }
+    if !writer.context.usesMore(than: usable) { return nil }
     return max(limit, size + max(0, DiskRoom.perStep - available) * engine.pageSize)
   }
 }

@@ -78,11 +78,12 @@ struct RoomOnDisk {
       let step = try attemptOnce { batch in
         guard let disk = batch.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
-        let before = batch.writer.state.bytes
+        let before = batch.writer.context.state.bytes
         try batch.budget.lowerUse(
           to: most, forBytes: 0, keeping: kept, .none, &batch.writer)
         return (
-          Int(clamping: before &- batch.writer.state.bytes), !batch.writer.usesMore(than: most)
+          Int(clamping: before &- batch.writer.context.state.bytes),
+          !batch.writer.context.usesMore(than: most)
         )
       }
       let (freed, isDone) = step ?? (0, false)
@@ -157,5 +158,5 @@ struct RoomOnDisk {
 
 extension WriteBatch {
   /// Makes the transaction change something, so that its commit counts for the reuse of freed pages.
-  mutating func forceCommit() { writer.updateStore { $0.forcedCommits &+= 1 } }
+  mutating func forceCommit() { writer.context.counters.updateStore { $0.forcedCommits &+= 1 } }
 }

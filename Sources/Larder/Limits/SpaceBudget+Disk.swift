@@ -7,20 +7,21 @@ extension SpaceBudget {
   mutating func measureDisk(_ writer: inout EntryWriter) throws(LarderError) {
     guard let limit = limits.disk else { return }
     // Far from the limit no batch needs to count its pages.
-    let ample = DiskRoom.ample / writer.engine.pageSize
-    if try writer.read({ lmdb throws(LMDBError) in try lmdb.pagesBehindLast(limit: limit) > ample })
-    {
+    let ample = DiskRoom.ample / writer.context.engine.pageSize
+    if try writer.context.transaction.read({ lmdb throws(LMDBError) in
+      try lmdb.pagesBehindLast(limit: limit) > ample
+    }) {
       return
     }
-    let databases = writer.engine.indexes.all
-    let (available, used) = try writer.read { lmdb throws(LMDBError) in
+    let databases = writer.context.engine.indexes.all
+    let (available, used) = try writer.context.transaction.read { lmdb throws(LMDBError) in
       (
         try lmdb.availablePages(upTo: DiskRoom.enough, limit: limit),
         try lmdb.usedPages(of: databases)
       )
     }
     disk = DiskRoom(
-      limit: limit, pageSize: writer.engine.pageSize, available: available, used: used)
+      limit: limit, pageSize: writer.context.engine.pageSize, available: available, used: used)
   }
 
   /// Whether a checkpoint now would free pages that this batch may need.
@@ -34,12 +35,13 @@ extension SpaceBudget {
     for pages: Int = 0, keeping kept: Int = DiskRoom.kept, _ writer: borrowing EntryWriter
   ) -> Bool {
     guard let disk else { return true }
-    return disk.spent(changing: writer.transaction.changedPages) + pages + kept <= disk.available
+    return disk.spent(changing: writer.context.transaction.changedPages) + pages + kept
+      <= disk.available
   }
 
   /// The pages that the batch has taken so far, those of the value for which it makes room included.
   func pagesTaken(_ writer: borrowing EntryWriter) -> Int {
-    let spent = disk?.spent(changing: writer.transaction.changedPages) ?? 0
+    let spent = disk?.spent(changing: writer.context.transaction.changedPages) ?? 0
     return missingPages + min(spent, disk?.available ?? 0)
   }
 
@@ -47,12 +49,12 @@ extension SpaceBudget {
   func needsChunks(
     value: Int, recordCount: Int, _ writer: inout EntryWriter
   ) throws(LarderError) -> Bool {
-    let engine = writer.engine
+    let engine = writer.context.engine
     if let least = engine.chunksAbove, value > least { return true }
     guard let disk, value > engine.pageSize else { return false }
     let run = disk.pages(ofRecord: recordCount)
-    let spent = disk.spent(changing: writer.transaction.changedPages)
-    return try writer.read { lmdb throws(LMDBError) in
+    let spent = disk.spent(changing: writer.context.transaction.changedPages)
+    return try writer.context.transaction.read { lmdb throws(LMDBError) in
       // After other changes of this batch only the pages behind the last one are sure to be consecutive.
       spent == 0
         ? try !lmdb.hasRun(of: run, afterTaking: DiskRoom.branches, limit: disk.limit)
@@ -70,7 +72,7 @@ extension SpaceBudget {
     return true
   }
 
-  /// Makes room in the data file for an entry: cleared entries are reclaimed first, then expired ones are removed, then
+  /// Makes room in the data file for an entry. Cleared entries are reclaimed first, then expired ones are removed. Then
   /// namespaces evict at most twice the bytes of the entry and a little more.
   mutating func makeRoomOnDisk(
     for weight: EntryWeight, isChunked: Bool, _ protected: ProtectedEntries,
@@ -85,7 +87,7 @@ extension SpaceBudget {
     guard needed + DiskRoom.kept <= room.usable else {
       throw LarderError(
         .overLimit,
-        "a value of \(weight.size) bytes does not fit into \(writer.engine.environment.path), "
+        "a value of \(weight.size) bytes does not fit into \(writer.context.engine.environment.path), "
           + "which may have \(room.limit) bytes on disk",
         hint: "raise the store's disk limit, or store less")
     }
@@ -97,45 +99,34 @@ extension SpaceBudget {
     disk?.spend(pages: own, stored: weight.stored)
     guard hasPages(writer) else {
       isOverdrawn = true
-      throw writer.fail(LarderError(.full, "no room is left on disk"))
+      throw writer.context.transaction.fail(LarderError(.full, "no room is left on disk"))
     }
     missingPages = 0
   }
 
-  /// Evicts until no more than `pages` are used, or until as much was evicted as a write of so many bytes may cost, or until
-  /// this batch has only `kept` pages left.
+  /// Evicts until no more than `pages` are used. It stops earlier at the eviction that a write of so many bytes may cost, or
+  /// when this batch has only `kept` pages left.
   func lowerUse(
     to pages: Int, forBytes size: Int, keeping kept: Int, _ protected: ProtectedEntries,
     _ writer: inout EntryWriter
   ) throws(LarderError) {
     let shouldContinue = { (writer: borrowing EntryWriter) in
-      writer.usesMore(than: pages) && hasPages(keeping: kept, writer)
+      writer.context.usesMore(than: pages) && hasPages(keeping: kept, writer)
     }
     guard shouldContinue(writer) else { return }
-    for _ in 0..<64 where writer.state.garbage > 0 && shouldContinue(writer) {
+    for _ in 0..<64 where writer.context.state.garbage > 0 && shouldContinue(writer) {
       _ = try GarbageCollector.reclaim(limit: 16, &writer)
     }
     var sweep = ExpirySweep(of: nil, sparing: protected)
     try sweep.run(&writer, while: shouldContinue)
-    guard writer.state.garbage == 0, shouldContinue(writer) else { return }
-    let before = writer.state.bytes
+    guard writer.context.state.garbage == 0, shouldContinue(writer) else { return }
+    let before = writer.context.state.bytes
     // In a store of small entries a page becomes free only after many evictions. The reserve bridges that.
-    let isDeep = writer.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
+    let isDeep = writer.context.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
     try evictInTurn(for: .evictedForDisk, protected, &writer) { writer in
-      before &- writer.state.bytes < most && before >= writer.state.bytes && shouldContinue(writer)
-    }
-  }
-}
-
-extension EntryWriter {
-  /// Whether the databases use more than so many pages.
-  func usesMore(than pages: Int) -> Bool {
-    do {
-      return try transaction.usedPages(of: engine.indexes.all) > pages
-    } catch {
-      // The next change fails with the same error, and reports it.
-      return false
+      before &- writer.context.state.bytes < most && before >= writer.context.state.bytes
+        && shouldContinue(writer)
     }
   }
 }

@@ -38,11 +38,11 @@ struct SpaceBudget {
   /// Whether a limit of the store is reached but for a thirty-second.
   func isNearlyFull(_ writer: borrowing EntryWriter) -> Bool {
     if Limits(entries: limits.entries, bytes: limits.bytes)
-      .isNearlyReached(by: writer.state.entries, writer.state.bytes)
+      .isNearlyReached(by: writer.context.state.entries, writer.context.state.bytes)
     {
       return true
     }
-    return disk.map { writer.usesMore(than: $0.usable - $0.usable / 32) } ?? false
+    return disk.map { writer.context.usesMore(than: $0.usable - $0.usable / 32) } ?? false
   }
 }
 
@@ -55,16 +55,16 @@ extension SpaceBudget {
   func checkGuarantees(
     of changed: String?, _ guaranteed: Int, _ writer: inout EntryWriter
   ) throws(LarderError) {
-    guard let most = mostGuaranteed(pageSize: writer.engine.pageSize) else { return }
+    guard let most = mostGuaranteed(pageSize: writer.context.engine.pageSize) else { return }
     var sum = guaranteed
-    for name in try writer.names() where name != changed {
-      let own = try writer.namespace(name)?.rules.limits.guaranteed ?? 0
+    for name in try writer.directory.names(&writer.context) where name != changed {
+      let own = try writer.directory.find(name, &writer.context)?.rules.limits.guaranteed ?? 0
       sum = sum.addingReportingOverflow(own).overflow ? .max : sum + own
     }
     guard sum > most else { return }
     throw LarderError(
       .invalidArgument,
-      "\(sum) bytes would be guaranteed to namespaces, but \(writer.engine.environment.path) may hold \(most) bytes",
+      "\(sum) bytes would be guaranteed to namespaces, but \(writer.context.engine.environment.path) may hold \(most) bytes",
       hint: "guarantee less, or raise the store's limits")
   }
 
@@ -76,4 +76,43 @@ extension SpaceBudget {
     }
     return [limits.bytes, onDisk].compactMap { $0 }.min()
   }
+}
+
+/// The limit that an eviction is for, the namespace that evicts, and the entries that must stay.
+struct RoomRequest {
+  enum Cause {
+    /// The limits of the namespace.
+    case namespace
+    /// A limit of the store, for which this namespace was chosen to evict.
+    case store(RemovalReason)
+  }
+
+  var cause: Cause
+  var id: NamespaceID
+  var limits: Limits
+  /// The number of entries that may be evicted.
+  var left = Int.max
+  /// Bytes that the namespace must keep.
+  var guaranteed: UInt64 = 0
+  var protected = ProtectedEntries.none
+  /// Queue positions of entries that were found impossible to evict.
+  var skipped: Set<UInt64> = []
+  /// Whether the newest entry must stay, too.
+  var keepsNewest = false
+}
+
+/// Entries that an eviction must not remove: the one being written, and its owners.
+struct ProtectedEntries {
+  static let none = ProtectedEntries(written: nil, owners: [])
+
+  /// The entry key of the entry being written.
+  let written: [UInt8]?
+  /// The entry keys of its owners.
+  let owners: [[UInt8]]
+
+  func contains(_ entryKey: [UInt8]) -> Bool {
+    written == entryKey || owners.contains(entryKey)
+  }
+
+  var all: [[UInt8]] { (written.map { [$0] } ?? []) + owners }
 }

@@ -148,7 +148,7 @@ extension Store {
   /// accepted: the file does not grow any more, and shrinks when it is compacted.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/full`` if too much is pinned,
-  ///   and then the limit in force is what was reached; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
+  ///   and then the usage that was reached is the limit in force; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ limits: StoreLimits) throws(LarderError) {
     try checkWritable()
     try LimitChange(engine).changeSettings { settings in settings.declared = limits }

@@ -2,23 +2,23 @@ import LarderSystem
 
 /// Reads that load a missing or stale value.
 ///
-/// Each form exists twice: `value...` returns the value, `result...` returns a ``CacheResult``, which also tells where the
-/// value came from, its age, and what went wrong on the way.
+/// Each form exists twice: `value...` returns the value, `result...` returns a ``CacheResult``, which also has the source of
+/// the value, its age, and the error that was met on the way.
 ///
 /// Tasks of this process that ask for a key at the same time share one load and its outcome. A task that is cancelled
 /// stops waiting; when every waiting task is cancelled, so is the load. An error reaches every waiting task and is not
 /// stored. A load may load other keys inside its closure, but not its own, directly or through another key: that throws
 /// ``LarderError/Code/loadCycle``.
 ///
-/// A loaded value is returned at once and committed in the background, in order and before any later write of this process;
-/// this process's reads through a cache of the type find it meanwhile. ``CacheResult/isCommitted`` tells, and
+/// A loaded value is returned at once and committed in the background, in order and before any later write of this process.
+/// This process's reads through a cache of the type find it meanwhile. ``CacheResult/isCommitted`` tells, and
 /// ``LoadOptions/waitsForCommit`` waits. A value that cannot be stored is returned as well; ``CacheResult/error`` or
-/// ``LoadOptions/onBackgroundError`` tells why. A write of the key that is committed during the load wins: the loaded value
-/// is then returned and not stored.
+/// ``LoadOptions/onBackgroundError`` tells why. A write of the key that is committed during the load wins: the loaded value is
+/// then returned and not stored.
 ///
-/// All of them throw the error of `load` if no stored value may be served in its place,
-/// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if nothing is stored, and
-/// ``LarderError/Code/timedOut`` if the load exceeded ``LoadOptions/timeout``.
+/// All of them throw the error of `load` if no stored value may be served in its place. They throw
+/// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if nothing is stored, and ``LarderError/Code/timedOut`` if
+/// the load exceeded ``LoadOptions/timeout``.
 extension Cache {
   /// The value under `key`; if it is not fresh, the value that `load` returns, which is stored.
   ///
@@ -139,20 +139,20 @@ extension Cache {
             age: max(.zero, written.duration(to: namespace.engine.clock.now))))
       }
       let lookup = try lookUpForRead(key)
-      if LoadDecision(lookup, options) == .use { return .known(result(lookup)) }
+      if LoadDecision(lookup.found, options) == .use { return .known(result(lookup)) }
       return .needsLoad(after: lookup)
     }
   }
 
-  /// The value of a request that ``stored(_:_:)`` did not have: the loaded one, or the stored one if the load fails or runs in
-  /// the background; nil if the load finds none.
+  /// The value of a request that ``stored(_:_:)`` did not have; nil if the load finds none. It is the loaded one, or the stored
+  /// one if the load fails or runs in the background.
   package func result(
     after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
   ) async throws -> CacheResult<Value>? {
     let loading = CacheLoad(cache: self, key: key, options: options, load: load)
     guard let lookup else { return try await loading.join(after: nil) }
-    switch LoadDecision(lookup, options) {
+    switch LoadDecision(lookup.found, options) {
     case .use:
       return result(lookup)
     case .useAndRefresh:
@@ -175,13 +175,13 @@ extension Cache {
 
   /// The stored value as a result; nil for a negative entry.
   func result(_ lookup: CacheLookup<Value>) -> CacheResult<Value>? {
-    guard let entry = lookup.entry, let value = lookup.value else { return nil }
+    guard let entry = lookup.found.entry, let value = lookup.value else { return nil }
     if entry.state != .fresh { namespace.handle.countServed() }
     let written = Timestamp(milliseconds: entry.header.written)
     return CacheResult(
       value: value,
-      source: entry.state != .fresh ? .stale : lookup.isFromMemory ? .memory : .disk,
-      age: max(.zero, written.duration(to: lookup.now)))
+      source: entry.state != .fresh ? .stale : lookup.found.isFromMemory ? .memory : .disk,
+      age: max(.zero, written.duration(to: lookup.found.now)))
   }
 
   private func notStored(_ key: [UInt8]) -> LarderError {

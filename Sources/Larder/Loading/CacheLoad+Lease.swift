@@ -51,10 +51,10 @@ extension CacheLoad {
       case .reload: turn.lookup.value = nil
       case .revalidate:
         // Another process has asked the origin since this load began.
-        turn.isAnswered = first.map { turn.lookup.isChanged(since: $0) } ?? false
+        turn.isAnswered = first.map { turn.lookup.found.isChanged(since: $0.found) } ?? false
       case .standard, .cacheElseLoad, .cacheOnly:
         // Another load of the key may have ended just before this one began.
-        turn.isAnswered = LoadDecision(turn.lookup, options) == .use
+        turn.isAnswered = LoadDecision(turn.lookup.found, options) == .use
       }
       if turn.isAnswered { lease?.end() }
       return turn
@@ -72,9 +72,9 @@ extension Cache {
   }
 }
 
-extension CacheLookup {
+extension EntryLookup {
   /// Whether the entry was written, or its lifetime began again, after `other` was looked up.
-  fileprivate func isChanged(since other: CacheLookup) -> Bool {
+  fileprivate func isChanged(since other: EntryLookup) -> Bool {
     guard let header = entry?.header, entry?.state == .fresh else { return false }
     guard let before = other.entry?.header else { return true }
     return header.version != before.version || header.expires != before.expires

@@ -118,7 +118,9 @@ extension WriteBatch {
   fileprivate mutating func renew(
     _ key: [UInt8], _ base: BaseVersion, in namespace: String, _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {
-    guard try living(key.span, in: namespace)?.header.version == base.version else { return false }
+    guard try writer.living(key.span, in: namespace)?.header.version == base.version else {
+      return false
+    }
     return try reschedule(
       key.span, in: namespace, expires: attributes.expires, stale: attributes.stale)
   }
@@ -129,7 +131,7 @@ extension WriteBatch {
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {
     guard try isSameNamespace(base, namespace) else { return false }
-    guard let present = try living(key.span, in: namespace) else { return true }
+    guard let present = try writer.living(key.span, in: namespace) else { return true }
     return present.header.version == base.version
   }
 
@@ -138,6 +140,6 @@ extension WriteBatch {
     _ base: BaseVersion, _ namespace: String
   ) throws(LarderError) -> Bool {
     if base.id == .store { return true }
-    return try writer.namespace(namespace)?.id == base.id
+    return try writer.directory.find(namespace, &writer.context)?.id == base.id
   }
 }

@@ -160,9 +160,9 @@ struct CacheLoad<Value: Sendable>: Sendable {
     try Task.checkCancellation()
     switch outcome {
     case .value(let value):
-      return store(value, options.attributes(codec: cache.codecID), lookup.base)
+      return store(value, options.attributes(codec: cache.codecID), lookup.found.base)
     case .stored(let value, let attributes):
-      return store(value, merged(attributes), lookup.base)
+      return store(value, merged(attributes), lookup.found.base)
     case .unchanged:
       guard let known else {
         throw LarderError(
@@ -170,9 +170,9 @@ struct CacheLoad<Value: Sendable>: Sendable {
           "the load of \(Key(key)) says that the value is unchanged, but none was stored",
           hint: "return a value where the load is told of none")
       }
-      return renew(known, lookup.base)
+      return renew(known, lookup.found.base)
     case .absent:
-      return try storeAbsence(lookup.base)
+      return try storeAbsence(lookup.found.base)
     }
   }
 
@@ -192,7 +192,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
 extension CacheLookup {
   /// The stored value for the load's closure.
   fileprivate var cachedValue: CachedValue<Value>? {
-    guard let entry, let value else { return nil }
+    guard let entry = found.entry, let value else { return nil }
     return CachedValue(
       value: value, written: Timestamp(milliseconds: entry.header.written),
       entityTag: entry.fields?[.entityTag], lastModified: entry.fields?[.lastModified],
@@ -203,6 +203,6 @@ extension CacheLookup {
   /// lookup's snapshot.
   func mayUse(_ load: InFlightLoad<LoadedValue<Value>>) -> Bool {
     guard let loaded = load.value else { return true }
-    return loaded.isNewer(than: base, snapshot: snapshot, now: now)
+    return loaded.isNewer(than: found.base, snapshot: found.snapshot, now: found.now)
   }
 }

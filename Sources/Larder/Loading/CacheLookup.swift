@@ -1,18 +1,23 @@
 import LMDB
 import LarderSystem
 
-/// One lookup by a caller that may load the value.
-package struct CacheLookup<Value: Sendable> {
-  /// The entry; nil if there is nothing under the key, or nothing that can be decoded.
+/// One lookup of a cache: the entry, and whether its value is in memory.
+struct EntryLookup {
+  /// The entry; nil if nothing is stored under the key, or nothing that can be decoded.
   var entry: CachedEntry?
-  /// Nil for an entry that says there is no value.
-  var value: Value?
   var isFromMemory = false
   var base: BaseVersion
   /// The commit that the lookup saw.
   var snapshot: UInt64
-  /// When it was looked up.
+  /// The time of the lookup; without meaning for a mere value.
   var now: Timestamp
+}
+
+/// One lookup by a caller that may load the value.
+package struct CacheLookup<Value: Sendable> {
+  var found: EntryLookup
+  /// Nil for an entry that says there is no value.
+  var value: Value?
 }
 
 /// The version that a load would replace.
@@ -41,7 +46,7 @@ extension Cache {
 
   /// The lookup of a caller, which statistics and the eviction policy count as a read.
   func lookUpForRead(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
-    try lookUp(key, for: .read)
+    try lookUp(key, for: .request)
   }
 
   /// The lookup of a load: it does not count, and reads what the entry has beside the value.
@@ -49,64 +54,94 @@ extension Cache {
     try lookUp(key, for: .load)
   }
 
-  /// One lookup. A value in memory that is still the entry's is not decoded again.
   private func lookUp(
     _ key: Span<UInt8>, for purpose: LookupPurpose
   ) throws -> CacheLookup<Value> {
+    var value: Value?
+    let found = try lookUp(key, &value, in: namespace.engine.beginRead(), for: purpose) {
+      decodeCounting($0)
+    }
+    return CacheLookup(found: found, value: value)
+  }
+
+  /// One lookup: it shows that the value in memory is still the entry's, or lends the bytes to decode.
+  ///
+  /// The value is apart from the result, because the type of the result would have to be looked up at each read.
+  ///
+  /// - Parameter value: gets the value; nil before.
+  @inline(__always)
+  func lookUp(
+    _ key: Span<UInt8>, _ value: inout Value?, in transaction: borrowing ReadTransaction,
+    for purpose: LookupPurpose, _ decode: (Span<UInt8>) throws -> Value?
+  ) throws -> EntryLookup {
     let engine = namespace.engine
     let item = memory?.item(key)
-    let transaction = try engine.beginRead()
     let id = try engine.reader.identify(namespace.handle, in: transaction)
-    var lookup = CacheLookup<Value>(
-      base: BaseVersion(id: id), snapshot: transaction.id, now: engine.clock.now)
-    var size = 0
-    var isUndecodable = false
+    var lookup = EntryLookup(
+      base: BaseVersion(id: id), snapshot: transaction.id,
+      now: purpose == .value ? Timestamp(milliseconds: 0) : engine.clock.now)
+    var size: Int?
     func isKnown(_ entry: CachedEntry) -> Bool {
+      lookup.entry = entry
       lookup.isFromMemory =
         entry.state == .fresh
-        && item?.isValue(of: entry.header, id: entry.id, at: engine.clock.coarseNow) ?? false
+        && item?.isValue(of: entry.header, id: id, at: engine.clock.coarseNow) ?? false
       return lookup.isFromMemory
     }
-    func decode(_ bytes: Span<UInt8>) {
+    func take(_ bytes: Span<UInt8>) throws {
+      if purpose != .load { memory?.countMiss() }
       size = bytes.count
-      lookup.value = decodeCounting(bytes)
-      isUndecodable = lookup.value == nil
+      value = try decode(bytes)
     }
-    let entry =
-      switch purpose {
-      case .read:
-        try engine.reader.lendCounted(
-          key, of: namespace.handle, id: id, in: transaction,
-          recordsAccess: !namespace.store.isReadOnly, unless: isKnown, decode)
-      case .load:
-        try engine.reader.lendWithFields(key, id: id, in: transaction, unless: isKnown, decode)
-      }
-    guard let entry else { return lookup }
-    lookup.base.version = entry.header.version
-    if isUndecodable { return lookup }
-    lookup.entry = entry
-    if lookup.isFromMemory, let item {
-      if purpose == .read { memory?.confirm(item, entry.header, snapshot: transaction.id) }
-      lookup.value = unbox(item)
-    } else if purpose == .read, entry.state == .fresh, let value = lookup.value {
-      memory?.countMiss()
+    let recordsAccess = !namespace.store.isReadOnly
+    switch purpose {
+    case .value:
+      try engine.reader.lend(
+        key, of: namespace.handle, id: id, in: transaction, recordsAccess: recordsAccess,
+        unless: { isKnown(CachedEntry(id: id, header: $0, state: .fresh)) }, take)
+    case .request:
+      lookup.entry = try engine.reader.lendCounted(
+        key, of: namespace.handle, id: id, in: transaction, recordsAccess: recordsAccess,
+        unless: isKnown, take)
+    case .load:
+      lookup.entry = try engine.reader.lendWithFields(
+        key, id: id, in: transaction, unless: isKnown, take)
+    }
+    lookup.base.version = lookup.entry?.header.version
+    if lookup.isFromMemory, let item, let entry = lookup.entry {
+      if purpose != .load { memory?.confirm(item, entry.header, snapshot: lookup.snapshot) }
+      value = unbox(item)
+      return lookup
+    }
+    if size != nil, value == nil { lookup.entry = nil }
+    guard purpose != .load, let memory else { return lookup }
+    if size == nil { memory.countMiss() }
+    if let size, let entry = lookup.entry, entry.state == .fresh, let value {
       engine.followMemoryLimit(in: transaction)
       keep(
-        value, for: key, size: size, id: entry.id, header: entry.header,
-        snapshot: transaction.id)
+        value, for: key, size: size, id: id, header: entry.header, snapshot: lookup.snapshot)
+    } else if let item {
+      memory.remove(item)
     }
     return lookup
   }
 }
 
 /// The reason of a lookup.
-private enum LookupPurpose { case read, load }
+enum LookupPurpose {
+  /// A read of the value, if it is fresh.
+  case value
+  /// A read that may be followed by a load: it also finds stale and negative entries.
+  case request
+  /// The load itself.
+  case load
+}
 
 /// The stored result of a request, or the lookup after which a load begins.
 package enum StoredResult<Value: Sendable> {
   /// The result of the request; nil if the store says that there is no value.
   case known(CacheResult<Value>?)
-  /// The request needs a load, be it in the background. There was no lookup for a request that reads nothing from the store.
+  /// The request needs a load, perhaps in the background. A request that reads nothing from the store had no lookup.
   case needsLoad(after: CacheLookup<Value>?)
 }
 
@@ -118,7 +153,7 @@ enum LoadDecision: Equatable {
   case load(isFallback: Bool)
   case fail
 
-  init<Value>(_ lookup: CacheLookup<Value>, _ options: LoadOptions) {
+  init(_ lookup: EntryLookup, _ options: LoadOptions) {
     guard let entry = lookup.entry else {
       self = options.policy == .cacheOnly ? .fail : .load(isFallback: false)
       return

@@ -85,6 +85,6 @@ public enum LoadOutcome<Value: Sendable>: Sendable {
   case stored(Value, EntryAttributes)
   /// The stored value is still current, and its lifetime starts again. An error without a stored value.
   case unchanged
-  /// There is no such value.
+  /// The origin has no such value.
   case absent
 }

@@ -8,8 +8,8 @@ package struct CopyTerms: Sendable {
   package var origin: Origin
   /// The error that the result reports, such as that of a tier that cannot be reached.
   package var error: (any Error)?
-  /// Called in the transaction that would store the value: whether it may be stored there. The rule of
-  /// other loads, that no other version was written meanwhile, does not apply.
+  /// Whether the value may be stored, asked in the transaction that would store it. The rule of other loads, that no other
+  /// version was written meanwhile, does not apply.
   package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
 
   package init(

@@ -11,21 +11,18 @@ protocol AnyInFlightLoad: AnyObject, Sendable {
 
 /// One load of one key, and the callers that wait for its outcome.
 ///
-/// The load runs as long as a caller waits for it or it is detached. It is cancelled when the last caller is cancelled.
+/// The load runs as long as a caller waits for it or it is detached. The cancellation of the last caller cancels it.
 package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
-    var nextPlace: UInt64 = 0
     /// Callers that have joined, whether or not they wait yet.
     var callers = 0
-    var waiting: [UInt64: CheckedContinuation<Outcome, any Error>] = [:]
-    /// Callers that were cancelled before they waited.
-    var cancelled: Set<UInt64> = []
     var outcome: Result<Outcome, any Error>?
     var task: Task<Void, Never>?
     var isDetached: Bool
     var isAbandoned = false
   }
   private let state: Mutex<State>
+  private let waiters = Waiters<Result<Outcome, any Error>>()
 
   /// - Parameter isDetached: whether the load runs on when no caller waits.
   init(isDetached: Bool) { state = Mutex(State(isDetached: isDetached)) }
@@ -54,13 +51,12 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   /// Resumes every caller with the outcome. Only the first outcome counts; it is returned.
   @discardableResult
   func complete(_ outcome: Result<Outcome, any Error>) -> Result<Outcome, any Error> {
-    let (waiting, first) = state.withLock { state in
+    let first = state.withLock { state in
       let first = state.outcome ?? outcome
       state.outcome = first
-      defer { state.waiting = [:] }
-      return (Array(state.waiting.values), first)
+      return first
     }
-    for continuation in waiting { continuation.resume(with: first) }
+    waiters.resume(with: first)
     return first
   }
 
@@ -70,51 +66,37 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     state.withLock { $0.task }?.cancel()
   }
 
-  /// Adds a caller and returns its place; nil if every earlier caller has given up, so that the load is being cancelled.
-  func join() -> UInt64? {
+  /// Adds a caller, which then waits or leaves; false if every earlier caller has given up, so that the load is being cancelled.
+  func join() -> Bool {
     state.withLock { state in
-      if state.isAbandoned { return nil }
-      state.nextPlace += 1
+      if state.isAbandoned { return false }
       state.callers += 1
-      return state.nextPlace
+      return true
     }
   }
 
-  /// Waits for the outcome in a place that ``join()`` returned.
+  /// Waits for the outcome after ``join()``.
   ///
-  /// A task that is cancelled gives its place up. If it was the last one, `abandon` is called before the load is cancelled.
-  func wait(_ place: UInt64, abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation {
-        (continuation: CheckedContinuation<Outcome, any Error>) in
-        let outcome = state.withLock { state -> Result<Outcome, any Error>? in
-          if state.cancelled.remove(place) != nil { return .failure(CancellationError()) }
-          if let outcome = state.outcome { return outcome }
-          state.waiting[place] = continuation
-          return nil
-        }
-        if let outcome { continuation.resume(with: outcome) }
-      }
-    } onCancel: {
-      leave(place, abandon: abandon)
-    }
+  /// A task that is cancelled leaves. If it was the last caller, `abandon` is called before the load is cancelled.
+  func wait(abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
+    let outcome = await waiters.wait(
+      unless: { state.withLock { $0.outcome } }, onCancel: { leave(abandon: abandon) })
+    guard let outcome else { throw CancellationError() }
+    return try outcome.get()
   }
 
-  /// Gives a place up; its caller, if it waits, gets a `CancellationError`.
-  func leave(_ place: UInt64, abandon: () -> Void) {
-    let (continuation, isLast) = state.withLock { state in
-      let continuation = state.waiting.removeValue(forKey: place)
-      if continuation == nil { state.cancelled.insert(place) }
+  /// A caller gives up.
+  func leave(abandon: () -> Void) {
+    let isLast = state.withLock { state in
       state.callers -= 1
       let isLast = state.callers == 0 && !state.isDetached && state.outcome == nil
       if isLast { state.isAbandoned = true }
-      return (continuation, isLast)
+      return isLast
     }
     if isLast {
       abandon()
       state.withLock { $0.task }?.cancel()
     }
-    continuation?.resume(throwing: CancellationError())
   }
 }
 

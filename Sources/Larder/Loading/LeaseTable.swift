@@ -22,7 +22,7 @@ struct LeaseTable {
     case held
     /// Another key's lease.
     case occupied
-    /// There is no file that can be written.
+    /// No file can be written.
     case unavailable
   }
 

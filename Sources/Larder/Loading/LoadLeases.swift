@@ -92,7 +92,7 @@ final class LoadLeases: Sendable {
 
   /// The same for a load that has waited for another process's.
   ///
-  /// A lease that was ended without a usable value lets all that waited load at once, each for itself: an origin that fails
+  /// A lease that was ended without a usable value lets all that waited load at once, each for itself. An origin that fails
   /// slowly would otherwise make them wait one after the other.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
     switch table.standing(hash, at: now) {

@@ -138,8 +138,8 @@ final class LoadWrites: Sendable {
 }
 
 extension StoreEngine {
-  /// Waits for the commit of every value that was loaded before, so that the caller's own write or count comes after it.
-  /// Inside a write there is nothing to wait for: the queue is served after it. In a forked child nobody commits them.
+  /// Waits for the commit of every value that was loaded before, so that the caller's own write or count comes after it. Inside
+  /// a write there is nothing to wait for: the queue is served after it. A forked child has no thread that commits them.
   func awaitLoadWrites() {
     if !environment.isForked, !environment.isWriting, !loadWrites.isEmpty { loadWrites.wait() }
   }

@@ -61,8 +61,8 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   /// - Parameters:
   ///   - concurrency: how many loads run at a time, 1 or more.
   ///   - clock: the clock that pauses are measured by, usually that of the store.
-  ///   - pause: how long each of the concurrent loads waits before the next one, given how many keys are done. There is no
-  ///     pause after a key that was present.
+  ///   - pause: how long each of the concurrent loads waits before the next one, given how many keys are done. A key that was
+  ///     present needs no pause.
   ///   - load: returns whether there was anything to load. An error it throws is the outcome of that key.
   public init(
     _ keys: some Sequence<Key>, concurrency: Int = 2, clock: any LarderClock = SystemClock(),

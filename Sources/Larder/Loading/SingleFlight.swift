@@ -37,38 +37,38 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     {
       throw LoadCycle()
     }
-    let (load, place) = enter(name, joins: joins, start: start)
-    guard let caller, !load.isComplete else { return try await wait(load, place, name) }
+    let load = enter(name, joins: joins, start: start)
+    guard let caller, !load.isComplete else { return try await wait(load, name) }
     guard LoadDependencies.add(from: caller, to: load) else {
-      load.leave(place) { remove(load, name) }
+      load.leave { remove(load, name) }
       throw LoadCycle()
     }
     defer { LoadDependencies.remove(from: caller, to: load) }
-    return try await wait(load, place, name)
+    return try await wait(load, name)
   }
 
   private func wait<Outcome: Sendable>(
-    _ load: InFlightLoad<Outcome>, _ place: UInt64, _ name: Name
+    _ load: InFlightLoad<Outcome>, _ name: Name
   ) async throws -> Outcome {
-    try await load.wait(place) { self.remove(load, name) }
+    try await load.wait { self.remove(load, name) }
   }
 
   private func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
-  ) -> (load: InFlightLoad<Outcome>, place: UInt64) {
-    let (load, place, isNew) = loads.withLock { loads in
+  ) -> InFlightLoad<Outcome> {
+    let (load, isNew) = loads.withLock { loads in
       if let running = loads[name] as? InFlightLoad<Outcome>, joins(running),
-        let place = running.join()
+        running.join()
       {
-        return (running, place, false)
+        return (running, false)
       }
       let load = InFlightLoad<Outcome>(isDetached: false)
       loads[name] = load
-      guard let place = load.join() else { preconditionFailure("a new load has no callers yet") }
-      return (load, place, true)
+      guard load.join() else { preconditionFailure("a new load has no callers yet") }
+      return (load, true)
     }
     if isNew { start(load) }
-    return (load, place)
+    return load
   }
 
   /// The load of that name, whether it runs or its value is being committed.
@@ -102,10 +102,9 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   /// A place among the callers of a load that another task runs.
   package struct Joined<Outcome: Sendable>: Sendable {
     fileprivate let load: InFlightLoad<Outcome>
-    fileprivate let place: UInt64
 
     /// Waits for the outcome; throws `CancellationError` if the task is cancelled.
-    package func outcome() async throws -> Outcome { try await load.wait(place) {} }
+    package func outcome() async throws -> Outcome { try await load.wait {} }
   }
 
   /// Joins the load `name`. Nil makes the caller the one that runs it, which must call ``complete(_:with:)`` once.
@@ -113,8 +112,8 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     -> Joined<Outcome>?
   {
     loads.withLock { loads in
-      if let load = loads[name] as? InFlightLoad<Outcome>, let place = load.join() {
-        return Joined(load: load, place: place)
+      if let load = loads[name] as? InFlightLoad<Outcome>, load.join() {
+        return Joined(load: load)
       }
       loads[name] = InFlightLoad<Outcome>(isDetached: true)
       return nil

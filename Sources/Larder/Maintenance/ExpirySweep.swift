@@ -71,7 +71,7 @@ struct ExpirySweep {
     while shouldContinue: (borrowing EntryWriter) -> Bool = { _ in true }
   ) throws(LarderError) -> RemovalResult {
     var removal = RemovalResult()
-    guard writer.state.mayBeDue(at: writer.now) else {
+    guard writer.context.state.mayBeDue(at: writer.context.now) else {
       isDone = true
       return removal
     }
@@ -80,7 +80,8 @@ struct ExpirySweep {
     for due in found where shouldContinue(writer) {
       switch due {
       case .entry(let indexed): removal += try remove(indexed, &writer)
-      case .damaged(let key): try remove(record: key, &writer)
+      case .damaged(let key):
+        try writer.context.transaction.remove(key, from: writer.context.engine.indexes.deadlines)
       }
     }
     left -= found.count
@@ -89,7 +90,7 @@ struct ExpirySweep {
       isDone = true
       if id == nil {
         let next = UInt64(clamping: try earliestIndexed(&writer))
-        writer.updateStore { $0.nextDue = next }
+        writer.context.counters.updateStore { $0.nextDue = next }
       }
     }
     return removal
@@ -98,25 +99,25 @@ struct ExpirySweep {
   private func remove(
     _ indexed: IndexedEntry, _ writer: inout EntryWriter
   ) throws(LarderError) -> RemovalResult {
-    let indexes = writer.engine.indexes
-    if let entryKey = try writer.change({ lmdb throws(LMDBError) in
+    let indexes = writer.context.engine.indexes
+    if let entryKey = try writer.context.transaction.change({ lmdb throws(LMDBError) in
       try indexed.entryKey(in: &lmdb, indexes)
     }) {
       // The write in progress has read the entry, and indexes it itself.
       if protected.contains(entryKey) { return RemovalResult() }
-      let isLive = try writer.isLive(indexed.id)
+      let isLive = try writer.context.isLive(indexed.id)
       switch try writer.contents(of: entryKey) {
       case .entry(let entry) where indexed.leads(to: entry.header):
         if !isLive {
           try writer.erase(entry)
           return RemovalResult()
         }
-        if entry.header.state(at: writer.now.milliseconds) == .expired {
+        if entry.header.state(at: writer.context.now.milliseconds) == .expired {
           if try writer.ownsProtected(entry.entryKey, protected) { return RemovalResult() }
           try writer.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
-        if try writer.indexAgain(entry) { return RemovalResult() }
+        if try indexAgain(entry, &writer) { return RemovalResult() }
       case .damaged where isLive:
         // It cannot be read, and no later sweep would find it.
         try writer.removeDamaged(entryKey)
@@ -125,27 +126,33 @@ struct ExpirySweep {
       }
     }
     // The index leads to no entry.
-    try writer.removeDeadline(of: indexed)
+    try writer.indexes.removeDeadline(of: indexed, &writer.context.transaction)
     return RemovalResult()
   }
 
-  private func remove(record key: [UInt8], _ writer: inout EntryWriter) throws(LarderError) {
-    let deadlines = writer.engine.indexes.deadlines
-    try writer.withTransaction { transaction throws(LarderError) in
-      _ = try transaction.remove(key, from: deadlines)
-    }
+  /// Indexes an entry under its end, after its old index record came due.
+  ///
+  /// - Returns: false if its record is damaged.
+  private func indexAgain(
+    _ entry: StoredEntry, _ writer: inout EntryWriter
+  ) throws(LarderError) -> Bool {
+    try writer.indexes.removeDeadline(
+      entry.header, of: entry.entryKey, &writer.context.transaction)
+    return try writer.reschedule(
+      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil,
+      idle: entry.fields.idle, isIndexed: false)
   }
 
   /// The next entries that are due, and records too damaged to say when. At a record that is not due it skips to the next
   /// namespace.
   func due(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> [Due] {
-    try writer.flushIndexes()
-    let deadlines = writer.engine.indexes.deadlines
-    let now = writer.now.milliseconds
+    try writer.indexes.flush(to: &writer.context.transaction)
+    let deadlines = writer.context.engine.indexes.deadlines
+    let now = writer.context.now.milliseconds
     let (only, position) = (id, position)
     let prefix = only?.prefix ?? []
     let start = position?.record ?? prefix
-    return try writer.read { lmdb throws(LMDBError) in
+    return try writer.context.transaction.read { lmdb throws(LMDBError) in
       var found: [Due] = []
       var cursor = try lmdb.cursor(in: deadlines)
       var record = try cursor.seek(start.span)
@@ -174,9 +181,9 @@ struct ExpirySweep {
 
   /// The earliest time in the index, of all namespaces; ``EntryHeader/never`` if it is empty. O(namespaces).
   private func earliestIndexed(_ writer: inout EntryWriter) throws(LarderError) -> Int64 {
-    try writer.flushIndexes()
-    let deadlines = writer.engine.indexes.deadlines
-    return try writer.read { lmdb throws(LMDBError) in
+    try writer.indexes.flush(to: &writer.context.transaction)
+    let deadlines = writer.context.engine.indexes.deadlines
+    return try writer.context.transaction.read { lmdb throws(LMDBError) in
       var earliest = EntryHeader.never
       var cursor = try lmdb.cursor(in: deadlines)
       var record = try cursor.first()
@@ -191,17 +198,5 @@ struct ExpirySweep {
       }
       return earliest
     }
-  }
-}
-
-extension EntryWriter {
-  /// Indexes an entry under its end, after its old index record came due.
-  ///
-  /// - Returns: false if its record is damaged.
-  fileprivate mutating func indexAgain(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    try indexes.removeDeadline(entry.header, of: entry.entryKey, &transaction)
-    return try reschedule(
-      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil,
-      idle: entry.fields.idle, isIndexed: false)
   }
 }

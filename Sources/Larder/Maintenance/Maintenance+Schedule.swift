@@ -82,7 +82,8 @@ extension Maintenance {
     try store.checkWritable()
     if !isRetry {
       let isMine = try store.engine.commit { batch in
-        guard remaining(of: batch.writer.state, at: batch.writer.now) == .zero else { return false }
+        guard remaining(of: batch.writer.context.state, at: batch.writer.context.now) == .zero
+        else { return false }
         batch.recordMaintenance()
         return true
       }
@@ -123,8 +124,8 @@ extension Maintenance {
 extension WriteBatch {
   /// Tells other processes that this one begins its maintenance now.
   mutating func recordMaintenance() {
-    let now = UInt64(clamping: writer.now.milliseconds)
-    writer.updateStore { $0.maintained = now }
+    let now = UInt64(clamping: writer.context.now.milliseconds)
+    writer.context.counters.updateStore { $0.maintained = now }
   }
 }
 

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Maintains a store at intervals: removes expired entries, reclaims the space of cleared namespaces, writes the counts of
-/// this process's reads, samples the hit rate for the shell's `report`, and frees the reader slots of processes that have died.
+/// Maintains a store at intervals: removes expired entries, reclaims the space of cleared namespaces, and writes the counts of
+/// this process's reads. It also samples the hit rate for the shell's `report`, and frees the reader slots of processes that
+/// have died.
 ///
 ///     let maintenance = try Maintenance(of: store, every: .hours(1))
 ///     maintenance.start()
@@ -33,7 +34,7 @@ public final class Maintenance: Sendable {
   let onRun: (@Sendable (Report) -> Void)?
   let onError: (@Sendable (LarderError) -> Void)?
   let state = Mutex(State())
-  /// Held during a run.
+  /// A run holds it.
   let running = Mutex<Void>(())
 
   struct State {

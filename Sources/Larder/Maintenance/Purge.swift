@@ -8,9 +8,9 @@ extension Store {
   /// O(namespaces + expired entries); O(1) when nothing is due. It works in transactions of 500 entries, between which
   /// other writers get their turn.
   ///
-  /// If the clock is more than a day ahead of the last write or purge, and the process was not running all that time,
-  /// nothing is removed and ``RemovalResult/skippedAfterClockJump`` is set. A second purge at least a minute later removes
-  /// what has expired by that clock. So a clock that jumps for a moment costs nothing.
+  /// A clock more than a day ahead of the last write or purge is doubted, unless the process was running all that time. Then
+  /// nothing is removed and ``RemovalResult/skippedAfterClockJump`` is set. A second purge at least a minute later removes the
+  /// entries that have expired by that clock. So a clock that jumps for a moment costs nothing.
   ///
   /// - Returns: exactly how many entries were removed, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.
@@ -82,12 +82,14 @@ extension WriteBatch {
     }
     var id: NamespaceID?
     if let namespace {
-      guard let found = try writer.namespace(namespace) else { return (RemovalResult(), nil) }
+      guard let found = try writer.directory.find(namespace, &writer.context) else {
+        return (RemovalResult(), nil)
+      }
       id = found.id
     }
     var sweep = ExpirySweep(of: id, limit: limit, after: position)
     let removal = try sweep.runStep(limit: limit, &writer)
-    writer.recordWriteTime()
+    writer.context.counters.recordWriteTime(writer.context.now)
     return (removal, sweep.isDone ? nil : sweep.position)
   }
 
@@ -97,10 +99,10 @@ extension WriteBatch {
 
   /// Whether the wall clock is plausible. A first doubt is recorded in the store.
   private mutating func trustsClock() -> Bool {
-    let (state, now) = (writer.state, writer.now)
+    let (state, now) = (writer.context.state, writer.context.now)
     let day: Int64 = 86_400_000
-    let opened = writer.engine.opened
-    let monotonic = writer.engine.clock.monotonic.milliseconds
+    let opened = writer.context.engine.opened
+    let monotonic = writer.context.engine.clock.monotonic.milliseconds
     let newest = Int64(clamping: state.lastStamp)
     // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
     // A clock of the program may go back, against its contract.
@@ -109,7 +111,7 @@ extension WriteBatch {
     let watched = max(0, sinceOpening - max(0, sinceStamp))
     let gap = Timestamp(milliseconds: newest).duration(to: now).milliseconds
     var suspectSince: UInt64 = 0
-    defer { writer.updateStore { $0.suspectSince = suspectSince } }
+    defer { writer.context.counters.updateStore { $0.suspectSince = suspectSince } }
     if newest == 0 || gap <= day || gap - watched <= day { return true }
     // The stored time is one too large, because 0 stands for no doubt.
     let doubt = Int64(clamping: state.suspectSince)
@@ -131,70 +133,72 @@ enum GarbageCollector {
   @discardableResult
   static func reclaim(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> Int {
     var reclaimed = 0
-    while reclaimed < limit, writer.state.garbage > 0 {
-      guard let id = try writer.firstGarbage() else {
-        writer.updateStore { $0.garbage = 0 }
+    while reclaimed < limit, writer.context.state.garbage > 0 {
+      guard let id = try first(&writer.context) else {
+        writer.context.counters.updateStore { $0.garbage = 0 }
         break
       }
-      let entryKeys = try writer.entryKeys(of: id, limit: limit - reclaimed)
+      let entryKeys = try writer.context.transaction.keys(
+        in: .entries, from: id.prefix, limit: limit - reclaimed)
       var damaged: Set<[UInt8]> = []
       for entryKey in entryKeys {
         if case .entry(let entry) = try writer.contents(of: entryKey) {
           try writer.erase(entry)
         } else {
           damaged.insert(entryKey)
-          try writer.withTransaction { transaction throws(LarderError) in
-            _ = try transaction.remove(entryKey, from: .entries)
-          }
+          try writer.context.transaction.remove(entryKey, from: .entries)
         }
       }
-      try writer.dropTags(of: damaged)
+      try dropTags(of: damaged, &writer.context)
       reclaimed += entryKeys.count
-      if reclaimed < limit { try writer.dropGarbage(id) }
+      if reclaimed < limit { try drop(id, &writer) }
     }
     return reclaimed
   }
-}
 
-extension EntryWriter {
-  fileprivate mutating func firstGarbage() throws(LarderError) -> NamespaceID? {
-    let seal = engine.seal
-    return try withTransaction { transaction throws(LarderError) in
-      for key in try transaction.keys(in: .main, from: MetadataKey.garbage) {
-        // A damaged record must not have the entries of another namespace removed.
-        if let record = try transaction.copy(of: key, in: .main),
-          seal.open(record.span, for: key) != nil, let id = MetadataKey.id(of: key.span)
-        {
-          return id
-        }
-        try transaction.remove(key, from: .main)
+  private static func first(_ context: inout WriteContext) throws(LarderError) -> NamespaceID? {
+    for key in try context.transaction.keys(in: .main, from: MetadataKey.garbage) {
+      // A damaged record must not have the entries of another namespace removed.
+      if let record = try context.transaction.copy(of: key, in: .main),
+        context.engine.seal.open(record.span, for: key) != nil,
+        let id = MetadataKey.id(of: key.span)
+      {
+        return id
       }
-      return nil
+      try context.transaction.remove(key, from: .main)
     }
+    return nil
   }
 
-  fileprivate mutating func entryKeys(
-    of id: NamespaceID, limit: Int
-  ) throws(LarderError) -> [[UInt8]] {
-    try withTransaction { transaction throws(LarderError) in
-      try transaction.keys(in: .entries, from: id.prefix, limit: limit)
+  /// Drops the tags of entries that were too damaged to say which they carried.
+  private static func dropTags(
+    of entryKeys: Set<[UInt8]>, _ context: inout WriteContext
+  ) throws(LarderError) {
+    if entryKeys.isEmpty { return }
+    let tags = context.engine.indexes.tags
+    var dangling: [[UInt8]] = []
+    try context.transaction.forEach(in: tags, from: []) { key, _ in
+      if let record = IndexKey.tagged(key), entryKeys.contains(record.entryKey) {
+        dangling.append(key)
+      }
     }
+    try context.transaction.remove(dangling, from: tags)
   }
 
-  /// Removes what damaged entries of a cleared namespace have left in the indexes, and the id itself: another namespace may
-  /// get it.
-  fileprivate mutating func dropGarbage(_ id: NamespaceID) throws(LarderError) {
-    let prefix = id.prefix
-    let indexes = engine.indexes
-    dropCounters(of: id)
-    try flushIndexes()
-    try withTransaction { transaction throws(LarderError) in
-      for database in [indexes.deadlines, indexes.queue, indexes.chunks] {
-        try transaction.remove(try transaction.keys(in: database, from: prefix), from: database)
-      }
-      try transaction.remove(MetadataKey.garbage(id), from: .main)
-      try transaction.remove(MetadataKey.counters(id), from: .main)
+  /// Removes the index records that damaged entries of a cleared namespace have left, and the id: another namespace may get it.
+  private static func drop(
+    _ id: NamespaceID, _ writer: inout EntryWriter
+  ) throws(LarderError) {
+    let indexes = writer.context.engine.indexes
+    writer.context.counters.drop(id)
+    writer.damaged.remove(id)
+    try writer.indexes.flush(to: &writer.context.transaction)
+    for database in [indexes.deadlines, indexes.queue, indexes.chunks] {
+      try writer.context.transaction.remove(
+        try writer.context.transaction.keys(in: database, from: id.prefix), from: database)
     }
-    updateStore { $0.garbage -= min($0.garbage, 1) }
+    try writer.context.transaction.remove(MetadataKey.garbage(id), from: .main)
+    try writer.context.transaction.remove(MetadataKey.counters(id), from: .main)
+    writer.context.counters.updateStore { $0.garbage -= min($0.garbage, 1) }
   }
 }

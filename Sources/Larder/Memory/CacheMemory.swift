@@ -4,8 +4,8 @@ import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.
 ///
-/// Reads from it are always current. Each value carries the number of the commit at which it last matched its entry. It
-/// is returned without a lookup only if no process has committed since. Otherwise one lookup compares the versions.
+/// Reads from it are always current. Each value carries the number of the commit at which it last matched its entry. A read
+/// returns it without a lookup only if no process has committed since. Otherwise one lookup compares the versions.
 ///
 /// Caches of one store and namespace share it if their codecs have the same type and are interchangeable: the type has no
 /// stored properties, or the codecs are equal. Any other cache has its own.

@@ -12,7 +12,7 @@ final class MemoryBudget: Sendable {
   private struct State {
     var limit = MemoryBudget.defaultLimit
     var used = 0
-    /// Held strongly: a weak reference would make each count of a reference, and so each hit, slower.
+    /// A weak reference would make each count of a reference, and so each hit, slower.
     var members: [CacheMemory] = []
   }
 

@@ -22,8 +22,8 @@ public struct MemoryLimits: Hashable, Sendable {
   /// 16 MB of encoded values and 10,000 of them.
   ///
   /// Enough for the values that an application shows again within minutes, and little enough for ten such caches in one
-  /// process: a decoded value can take several times its bytes as JSON, and each takes some hundreds of bytes more. All
-  /// caches of a store also share its ``StoreLimits/memory``.
+  /// process. A decoded value can take several times its bytes as JSON, and each takes some hundreds of bytes more. All caches
+  /// of a store also share its ``StoreLimits/memory``.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
   /// No values are kept: each read decodes.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// How short the machine is of memory, as far as this process is concerned.
 ///
-/// Linux: the pressure stall information of the process's control group, or of the machine, and the part of the group's
-/// memory limit that cannot be reclaimed. macOS: the system's memory pressure.
+/// On Linux it is the pressure stall information of the process's control group, or of the machine, and the part of the group's
+/// memory that cannot be reclaimed. On macOS it is the system's memory pressure.
 package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
   /// Tasks wait for memory for a tenth of the time, or nine tenths of the limit are used: half of the decoded values go.
@@ -116,7 +116,7 @@ extension MemoryRegistry {
   /// Looks at the pressure at most so often, in milliseconds.
   private static let pressureInterval: Int64 = 1000
 
-  /// Drops decoded values while memory is short. Called before another value is kept; most calls compare two numbers.
+  /// Drops decoded values while memory is short. It runs before another value is kept; most calls compare two numbers.
   ///
   /// - Parameter now: milliseconds by the store's clock. A clock that was set back counts as time that has passed.
   func trimUnderPressure(at now: Int64) {

@@ -89,3 +89,90 @@ struct MemoryQueue {
     return items
   }
 }
+
+/// The ghosts of evicted values, for as long as four capacities' worth of evictions.
+///
+/// Words of 64 bits in buckets of four: 32 bits of the key's hash, 27 of the time of the eviction, the part and the
+/// frequency. It may forget, and once in a billion times mistake one key for another; both cost little.
+struct MemoryGhosts {
+  private static let clockBits: UInt64 = 27
+  private static let clockMask: UInt64 = (1 << clockBits) - 1
+  private static let bucket = 4
+  private static let perEntry = 4
+
+  private var words: [UInt64] = []
+  /// The largest number of entries that the cache had so far; at least 16.
+  private(set) var entries = 16
+
+  /// Takes the ghost of a key out; nil for a key without one, or if it is too old. Time is counted in evictions.
+  mutating func take(_ hash: UInt64, at now: UInt64) -> Ghost? {
+    let print = Self.print(hash)
+    for index in bucket(of: print) where words[index] != 0 && words[index] >> 32 == print {
+      let word = words[index]
+      words[index] = 0
+      let age = age(of: word, at: now)
+      guard age < UInt64(Self.perEntry * entries) else { return nil }
+      return Ghost(
+        age: age, part: word & 1 == 0 ? .window : .main, frequency: UInt32(word >> 1 & 15))
+    }
+    return nil
+  }
+
+  mutating func put(_ hash: UInt64, from part: QueuePart, frequency: UInt32, at now: UInt64) {
+    if words.isEmpty { grow(to: entries) }
+    let print = Self.print(hash)
+    let word =
+      print << 32 | (now & Self.clockMask) << 5 | UInt64(frequency) << 1 | UInt64(part.rawValue)
+    place(word, print: print, at: now)
+  }
+
+  /// Makes room for the ghosts of so many entries.
+  mutating func grow(to count: Int) {
+    guard count > entries || words.isEmpty else { return }
+    entries = max(entries, count)
+    let needed = (Self.perEntry * entries).nextPowerOfTwo
+    guard needed > words.count else { return }
+    let old = words
+    words = Array(repeating: 0, count: needed)
+    for word in old where word != 0 { place(word, print: word >> 32, at: word >> 5) }
+  }
+
+  /// Puts a word into a free one of the bucket or in the place of the oldest.
+  private mutating func place(_ word: UInt64, print: UInt64, at now: UInt64) {
+    let bucket = bucket(of: print)
+    var chosen = bucket.lowerBound
+    var oldest: UInt64 = 0
+    for index in bucket {
+      if words[index] == 0 {
+        chosen = index
+        break
+      }
+      let age = age(of: words[index], at: now)
+      if age >= oldest {
+        oldest = age
+        chosen = index
+      }
+    }
+    words[chosen] = word
+  }
+
+  private func age(of word: UInt64, at now: UInt64) -> UInt64 {
+    (now &- (word >> 5)) & Self.clockMask
+  }
+
+  private func bucket(of print: UInt64) -> Range<Int> {
+    if words.isEmpty { return 0..<0 }
+    let first = Int(print) & (words.count / Self.bucket - 1)
+    return first * Self.bucket..<(first + 1) * Self.bucket
+  }
+
+  /// Never 0, so that a word in use is not either.
+  private static func print(_ hash: UInt64) -> UInt64 { max(1, hash >> 24 & 0xFFFF_FFFF) }
+}
+
+extension Int {
+  /// The smallest power of two that is not smaller.
+  var nextPowerOfTwo: Int {
+    self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
+  }
+}

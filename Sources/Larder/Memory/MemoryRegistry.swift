@@ -140,7 +140,7 @@ extension StoreSettings {
 }
 
 extension StoreEngine {
-  /// Applies a limit that another process has set. Called for each decoded value; without a commit since the last call it
+  /// Applies a limit that another process has set. It runs for each decoded value; without a commit since the last call it
   /// costs one comparison.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
     guard memory.isNew(transaction.id) else { return }

@@ -24,34 +24,33 @@ final class KnownNamespace: Sendable {
 ///
 /// Committed ones are cached beyond the batch. A change of the batch itself is not cached: it may be rolled back.
 struct NamespaceDirectory {
-  private let engine: StoreEngine
   private var latest: KnownNamespace?
   private var others: [String: KnownNamespace] = [:]
 
-  init(_ engine: StoreEngine) { self.engine = engine }
-
-  /// The namespace of that name; nil if there is none.
+  /// The namespace of that name; nil if it is absent.
   mutating func find(
-    _ name: String, _ counters: BatchCounters, _ transaction: inout StoreTransaction
+    _ name: String, _ context: inout WriteContext
   ) throws(LarderError) -> KnownNamespace? {
     if let latest, latest.name == name { return latest }
     if let known = others[name] {
       remember(known)
       return known
     }
-    let handle = engine.handle(for: name)
-    let generation = counters.hasCommittedGeneration ? counters.store.generation : nil
+    let handle = context.engine.handle(for: name)
+    let generation =
+      context.counters.hasCommittedGeneration ? context.counters.store.generation : nil
     if let generation,
       let known = handle.known.withLock({ $0?.generation == generation ? $0?.namespace : nil })
     {
       remember(known)
       return known
     }
-    guard let bytes = try transaction.copy(of: MetadataKey.namespace(name), in: .main) else {
+    guard let bytes = try context.transaction.copy(of: MetadataKey.namespace(name), in: .main)
+    else {
       return nil
     }
     let namespace = KnownNamespace(
-      try NamespaceRecord(bytes.span, name: name, seal: engine.seal), named: name)
+      try NamespaceRecord(bytes.span, name: name, seal: context.engine.seal), named: name)
     if let generation { handle.known.withLock { $0 = (generation, namespace) } }
     remember(namespace)
     return namespace
@@ -62,73 +61,73 @@ struct NamespaceDirectory {
     latest = namespace
   }
 
-  /// The namespace of that name; a new one if there is none.
+  /// The namespace of that name, which is made if it is absent.
   mutating func findOrMake(
-    _ name: String, at now: Timestamp, _ counters: inout BatchCounters,
-    _ transaction: inout StoreTransaction
+    _ name: String, _ context: inout WriteContext
   ) throws(LarderError) -> KnownNamespace {
-    if let namespace = try find(name, counters, &transaction) { return namespace }
+    if let namespace = try find(name, &context) { return namespace }
     try NamespaceName.validate(name)
-    let id = try newID(at: now, &counters, &transaction)
+    let id = try newID(&context)
     return try store(
-      NamespaceRecord(id: id, created: now.milliseconds), named: name, &counters, &transaction)
+      NamespaceRecord(id: id, created: context.now.milliseconds), named: name, &context)
   }
 
   @discardableResult
   mutating func store(
-    _ record: NamespaceRecord, named name: String, _ counters: inout BatchCounters,
-    _ transaction: inout StoreTransaction
+    _ record: NamespaceRecord, named name: String, _ context: inout WriteContext
   ) throws(LarderError) -> KnownNamespace {
-    let bytes = try record.record(name: name, seal: engine.seal)
-    try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
+    let bytes = try record.record(name: name, seal: context.engine.seal)
+    try context.transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
     let namespace = KnownNamespace(record, named: name)
     remember(namespace)
-    counters.updateStore { $0.generation &+= 1 }
+    context.counters.updateStore { $0.generation &+= 1 }
     return namespace
   }
 
   /// Removes a name; the caller stores its record under another one.
   mutating func remove(
-    _ name: String, _ transaction: inout StoreTransaction
+    _ name: String, _ context: inout WriteContext
   ) throws(LarderError) {
-    try transaction.remove(MetadataKey.namespace(name), from: .main)
+    try context.transaction.remove(MetadataKey.namespace(name), from: .main)
     if latest?.name == name { latest = nil }
     others[name] = nil
   }
 
   /// An id that no namespace has and no cleared namespace had; its counters begin at 0.
   func newID(
-    at now: Timestamp, _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
+    _ context: inout WriteContext
   ) throws(LarderError) -> NamespaceID {
     for _ in 0..<NamespaceID.limit {
-      let next = counters.store.nextID
+      let next = context.counters.store.nextID
       let raw = (1..<UInt64(NamespaceID.limit)).contains(next) ? next : 1
-      counters.updateStore { $0.nextID = raw + 1 }
+      context.counters.updateStore { $0.nextID = raw + 1 }
       let id = NamespaceID(rawValue: UInt32(raw))
-      if try !transaction.contains(MetadataKey.counters(id), in: .main) {
-        counters.begin(id, with: NamespaceCounters(since: now, epoch: transaction.id))
+      if try !context.transaction.contains(MetadataKey.counters(id), in: .main) {
+        context.counters.begin(
+          id, with: NamespaceCounters(since: context.now, epoch: context.transaction.id))
         return id
       }
     }
     throw LarderError(
-      .overLimit, "\(engine.environment.path) has no namespace id left", hint: "remove namespaces")
+      .overLimit, "\(context.engine.environment.path) has no namespace id left",
+      hint: "remove namespaces")
   }
 
   /// All names. O(namespaces).
-  func names(_ transaction: inout StoreTransaction) throws(LarderError) -> [String] {
+  func names(_ context: inout WriteContext) throws(LarderError) -> [String] {
     let prefix = MetadataKey.namespaces
-    return try transaction.keys(in: .main, from: prefix).map {
+    return try context.transaction.keys(in: .main, from: prefix).map {
       String(decoding: $0.dropFirst(prefix.count), as: UTF8.self)
     }
   }
 
   /// The name of the namespace with that id; nil if it was cleared. O(namespaces).
   mutating func name(
-    of id: NamespaceID, _ counters: BatchCounters, _ transaction: inout StoreTransaction
+    of id: NamespaceID, _ context: inout WriteContext
   ) throws(LarderError) -> String? {
     if let latest, latest.id == id { return latest.name }
-    for name in try names(&transaction)
-    where try find(name, counters, &transaction)?.id == id {
+    for name in try names(&context)
+    where try find(name, &context)?.id == id {
       return name
     }
     return nil
@@ -137,28 +136,30 @@ struct NamespaceDirectory {
   // MARK: Settings of the store
 
   func settings(
-    _ counters: BatchCounters, _ transaction: inout StoreTransaction
+    _ context: inout WriteContext
   ) throws(LarderError) -> StoreSettings {
-    let generation = counters.hasCommittedGeneration ? counters.store.generation : nil
+    let generation =
+      context.counters.hasCommittedGeneration ? context.counters.store.generation : nil
     if let generation,
-      let known = engine.settings.withLock({ $0?.generation == generation ? $0?.settings : nil })
+      let known = context.engine.settings.withLock({
+        $0?.generation == generation ? $0?.settings : nil
+      })
     {
       return known
     }
     var settings = StoreSettings()
-    if let bytes = try transaction.copy(of: MetadataKey.settings, in: .main) {
-      settings = try StoreSettings(bytes.span, seal: engine.seal)
+    if let bytes = try context.transaction.copy(of: MetadataKey.settings, in: .main) {
+      settings = try StoreSettings(bytes.span, seal: context.engine.seal)
     }
-    if let generation { engine.settings.withLock { $0 = (generation, settings) } }
+    if let generation { context.engine.settings.withLock { $0 = (generation, settings) } }
     return settings
   }
 
   func store(
-    _ settings: StoreSettings, _ counters: inout BatchCounters,
-    _ transaction: inout StoreTransaction
+    _ settings: StoreSettings, _ context: inout WriteContext
   ) throws(LarderError) {
-    try transaction.put(
-      try settings.record(seal: engine.seal), for: MetadataKey.settings, in: .main)
-    counters.updateStore { $0.generation &+= 1 }
+    try context.transaction.put(
+      try settings.record(seal: context.engine.seal), for: MetadataKey.settings, in: .main)
+    context.counters.updateStore { $0.generation &+= 1 }
   }
 }

@@ -42,7 +42,7 @@ extension Store {
     /// Whether it is a negative entry, which records that its key has no value; reads miss it. See
     /// ``Cache/valueIfPresent(for:options:load:)``.
     public var isNegative: Bool
-    /// The entries it belongs to. It is removed with the last of them.
+    /// The entries it belongs to. The removal of the last of them removes it.
     public var owners: [Owner]
     /// Its tags; see ``Store/invalidate(tag:)``.
     public var tags: [String]

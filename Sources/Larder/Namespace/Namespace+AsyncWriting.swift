@@ -97,18 +97,6 @@ extension Store.Namespace {
     try await engine.commit(rescheduling(key, expires))
   }
 
-  /// Sets another expiration; false if there is no entry, or an expired one.
-  @discardableResult
-  public func expire(_ key: some StoreKey, _ expires: Expiration) async throws -> Bool {
-    try await touch(key, expires: expires)
-  }
-
-  /// Removes the expiration; false if there is no entry, or an expired one.
-  @discardableResult
-  public func persist(_ key: some StoreKey) async throws -> Bool {
-    try await touch(key, expires: .never)
-  }
-
   /// Protects the entry from eviction; false if there is no entry, or an expired one.
   @discardableResult
   public func pin(_ key: some StoreKey) async throws -> Bool {

@@ -22,8 +22,8 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the entries whose key passes `hasKey` and that pass `isWanted` as ``scan(prefix:after:includingExpired:_:)`` does, and reads no value of another
-  /// entry; without `readsValues` none at all, and then `visit` gets no bytes.
+  /// Visits the entries whose key passes `hasKey` and that pass `isWanted` as ``scan(prefix:after:includingExpired:_:)`` does.
+  /// It reads no value of another entry. Without `readsValues` it reads no value, and `visit` gets no bytes.
   package func scanEntries(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
     readsValues: Bool = false, whereKey hasKey: ([UInt8]) throws -> Bool = { _ in true },
@@ -64,8 +64,8 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the keys of the entries that have not expired in key order until `visit` returns false, as
-  /// ``scan(prefix:after:includingExpired:_:)`` does but in a fraction of the time.
+  /// Visits the keys of the entries that have not expired in key order until `visit` returns false.
+  /// ``scan(prefix:after:includingExpired:_:)`` does the same in several times the time.
   package func scanKeys(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, _ visit: (Span<UInt8>) throws -> Bool
   ) throws {

@@ -82,7 +82,9 @@ extension Store.Namespace {
   @usableFromInline
   func lend(_ key: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
     let transaction = try engine.beginRead()
-    try engine.reader.lend(key, of: handle, in: transaction, recordsAccess: !store.isReadOnly, body)
+    try engine.reader.lend(
+      key, of: handle, id: engine.reader.identify(handle, in: transaction), in: transaction,
+      recordsAccess: !store.isReadOnly, body)
   }
 
   /// Whether there is a fresh value under `key`; counts as no read.

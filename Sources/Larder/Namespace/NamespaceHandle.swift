@@ -4,8 +4,8 @@ import Synchronization
 
 /// This process's state of a namespace: its id and rules as of a commit, and the counts of its reads.
 ///
-/// There is one per name and store, whether or not the namespace exists. The id is used in a snapshot only if it was looked
-/// up in that snapshot, or if the metadata has the same generation in both.
+/// A store has one per name, whether or not the namespace exists. The id is used in a snapshot only if it was looked up in that
+/// snapshot, or if the metadata has the same generation in both.
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()

@@ -27,17 +27,17 @@ extension EntryReader {
   /// A read of the application: finds the entry under `key` and lends its value to `body` if it is fresh.
   ///
   /// - Parameters:
+  ///   - id: the namespace's id in this transaction; see ``identify(_:in:)``.
   ///   - recordsAccess: whether the access table learns of the access, and an expired entry is queued for removal.
   ///   - isKnown: called with the version that would be lent. If it returns true, the caller has that value: the read is
   ///     counted, and nothing is lent.
   @inline(__always)
   func lend(
-    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
-    recordsAccess: Bool,
-    unless isKnown: (NamespaceID, EntryHeader) -> Bool = { _, _ in false },
+    _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
+    in transaction: borrowing ReadTransaction, recordsAccess: Bool,
+    unless isKnown: (EntryHeader) -> Bool = { _ in false },
     _ body: (Span<UInt8>) throws -> Void
   ) throws {
-    let id = try identify(handle, in: transaction)
     let keyHash = Checksum.keyHash(of: key, in: id)
     let words = access.words
     let accesses = words.view
@@ -55,7 +55,7 @@ extension EntryReader {
       return
     }
     handle.count(.hits, stripe: transaction.stripe)
-    if isKnown(id, found.header) { return }
+    if isKnown(found.header) { return }
     if let bucket {
       accesses.touch(
         keyHash, bucket: bucket, in: now / 60_000,
@@ -69,9 +69,9 @@ extension EntryReader {
   private func lendUncommon(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,
     in transaction: borrowing ReadTransaction, at now: Int64, recordsAccess: Bool,
-    unless isKnown: (NamespaceID, EntryHeader) -> Bool, _ body: (Span<UInt8>) throws -> Void
+    unless isKnown: (EntryHeader) -> Bool, _ body: (Span<UInt8>) throws -> Void
   ) throws {
-    if isKnown(found.id, found.header.remembered(found.idle)) {
+    if isKnown(found.header.remembered(found.idle)) {
       handle.count(.hits, stripe: transaction.stripe)
       if recordsAccess, let idle = found.idle {
         uses.note(found.header, idle, key: key, id: found.id, at: now)

@@ -71,9 +71,9 @@ extension EntryHeader {
 }
 
 extension EntryReader {
-  /// Finds what a snapshot holds under a key: one descent of the tree, one parse, one checksum; nothing is copied, allocated,
-  /// locked, counted or noted for an entry with a short key, a value in one piece, no tags and no time to idle. The first lookup
-  /// after a commit also looks up the root of the tree.
+  /// Finds the entry of a key in a snapshot: one descent of the tree, one parse, one checksum. For an entry with a short key, a
+  /// value in one piece, no tags and no time to idle it copies, allocates, locks and counts nothing. The first lookup after a
+  /// commit also looks up the root of the tree.
   ///
   /// - Parameters:
   ///   - id: the namespace's in this snapshot; ``NamespaceID/store`` if there is no such namespace.
@@ -165,7 +165,7 @@ extension EntryReader {
 
   @inline(never)
   private func isIntactLarge(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
-    let mark = VerifiedValues.mark(
+    let mark = VerifiedValues.limited(
       VerifiedValues.mark(of: record, header, keyHash: keyHash), ofSize: record.count,
       at: clock.coarseNow)
     if verified.contains(mark) { return true }

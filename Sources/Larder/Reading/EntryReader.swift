@@ -154,10 +154,10 @@ extension Store.Entry {
 
 /// The large values that this process has verified.
 ///
-/// A small value is verified at each read, because that is cheaper than a look into this table. A large one is verified at
-/// the first read of each version in a second of the store's clock, and again if another value has taken its place in the
-/// table. So a value whose bytes change in the file is returned for a second at most. One that takes long to verify, and is
-/// read in pieces, is verified once.
+/// A small value is verified at each read, because that is cheaper than a look into this table. A large one is verified at the
+/// first read of each version in a second of the store's clock. A value that has lost its place in the table to another one is
+/// verified again. So a value whose bytes change in the file is returned for a second at most. One that takes long to verify,
+/// and is read in pieces, is verified once.
 struct VerifiedValues {
   /// Values of more bytes than this are not verified at each read.
   static let threshold = 4096
@@ -173,7 +173,7 @@ struct VerifiedValues {
   func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
 
   /// The mark of a value that is verified again in the next second.
-  static func mark(_ mark: UInt64, ofSize size: Int, at now: Int64) -> UInt64 {
+  static func limited(_ mark: UInt64, ofSize size: Int, at now: Int64) -> UInt64 {
     size > largestRepeated ? mark : mark ^ UInt64(bitPattern: now / validity) &<< 16
   }
 

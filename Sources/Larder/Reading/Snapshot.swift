@@ -19,8 +19,10 @@ public struct Snapshot: ~Copyable {
   ) throws -> Result? {
     var result: Result?
     try key.withKeyBytes { key in
+      let id = try engine.reader.identify(namespace.handle, in: transaction)
       try engine.reader.lend(
-        key, of: namespace.handle, in: transaction, recordsAccess: !namespace.store.isReadOnly
+        key, of: namespace.handle, id: id, in: transaction,
+        recordsAccess: !namespace.store.isReadOnly
       ) { bytes in result = try body(bytes) }
     }
     return result

@@ -83,25 +83,24 @@ extension StoreEngine {
 
 extension WriteBatch {
   fileprivate mutating func sampleReads() throws(LarderError) {
-    let seal = writer.engine.seal
+    let seal = writer.context.engine.seal
     let key = MetadataKey.readHistory
-    let now = writer.now
-    let record = try writer.withTransaction { transaction throws(LarderError) in
-      try transaction.copy(of: key, in: .main)
-    }
+    let now = writer.context.now
+    let record = try writer.context.transaction.copy(of: key, in: .main)
     var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
     // Another process may have been faster.
     guard history.isDue(at: now) else { return }
     var reads = ReadCounters()
-    for name in try writer.names() {
-      guard let known = try writer.namespace(name) else { continue }
-      reads = reads + (try writer.counters(of: known.record.id).reads)
+    for name in try writer.directory.names(&writer.context) {
+      guard let known = try writer.directory.find(name, &writer.context) else { continue }
+      reads =
+        reads
+        + (try writer.context.counters.counters(of: known.record.id, &writer.context.transaction)
+          .reads)
     }
     history.add(
       ReadSample(
         time: now, hits: reads.hits, staleHits: reads.staleHits, misses: reads.misses))
-    try writer.withTransaction { transaction throws(LarderError) in
-      try transaction.put(history.record(seal: seal), for: key, in: .main)
-    }
+    try writer.context.transaction.put(history.record(seal: seal), for: key, in: .main)
   }
 }

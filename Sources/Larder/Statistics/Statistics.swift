@@ -194,7 +194,9 @@ extension Store {
   public func resetStatistics() throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in
-      for name in try batch.writer.names() { try batch.resetStatistics(of: name) }
+      for name in try batch.writer.directory.names(&batch.writer.context) {
+        try batch.resetStatistics(of: name)
+      }
     }
   }
 }
@@ -206,7 +208,9 @@ extension Store.Namespace {
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in
-      guard try batch.writer.namespace(name) != nil else { throw NamespaceName.absent(name) }
+      guard try batch.writer.directory.find(name, &batch.writer.context) != nil else {
+        throw NamespaceName.absent(name)
+      }
       try batch.resetStatistics(of: name)
     }
   }

@@ -37,7 +37,7 @@ public struct SystemClock: LarderClock {
 public final class ManualClock: LarderClock {
   private let wall: Atomic<Int64>
   private let steady = Atomic<Int64>(0)
-  private let sleepers = Sleepers()
+  private let sleepers = Waiters<Void>()
 
   /// - Parameter now: the first time it shows, 2026-01-01 00:00 UTC by default.
   public init(now: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)) {
@@ -54,7 +54,7 @@ public final class ManualClock: LarderClock {
   /// Advances both clocks and wakes every task that sleeps until then.
   public func advance(by duration: Duration) {
     wall.advance(by: duration)
-    sleepers.wake(at: steady.advance(by: duration))
+    sleepers.resume(at: steady.advance(by: duration))
   }
 
   /// Whether a task sleeps until the clock has advanced.
@@ -63,7 +63,7 @@ public final class ManualClock: LarderClock {
   /// Waits until ``advance(by:)`` has reached `moment`.
   public func sleep(until moment: Duration) async throws {
     let until = moment.milliseconds
-    await sleepers.sleep(
+    await sleepers.wait(
       until: until, unless: { steady.load(ordering: .sequentiallyConsistent) >= until })
     try Task.checkCancellation()
   }

@@ -20,7 +20,7 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
 extension Store {
   /// Changes the durability of the store at `path`.
   ///
-  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if there is none.
+  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if the path has no store.
   public static func change(
     durability: Durability, ofStoreAt path: String
   ) throws(LarderError) {

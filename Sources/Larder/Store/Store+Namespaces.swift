@@ -36,8 +36,8 @@ extension Store {
   ///
   /// A lower limit evicts in bounded transactions before the call returns.
   ///
-  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules or guarantees that do not fit into the store;
-  ///   ``LarderError/Code/full`` if too much is pinned, and then the limit in force is what was reached;
+  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules or guarantees that do not fit into the store.
+  ///   ``LarderError/Code/full`` if too much is pinned; then the usage that was reached is the limit in force.
   ///   ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
@@ -60,7 +60,9 @@ extension Store {
     try checkWritable()
     let removal = try engine.commit { batch in
       var removal = RemovalResult()
-      for name in try batch.writer.names() { removal += try batch.clear(name) }
+      for name in try batch.writer.directory.names(&batch.writer.context) {
+        removal += try batch.clear(namespace(name))
+      }
       return removal
     }
     engine.memory.removeAll()
@@ -73,7 +75,7 @@ extension Store {
   ///   ``LarderError/Code/invalidArgument`` for an impossible name.
   public func rename(_ old: String, to new: String) throws(LarderError) {
     try checkWritable()
-    try engine.commit { batch in try batch.rename(old, to: new) }
+    try engine.commit { batch in try batch.rename(namespace(old), to: new) }
     engine.memory.removeAll(of: old)
   }
 

@@ -13,10 +13,10 @@ import Synchronization
 /// A store is a handle. Copies of it and further openings of the same path in this process share one environment, which
 /// closes when the last handle goes or ``close()`` is called.
 ///
-/// The last handle of a store that was not closed writes the counts of reads and the removals that wait, as ``close()``
-/// does. So does the end of the process, by `exit` or by returning from `main`, for the stores that are still open,
-/// such as globals of `main.swift`; temporary stores are removed then. It cannot report errors. It waits for other
-/// writers for at most 100 ms; after an error only those counts are lost. Call ``close()`` to see errors.
+/// The last handle of a store that was not closed writes the counts of reads and the removals that wait, as ``close()`` does.
+/// So does the end of the process, by `exit` or by returning from `main`, for stores that are still open, such as globals of
+/// `main.swift`. Temporary stores are removed then. It cannot report errors. It waits for other writers for at most 100 ms;
+/// after an error only those counts are lost. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
@@ -160,8 +160,8 @@ public struct Store: Sendable {
   /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
   /// nothing.
   ///
-  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``; ``LarderError/Code/busy`` if a read does not end, and then
-  ///   the store is closed all the same; ``LarderError/Code/failed``, once, if the disk did not take the last writes.
+  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read does not end; the
+  ///   store is closed all the same. ``LarderError/Code/failed``, once, if the disk did not take the last writes.
   public func close() throws(LarderError) {
     try engine.close()
   }

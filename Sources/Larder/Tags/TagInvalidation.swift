@@ -60,11 +60,11 @@ struct TagInvalidation {
     _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
     var (total, tombstone) = try engine.commit(.cleanup) { batch in
-      try batch.writer.invalidate(tag, in: namespace, asOf: horizon, limit: Self.perBatch)
+      try Self.begin(tag, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.writer)
     }
     while let key = tombstone {
       let (removal, shouldContinue) = try engine.commit(.cleanup) { batch in
-        try batch.writer.resumeInvalidation(key, limit: Self.perBatch)
+        try Self.resume(key, limit: Self.perBatch, &batch.writer)
       }
       total += removal
       if !shouldContinue { tombstone = nil }
@@ -73,151 +73,143 @@ struct TagInvalidation {
   }
 }
 
-extension EntryWriter {
+extension TagInvalidation {
   /// Removes entries that carry a tag, in one namespace or in all.
   ///
   /// - Parameter limit: how many records of the tag index to look at.
   /// - Returns: the result so far, and the key of the tombstone if entries are left.
-  mutating func invalidate(
-    _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int
+  static func begin(
+    _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
+    _ writer: inout EntryWriter
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    var tombstone = Tombstone(tag: tag, horizon: try versions(of: namespace, asOf: horizon))
+    var tombstone = Tombstone(
+      tag: tag, horizon: try versions(of: namespace, asOf: horizon, &writer))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
-    let (removal, isDone) = try removeInvalidated(&tombstone, limit: limit)
-    recordWriteTime()
+    let (removal, isDone) = try remove(&tombstone, limit: limit, &writer)
+    writer.context.counters.recordWriteTime(writer.context.now)
     if isDone { return (removal, nil) }
-    updateStore { state in
+    writer.context.counters.updateStore { state in
       state.generation &+= 1
       state.tombstones &+= 1
     }
     // A generation is never used twice, so it names the tombstone.
     var key = MetadataKey.tombstones
-    key.append(bigEndian: state.generation)
-    try put(tombstone, at: key)
+    key.append(bigEndian: writer.context.state.generation)
+    try put(tombstone, at: key, &writer.context)
     return (removal, key)
   }
 
   /// Goes on with an invalidation; `shouldContinue` is false when nothing is left of it.
-  mutating func resumeInvalidation(
-    _ key: [UInt8], limit: Int
+  private static func resume(
+    _ key: [UInt8], limit: Int, _ writer: inout EntryWriter
   ) throws(LarderError) -> (removal: RemovalResult, shouldContinue: Bool) {
-    let stored = try withTransaction { transaction throws(LarderError) in
-      try transaction.copy(of: key, in: .main)
-    }
+    let stored = try writer.context.transaction.copy(of: key, in: .main)
     // Another process may have finished it.
     guard let stored else { return (RemovalResult(), false) }
     var tombstone =
-      if let tombstone = Tombstone(stored.span, at: key.span, seal: engine.seal) {
+      if let tombstone = Tombstone(stored.span, at: key.span, seal: writer.context.engine.seal) {
         tombstone
       } else {
-        try tombstoneOfEveryTag()
+        try tombstoneOfEveryTag(&writer)
       }
     // Other processes have cached that it is damaged.
-    if tombstone.tag.isEmpty { updateStore { $0.generation &+= 1 } }
-    let (removal, isDone) = try removeInvalidated(&tombstone, limit: limit)
-    if isDone { try drop(key) } else { try put(tombstone, at: key) }
+    if tombstone.tag.isEmpty { writer.context.counters.updateStore { $0.generation &+= 1 } }
+    let (removal, isDone) = try remove(&tombstone, limit: limit, &writer)
+    if isDone {
+      try drop(key, &writer.context)
+    } else {
+      try put(tombstone, at: key, &writer.context)
+    }
     return (removal, !isDone)
   }
 
   /// Goes on with the first invalidation that is not finished.
-  mutating func resumeInvalidation(limit: Int) throws(LarderError) {
-    guard state.tombstones > 0 else { return }
-    let first = try withTransaction { transaction throws(LarderError) in
-      try transaction.keys(in: .main, from: MetadataKey.tombstones, limit: 1).first
-    }
+  static func resumeFirst(
+    limit: Int, _ writer: inout EntryWriter
+  ) throws(LarderError) {
+    guard writer.context.state.tombstones > 0 else { return }
+    let first = try writer.context.transaction.keys(
+      in: .main, from: MetadataKey.tombstones, limit: 1
+    ).first
     guard let first else {
       // The record is lost.
       var key = MetadataKey.tombstones
-      updateStore { state in
+      writer.context.counters.updateStore { state in
         state.generation &+= 1
         state.tombstones = 1
       }
-      key.append(bigEndian: state.generation)
-      return try put(tombstoneOfEveryTag(), at: key)
+      key.append(bigEndian: writer.context.state.generation)
+      return try put(tombstoneOfEveryTag(&writer), at: key, &writer.context)
     }
-    _ = try resumeInvalidation(first, limit: limit)
+    _ = try resume(first, limit: limit, &writer)
   }
 
   /// A tombstone for one that is damaged, and does not say which tag it is for.
-  private mutating func tombstoneOfEveryTag() throws(LarderError) -> Tombstone {
-    var tombstone = Tombstone(tag: [], horizon: try versions(of: nil, asOf: nil))
+  private static func tombstoneOfEveryTag(
+    _ writer: inout EntryWriter
+  ) throws(LarderError) -> Tombstone {
+    var tombstone = Tombstone(tag: [], horizon: try versions(of: nil, asOf: nil, &writer))
     // No tag begins with a 0, as the records of owners do.
     tombstone.reached = [1]
     return tombstone
   }
 
-  /// Whether an entry carries a tag that was invalidated after the entry was written.
-  mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    guard state.tombstones > 0, entry.header.flags.contains(.tagged) else { return false }
-    let tags = entry.fields.tags
-    let seal = engine.seal
-    var isHidden = false
-    var count: UInt64 = 0
-    try withTransaction { transaction throws(LarderError) in
-      try transaction.forEach(in: .main, from: MetadataKey.tombstones) { key, record in
-        if isHidden { return }
-        let tombstone = Tombstone(record, at: key.span, seal: seal) ?? .damaged
-        count += 1
-        isHidden = tombstone.hides(entry.id, version: entry.header.version, tags: tags)
-      }
-    }
-    return isHidden || count < state.tombstones
-  }
-
   /// The namespaces that an invalidation concerns, each with the first version that it leaves.
-  private mutating func versions(
-    of namespace: String?, asOf horizon: WriteHorizon?
+  private static func versions(
+    of namespace: String?, asOf horizon: WriteHorizon?, _ writer: inout EntryWriter
   ) throws(LarderError) -> [NamespaceID: UInt64] {
     var versions: [NamespaceID: UInt64] = [:]
-    let affected = if let namespace { [namespace] } else { try names() }
+    let affected =
+      if let namespace { [namespace] } else { try writer.directory.names(&writer.context) }
     for name in affected {
-      guard let id = try self.namespace(name)?.id else { continue }
+      guard let id = try writer.directory.find(name, &writer.context)?.id else { continue }
       if let horizon {
         versions[id] = horizon.first(in: name)
       } else {
-        versions[id] = try counters(of: id).next
+        versions[id] = try writer.context.counters.counters(
+          of: id, &writer.context.transaction
+        ).next
       }
     }
     return versions
   }
 
-  private mutating func removeInvalidated(
-    _ tombstone: inout Tombstone, limit: Int
+  private static func remove(
+    _ tombstone: inout Tombstone, limit: Int, _ writer: inout EntryWriter
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
     // The counters of a cleared namespace do not include its entries any more.
-    for id in tombstone.horizon.keys where try !isLive(id) { tombstone.horizon[id] = nil }
+    for id in tombstone.horizon.keys where try !writer.context.isLive(id) {
+      tombstone.horizon[id] = nil
+    }
     let prefix = tombstone.tag.isEmpty ? [] : tombstone.tag + [0]
     let position = tombstone.reached.isEmpty ? nil : tombstone.reached
-    let tags = engine.indexes.tags
-    let keys = try withTransaction { transaction throws(LarderError) in
-      try transaction.keys(in: tags, from: prefix, after: position, limit: limit)
-    }
+    let tags = writer.context.engine.indexes.tags
+    let keys = try writer.context.transaction.keys(
+      in: tags, from: prefix, after: position, limit: limit)
     var removal = RemovalResult()
     for key in keys {
       // A damaged entry is left to the repair.
       guard let entryKey = IndexKey.tagged(key)?.entryKey,
-        case .entry(let entry) = try contents(of: entryKey),
+        case .entry(let entry) = try writer.contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)
       else { continue }
-      try remove(entry, reason: .invalidated)
+      try writer.remove(entry, reason: .invalidated)
       removal += RemovalResult(entries: 1, bytes: entry.valueCount)
     }
     tombstone.reached = keys.last ?? tombstone.reached
     return (removal, keys.count < limit)
   }
 
-  private mutating func put(_ tombstone: Tombstone, at key: [UInt8]) throws(LarderError) {
-    let seal = engine.seal
-    try withTransaction { transaction throws(LarderError) in
-      try transaction.put(tombstone.record(at: key, seal: seal), for: key, in: .main)
-    }
+  private static func put(
+    _ tombstone: Tombstone, at key: [UInt8], _ context: inout WriteContext
+  ) throws(LarderError) {
+    let record = tombstone.record(at: key, seal: context.engine.seal)
+    try context.transaction.put(record, for: key, in: .main)
   }
 
-  private mutating func drop(_ key: [UInt8]) throws(LarderError) {
-    try withTransaction { transaction throws(LarderError) in
-      _ = try transaction.remove(key, from: .main)
-    }
-    updateStore { state in
+  private static func drop(_ key: [UInt8], _ context: inout WriteContext) throws(LarderError) {
+    try context.transaction.remove(key, from: .main)
+    context.counters.updateStore { state in
       state.tombstones -= min(state.tombstones, 1)
       state.generation &+= 1
     }

@@ -19,7 +19,7 @@ extension TransformPipeline {
     return record + head + bytes
   }
 
-  /// Fields with metadata, entity tag and modification date as they were written; without them if they are damaged, cannot
+  /// Fields with metadata, entity tag and modification date as they were written. They are absent if they are damaged, cannot
   /// be read here, or have not passed a transform that is required.
   func readable(_ fields: EntryFields, of entry: TransformContext) -> EntryFields {
     do throws(LarderError) {

@@ -14,7 +14,7 @@ public struct Verification: Sendable {
       case queue
       /// An entry is missing under a tag or an owner, or there is a record without an entry.
       case tags
-      /// There is a chunk without a value.
+      /// A chunk belongs to no value.
       case chunks
       /// A counter differs from the entries that are stored.
       case counters

@@ -44,36 +44,36 @@ struct BatchEffects {
 extension WriteBatch {
   /// Removes entries that readers have found expired, if they still are.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
-    let taken = writer.engine.removals.take(limit)
+    let taken = writer.context.engine.removals.take(limit)
     effects.expirations += taken
     for (entryKey, _) in taken {
       guard case .entry(let entry) = try writer.contents(of: entryKey),
-        entry.header.state(at: writer.now.milliseconds) == .expired
+        entry.header.state(at: writer.context.now.milliseconds) == .expired
       else { continue }
-      if try writer.isLive(entry.id) { try writer.remove(entry, reason: .expired) }
+      if try writer.context.isLive(entry.id) { try writer.remove(entry, reason: .expired) }
     }
   }
 
   /// Adds what reads of this process have counted to the counters of the store.
   mutating func mergeReadCounters() throws(LarderError) {
-    for handle in writer.engine.handlesWithCounts {
+    for handle in writer.context.engine.handlesWithCounts {
       let id: NamespaceID?
       do throws(LarderError) {
-        id = try writer.namespace(handle.name)?.id
-      } catch  where writer.transaction.failure == nil {
+        id = try writer.directory.find(handle.name, &writer.context)?.id
+      } catch  where writer.context.transaction.failure == nil {
         // A damaged record of one namespace must not keep the others from being written; its counts wait.
         continue
       }
       guard let id else { continue }
-      let epoch = try writer.counters(of: id).epoch
-      if epoch < writer.transaction.id {
-        handle.begin(epoch, seenAt: writer.transaction.id - 1)
-      } else if !writer.counters.isNew(id) {
+      let epoch = try writer.context.counters.counters(of: id, &writer.context.transaction).epoch
+      if epoch < writer.context.transaction.id {
+        handle.begin(epoch, seenAt: writer.context.transaction.id - 1)
+      } else if !writer.context.counters.isNew(id) {
         // This batch has reset the counters; the pending reads happened before.
         continue
       }
       let pending = handle.unmerged()
-      try writer.update(id) { counters in
+      try writer.context.counters.update(id, &writer.context.transaction) { counters in
         for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       }
       handle.recordMerge(of: pending)

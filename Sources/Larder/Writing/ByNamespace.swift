@@ -26,7 +26,7 @@ struct ByNamespace<Value> {
 
   /// Changes a value in place.
   ///
-  /// - Returns: false if there is none.
+  /// - Returns: false if it is absent.
   mutating func update(_ id: NamespaceID, _ change: (inout Value) -> Void) -> Bool {
     if latestID != id {
       guard let value = others.removeValue(forKey: id) else { return false }

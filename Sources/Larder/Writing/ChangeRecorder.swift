@@ -17,19 +17,72 @@ struct ChangeRecorder {
     self.time = time
   }
 
+  @inline(__always)
+  mutating func recordSet(
+    _ key: Span<UInt8>, in id: NamespaceID, before: Int?, after: Int, expires: Int64,
+    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+  ) throws(LarderError) {
+    guard wantsNext() else { return }
+    add(
+      .set, id: id, name: try name(of: id, &directory, &context), key: key.copied, before: before,
+      after: after, expires: expires)
+  }
+
+  mutating func recordTouch(
+    of entry: StoredEntry, expires: Int64,
+    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+  ) throws(LarderError) {
+    guard wantsNext() else { return }
+    add(
+      .touched, id: entry.id, name: try name(of: entry.id, &directory, &context),
+      key: Self.key(of: entry), before: entry.valueCount, after: entry.valueCount, expires: expires)
+  }
+
+  mutating func recordRemoval(
+    of entry: StoredEntry, _ reason: RemovalReason,
+    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+  ) throws(LarderError) {
+    guard wantsNext() else { return }
+    add(
+      .removed, reason: reason, id: entry.id, name: try name(of: entry.id, &directory, &context),
+      key: Self.key(of: entry), before: entry.valueCount)
+  }
+
+  /// Of a damaged record of a long key, only the beginning of the key is known.
+  mutating func recordDamagedRemoval(
+    _ entryKey: [UInt8], _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+  ) throws(LarderError) {
+    guard wantsNext() else { return }
+    let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
+    let id = entryKey.span.namespaceID
+    add(
+      .removed, reason: .damaged, id: id, name: try name(of: id, &directory, &context),
+      key: stored.short ?? stored.bytes)
+  }
+
+  mutating func recordClear(of id: NamespaceID, _ name: String, bytes: UInt64) {
+    guard wantsNext() else { return }
+    add(.cleared, id: id, name: Array(name.utf8), before: Int(clamping: bytes))
+  }
+
+  mutating func recordRename(of id: NamespaceID, _ old: String, to new: String) {
+    guard wantsNext() else { return }
+    names[id] = Array(new.utf8)
+    add(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
+  }
+
+  /// The batch is about to be committed.
+  func prepare() { pending?.prepare() }
+
   /// Whether the next change must be described; if not, this notes that there was one.
   @inline(__always)
-  fileprivate mutating func wantsNext() -> Bool {
+  private mutating func wantsNext() -> Bool {
     if pending != nil { return true }
     hasUnrecorded = true
     return false
   }
 
-  func name(of id: NamespaceID) -> [UInt8]? { names[id] }
-
-  fileprivate mutating func setName(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
-
-  mutating func add(
+  private mutating func add(
     _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],
     key: [UInt8] = [], before: Int? = nil, after: Int? = nil, expires: Int64 = EntryHeader.never
   ) {
@@ -43,68 +96,14 @@ struct ChangeRecorder {
     pending?.add(record)
   }
 
-  /// The batch is about to be committed.
-  func prepare() { pending?.prepare() }
-}
+  private static func key(of entry: StoredEntry) -> [UInt8] { entry.key ?? entry.storedKey.bytes }
 
-extension EntryWriter {
-  @inline(__always)
-  mutating func recordSet(
-    _ key: Span<UInt8>, in id: NamespaceID, before: Int?, after: Int, expires: Int64
-  ) throws(LarderError) {
-    guard changes.wantsNext() else { return }
-    changes.add(
-      .set, id: id, name: try recordedName(of: id), key: key.copied, before: before, after: after,
-      expires: expires)
-  }
-
-  mutating func recordTouch(of entry: StoredEntry, expires: Int64) throws(LarderError) {
-    guard changes.wantsNext() else { return }
-    changes.add(
-      .touched, id: entry.id, name: try recordedName(of: entry.id), key: recordedKey(of: entry),
-      before: entry.valueCount, after: entry.valueCount, expires: expires)
-  }
-
-  mutating func recordRemoval(
-    of entry: StoredEntry, _ reason: RemovalReason
-  ) throws(LarderError) {
-    guard changes.wantsNext() else { return }
-    changes.add(
-      .removed, reason: reason, id: entry.id, name: try recordedName(of: entry.id),
-      key: recordedKey(of: entry), before: entry.valueCount)
-  }
-
-  /// Of a damaged record of a long key, only the beginning of the key is known.
-  mutating func recordDamagedRemoval(_ entryKey: [UInt8]) throws(LarderError) {
-    guard changes.wantsNext() else { return }
-    let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
-    let id = entryKey.span.namespaceID
-    changes.add(
-      .removed, reason: .damaged, id: id, name: try recordedName(of: id),
-      key: stored.short ?? stored.bytes)
-  }
-
-  mutating func recordClear(of id: NamespaceID, _ name: String, bytes: UInt64) {
-    guard changes.wantsNext() else { return }
-    changes.add(.cleared, id: id, name: Array(name.utf8), before: Int(clamping: bytes))
-  }
-
-  mutating func recordRename(of id: NamespaceID, _ old: String, to new: String) {
-    guard changes.wantsNext() else { return }
-    changes.setName(Array(new.utf8), of: id)
-    changes.add(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
-  }
-
-  mutating func prepareChanges() { changes.prepare() }
-
-  private func recordedKey(of entry: StoredEntry) -> [UInt8] {
-    entry.key ?? entry.storedKey.bytes
-  }
-
-  private mutating func recordedName(of id: NamespaceID) throws(LarderError) -> [UInt8] {
-    if let name = changes.name(of: id) { return name }
-    let name = Array((try name(of: id) ?? "").utf8)
-    changes.setName(name, of: id)
+  private mutating func name(
+    of id: NamespaceID, _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+  ) throws(LarderError) -> [UInt8] {
+    if let name = names[id] { return name }
+    let name = Array((try directory.name(of: id, &context) ?? "").utf8)
+    names[id] = name
     return name
   }
 }

@@ -15,7 +15,7 @@ extension EntryWriter {
   /// The checksum is verified, because the record is about to be believed. Of a large record that would read all of it
   /// from the disk; instead its index records must be where its header says.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
-    let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
+    let found = try context.transaction.change { lmdb throws(LMDBError) -> SlotContents in
       guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }
       guard let entry = StoredEntry(entryKey: entryKey, record: record) else { return .damaged }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
@@ -26,7 +26,7 @@ extension EntryWriter {
 
   /// The contents under the key of an entry that this batch has parsed already; the record is not parsed again.
   mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
-    let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
+    let found = try context.transaction.change { lmdb throws(LMDBError) -> SlotContents in
       guard let record = try lmdb.locate(entry.entryKey.span, in: .entries) else { return .empty }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
     }
@@ -36,9 +36,11 @@ extension EntryWriter {
 
   private mutating func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
     guard entry.keyHash != nil else { return false }
-    try flushIndexes()
-    let indexes = engine.indexes
-    return try transaction.read { lmdb throws(LMDBError) in try entry.isIndexed(in: lmdb, indexes) }
+    try indexes.flush(to: &context.transaction)
+    let indexes = context.engine.indexes
+    return try context.transaction.read { lmdb throws(LMDBError) in
+      try entry.isIndexed(in: lmdb, indexes)
+    }
   }
 
   /// The entry of exactly that key; nil if the entry is missing or damaged, or belongs to another long key.
@@ -53,23 +55,40 @@ extension EntryWriter {
   mutating func living(
     _ key: Span<UInt8>, in namespace: String
   ) throws(LarderError) -> StoredEntry? {
-    guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id) else {
+    guard let id = try directory.find(namespace, &context)?.id, let entry = try entry(key, in: id)
+    else {
       return nil
     }
     if state(of: entry) == .expired { return nil }
     return try isHidden(entry) ? nil : entry
   }
 
+  /// Whether an entry carries a tag that was invalidated after the entry was written.
+  mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
+    let count = context.state.tombstones
+    guard count > 0, entry.header.flags.contains(.tagged) else { return false }
+    let (tags, seal) = (entry.fields.tags, context.engine.seal)
+    var isHidden = false
+    var found: UInt64 = 0
+    try context.transaction.forEach(in: .main, from: MetadataKey.tombstones) { key, record in
+      if isHidden { return }
+      let tombstone = Tombstone(record, at: key.span, seal: seal) ?? .damaged
+      found += 1
+      isHidden = tombstone.hides(entry.id, version: entry.header.version, tags: tags)
+    }
+    return isHidden || found < count
+  }
+
   /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.
   func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    return engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
-      .state(at: now.milliseconds)
+    return context.engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
+      .state(at: context.now.milliseconds)
   }
 
   /// A copy of the fields and the payload of an entry; nil if the checksum does not match.
   mutating func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
-    try transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
+    try context.transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
       guard let record = try lmdb.value(for: entry.entryKey, in: .entries), entry.isIntact(record)
       else { return nil }
       return record.extracting(entry.header.size..<record.count).copied
@@ -83,13 +102,13 @@ extension EntryWriter {
     }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
     let stored = entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
-    guard engine.transforms.accepts(entry) else { return nil }
+    guard context.engine.transforms.accepts(entry) else { return nil }
     guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
       return stored
     }
-    let context = TransformContext(
-      key, in: entry.id, version: entry.header.version, reader: engine.reader)
-    return try engine.transforms.restore(stored, entry.fields, of: context)
+    let transformed = TransformContext(
+      key, in: entry.id, version: entry.header.version, reader: context.engine.reader)
+    return try context.engine.transforms.restore(stored, entry.fields, of: transformed)
   }
 
   private mutating func assemble(
@@ -100,7 +119,7 @@ extension EntryWriter {
         payload.span, version: entry.header.version, in: entry.id)
     else { return nil }
     let prefix = assembly.prefix
-    try transaction.forEach(in: engine.indexes.chunks, from: prefix) { key, chunk in
+    try context.transaction.forEach(in: context.engine.indexes.chunks, from: prefix) { key, chunk in
       _ = assembly.append(key.span, chunk)
     }
     return assembly.result

@@ -18,16 +18,19 @@ extension EntryWriter {
   ) throws(LarderError) {
     let entryKey = entry.entryKey
     let header = entry.header
-    try moveDeadline(of: entryKey, to: header, from: previous?.header)
+    try indexes.moveDeadline(
+      of: entryKey, to: header, from: previous?.header, &context.counters, &context.transaction)
     if let previous, previous.header.flags.contains(.chunked) {
-      try indexes.removeChunks(of: previous, &transaction)
+      try indexes.removeChunks(of: previous, &context.transaction)
     }
-    try moveInQueue(entryKey, to: header.sequence, from: previous?.header.sequence ?? 0)
+    try indexes.moveInQueue(
+      entryKey, to: header.sequence, from: previous?.header.sequence ?? 0, &context.transaction)
     if !entry.fields.isEmpty || previous?.fields.isEmpty == false {
       try indexes.replaceTags(
-        previous?.fields.tags ?? [], with: entry.fields.tags, of: entryKey, &transaction)
+        previous?.fields.tags ?? [], with: entry.fields.tags, of: entryKey, &context.transaction)
       try indexes.replaceOwners(
-        previous?.owners ?? [], with: entry.owners, of: entryKey, &counters, &transaction)
+        previous?.owners ?? [], with: entry.owners, of: entryKey, &context.counters,
+        &context.transaction)
     }
     guard header.flags.contains(.chunked) else {
       _ = try writeRecord(entryKey, header, entry.encodedFields, payload: value, key: key)
@@ -36,7 +39,7 @@ extension EntryWriter {
     let payload = ChunkedPayload(of: value).encoded
     _ = try writeRecord(entryKey, header, entry.encodedFields, payload: payload.span, key: key)
     try indexes.writeChunks(
-      value, version: header.version, in: entryKey.span.namespaceID, &transaction)
+      value, version: header.version, in: entryKey.span.namespaceID, &context.transaction)
   }
 
   /// Writes header, fields and payload under `entryKey`, with the checksum of all; returns the length of the record.
@@ -50,7 +53,7 @@ extension EntryWriter {
     let count = form.size + fields.count + payload.count
     let keyHash = Checksum.keyHash(of: key, in: entryKey.span.namespaceID)
     // A value may be large: it is copied once, to its final place, and the header's checksum follows.
-    try transaction.put(count: count, for: entryKey.span, in: .entries) { record in
+    try context.transaction.put(count: count, for: entryKey.span, in: .entries) { record in
       header.append(to: &record, form)
       record.append(contentsOf: fields.span)
       record.append(contentsOf: payload)
@@ -82,7 +85,7 @@ extension EntryWriter {
     let count = try writeRecord(
       entry.entryKey, header, fields, payload: body.span.extracting(oldCount..<body.count),
       key: key.span)
-    try counters.grow(entry.id, by: count - entry.recordCount, &transaction)
+    try context.counters.grow(entry.id, by: count - entry.recordCount, &context.transaction)
     return true
   }
 
@@ -103,7 +106,8 @@ extension EntryWriter {
     header.staleUntil = staleUntil
     let before = isIndexed ? entry.header : nil
     header.deadline = header.indexedDeadline(replacing: before)
-    try moveDeadline(of: entry.entryKey, to: header, from: before)
+    try indexes.moveDeadline(
+      of: entry.entryKey, to: header, from: before, &context.counters, &context.transaction)
     if idle == nil { header.flags.remove(.idle) } else { header.flags.insert(.idle) }
     var fields = entry.fields
     if fields.idle != idle { fields.idle = idle }
@@ -122,5 +126,27 @@ extension EntryWriter {
     return try reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: entry.header.stale ?? .zero),
       idle: idle)
+  }
+  /// Protects an entry from eviction, or lets it be evicted again.
+  ///
+  /// - Returns: false if the record is damaged.
+  mutating func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
+    // A pinned entry is outside the queue; when it returns there, it counts as new.
+    let position =
+      isPinned ? 0 : try context.counters.nextNumber(in: entry.id, &context.transaction)
+    var pinned = entry.header
+    pinned.sequence = position
+    if isPinned { pinned.flags.insert(.pinned) } else { pinned.flags.remove(.pinned) }
+    pinned.deadline = pinned.indexedDeadline(replacing: entry.header)
+    guard try rewrite(entry, { [pinned] header in header = pinned }) else { return false }
+    try indexes.moveDeadline(
+      of: entry.entryKey, to: pinned, from: entry.header, &context.counters, &context.transaction)
+    try indexes.moveInQueue(
+      entry.entryKey, to: position, from: entry.header.sequence, &context.transaction)
+    var weight = EntryWeight(entry)
+    try context.counters.subtract(weight, from: entry.id, &context.transaction)
+    weight.queuePosition = position
+    try context.counters.add(weight, to: entry.id, &context.transaction)
+    return true
   }
 }

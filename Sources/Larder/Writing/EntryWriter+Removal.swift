@@ -11,9 +11,11 @@ extension EntryWriter {
   private mutating func removeAlone(
     _ entry: StoredEntry, reason: RemovalReason
   ) throws(LarderError) {
-    try recordRemoval(of: entry, reason)
-    try subtract(EntryWeight(entry), from: entry.id)
-    try count(reason, bytes: entry.valueCount, in: entry.id)
+    try changes.recordRemoval(of: entry, reason, &directory, &context)
+    try context.counters.subtract(EntryWeight(entry), from: entry.id, &context.transaction)
+    try context.counters.update(entry.id, &context.transaction) {
+      $0.removals.count(reason, bytes: entry.valueCount)
+    }
     try eraseAlone(entry)
   }
 
@@ -24,9 +26,9 @@ extension EntryWriter {
   }
 
   private mutating func eraseAlone(_ entry: StoredEntry) throws(LarderError) {
-    if let keyHash = entry.keyHash { engine.access.forget(keyHash) }
-    try indexes.removeAll(of: entry, &counters, &transaction)
-    if state.dependents > 0 { orphans.add(entry.entryKey) }
+    if let keyHash = entry.keyHash { context.engine.access.forget(keyHash) }
+    try indexes.removeAll(of: entry, &context.counters, &context.transaction)
+    if context.state.dependents > 0 { orphans.add(entry.entryKey) }
   }
 
   /// Counts a damaged record that is about to be removed or replaced. Its size is unknown, so the counters of its
@@ -34,14 +36,16 @@ extension EntryWriter {
   mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
     let id = entryKey.span.namespaceID
     damaged.insert(id)
-    try count(.damaged, in: id)
-    try recordDamagedRemoval(entryKey)
+    try context.counters.update(id, &context.transaction) {
+      $0.removals.count(.damaged, bytes: 0)
+    }
+    try changes.recordDamagedRemoval(entryKey, &directory, &context)
   }
 
   /// Removes a damaged record.
   mutating func removeDamaged(_ entryKey: [UInt8]) throws(LarderError) {
     try recordDamage(entryKey)
-    try transaction.remove(entryKey, from: .entries)
+    try context.transaction.remove(entryKey, from: .entries)
   }
 }
 
@@ -58,7 +62,8 @@ extension EntryWriter {
     var fields = entry.fields
     fields.replaceAll(.owner, with: owners.map(\.field))
     guard try rewrite(entry, fields: fields) else { return false }
-    try replaceOwners(of: entry, with: owners)
+    try indexes.replaceOwners(
+      entry.owners, with: owners, of: entry.entryKey, &context.counters, &context.transaction)
     return true
   }
 
@@ -68,25 +73,25 @@ extension EntryWriter {
     else {
       return false
     }
-    return try isLive(owner.id)
+    return try context.isLive(owner.id)
   }
 
   /// Whether a protected entry belongs to the entry under `owner`.
   mutating func ownsProtected(
     _ owner: [UInt8], _ protected: ProtectedEntries
   ) throws(LarderError) -> Bool {
-    guard state.dependents > 0 else { return false }
+    guard context.state.dependents > 0 else { return false }
     for entryKey in protected.all {
       let key = IndexKey.owner(owner, entry: entryKey)
-      if try transaction.contains(key, in: engine.indexes.tags) { return true }
+      if try context.transaction.contains(key, in: context.engine.indexes.tags) { return true }
     }
     return false
   }
 
   /// Goes on with removals that an earlier batch has left.
   mutating func resumeOrphans() throws(LarderError) {
-    guard state.orphans > 0 else { return }
-    try orphans.load(&counters, &transaction)
+    guard context.state.orphans > 0 else { return }
+    try orphans.load(&context.counters, &context.transaction)
     try removeOrphans()
   }
 
@@ -99,13 +104,13 @@ extension EntryWriter {
       // The owner is there again if it was written between two batches: then its entries stay.
       var isBack = false
       if removed.position != nil {
-        isBack = try transaction.contains(removed.owner, in: .entries)
+        isBack = try context.transaction.contains(removed.owner, in: .entries)
       }
       let keys =
         isBack
         ? []
-        : try transaction.keys(
-          in: engine.indexes.tags, from: prefix, after: removed.position, limit: limit)
+        : try context.transaction.keys(
+          in: context.engine.indexes.tags, from: prefix, after: removed.position, limit: limit)
       orphans.advance(to: keys.last, count: keys.count, isLast: keys.count < limit)
       for key in keys { try release(Array(key.dropFirst(prefix.count)), from: removed.owner) }
     }
@@ -123,7 +128,7 @@ extension EntryWriter {
     }
     if !remaining.isEmpty {
       _ = try setOwners(remaining, of: entry)
-    } else if try isLive(entry.id) {
+    } else if try context.isLive(entry.id) {
       try removeAlone(entry, reason: .orphaned)
     } else {
       try eraseAlone(entry)

@@ -17,8 +17,8 @@ struct IndexWriter {
 
   /// Moves an entry in the expiry index; a deadline of ``EntryHeader/never`` is outside the index.
   ///
-  /// The index names an entry by its position in the queue, so a new position moves it, too. Changes are written by
-  /// ``flush(to:)`` at the latest.
+  /// The index names an entry by its position in the queue, so a new position moves it, too. ``flush(to:)`` writes the changes
+  /// at the latest.
   ///
   /// - Parameters:
   ///   - header: the header as it will be stored; its deadline is ``EntryHeader/indexedDeadline(replacing:)``.
@@ -78,7 +78,7 @@ struct IndexWriter {
   /// How often the expiry index was changed, also by changes that are not written yet.
   var deadlineChanges: Int { pending.count }
 
-  /// Writes what is left to write, so that the databases have all changes.
+  /// Writes the remaining changes, so that the databases have all of them.
   mutating func flush(to transaction: inout StoreTransaction) throws(LarderError) {
     while let change = pending.next() { try write(change, to: &transaction) }
   }

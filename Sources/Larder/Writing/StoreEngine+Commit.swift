@@ -98,7 +98,7 @@ extension StoreEngine {
 
   /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or queued again.
   ///
-  /// - Parameter room: what may be done for the batch before it begins.
+  /// - Parameter room: the preparations that are left for the batch before it begins.
   func attempt<Result>(
     _ mode: CommitMode, with room: RoomOnDisk? = nil,
     _ body: (inout WriteBatch) throws -> Result
@@ -114,7 +114,8 @@ extension StoreEngine {
           let result = try batch.run(mode, room, body)
           effects = batch.finalEffects
           pages = batch.budget.pagesTaken(batch.writer)
-          committed.keep(batch.writer.counters, ofWrite: batch.writer.transaction.serial)
+          committed.keep(
+            batch.writer.context.counters, ofWrite: batch.writer.context.transaction.serial)
           transaction = batch.release()
           return result
         } catch {
@@ -122,7 +123,7 @@ extension StoreEngine {
           thrown = error
           isOverdrawn = batch.budget.isOverdrawn
           pages = batch.budget.pagesTaken(batch.writer)
-          let cause = batch.writer.transaction.failure?.cause
+          let cause = batch.writer.context.transaction.failure?.cause
           transaction = batch.release()
           // LMDB's own error goes back to its layer, which remembers that the map is full or the environment broken.
           throw cause ?? error
@@ -146,7 +147,8 @@ extension StoreEngine {
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
-      while left > 0, case .committed(let now) = try attempt(.cleanup, { $0.writer.state.orphans })
+      while left > 0,
+        case .committed(let now) = try attempt(.cleanup, { $0.writer.context.state.orphans })
       {
         // The count is that before the transaction's own share.
         left = now
@@ -162,8 +164,8 @@ extension WriteBatch {
   fileprivate mutating func run<Result>(
     _ mode: CommitMode, _ room: RoomOnDisk?, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
-    let engine = writer.engine
-    budget = SpaceBudget(try writer.settings().limits)
+    let engine = writer.context.engine
+    budget = SpaceBudget(try writer.directory.settings(&writer.context).limits)
     guard budget.limits.disk == engine.environment.fileLimit else {
       throw RolledBack(reason: .fileLimitChanged(to: budget.limits.disk))
     }
@@ -180,14 +182,14 @@ extension WriteBatch {
     if budget.hasPages(for: DiskRoom.forCleanup, writer) {
       if mode.cleansUp {
         try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)
-        try writer.resumeInvalidation(limit: TagInvalidation.perWrite)
+        try TagInvalidation.resumeFirst(limit: TagInvalidation.perWrite, &writer)
       }
       try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &writer)
     }
     try writer.resumeOrphans()
     try mergeReadCounters()
     try writer.finish()
-    writer.prepareChanges()
+    writer.changes.prepare()
     return result
   }
 
@@ -195,9 +197,9 @@ extension WriteBatch {
   fileprivate var finalEffects: BatchEffects {
     var effects = effects
     effects.changes = writer.changes.pending
-    effects.hasUnrecordedChanges = writer.changes.hasUnrecorded && writer.state.watched != 0
-    effects.entries = writer.state.entries
-    effects.orphans = writer.state.orphans
+    effects.hasUnrecordedChanges = writer.changes.hasUnrecorded && writer.context.state.watched != 0
+    effects.entries = writer.context.state.entries
+    effects.orphans = writer.context.state.orphans
     return effects
   }
 }
@@ -208,8 +210,8 @@ extension Store {
   /// `body` runs once, on the calling thread. The call waits for other writers, those of other processes for at most
   /// ``Options/lockTimeout``.
   ///
-  /// - Throws: the error of `body`; ``LarderError/Code/insideWrite`` inside another write of the store;
-  ///   ``LarderError/Code/busy`` if another process keeps the lock too long; ``LarderError/Code/full`` if the limit on disk
+  /// - Throws: the error of `body`. ``LarderError/Code/insideWrite`` inside another write of the store.
+  ///   ``LarderError/Code/busy`` if another process keeps the lock too long. ``LarderError/Code/full`` if the limit on disk
   ///   leaves too few pages for the batch. Entries were evicted for it then, and it can be repeated.
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()

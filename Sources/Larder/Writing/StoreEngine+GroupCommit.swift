@@ -116,7 +116,7 @@ extension WriteBatch {
         try member.checkCancellation()
         try member.run(in: &self)
       } catch {
-        if writer.transaction.failure != nil || writer.mutations != before {
+        if writer.context.transaction.failure != nil || writer.mutations != before {
           throw RolledBack(reason: .memberFailed(index: index))
         }
         failures[index] = error

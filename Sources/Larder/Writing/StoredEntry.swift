@@ -15,8 +15,8 @@ struct StoredEntry {
     header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
   }
 
-  /// Nil for a record whose index records cannot be told from it: one that is damaged, that has flags of a later version, or
-  /// whose long key belongs under another entry key.
+  /// Nil for a record that does not tell its index records. Such a record is damaged, has flags of a later version, or its long
+  /// key belongs under another entry key.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange)),

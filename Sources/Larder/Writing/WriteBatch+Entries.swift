@@ -18,10 +18,10 @@ extension WriteBatch {
   ) throws(LarderError) -> [StoredOwner] {
     var resolved: [StoredOwner] = []
     for owner in owners {
-      if absence == .allow { _ = try writer.findOrMakeNamespace(owner.namespace) }
-      guard let id = try writer.namespace(owner.namespace)?.id,
+      if absence == .allow { _ = try writer.directory.findOrMake(owner.namespace, &writer.context) }
+      guard let id = try writer.directory.find(owner.namespace, &writer.context)?.id,
         absence == .allow
-          ? true : try living(owner.key.bytes.span, in: owner.namespace) != nil
+          ? true : try writer.living(owner.key.bytes.span, in: owner.namespace) != nil
       else {
         throw LarderError(
           .noSuchOwner, "there is no entry \(owner.key) in namespace \(owner.namespace)",
@@ -33,17 +33,12 @@ extension WriteBatch {
     return resolved
   }
 
-  mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
-  {
-    try writer.living(key, in: namespace)
-  }
-
   /// The fresh value under `key`. For an entry with a time to idle, this counts as an access.
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
-    guard let entry = try living(key, in: namespace), writer.state(of: entry) == .fresh,
+    guard let entry = try writer.living(key, in: namespace), writer.state(of: entry) == .fresh,
       let value = try writer.value(of: entry)
     else { return nil }
-    try writer.extend(entry, accessedAt: writer.now.milliseconds)
+    try writer.extend(entry, accessedAt: writer.context.now.milliseconds)
     return value
   }
 
@@ -56,7 +51,9 @@ extension WriteBatch {
   ///
   /// - Returns: whether it was an entry that had not expired.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
-    guard (1...Key.longest).contains(key.count), let id = try writer.namespace(namespace)?.id else {
+    guard (1...Key.longest).contains(key.count),
+      let id = try writer.directory.find(namespace, &writer.context)?.id
+    else {
       return false
     }
     let entryKey = StoredKey.entry(key, in: id)
@@ -84,43 +81,121 @@ extension WriteBatch {
   mutating func reschedule(
     _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil
   ) throws(LarderError) -> Bool {
-    guard let namespace = try writer.namespace(name), let entry = try living(key, in: name) else {
+    guard let namespace = try writer.directory.find(name, &writer.context),
+      let entry = try writer.living(key, in: name)
+    else {
       return false
     }
     try checkBudget(entry.recordCount)
     let lifetime = try Lifetime(
-      expires, stale: stale ?? entry.header.stale, in: namespace, at: writer.now)
+      expires, stale: stale ?? entry.header.stale, in: namespace, at: writer.context.now)
     let end = lifetime.expires(key, version: entry.header.version)
-    writer.recordWriteTime()
+    writer.context.counters.recordWriteTime(writer.context.now)
     // An entry from the future would stay stale, whatever its new end.
     let isDone = try writer.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
-      idle: lifetime.idle, written: min(entry.header.written, writer.now.milliseconds))
-    if isDone { try writer.recordTouch(of: entry, expires: end) }
+      idle: lifetime.idle, written: min(entry.header.written, writer.context.now.milliseconds))
+    if isDone {
+      try writer.changes.recordTouch(
+        of: entry, expires: end, &writer.directory, &writer.context)
+    }
     return isDone
   }
 
   mutating func pin(
     _ key: Span<UInt8>, in namespace: String, isPinned: Bool
   ) throws(LarderError) -> Bool {
-    guard let entry = try living(key, in: namespace) else { return false }
+    guard let entry = try writer.living(key, in: namespace) else { return false }
     if entry.header.flags.contains(.pinned) == isPinned { return true }
     try checkBudget(entry.recordCount)
-    // A pinned entry is outside the queue; when it returns there, it counts as new.
-    let position = isPinned ? 0 : try writer.nextNumber(in: entry.id)
-    var pinned = entry.header
-    pinned.sequence = position
-    if isPinned { pinned.flags.insert(.pinned) } else { pinned.flags.remove(.pinned) }
-    pinned.deadline = pinned.indexedDeadline(replacing: entry.header)
-    let isIntact = try writer.rewrite(entry) { [pinned] header in header = pinned }
-    guard isIntact else { return false }
-    try writer.moveDeadline(of: entry.entryKey, to: pinned, from: entry.header)
-    try writer.moveInQueue(entry.entryKey, to: position, from: entry.header.sequence)
-    var weight = EntryWeight(entry)
-    try writer.subtract(weight, from: entry.id)
-    weight.queuePosition = position
-    try writer.add(weight, to: entry.id)
-    try writer.recordTouch(of: entry, expires: entry.header.expires)
+    guard try writer.setPinned(isPinned, entry) else { return false }
+    try writer.changes.recordTouch(
+      of: entry, expires: entry.header.expires, &writer.directory, &writer.context)
     return true
+  }
+}
+
+// MARK: Attributes
+
+extension WriteBatch {
+  /// Starts the entry's lifetime again; see `touch(_:expires:)` of ``Store/Namespace``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func touch(
+    _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
+  ) throws(LarderError) -> Bool {
+    try key.withKeyBytes { key throws(LarderError) in
+      try reschedule(key, in: namespace.name, expires: expires)
+    }
+  }
+
+  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a load of the key in progress still replaces
+  /// the entry.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms that this store lacks, or whose keys it lacks.
+  @discardableResult
+  public mutating func setMetadata(
+    _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
+  ) throws(LarderError) -> Bool {
+    try key.withKeyBytes { key throws(LarderError) in
+      guard let entry = try writer.living(key, in: namespace.name) else { return false }
+      try checkBudget(entry.recordCount + (metadata?.count ?? 0))
+      let context = TransformContext(
+        key.copied, in: entry.id, version: entry.header.version,
+        reader: writer.context.engine.reader)
+      let transforms = writer.context.engine.transforms
+      var fields = try transforms.changeable(entry.fields, of: context)
+      fields[.metadata] = metadata
+      if let transformed = try transforms.metadata(fields.metadataFields, of: context) {
+        fields.metadataFields = EntryFields()
+        fields[.transformedMetadata] = transformed
+      }
+      guard try writer.rewrite(entry, fields: fields) else { return false }
+      writer.context.counters.recordWriteTime(writer.context.now)
+      return true
+    }
+  }
+
+  /// Replaces the owners of an entry; its value and lifetime stay. Without owners it stays by itself.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored.
+  @discardableResult
+  public mutating func setOwners(
+    _ owners: [Owner], of key: some StoreKey, in namespace: Store.Namespace
+  ) throws(LarderError) -> Bool {
+    let owners = try resolve(owners, ifAbsent: .refuse)
+    return try key.withKeyBytes { key throws(LarderError) in
+      guard let entry = try writer.living(key, in: namespace.name) else { return false }
+      try checkBudget(entry.recordCount)
+      writer.context.counters.recordWriteTime(writer.context.now)
+      return try writer.setOwners(owners, of: entry)
+    }
+  }
+
+  /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
+    -> Bool
+  {
+    try key.withKeyBytes { key throws(LarderError) in
+      try pin(key, in: namespace.name, isPinned: true)
+    }
+  }
+
+  /// Lets the entry be evicted again; see `unpin(_:)` of ``Store/Namespace``.
+  ///
+  /// - Returns: false if there is no such entry, or it has expired.
+  @discardableResult
+  public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace)
+    throws(LarderError) -> Bool
+  {
+    try key.withKeyBytes { key throws(LarderError) in
+      try pin(key, in: namespace.name, isPinned: false)
+    }
   }
 }

@@ -32,9 +32,12 @@ extension WriteBatch {
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules; ``LarderError/Code/full`` if too much is pinned, and
   ///   then the batch cannot be committed.
-  public mutating func declare(_ rules: Rules, for name: String) throws(LarderError) {
+  public mutating func declare(
+    _ rules: Rules, for namespace: Store.Namespace
+  ) throws(LarderError) {
     let rules = rules.inMilliseconds
-    if try writer.namespace(name)?.record.rules.declared == rules { return }
+    let name = namespace.name
+    if try writer.directory.find(name, &writer.context)?.record.rules.declared == rules { return }
     try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
   }
 
@@ -48,7 +51,7 @@ extension WriteBatch {
   ) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
-    let known = try writer.namespace(namespace.name)
+    let known = try writer.directory.find(namespace.name, &writer.context)
     if known != nil, handle.hasDeclared(rules) { return }
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
@@ -65,15 +68,17 @@ extension WriteBatch {
   /// ``declare(_:for:)``.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace``, and as ``declare(_:for:)``.
-  public mutating func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError)
-  {
+  public mutating func override(
+    _ overrides: Rules.Overrides, for namespace: Store.Namespace
+  ) throws(LarderError) {
     let overrides = overrides.inMilliseconds
-    try require(changeRules(of: name, ifAbsent: .refuse, most: .max) { $0.overrides = overrides })
+    try require(
+      changeRules(of: namespace.name, ifAbsent: .refuse, most: .max) { $0.overrides = overrides })
   }
 
   /// Inside a batch a limit is reached at once, or the batch fails.
   private mutating func require(_ progress: LimitProgress) throws(LarderError) {
-    if case .stuck(let error) = progress { throw writer.fail(error) }
+    if case .stuck(let error) = progress { throw writer.context.transaction.fail(error) }
   }
 
   /// Empties a namespace in constant time: it gets another id, and its entries are reclaimed later in bounded steps.
@@ -81,66 +86,70 @@ extension WriteBatch {
   /// A load of a key that began before the clear does not store its value, even if the namespace was empty.
   ///
   /// - Returns: the number of entries and bytes removed; zero if the namespace does not exist.
-  public mutating func clear(_ name: String) throws(LarderError) -> RemovalResult {
-    guard var record = try writer.namespace(name)?.record else { return RemovalResult() }
-    let before = try writer.counters(of: record.id)
-    let old = record.id
-    writer.dropCounters(of: old)
-    record.id = try writer.withDirectory {
-      [record, now = writer.now, seal = writer.engine.seal] directory, counters, transaction
-        throws(LarderError) in
-      let key = MetadataKey.garbage(old)
-      try transaction.put(seal.seal([], for: key), for: key, in: .main)
-      var record = record
-      record.id = try directory.newID(at: now, &counters, &transaction)
-      try directory.store(record, named: name, &counters, &transaction)
-      return record.id
+  public mutating func clear(
+    _ namespace: Store.Namespace
+  ) throws(LarderError) -> RemovalResult {
+    let name = namespace.name
+    guard var record = try writer.directory.find(name, &writer.context)?.record else {
+      return RemovalResult()
     }
-    writer.begin(record.id, with: before.cleared)
-    writer.updateStore { state in
+    let before = try writer.context.counters.counters(of: record.id, &writer.context.transaction)
+    let old = record.id
+    writer.context.counters.drop(old)
+    writer.damaged.remove(old)
+    let key = MetadataKey.garbage(old)
+    try writer.context.transaction.put(
+      writer.context.engine.seal.seal([], for: key), for: key, in: .main)
+    record.id = try writer.directory.newID(&writer.context)
+    try writer.directory.store(record, named: name, &writer.context)
+    writer.context.counters.begin(record.id, with: before.cleared)
+    writer.context.counters.updateStore { state in
       state.garbage &+= 1
       state.entries &-= before.entries
       state.bytes &-= before.bytes
       state.stored &-= before.stored
     }
-    writer.recordClear(of: record.id, name, bytes: before.bytes)
+    writer.changes.recordClear(of: record.id, name, bytes: before.bytes)
     return RemovalResult(
       entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
   }
 
   /// Gives a namespace another name; entries, rules and counters stay.
   ///
-  /// - Throws: ``LarderError/Code/noSuchNamespace`` if there is no namespace `old`, ``LarderError/Code/exists`` if there is one
+  /// - Throws: ``LarderError/Code/noSuchNamespace`` if it does not exist, ``LarderError/Code/exists`` if there is one
   ///   called `new`, ``LarderError/Code/invalidArgument`` for an impossible name.
-  public mutating func rename(_ old: String, to new: String) throws(LarderError) {
+  public mutating func rename(
+    _ namespace: Store.Namespace, to new: String
+  ) throws(LarderError) {
+    let old = namespace.name
     try NamespaceName.validate(new)
-    guard let record = try writer.namespace(old)?.record else { throw NamespaceName.absent(old) }
+    guard let record = try writer.directory.find(old, &writer.context)?.record else {
+      throw NamespaceName.absent(old)
+    }
     if old == new { return }
-    guard try writer.namespace(new) == nil else {
+    guard try writer.directory.find(new, &writer.context) == nil else {
       throw LarderError(
         .exists, "there is a namespace \(new) already", hint: "clear or rename that one first")
     }
     // Reads under the old name belong to the namespace.
     try mergeReadCounters()
-    try writer.withDirectory { directory, counters, transaction throws(LarderError) in
-      try directory.remove(old, &transaction)
-      try directory.store(record, named: new, &counters, &transaction)
-    }
-    writer.recordRename(of: record.id, old, to: new)
+    try writer.directory.remove(old, &writer.context)
+    try writer.directory.store(record, named: new, &writer.context)
+    writer.changes.recordRename(of: record.id, old, to: new)
   }
 
   /// Resets the counts of reads and removals of a namespace.
   mutating func resetStatistics(of name: String) throws(LarderError) {
-    guard let id = try writer.namespace(name)?.id else { return }
-    let reset = NamespaceCounters(since: writer.now, epoch: writer.transaction.id)
-    try writer.update(id) { counters in
+    guard let id = try writer.directory.find(name, &writer.context)?.id else { return }
+    let reset = NamespaceCounters(since: writer.context.now, epoch: writer.context.transaction.id)
+    try writer.context.counters.update(id, &writer.context.transaction) { counters in
       counters.since = reset.since
       counters.epoch = reset.epoch
       counters.removals = reset.removals
       counters.reads = reset.reads
     }
     // Makes the next read of every process look the namespace up, where it finds that earlier reads do not count.
-    writer.updateStore { $0.generation &+= 1 }
+    writer.context.counters.updateStore { $0.generation &+= 1 }
   }
 }
 
@@ -183,10 +192,16 @@ package struct WriteHorizon: Sendable {
 extension WriteBatch {
   /// Empties a namespace as ``clear(_:)`` does; nil, without a change, if a value was written into it after the horizon.
   package mutating func clear(
-    _ name: String, asOf horizon: WriteHorizon
+    _ namespace: Store.Namespace, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult? {
-    guard let id = try writer.namespace(name)?.id else { return RemovalResult() }
-    guard try writer.counters(of: id).next == horizon.first(in: name) else { return nil }
-    return try clear(name)
+    let name = namespace.name
+    guard let id = try writer.directory.find(name, &writer.context)?.id else {
+      return RemovalResult()
+    }
+    guard
+      try writer.context.counters.counters(of: id, &writer.context.transaction).next
+        == horizon.first(in: name)
+    else { return nil }
+    return try clear(namespace)
   }
 }

@@ -10,14 +10,17 @@ extension WriteBatch {
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
-    guard !writer.engine.transforms.isEmpty, (1...Key.longest).contains(key.count) else {
+    guard !writer.context.engine.transforms.isEmpty, (1...Key.longest).contains(key.count) else {
       return try put(value, for: key, in: name, attributes, nil)
     }
-    try budget.checkSize(value.count, in: try writer.namespace(name) ?? .new, named: name)
-    let id = try writer.findOrMakeNamespace(name).id
+    try budget.checkSize(
+      value.count, in: try writer.directory.find(name, &writer.context) ?? .new, named: name)
+    let id = try writer.directory.findOrMake(name, &writer.context).id
     let entry = TransformContext(
-      key.copied, in: id, version: try writer.nextNumber(in: id), reader: writer.engine.reader)
-    let transformed = try writer.engine.transforms.apply(to: value, attributes, of: entry)
+      key.copied, in: id,
+      version: try writer.context.counters.nextNumber(in: id, &writer.context.transaction),
+      reader: writer.context.engine.reader)
+    let transformed = try writer.context.engine.transforms.apply(to: value, attributes, of: entry)
     if let bytes = transformed.bytes {
       return try put(bytes.span, for: key, in: name, attributes, transformed)
     }
@@ -35,13 +38,13 @@ extension WriteBatch {
         hint: "use 1 to \(Key.longest) bytes")
     }
     // Whatever can be refused is checked before the first change.
-    let known = try writer.namespace(name)
+    let known = try writer.directory.find(name, &writer.context)
     try budget.checkSize(transformed?.size ?? value.count, in: known ?? .new, named: name)
     let isLong = key.count > StoredKey.longestShort
     let owners = try resolve(
       attributes.owners, ifAbsent: attributes.awaitsOwners ? .allow : .refuse)
     let lifetime = try Lifetime(
-      attributes.expires, stale: attributes.stale, in: known ?? .new, at: writer.now)
+      attributes.expires, stale: attributes.stale, in: known ?? .new, at: writer.context.now)
     var fields = try attributes.fields(
       longKey: isLong ? key.copied : nil, owners: owners, transformed)
     let idle = attributes.idle.flatMap { IdleInterval($0) } ?? lifetime.idle
@@ -50,12 +53,14 @@ extension WriteBatch {
     try checkBudget(value.count + key.count + encodedFields.count)
 
     let namespace =
-      if let known { known } else { try writer.findOrMakeNamespace(name) }
+      if let known { known } else { try writer.directory.findOrMake(name, &writer.context) }
     let id = namespace.id
     let entryKey = StoredKey.entry(key, in: id)
     let previous = try replaced(at: entryKey, key: key)
     let version =
-      if let transformed { transformed.version } else { try writer.nextNumber(in: id) }
+      if let transformed { transformed.version } else {
+        try writer.context.counters.nextNumber(in: id, &writer.context.transaction)
+      }
     let isPinned = attributes.isPinned ?? previous?.header.flags.contains(.pinned) ?? false
     var flags: EntryHeader.Flags = isLong ? .longKey : []
     if isPinned { flags.insert(.pinned) }
@@ -66,7 +71,8 @@ extension WriteBatch {
     let expires = lifetime.expires(key, version: version)
     var header = EntryHeader(
       flags: flags, codec: attributes.codec.rawValue,
-      written: min(attributes.written ?? writer.now, writer.now).milliseconds, expires: expires,
+      written: min(attributes.written ?? writer.context.now, writer.context.now).milliseconds,
+      expires: expires,
       staleUntil: Lifetime.late(expires, stale: lifetime.stale), deadline: EntryHeader.never,
       sequence: isPinned ? 0 : queuePosition(of: previous, version: version, in: namespace),
       version: version, fieldsCount: UInt32(encodedFields.count))
@@ -87,12 +93,13 @@ extension WriteBatch {
         entryKey: entryKey, header: header, fields: fields, encodedFields: encodedFields,
         owners: owners),
       value, key: key, replacing: previous)
-    writer.engine.access.written(
+    writer.context.engine.access.written(
       Checksum.keyHash(of: key, in: id), isNew: previous == nil, sequence: header.sequence,
-      of: id, in: writer.now.milliseconds / 60_000)
-    try writer.recordSet(
-      key, in: id, before: previous?.valueCount, after: value.count, expires: header.expires)
-    writer.recordWriteTime()
+      of: id, in: writer.context.now.milliseconds / 60_000)
+    try writer.changes.recordSet(
+      key, in: id, before: previous?.valueCount, after: value.count, expires: header.expires,
+      &writer.directory, &writer.context)
+    writer.context.counters.recordWriteTime(writer.context.now)
     return (id, header.remembered(idle))
   }
 
@@ -133,8 +140,11 @@ extension WriteBatch {
     key: Span<UInt8>, owners: [StoredOwner], isChunked: Bool, in namespace: KnownNamespace
   ) throws(LarderError) {
     let id = namespace.id
-    if let previous { try writer.subtract(EntryWeight(previous), from: id) }
-    try writer.add(weight, to: id)
+    if let previous {
+      try writer.context.counters.subtract(
+        EntryWeight(previous), from: id, &writer.context.transaction)
+    }
+    try writer.context.counters.add(weight, to: id, &writer.context.transaction)
     if budget.mayEvict(namespace.rules) {
       let protected = ProtectedEntries(
         written: entryKey, owners: owners.map(\.entryKey) + (previous?.owners ?? []).map(\.entryKey)
@@ -150,11 +160,18 @@ extension WriteBatch {
         try budget.makeRoomInStore(protected, &writer)
         try budget.makeRoomOnDisk(for: weight, isChunked: isChunked, protected, &writer)
       } catch {
-        try writer.subtract(weight, from: id)
-        if let previous { try writer.add(EntryWeight(previous), to: id) }
+        try writer.context.counters.subtract(weight, from: id, &writer.context.transaction)
+        if let previous {
+          try writer.context.counters.add(
+            EntryWeight(previous), to: id, &writer.context.transaction)
+        }
         throw error
       }
     }
-    if let previous { try writer.count(.replaced, bytes: previous.valueCount, in: id) }
+    if let previous {
+      try writer.context.counters.update(id, &writer.context.transaction) {
+        $0.removals.count(.replaced, bytes: previous.valueCount)
+      }
+    }
   }
 }

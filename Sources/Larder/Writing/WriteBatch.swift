@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// ``Store/write(_:)`` makes it, and it ends with that call. Reads through the batch see its own changes; reads through the
 /// store do not. A batch takes at most 100,000 changes and 64 MB of keys, values and metadata (a single larger value is
-/// accepted); beyond that every further change throws ``LarderError/Code/overLimit``, and the batch cannot be committed.
+/// accepted). Beyond that every further change throws ``LarderError/Code/overLimit``, and the batch cannot be committed.
 public struct WriteBatch: ~Copyable {
   static let largestCount = 100_000
   static let largestSize = 64 << 20
@@ -27,11 +27,11 @@ public struct WriteBatch: ~Copyable {
 
   /// Counts a change of so many bytes against the bounds of the batch.
   mutating func checkBudget(_ bytes: Int) throws(LarderError) {
-    try writer.checkUsable()
+    try writer.context.transaction.checkUsable()
     count += 1
     size += bytes
     if count > 1, count > Self.largestCount || size > Self.largestSize {
-      throw writer.fail(
+      throw writer.context.transaction.fail(
         LarderError(
           .overLimit, "a batch of \(count) changes and \(size) bytes is too large",
           hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes"))
@@ -39,7 +39,7 @@ public struct WriteBatch: ~Copyable {
   }
 
   /// The commit before this batch's own.
-  var snapshot: UInt64 { writer.transaction.id - 1 }
+  var snapshot: UInt64 { writer.context.transaction.id - 1 }
 }
 
 // MARK: Values
@@ -129,16 +129,16 @@ extension WriteBatch {
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
-      guard let id = try writer.namespace(namespace.name)?.id,
+      guard let id = try writer.directory.find(namespace.name, &writer.context)?.id,
         let entry = try writer.entry(key, in: id), try !writer.isHidden(entry)
       else { return nil }
       var owners: [Owner] = []
       for owner in entry.owners {
-        if let name = try writer.name(of: owner.id) {
+        if let name = try writer.directory.name(of: owner.id, &writer.context) {
           owners.append(Owner(Key(owner.key), in: name))
         }
       }
-      return writer.engine.reader.facts(
+      return writer.context.engine.reader.facts(
         of: entry, key: Key(key.copied), namespace: namespace.name, owners: owners)
     }
   }
@@ -159,89 +159,5 @@ extension WriteBatch {
     throws(LarderError) -> Bool
   {
     try remove(key, from: cache.namespace)
-  }
-}
-
-// MARK: Attributes
-
-extension WriteBatch {
-  /// Starts the entry's lifetime again; see `touch(_:expires:)` of ``Store/Namespace``.
-  ///
-  /// - Returns: false if there is no such entry, or it has expired.
-  @discardableResult
-  public mutating func touch(
-    _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
-  ) throws(LarderError) -> Bool {
-    try key.withKeyBytes { key throws(LarderError) in
-      try reschedule(key, in: namespace.name, expires: expires)
-    }
-  }
-
-  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a load of the key in progress still replaces
-  /// the entry.
-  ///
-  /// - Returns: false if there is no such entry, or it has expired.
-  /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms that this store lacks, or whose keys it lacks.
-  @discardableResult
-  public mutating func setMetadata(
-    _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
-  ) throws(LarderError) -> Bool {
-    try key.withKeyBytes { key throws(LarderError) in
-      guard let entry = try living(key, in: namespace.name) else { return false }
-      try checkBudget(entry.recordCount + (metadata?.count ?? 0))
-      let context = TransformContext(
-        key.copied, in: entry.id, version: entry.header.version, reader: writer.engine.reader)
-      let transforms = writer.engine.transforms
-      var fields = try transforms.changeable(entry.fields, of: context)
-      fields[.metadata] = metadata
-      if let transformed = try transforms.metadata(fields.metadataFields, of: context) {
-        fields.metadataFields = EntryFields()
-        fields[.transformedMetadata] = transformed
-      }
-      guard try writer.rewrite(entry, fields: fields) else { return false }
-      writer.recordWriteTime()
-      return true
-    }
-  }
-
-  /// Replaces the owners of an entry; its value and lifetime stay. Without owners it stays by itself.
-  ///
-  /// - Returns: false if there is no such entry, or it has expired.
-  /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored.
-  @discardableResult
-  public mutating func setOwners(
-    _ owners: [Owner], of key: some StoreKey, in namespace: Store.Namespace
-  ) throws(LarderError) -> Bool {
-    let owners = try resolve(owners, ifAbsent: .refuse)
-    return try key.withKeyBytes { key throws(LarderError) in
-      guard let entry = try living(key, in: namespace.name) else { return false }
-      try checkBudget(entry.recordCount)
-      writer.recordWriteTime()
-      return try writer.setOwners(owners, of: entry)
-    }
-  }
-
-  /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
-  ///
-  /// - Returns: false if there is no such entry, or it has expired.
-  @discardableResult
-  public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
-    -> Bool
-  {
-    try key.withKeyBytes { key throws(LarderError) in
-      try pin(key, in: namespace.name, isPinned: true)
-    }
-  }
-
-  /// Lets the entry be evicted again; see `unpin(_:)` of ``Store/Namespace``.
-  ///
-  /// - Returns: false if there is no such entry, or it has expired.
-  @discardableResult
-  public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace)
-    throws(LarderError) -> Bool
-  {
-    try key.withKeyBytes { key throws(LarderError) in
-      try pin(key, in: namespace.name, isPinned: false)
-    }
   }
 }

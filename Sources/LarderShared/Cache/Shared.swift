@@ -1,4 +1,5 @@
 public import Larder
+import LarderSystem
 import Synchronization
 
 /// A tier between the stores of an application's machines and its origin.
@@ -114,67 +115,23 @@ public final class Shared: Sendable {
 
 /// Bounds how many loads run at once while the tier, which usually shields the origin, cannot be used.
 final class LoadLimiter: Sendable {
-  private struct State {
-    var free: Int
-    var nextPlace: UInt64 = 0
-    var waiting: [(place: UInt64, continuation: CheckedContinuation<Bool, Never>)] = []
-    /// Callers that were cancelled before they waited.
-    var cancelled: Set<UInt64> = []
-  }
-  private let state: Mutex<State>
+  /// How many more loads may begin. Only code under the lock of the waiters changes it.
+  private let free: Atomic<Int>
+  private let waiters = Waiters<Void>()
 
-  init(_ most: Int) { state = Mutex(State(free: most)) }
+  init(_ most: Int) { free = Atomic(most) }
 
   /// Runs `body` as soon as fewer than the most loads run, in the order of the calls.
   func run<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
-    let place = state.withLock { state in
-      state.nextPlace += 1
-      return state.nextPlace
-    }
-    let isAdmitted = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let answer = state.withLock { state -> Bool? in
-          if state.cancelled.remove(place) != nil { return false }
-          if state.free > 0 {
-            state.free -= 1
-            return true
-          }
-          state.waiting.append((place, continuation))
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
-      }
-    } onCancel: {
-      cancel(place)
-    }
-    guard isAdmitted else {
-      state.withLock { _ = $0.cancelled.remove(place) }
-      throw CancellationError()
-    }
-    defer { leave(place) }
+    let place: Void? = await waiters.wait(unless: takePlace)
+    guard place != nil else { throw CancellationError() }
+    defer { waiters.resumeFirst(with: ()) { free.add(1, ordering: .relaxed) } }
     return try await body()
   }
 
-  private func cancel(_ place: UInt64) {
-    let waiting = state.withLock { state in
-      guard let index = state.waiting.firstIndex(where: { $0.place == place }) else {
-        state.cancelled.insert(place)
-        return nil as CheckedContinuation<Bool, Never>?
-      }
-      return state.waiting.remove(at: index).continuation
-    }
-    waiting?.resume(returning: false)
-  }
-
-  private func leave(_ place: UInt64) {
-    let next = state.withLock { state in
-      state.cancelled.remove(place)
-      if state.waiting.isEmpty {
-        state.free += 1
-        return nil as CheckedContinuation<Bool, Never>?
-      }
-      return state.waiting.removeFirst().continuation
-    }
-    next?.resume(returning: true)
+  private func takePlace() -> Void? {
+    guard free.load(ordering: .relaxed) > 0 else { return nil }
+    free.subtract(1, ordering: .relaxed)
+    return ()
   }
 }

@@ -20,7 +20,7 @@ extension LocalCopies {
         switch change.subject {
         case .key(let key):
           if try removeCopy(of: key, olderThan: change.position, in: &batch) { removed += 1 }
-        case .namespace(let name): removed += try batch.clear(name).entries
+        case .namespace(let name): removed += try batch.clear(store.namespace(name)).entries
         case .tag, .nothing: break
         }
       }
@@ -91,7 +91,7 @@ extension LocalCopies {
     let names = try state.namespaces()
     return try await store.commit { [self, progress] batch -> LocalState.Progress? in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
-      for name in names { _ = try batch.clear(name) }
+      for name in names { _ = try batch.clear(store.namespace(name)) }
       try state.set(progress, in: &batch)
       recent.replace(noted, with: progress.position)
       recent.publish(applied: progress.position, head: progress.position)

@@ -122,7 +122,7 @@ struct LocalCopies: Sendable {
     if let position { recent.note(RecentChanges.name(ofNamespace: namespace), at: position) }
     try await store.commit { [self] batch in
       if position == nil { try outbox.add(.namespace(namespace), in: &batch) }
-      _ = try batch.clear(namespace)
+      _ = try batch.clear(store.namespace(namespace))
     }
   }
 

@@ -34,13 +34,20 @@ public struct LogRecord: Hashable, Sendable {
 }
 
 extension LogRecord {
-  /// A record as a stream has it: its ID, and one field. Nil for anything else.
+  /// A record as a stream has it: its ID, and one field. Nil for anything else, and for a record of a later version's kind.
   ///
   /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`: the kind, the digest, the digest of the record before it or `-`,
   /// and how many bytes belong to the name of the namespace or tag. The name and the bytes of the key follow.
   ///
-  /// - Parameter isOfAnyKind: whether a record of a kind that this version does not know counts, without a subject.
-  init?(_ reply: Reply, isOfAnyKind: Bool = false) {
+  init?(_ reply: Reply) {
+    guard let (record, isKnown) = Self.parsed(reply), isKnown else { return nil }
+    self = record
+  }
+
+  /// The same of any kind: a record of one that this version does not know has no subject.
+  static func ofAnyKind(_ reply: Reply) -> LogRecord? { parsed(reply)?.record }
+
+  private static func parsed(_ reply: Reply) -> (record: LogRecord, isKnown: Bool)? {
     guard let parts = reply.list(of: 2), let id = parts[0].bytes.flatMap({ Position(id: $0) }),
       let field = parts[1].list(of: 2), field[0].bytes == [UInt8(ascii: "c")],
       let words = field[1].bytes?.split(
@@ -51,6 +58,7 @@ extension LogRecord {
       let name = String(validating: words[4].prefix(length), as: UTF8.self)
     else { return nil }
     let subject: Subject
+    var isKnown = true
     switch String(decoding: words[0], as: UTF8.self) {
     case "begin": subject = .nothing
     case "set", "remove":
@@ -58,12 +66,12 @@ extension LogRecord {
     case "clear": subject = .namespace(name)
     case "invalidate": subject = .tag(name)
     default:
-      guard isOfAnyKind else { return nil }
       subject = .nothing
+      isKnown = false
     }
     let previous = Self.digest(words[2])
     guard previous != nil || words[2].elementsEqual("-".utf8) else { return nil }
-    self.init(position: id, digest: digest, previous: previous, subject: subject)
+    return (LogRecord(position: id, digest: digest, previous: previous, subject: subject), isKnown)
   }
 
   /// The digest of 12 hexadecimal digits.

@@ -6,7 +6,7 @@ extension StreamTier {
 
   public func newestRecord() async throws(LarderError) -> LogRecord {
     let reply = try await run(.newest, [names.log, names.head], [], isLogged: true)
-    guard let record = LogRecord(reply, isOfAnyKind: true) else {
+    guard let record = LogRecord.ofAnyKind(reply) else {
       throw LarderError(unexpected: reply, to: "the log", mayHaveChanged: false)
     }
     return record
@@ -21,7 +21,7 @@ extension StreamTier {
       throw LarderError(unexpected: reply, to: "look", mayHaveChanged: false)
     }
     return (
-      parts[0].bytes.flatMap { Position(head: $0) }, LogRecord(parts[1], isOfAnyKind: true)
+      parts[0].bytes.flatMap { Position(head: $0) }, LogRecord.ofAnyKind(parts[1])
     )
   }
 

@@ -1,3 +1,4 @@
+import LarderSystem
 import ShellLanguage
 
 /// A key at a full-screen view.

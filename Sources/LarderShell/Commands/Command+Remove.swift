@@ -59,9 +59,9 @@ extension Command {
       var removals: [RemovalResult?] = []
       for namespace in namespaces {
         if let horizon {
-          removals.append(try batch.clear(namespace.name, asOf: horizon))
+          removals.append(try batch.clear(namespace, asOf: horizon))
         } else {
-          removals.append(try batch.clear(namespace.name))
+          removals.append(try batch.clear(namespace))
         }
       }
       return removals

@@ -1,3 +1,4 @@
+import LarderSystem
 import ShellLanguage
 
 extension Command {

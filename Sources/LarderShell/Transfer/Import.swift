@@ -101,10 +101,11 @@ struct Import {
   private func declare(
     _ name: String, _ rules: Rules?, _ overrides: Rules.Overrides?
   ) throws {
-    guard !isDry, let rules, try session.store.namespace(name).info() == nil else { return }
+    let namespace = session.store.namespace(name)
+    guard !isDry, let rules, try namespace.info() == nil else { return }
     try session.write { batch in
-      try batch.declare(rules, for: name)
-      if let overrides { try batch.override(overrides, for: name) }
+      try batch.declare(rules, for: namespace)
+      if let overrides { try batch.override(overrides, for: namespace) }
     }
   }
 

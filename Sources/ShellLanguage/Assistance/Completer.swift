@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The candidates of Tab, from the command table; a closure supplies names of the store.
 package struct Completer: Sendable {
   /// A lookup in the store or in the file system.

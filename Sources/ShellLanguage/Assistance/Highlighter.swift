@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The colors of a line while it is typed, by the same rules that read it.
 package struct Highlighter: Sendable {
   /// Bytes of the line that one role covers.

@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension ExpressionParser {
   var isOperand: Bool {
     switch tokens[index].kind {

@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension JSONLookup {
   /// The value of a range that a lookup found.
   package static func value(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {

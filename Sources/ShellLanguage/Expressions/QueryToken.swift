@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// A token of an expression, with its range in the text.
 struct QueryToken {
   enum Kind: Equatable {

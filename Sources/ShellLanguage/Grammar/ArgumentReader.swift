@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension CommandTable {
   /// Looks the command up and reads its arguments. Errors carry their place.
   package func invocation(

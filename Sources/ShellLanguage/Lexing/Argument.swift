@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// A word, sorted by its bare first bytes.
 package enum Argument: Sendable, Hashable {
   case word(Word)

@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension Lexer {
   /// The bytes of the escape whose backslash is at `index`, and the offset behind it.
   package func escape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The values that `--arg` and `--argjson` give to `:name`.
 package struct Variables: Sendable, Hashable {
   package enum Value: Sendable, Hashable {

@@ -1,3 +1,5 @@
+import LarderSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -81,9 +83,6 @@ extension UInt8 {
   package static let doubleQuote = UInt8(ascii: "\"")
   package static let backslash = UInt8(ascii: "\\")
 
-  package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-  package var isLowercase: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
-  package var isLetter: Bool { (self | 0x20).isLowercase }
   package var isPrintable: Bool { (0x20...0x7E).contains(self) }
   package var isPunctuation: Bool { (0x21...0x7E).contains(self) && !isDigit && !isLetter }
 

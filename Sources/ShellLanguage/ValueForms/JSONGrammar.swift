@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The grammar of JSON by RFC 8259, with arrays and objects nested at most 200 deep.
 ///
 /// Each function reads what begins at `index` and moves `index` behind it. After an error `index` is the place of the flaw.

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The differences of two values: JSON by field, text by line, other bytes by the first offset.
 package struct ValueDifference {
   package struct Change: Equatable {

@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension Word {
   /// A duration such as `90s`, `1h30m` or `1.5h`; `0` is allowed.
   package func duration() throws(ShellError) -> Duration {

@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension Word {
   /// A future time other than `never`.
   package func timeAhead(_ clock: WallClock) throws(ShellError) -> UnixTime {

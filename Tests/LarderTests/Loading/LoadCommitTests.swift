@@ -182,14 +182,14 @@ import Testing
     try await boards.set("other", for: "bern")
     let key = Array("thun".utf8)
     let lookup = try boards.lookUpForRead(key.span)
-    let write = LoadWrite(base: lookup.base, size: 0)
-    #expect(write.isNewer(than: lookup.base, snapshot: lookup.snapshot))
+    let write = LoadWrite(base: lookup.found.base, size: 0)
+    #expect(write.isNewer(than: lookup.found.base, snapshot: lookup.found.snapshot))
     try boards.clear()
     try await boards.set("other", for: "bern")
     let cleared = try boards.lookUpForRead(key.span)
-    #expect(!write.isNewer(than: cleared.base, snapshot: cleared.snapshot))
-    write.run(in: lookup.snapshot)
-    #expect(!write.isNewer(than: lookup.base, snapshot: lookup.snapshot))
+    #expect(!write.isNewer(than: cleared.found.base, snapshot: cleared.found.snapshot))
+    write.run(in: lookup.found.snapshot)
+    #expect(!write.isNewer(than: lookup.found.base, snapshot: lookup.found.snapshot))
   }
 
   @Test func `counting and closing wait for what was loaded`() async throws {

@@ -76,7 +76,7 @@ struct ArticleStore: Sendable {
       guard let known = try article(bookmark.id), !known.isEdited,
         bookmark.isEdited(since: known.bookmark)
       else { continue }
-      try articles.expire(bookmark.id, .at(store.now))
+      try articles.touch(bookmark.id, expires: .at(store.now))
     }
   }
 
@@ -152,7 +152,7 @@ struct ArticleStore: Sendable {
 
   private func clear(_ names: [String]) throws {
     try store.write { batch in
-      for name in names { _ = try batch.clear(name) }
+      for name in names { _ = try batch.clear(store.namespace(name)) }
     }
   }
 }

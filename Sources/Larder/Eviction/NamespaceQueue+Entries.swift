@@ -1,0 +1,75 @@
+import LMDB
+import LarderSystem
+
+/// The entries of the queue: how they are found, and how one is evicted.
+extension NamespaceQueue {
+  /// The first entry at that position or behind it. Records that lead to no entry, which only damage leaves behind, are
+  /// skipped.
+  mutating func entry(from position: UInt64) throws(LarderError) -> StoredEntry? {
+    let (id, queue) = (request.id, writer.context.engine.indexes.queue)
+    let start = IndexKey.queue(position, in: id)
+    return try writer.context.transaction.read { lmdb throws(LMDBError) -> StoredEntry? in
+      var cursor = try lmdb.cursor(in: queue)
+      var record = try cursor.seek(start.span)
+      while let found = record, found.key.count >= 4, found.key.namespaceID == id {
+        if let queued = QueueRecord(found.key, found.value),
+          let bytes = try lmdb.value(for: queued.entryKey, in: .entries),
+          let entry = StoredEntry(entryKey: queued.entryKey, record: bytes),
+          entry.header.sequence == queued.position
+        {
+          return entry
+        }
+        record = try cursor.next()
+      }
+      return nil
+    }
+  }
+
+  /// The queue position of the newest entry.
+  mutating func newestPosition() throws(LarderError) -> UInt64? {
+    let (id, queue) = (request.id, writer.context.engine.indexes.queue)
+    let end = IndexKey.queue(.max, in: id)
+    return try writer.context.transaction.read { lmdb throws(LMDBError) -> UInt64? in
+      var cursor = try lmdb.cursor(in: queue)
+      _ = try cursor.seek(end.span)
+      guard let last = try cursor.previous(), last.key.count > 4, last.key.namespaceID == id
+      else { return nil }
+      return QueueRecord.position(of: last.key)
+    }
+  }
+
+  /// Removes an entry that the policy has chosen. An entry that belongs to others is removed by removing its owners.
+  ///
+  /// - Returns: false if one of those entries must stay.
+  mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
+    if entry.header.state(at: writer.context.now.milliseconds) == .expired {
+      if try writer.ownsProtected(entry.entryKey, request.protected) { return false }
+      try writer.remove(entry, reason: .expired)
+      return true
+    }
+    var victims: [StoredEntry] = []
+    for owner in entry.owners where try writer.isStored(owner) {
+      guard case .entry(let found) = try writer.contents(of: owner.entryKey),
+        try mayEvictOwner(found)
+      else { return false }
+      victims.append(found)
+    }
+    if victims.isEmpty { victims = [entry] }
+    for victim in victims where try writer.ownsProtected(victim.entryKey, request.protected) {
+      return false
+    }
+    for victim in victims { try writer.remove(victim, reason: reason) }
+    return true
+  }
+
+  private mutating func mayEvictOwner(_ entry: StoredEntry) throws(LarderError) -> Bool {
+    if entry.header.flags.contains(.pinned) || request.protected.contains(entry.entryKey) {
+      return false
+    }
+    guard entry.owners.isEmpty else { return false }
+    guard let name = try writer.directory.name(of: entry.id, &writer.context),
+      let namespace = try writer.directory.find(name, &writer.context)
+    else { return true }
+    return namespace.rules.eviction != .refuse
+  }
+}

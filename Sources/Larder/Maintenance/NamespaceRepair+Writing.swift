@@ -1,0 +1,127 @@
+import LMDB
+import LarderSystem
+
+/// The repair within a write.
+extension NamespaceRepair {
+  /// Repairs a small namespace at once, and marks a large one.
+  ///
+  /// O(entries of the namespace + records of the tag index).
+  func runOrMark(_ writer: inout EntryWriter) throws(LarderError) {
+    let tagRecords = try writer.context.transaction.read { lmdb throws(LMDBError) in
+      try lmdb.statistics(of: indexes.tags).records
+    }
+    let entries = try writer.context.counters.counters(of: id, &writer.context.transaction).entries
+    let isSmall =
+      entries <= UInt64(Self.largestAtOnce) && tagRecords <= 10 * Self.largestAtOnce
+    let isMarked = try writer.context.transaction.contains(MetadataKey.repair(id), in: .main)
+    if isSmall { try run(&writer) }
+    if !isSmall || isMarked { try RepairMark.note(id, &writer.context.transaction) }
+  }
+
+  private func run(_ writer: inout EntryWriter) throws(LarderError) {
+    for part in Part.allCases {
+      let chunked = part == .chunks ? try survey(&writer.context).chunked : []
+      let (keys, _) = try writer.context.transaction.read { lmdb throws(LMDBError) in
+        try dangling(part, atMost: .all, chunked, in: lmdb)
+      }
+      try drop(keys, part, &writer)
+    }
+    try correct(by: survey(&writer.context).correction, &writer.context)
+  }
+
+  private func survey(_ context: inout WriteContext) throws(LarderError) -> Survey {
+    let recorded = try context.counters.counters(of: id, &context.transaction)
+    return try context.transaction.read { lmdb throws(LMDBError) in
+      try survey(recorded, in: lmdb)
+    }
+  }
+
+  /// Drops those of the keys that lead nowhere in this write: other writes may have come between.
+  func drop(
+    _ keys: [[UInt8]], _ part: Part, _ writer: inout EntryWriter
+  ) throws(LarderError) {
+    if keys.isEmpty { return }
+    let database = database(of: part)
+    try writer.indexes.flush(to: &writer.context.transaction)
+    let chunked = part == .chunks ? try survey(&writer.context).chunked : []
+    for key in keys {
+      let (leadsNowhere, unsound) = try writer.context.transaction.read {
+        lmdb throws(LMDBError) -> (Bool, [IndexedEntry]?) in
+        guard let value = try lmdb.value(for: key, in: database),
+          try isDangling(part, key, value, chunked, in: lmdb)
+        else { return (false, nil) }
+        guard part == .deadlines, let record = ExpiryRecord(key.span, value) else {
+          return (true, nil)
+        }
+        var unsound: [IndexedEntry] = []
+        for indexed in record where try !isSound(indexed, in: lmdb) { unsound.append(indexed) }
+        return (true, unsound)
+      }
+      guard leadsNowhere else { continue }
+      if let unsound {
+        for indexed in unsound {
+          try writer.indexes.removeDeadline(of: indexed, &writer.context.transaction)
+        }
+        continue
+      }
+      if part == .entries {
+        try writer.context.counters.update(id, &writer.context.transaction) {
+          $0.removals.count(.damaged, bytes: 0)
+        }
+        try writer.changes.recordDamagedRemoval(key, &writer.directory, &writer.context)
+      }
+      try writer.context.transaction.remove(key, from: database)
+    }
+    try writer.indexes.flush(to: &writer.context.transaction)
+  }
+
+  /// Corrects the counters and takes the mark away.
+  ///
+  /// - Returns: false if damage was found after the survey.
+  func finish(_ survey: Survey, _ context: inout WriteContext) throws(LarderError) -> Bool {
+    let key = MetadataKey.repair(id)
+    guard let record = try context.transaction.copy(of: key, in: .main) else { return true }
+    if try context.transaction.contains(MetadataKey.counters(id), in: .main),
+      try context.isLive(id)
+    {
+      guard RepairMark.events(record.span) == survey.events else { return false }
+      try correct(by: survey.correction, &context)
+    }
+    try context.transaction.remove(key, from: .main)
+    return true
+  }
+
+  private func correct(
+    by correction: NamespaceCounters, _ context: inout WriteContext
+  ) throws(LarderError) {
+    try context.counters.update(id, &context.transaction) { $0.correct(by: correction) }
+    context.counters.updateStore { state in
+      state.entries &+= correction.entries
+      state.bytes &+= correction.bytes
+      state.stored &+= correction.stored
+    }
+  }
+}
+
+extension NamespaceCounters {
+  /// The difference from `recorded`; subtractions wrap around.
+  func difference(from recorded: NamespaceCounters) -> NamespaceCounters {
+    var difference = NamespaceCounters()
+    difference.entries = entries &- recorded.entries
+    difference.bytes = bytes &- recorded.bytes
+    difference.stored = stored &- recorded.stored
+    difference.pinned = pinned &- recorded.pinned
+    difference.queue.windowEntries = queue.windowEntries &- recorded.queue.windowEntries
+    difference.queue.windowBytes = queue.windowBytes &- recorded.queue.windowBytes
+    return difference
+  }
+
+  mutating func correct(by difference: NamespaceCounters) {
+    entries &+= difference.entries
+    bytes &+= difference.bytes
+    stored &+= difference.stored
+    pinned &+= difference.pinned
+    queue.windowEntries &+= difference.queue.windowEntries
+    queue.windowBytes &+= difference.queue.windowBytes
+  }
+}

@@ -1,0 +1,169 @@
+import LMDB
+import LarderSystem
+
+/// The repair of a namespace in which damage was found: records that lead to no entry are dropped, and the entries are
+/// counted again.
+///
+/// The write that finds the damage repairs a small namespace before its commit. It marks a large one for ``RepairJob``:
+/// until that has run, the counters are wrong by the damaged entries, and index records that lead to no entry stay.
+struct NamespaceRepair {
+  /// A namespace with more entries is not repaired by the write that finds the damage.
+  static let largestAtOnce = 1000
+
+  /// The databases, in the order in which they are repaired.
+  enum Part: CaseIterable {
+    case entries, queue, deadlines, tags, chunks
+  }
+
+  /// How much one step does.
+  struct StepSize {
+    var reads: Int
+    var drops: Int
+
+    static let all = StepSize(reads: .max, drops: .max)
+  }
+
+  /// The entries of the namespace, counted in one view.
+  struct Survey {
+    /// How much the counters must be corrected by.
+    var correction = NamespaceCounters()
+    /// How often damage was found until then.
+    var events: UInt64 = 0
+    /// The versions of values in chunks.
+    var chunked: Set<UInt64> = []
+  }
+
+  let id: NamespaceID
+  let indexes: Indexes
+
+  init(of id: NamespaceID, _ indexes: Indexes) {
+    self.id = id
+    self.indexes = indexes
+  }
+
+  func database(of part: Part) -> Database {
+    switch part {
+    case .entries: .entries
+    case .queue: indexes.queue
+    case .deadlines: indexes.deadlines
+    case .tags: indexes.tags
+    case .chunks: indexes.chunks
+    }
+  }
+}
+
+// MARK: Reading a view
+
+extension NamespaceRepair {
+  /// The next keys that lead nowhere, and the position to continue after; nil at the end.
+  ///
+  /// - Parameter chunked: the versions of values in chunks, for that part.
+  func dangling(
+    _ part: Part, after position: [UInt8]? = nil, atMost size: StepSize, _ chunked: Set<UInt64>,
+    in view: borrowing some DatabaseView & ~Copyable
+  ) throws(LMDBError) -> (keys: [[UInt8]], reached: [UInt8]?) {
+    // A record of the tag index begins with the tag.
+    let prefix = part == .tags ? [] : id.prefix
+    let start = position ?? prefix
+    var keys: [[UInt8]] = []
+    var last: [UInt8] = []
+    var count = 0
+    var cursor = try view.cursor(in: database(of: part))
+    var record = try cursor.seek(start.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      if count == size.reads || keys.count == size.drops { return (keys, last) }
+      count += 1
+      last = found.key.copied
+      if last != position, try isDangling(part, last, found.value, chunked, in: view) {
+        keys.append(last)
+      }
+      record = try cursor.next()
+    }
+    return (keys, nil)
+  }
+
+  func isDangling(
+    _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunked: Set<UInt64>,
+    in view: borrowing some DatabaseView & ~Copyable
+  ) throws(LMDBError) -> Bool {
+    switch part {
+    case .entries:
+      return StoredEntry(entryKey: key, record: value)?.key == nil
+    case .queue:
+      guard let record = QueueRecord(key.span, value) else { return true }
+      return try entry(record.entryKey, in: view)?.header.sequence != record.position
+    case .deadlines:
+      guard let record = ExpiryRecord(key.span, value) else { return true }
+      for indexed in record where try !isSound(indexed, in: view) { return true }
+      return false
+    case .tags:
+      guard let record = IndexKey.tagged(key), record.entryKey.starts(with: id.prefix) else {
+        return false
+      }
+      return try entry(record.entryKey, in: view)?.isIndexed(under: key) != true
+    case .chunks:
+      return key.count != 16 || !chunked.contains(key.span.bigEndian(at: 4))
+    }
+  }
+
+  func isSound(
+    _ indexed: IndexedEntry, in view: borrowing some DatabaseView & ~Copyable
+  ) throws(LMDBError) -> Bool {
+    guard let entryKey = try indexed.entryKey(in: view, indexes) else { return false }
+    return try entry(entryKey, in: view).map { indexed.leads(to: $0.header) } ?? false
+  }
+
+  private func entry(
+    _ entryKey: [UInt8], in view: borrowing some DatabaseView & ~Copyable
+  ) throws(LMDBError) -> StoredEntry? {
+    guard let record = try view.value(for: entryKey.span, in: .entries) else { return nil }
+    return StoredEntry(entryKey: entryKey, record: record)
+  }
+
+  /// Counts the entries. Later writes change the counters by exact amounts, so the correction stays valid until damage is
+  /// found again.
+  ///
+  /// - Parameter recorded: the counters in the same view.
+  func survey(
+    _ recorded: NamespaceCounters, in view: borrowing some DatabaseView & ~Copyable
+  ) throws(LMDBError) -> Survey {
+    var survey = Survey()
+    var counted = NamespaceCounters()
+    counted.queue.windowBoundary = recorded.queue.windowBoundary
+    if let mark = try view.value(for: MetadataKey.repair(id).span, in: .main) {
+      survey.events = RepairMark.events(mark)
+    }
+    var cursor = try view.cursor(in: .entries)
+    let prefix = id.prefix
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      if let entry = StoredEntry(entryKey: found.key.copied, record: found.value) {
+        counted.add(EntryWeight(entry))
+        if entry.header.flags.contains(.chunked) { survey.chunked.insert(entry.header.version) }
+      }
+      record = try cursor.next()
+    }
+    survey.correction = counted.difference(from: recorded)
+    return survey
+  }
+}
+
+/// The databases as a snapshot has them, or as a write has changed them so far.
+protocol DatabaseView: ~Copyable {
+  @_lifetime(borrow self)
+  func cursor(in database: Database) throws(LMDBError) -> Cursor
+
+  /// The value of `key`; nil if it is absent.
+  @_lifetime(borrow self)
+  func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
+}
+
+extension ReadTransaction: DatabaseView {
+  @_lifetime(borrow self)
+  func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>? {
+    guard let region = try find(key, in: database) else { return nil }
+    return bytes(of: region)
+  }
+}
+
+extension WriteTransaction: DatabaseView {}

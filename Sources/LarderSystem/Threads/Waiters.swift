@@ -1,0 +1,97 @@
+import Synchronization
+
+/// Tasks that wait until they are resumed or cancelled.
+///
+/// The condition for which they wait belongs to the owner, under a lock of its own or in an atomic. It is asked once the
+/// task counts as waiting. So an owner that changes it and resumes the tasks afterwards misses none.
+package final class Waiters<Outcome: Sendable>: Sendable {
+  private struct Waiter {
+    var until: Int64
+    var continuation: CheckedContinuation<Outcome?, Never>
+  }
+
+  private struct State {
+    var next: UInt64 = 0
+    var waiting: [UInt64: Waiter] = [:]
+    /// Those that were cancelled before they waited.
+    var cancelled: Set<UInt64> = []
+  }
+
+  private let state = Mutex(State())
+  /// Whether a task may be waiting. If none is, ``resume(with:at:)`` returns without the lock.
+  private let isAwaited = Atomic(false)
+
+  package init() {}
+
+  package var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
+
+  /// Waits until the task is resumed; nil if it was cancelled.
+  ///
+  /// - Parameters:
+  ///   - until: the least moment of a ``resume(with:at:)`` that concerns it.
+  ///   - outcome: asked under the lock of this object; the task does not wait if there is one.
+  ///   - onCancel: called before a cancelled task is resumed.
+  package func wait(
+    until: Int64 = .min, unless outcome: () -> Outcome?, onCancel: @Sendable () -> Void = {}
+  ) async -> Outcome? {
+    let number = state.withLock { state in
+      state.next += 1
+      return state.next
+    }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer = state.withLock { state -> Outcome?? in
+          isAwaited.store(true, ordering: .sequentiallyConsistent)
+          if state.cancelled.contains(number) { return .some(nil) }
+          if let outcome = outcome() { return outcome }
+          state.waiting[number] = Waiter(until: until, continuation: continuation)
+          return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state -> Waiter? in
+        if let waiter = state.waiting.removeValue(forKey: number) { return waiter }
+        state.cancelled.insert(number)
+        return nil
+      }
+      onCancel()
+      waiter?.continuation.resume(returning: nil)
+    }
+    _ = state.withLock { $0.cancelled.remove(number) }
+    return result
+  }
+
+  /// Resumes all that wait until that moment.
+  package func resume(with outcome: Outcome, at moment: Int64 = .max) {
+    guard isAwaited.load(ordering: .sequentiallyConsistent) else { return }
+    let resumed = state.withLock { state in
+      let resumed = state.waiting.filter { $0.value.until <= moment }
+      for number in resumed.keys { state.waiting[number] = nil }
+      if state.waiting.isEmpty { isAwaited.store(false, ordering: .sequentiallyConsistent) }
+      return resumed
+    }
+    for waiter in resumed.values { waiter.continuation.resume(returning: outcome) }
+  }
+
+  /// Resumes the task that came first. If none waits, `otherwise` is called, under the lock of this object.
+  package func resumeFirst(with outcome: Outcome, otherwise: () -> Void) {
+    let first = state.withLock { state -> Waiter? in
+      guard let number = state.waiting.keys.min() else {
+        otherwise()
+        return nil
+      }
+      return state.waiting.removeValue(forKey: number)
+    }
+    first?.continuation.resume(returning: outcome)
+  }
+}
+
+extension Waiters<Void> {
+  /// Waits until the task is resumed, is cancelled, or `isOver` is true.
+  package func wait(until: Int64 = .min, unless isOver: () -> Bool) async {
+    _ = await wait(until: until, unless: { isOver() ? () : nil })
+  }
+
+  package func resume(at moment: Int64 = .max) { resume(with: (), at: moment) }
+}
