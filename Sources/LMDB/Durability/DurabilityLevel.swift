@@ -1,5 +1,4 @@
 import CLMDB
-import CLarderSystem
 import LarderSystem
 
 /// Which commits of an environment survive a power failure. The level is stored in the environment. A killed process loses
@@ -25,62 +24,27 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
 
   /// LMDB's flags: at all levels but durable, this layer syncs instead of LMDB.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
-}
 
-extension Environment {
-  /// Changes the durability level. The caller holds `lock.opening` and `lock.write` and is alone.
-  ///
-  /// Everything is synced first, and the recovery file asks for nothing, so wherever this is interrupted neither level
-  /// finds anything to restore. The record in the data file decides.
-  static func changeLevel(
-    _ files: StoreFiles, options: EnvironmentOptions, to level: DurabilityLevel
-  ) throws(OpenError) {
-    do throws(LMDBError) {
-      var created: OpaquePointer?
-      try check(unsafe mdb_env_create(&created))
-      let handle = unsafe created!
-      defer { unsafe mdb_env_close(handle) }
-      try unsafe configure(handle, files: files, options: options)
-      try check(unsafe mdb_env_open(handle, files.data, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
-      var former = DurabilityLevel.durable
-      try check(unsafe readLevel(handle, &former))
-      if former == level { return }
-      try unsafe syncFile(of: handle)
-      if former.hasRecoveryFile || level.hasRecoveryFile {
-        try resetRecoveryRecord(
-          files, RecoveryRecord(level: level, boot: options.currentBoot, recoveryPoint: nil))
-      }
-      try unsafe record(level, in: handle)
-      if former.hasRecoveryFile, !level.hasRecoveryFile {
-        try FileStatus.remove(files.recovery)
-        try FileStatus.syncDirectory(files.directory)
-      }
-    } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
-    }
-  }
-
-  private static func resetRecoveryRecord(_ files: StoreFiles, _ record: RecoveryRecord)
-    throws(LMDBError)
-  {
-    if FileStatus.of(files.recovery) != nil {
-      return try RecoveryFile(opening: files.recovery).write(record)
-    }
-    try RecoveryFile.create(files.recovery, record)
-    try FileStatus.syncDirectory(files.directory)
-  }
-
-  /// Writes the level's record in a transaction that is on the disk when this returns.
-  private static func record(
-    _ level: DurabilityLevel, in handle: OpaquePointer
-  ) throws(LMDBError) {
-    var begun: OpaquePointer?
-    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
-    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
+  /// The level of an environment; durable if it has no record.
+  static func read(from handle: OpaquePointer, _ level: inout DurabilityLevel) -> Int32 {
+    var transaction: OpaquePointer?
+    let begun = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+    if begun != 0 { return begun }
+    defer { unsafe mdb_txn_abort(transaction) }
     var main: MDB_dbi = 0
-    try check(unsafe mdb_dbi_open(begun, nil, 0, &main))
-    let (key, value) = (DurabilityLevel.record, [level.rawValue])
-    try transaction.put(value.span, for: key.span, in: .main)
-    try transaction.commit()
+    let opened = unsafe mdb_dbi_open(transaction, nil, 0, &main)
+    if opened != 0 { return opened }
+    let key = DurabilityLevel.record
+    do throws(LMDBError) {
+      guard let value = try unsafe lookUp(key.span, in: .main, of: transaction!) else { return 0 }
+      let bytes = unsafe Span<UInt8>(value)
+      guard bytes.count == 1, let known = DurabilityLevel(rawValue: bytes[0]) else {
+        return MDB_INVALID
+      }
+      level = known
+      return 0
+    } catch {
+      return error.code
+    }
   }
 }

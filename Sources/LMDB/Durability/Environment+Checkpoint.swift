@@ -178,7 +178,7 @@ extension Environment {
   /// recovery point is certain, so this makes the next opening restore it.
   private func syncData(_ checkpoints: Checkpoints) throws(LMDBError) {
     do throws(LMDBError) {
-      try unsafe Self.syncFile(of: handle)
+      try unsafe syncFile(of: handle)
     } catch {
       noteBroken()
       syncFailure.store(error.code, ordering: .relaxed)

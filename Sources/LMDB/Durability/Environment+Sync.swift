@@ -3,14 +3,14 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-extension Environment {
-  /// Flushes the data file to the disk; repeats a sync that a signal interrupted, which has lost nothing.
-  static func syncFile(of handle: OpaquePointer) throws(LMDBError) {
-    var code: Int32
-    repeat { code = unsafe mdb_env_sync(handle, 1) } while code == EINTR
-    try check(code)
-  }
+/// Flushes the data file to the disk; repeats a sync that a signal interrupted, which has lost nothing.
+func syncFile(of handle: OpaquePointer) throws(LMDBError) {
+  var code: Int32
+  repeat { code = unsafe mdb_env_sync(handle, 1) } while code == EINTR
+  try check(code)
+}
 
+extension Environment {
   /// Makes every commit so far survive a power failure, at every level.
   ///
   /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread, at the levels checkpointed and scratch.
@@ -20,7 +20,7 @@ extension Environment {
     case .scratch: try syncScratch()
     case .durable, .temporary:
       if !locks.isWritable { return }
-      try withMap { () throws(LMDBError) in try unsafe Self.syncFile(of: handle) }
+      try withMap { () throws(LMDBError) in try unsafe syncFile(of: handle) }
     }
   }
 
@@ -54,7 +54,7 @@ extension Environment {
   /// The caller holds `lock.write` or is alone.
   private func flushScratch(_ checkpoints: Checkpoints) throws(LMDBError) {
     if try checkpoints.file.readSynced()?.isDirty == false { return }
-    try unsafe Self.syncFile(of: handle)
+    try unsafe syncFile(of: handle)
     try markScratch(isDirty: false, checkpoints)
   }
 
@@ -75,7 +75,7 @@ extension Environment {
   /// the recovery file asks for nothing. The caller holds `lock.opening`, is alone, and no write is possible any more.
   func flushForReplacing() throws(LMDBError) {
     if durability == .temporary { return }
-    try unsafe Self.syncFile(of: handle)
+    try unsafe syncFile(of: handle)
     if let checkpoints { try checkpoints.file.write(checkpoints.cleanRecord(durability)) }
   }
 
@@ -88,7 +88,7 @@ extension Environment {
     let newest = meta.image(of: meta.lastTransaction)
     if try checkpoints.file.read()?.boot == RecoveryRecord.noBoot { return }
     if try checkpoints.file.readSynced()?.recoveryPoint == newest { return }
-    try unsafe Self.syncFile(of: handle)
+    try unsafe syncFile(of: handle)
     try checkpoints.file.write(
       RecoveryRecord(level: .checkpointed, boot: checkpoints.boot, recoveryPoint: newest))
   }

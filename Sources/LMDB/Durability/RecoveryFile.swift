@@ -169,6 +169,19 @@ struct MetaImage: Equatable {
     self.bytes = bytes
   }
 
+  /// The newer meta page of a data file that no process has open.
+  static func newest(of path: String) throws(LMDBError) -> MetaImage {
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+    let first = try file.contents(at: 0, count: size)
+    guard first.count == size else { throw .corrupted }
+    let pageSize = UInt64(first.u32(40))
+    guard let zero = MetaImage(pageSize: pageSize, bytes: first),
+      let one = MetaImage(
+        pageSize: pageSize, bytes: try file.contents(at: Int(pageSize), count: size))
+    else { throw .corrupted }
+    return zero.transaction < one.transaction ? one : zero
+  }
+
   var transaction: UInt64 { bytes.u64(Self.transactionOffset) }
   /// The offset of its meta page; commits alternate between the two.
   var place: Int { Int(transaction % 2) * pageSize }

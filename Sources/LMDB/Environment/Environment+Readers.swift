@@ -3,6 +3,8 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
+  static let maximumReaders = 1022
+
   /// A slot of LMDB's reader table: a process and the transaction of its snapshot, nil for a slot without a snapshot.
   package struct Reader: Sendable, Equatable {
     package var process: Int

@@ -4,7 +4,7 @@ package import Synchronization
 
 /// One LMDB environment, opened once in this process however often it is requested.
 ///
-/// It protects LMDB from its known hazards: opening in `Environment+Open`, the locks of a write in `Environment+Write`, the
+/// It protects LMDB from its known hazards: opening in `Opening`, the locks of a write in `Environment+Write`, the
 /// size of the map in `Environment+Map`, closing in `Environment+Close`, forked children in `ForkGuard`.
 @safe package final class Environment: Sendable {
   /// The directory, with links resolved.
@@ -48,6 +48,17 @@ package import Synchronization
 
   package struct WeakAttachment: Sendable {
     package weak var object: (any AnyObject & Sendable)?
+  }
+
+  /// Opens the environment in `directory`, or returns the one that this process has open there, with the options it was
+  /// opened with.
+  ///
+  /// - Parameter fill: fills a new environment before any process can see it; not called for an existing one.
+  package static func open(
+    at directory: String, options: EnvironmentOptions,
+    fill: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(OpenError) -> Environment {
+    try Opening.environment(at: directory, options: options, fill: fill)
   }
 
   /// `handle` is open and not used elsewhere.
@@ -106,7 +117,7 @@ package import Synchronization
     }
   }
 
-  /// Records that LMDB cannot continue: every later call throws, and ``open(at:options:prepare:)`` opens it again.
+  /// Records that LMDB cannot continue: every later call throws, and ``open(at:options:fill:)`` opens it again.
   func noteBroken() {
     _ = unsafe phase.pointee.change(ForkState.open, to: ForkState.broken)
   }
@@ -149,6 +160,14 @@ package struct EnvironmentOptions: Sendable {
   package var checkpointInterval = Duration.milliseconds(200)
   /// The current boot of the machine; nil asks the system.
   package var boot: BootIdentity?
+
+  var currentBoot: BootIdentity {
+    get throws(LMDBError) {
+      if let boot { return boot }
+      return try BootIdentity.current()
+    }
+  }
+
   /// The named databases that the environment must have.
   package var databases: [String] = []
   /// The size of the map at first, if the process has that much address space; the map grows when half of it is used.

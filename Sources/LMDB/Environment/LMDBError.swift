@@ -76,6 +76,17 @@ extension SystemError: CustomStringConvertible {
   }
 }
 
+extension LMDBError {
+  /// LMDB reports a full disk, and a file at the limit of the process, as an I/O error: it only sees a short write.
+  func explained(writing file: String) -> LMDBError {
+    guard self == .inputOutput else { return self }
+    if let status = FileStatus.of(file), status.st_size >= larder_file_size_limit() {
+      return .fileTooLarge
+    }
+    return FileStatus.freeSpace(at: file).map { $0 < 4 << 20 } ?? false ? .diskFull : self
+  }
+}
+
 /// Why an environment could not be opened: what, where, and the cause if the system or LMDB named one.
 package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {

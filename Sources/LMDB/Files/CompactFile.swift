@@ -91,7 +91,7 @@ import LarderSystem
 
   /// Syncs the file; returns the number of the newest commit.
   func sync() throws(LMDBError) -> UInt64 {
-    try unsafe Environment.syncFile(of: handle)
+    try unsafe syncFile(of: handle)
     var info = unsafe MDB_envinfo()
     try check(unsafe mdb_env_info(handle, &info))
     return unsafe UInt64(info.me_last_txnid)

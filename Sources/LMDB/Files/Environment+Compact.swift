@@ -31,7 +31,7 @@ extension Environment {
       try checkErrno { unsafe rename(unfinished, place) }
       try FileStatus.syncParent(of: place)
     } catch {
-      let cause = Self.explained(error, writing: data)
+      let cause = error.explained(writing: data)
       unsafe unlink(data)
       unsafe unlink(unfinished + "/recovery")
       unsafe rmdir(unfinished)
@@ -60,7 +60,7 @@ extension Environment {
       try writeCompactCopy(to: files.newData, shouldContinue)
       try replaceData()
     } catch {
-      let cause = Self.explained(error, writing: files.newData)
+      let cause = error.explained(writing: files.newData)
       unsafe unlink(files.newData)
       // No other process can take it while this one holds `lock.opening`.
       if isOpen { _ = try locks.open.take(shared: true) } else { locks.open.release() }

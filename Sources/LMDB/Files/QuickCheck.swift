@@ -16,6 +16,16 @@ struct QuickCheck: ~Copyable {
   /// The flags of database kinds that Larder does not use.
   private static let kinds: UInt16 = 0x7F
 
+  /// The check at the opening of an environment.
+  static func run(_ files: StoreFiles, _ options: EnvironmentOptions) throws(OpenError) {
+    do throws(RawFile.Finding) {
+      let check = try QuickCheck(path: files.data)
+      try check.run(databases: options.databases, signature: options.signature)
+    } catch {
+      throw OpenError(error.kind, path: files.data, detail: error.detail)
+    }
+  }
+
   /// - Parameter signature: the key of a record that only Larder's files have; if empty, any LMDB file is accepted.
   func run(databases: [String], signature: [UInt8]) throws(RawFile.Finding) {
     if file.meta.main.flags & Self.kinds != 0 { throw .init(kind: .foreign, detail: "") }

@@ -67,7 +67,7 @@ extension Environment {
     do throws(LMDBError) {
       try transaction.commit()
     } catch {
-      throw Self.explained(error, writing: files.data)
+      throw error.explained(writing: files.data)
     }
     // A transaction without changes makes no commit: another process may then make the one with this number.
     if meta.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
@@ -122,15 +122,6 @@ extension Environment {
     var descriptor: Int32 = -1
     unsafe mdb_env_get_fd(handle, &descriptor)
     return descriptor
-  }
-
-  /// LMDB reports a full disk, and a file at the limit of the process, as an I/O error: it only sees a short write.
-  static func explained(_ error: LMDBError, writing file: String) -> LMDBError {
-    guard error == .inputOutput else { return error }
-    if let status = FileStatus.of(file), status.st_size >= larder_file_size_limit() {
-      return .fileTooLarge
-    }
-    return FileStatus.freeSpace(at: file).map { $0 < 4 << 20 } ?? false ? .diskFull : error
   }
 
   /// Whether the calling thread is inside ``write(waitingAtMost:_:)``.
