@@ -35,7 +35,7 @@ extension SystemError: CustomStringConvertible {
     case .occupied: "another process has the store open"
     case .stopped: "the copy was stopped"
     case .insideWrite: "a write inside a write on the same thread"
-    case .readersFull: "all \(Environment.maximumReaders) places for readers are in use"
+    case .readersFull: "all \(ReaderTable.size) places for readers are in use"
     case .damagedPage: "a page of the data file is damaged"
     default: unsafe String(cString: mdb_strerror(code))
     }

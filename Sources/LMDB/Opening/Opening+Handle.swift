@@ -33,8 +33,7 @@ extension Opening {
       let level = try unsafe level(of: handle)
       if isWritable { try check(unsafe mdb_env_set_flags(handle, level.flags, 1)) }
       return try unsafe Environment(
-        files: files, locks: locks, handle: handle, databases: databases, durability: level,
-        options: options)
+        handle, files: files, locks: locks, databases: databases, level: level, options: options)
     } catch {
       unsafe mdb_env_close(handle)
       locks.open.release()
@@ -50,7 +49,7 @@ extension Opening {
     }
     var databases: [Database] = []
     try locks.whileRegistering(lockTimeout: options.lockTimeout) {
-      let code = unsafe Environment.checkPaths(handle, in: files, names: options.databases)
+      let code = unsafe PathCheck.run(handle, in: files, names: options.databases)
       if code != 0 { return code }
       return unsafe Self.openDatabases(
         handle, names: options.databases, create: false, &databases)
@@ -70,11 +69,11 @@ extension Opening {
     _ handle: OpaquePointer, files: StoreFiles, options: EnvironmentOptions
   ) throws(LMDBError) {
     let size = FileStatus.of(files.data).map { Int($0.st_size) } ?? 0
-    try check(unsafe mdb_env_set_maxreaders(handle, UInt32(Environment.maximumReaders)))
+    try check(unsafe mdb_env_set_maxreaders(handle, UInt32(ReaderTable.size)))
     try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
     try check(
       unsafe mdb_env_set_mapsize(
-        handle, Environment.initialMapSize(options.mapSize, fileSize: size)))
+        handle, MapSize.initial(options.mapSize, fileSize: size)))
   }
 
   private func closeOnExec(_ handle: OpaquePointer) throws(LMDBError) {
@@ -116,7 +115,7 @@ extension Opening {
 
   /// LMDB writes lock.mdb through a map; a hole in it on a full disk would raise SIGBUS.
   private func allocateLockFile() throws(LMDBError) {
-    let length = 64 * (Environment.maximumReaders + 2)
+    let length = 64 * (ReaderTable.size + 2)
     if let status = FileStatus.of(files.lock), status.st_size >= length,
       status.st_blocks * 512 >= status.st_size
     {

@@ -73,7 +73,7 @@ struct Opening {
     if try isAlone() { try prepareAlone(fill) }
     do throws(LMDBError) {
       let environment = try openHandle()
-      environment.noteFormerCommits()
+      environment.syncing.noteFormerCommits()
       return environment
     } catch {
       if error.code == ENOENT, FileStatus.of(files.recovery) == nil {

@@ -119,3 +119,64 @@ import Synchronization
     return Int(min(word((second ? pageSize : 0) + Self.lastPage), 1 << 40)) + 1
   }
 }
+
+/// Finds the pages of a snapshot: the meta pages tell the roots, the map of the checked reader has the rest.
+struct SnapshotSource: Sendable {
+  let meta: MetaPages
+  /// Nil for a page size that only LMDB itself can read.
+  let map: DataMap?
+
+  /// Gives a slot the pages of its transaction's snapshot. False if only the slow path can find them.
+  @inline(__always)
+  func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
+    if unsafe slot.pointee.snapshot.pages.id == id { return true }
+    return unsafe loadPages(slot, of: id)
+  }
+
+  /// The meta page of a commit is written over by the commit after the next. As long as this commit is the newest one
+  /// after its page was read, that has not begun.
+  @inline(never)
+  private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
+    do throws(LMDBError) {
+      guard let pages = try pages(of: id), meta.lastTransaction == id else { return false }
+      unsafe slot.pointee.snapshot.show(pages)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// The snapshot of a commit; nil if its meta page is damaged or already another commit's.
+  ///
+  /// - Parameter fileSize: the size of the data file, if the caller has just asked for it.
+  func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
+    guard let map else { return .unreadable(id) }
+    let pages = try unsafe SnapshotPages(
+      meta: meta.address(of: id), of: map.extent(fileSize: fileSize), shift: map.shift)
+    return pages?.id == id ? pages : nil
+  }
+
+  /// Gives a slot the pages of its renewed transaction's snapshot, and returns the transaction's number.
+  ///
+  /// A commit that was written but not published leaves the one before as the newest that reads may see. Its page is
+  /// whole if renewing the transaction once more, after the page was read, leads to the same commit.
+  func findPages(
+    _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
+  ) throws(LMDBError) -> UInt64 {
+    var id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
+    for _ in 0..<1000 {
+      if unsafe hasPages(slot, of: id) { return id }
+      let pages = try pages(of: id)
+      unsafe mdb_txn_reset(transaction)
+      try check(unsafe mdb_txn_renew(transaction))
+      let next = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
+      if next == id {
+        guard let pages else { throw .damagedPage }
+        unsafe slot.pointee.snapshot.show(pages)
+        return id
+      }
+      id = next
+    }
+    throw .damagedPage
+  }
+}

@@ -19,6 +19,38 @@
   }
 }
 
+extension SnapshotPages {
+  /// The offsets of a meta page's fields (`mdb.c`: MDB_page, MDB_meta), and its magic number.
+  private enum Field {
+    static let magic = 16
+    static let pageSize = 40
+    static let free = 40
+    static let main = 88
+    static let lastPage = 136
+    static let transaction = 144
+    static let mark: UInt64 = 0x1_BEEF_C0DE
+  }
+
+  /// Pages that a file lacks at its end are free. There are never so many that all pages are more than this.
+  static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
+
+  /// The snapshot that a meta page describes; nil if the page is damaged.
+  @unsafe init?(meta page: UnsafeRawPointer, of extent: DataMap.Extent, shift: Int) {
+    free = unsafe Tree(page + Field.free)
+    main = unsafe Tree(page + Field.main)
+    lastPage = unsafe page.loadUnaligned(fromByteOffset: Field.lastPage, as: UInt64.self)
+    id = unsafe page.loadUnaligned(fromByteOffset: Field.transaction, as: UInt64.self)
+    guard lastPage >= 1, lastPage < Self.mostPages(inFileOf: extent.pages) else { return nil }
+    let end = min(lastPage + 1, extent.pages)
+    table = unsafe PageTable(start: extent.start, end: end, shift: shift)
+    guard
+      unsafe page.loadUnaligned(fromByteOffset: Field.magic, as: UInt64.self) == Field.mark,
+      unsafe page.loadUnaligned(fromByteOffset: Field.pageSize, as: UInt32.self) == 1 << shift,
+      free.isPossible(numberKeys: true, end: end), main.isPossible(numberKeys: false, end: end)
+    else { return nil }
+  }
+}
+
 /// The result of a lookup: the place of the value, not found, or a damaged page on the path.
 @safe struct PageLookup {
   let start: UnsafeRawPointer?

@@ -53,25 +53,3 @@ extension PageCheck.Key {
     unsafe self.init(start: UnsafeRawPointer(start), count: value.mv_size)
   }
 }
-
-extension Environment {
-  /// The guard of the write under way; nil in a file whose pages only LMDB can read.
-  var activeWriteGuard: WriteGuard? { dataMap == nil ? nil : writeGuard }
-
-  /// Gives the guard the commit on which write `id` begins. No other write can begin or end meanwhile.
-  func beginGuarding(_ id: UInt64, fileSize: Int) throws(LMDBError) {
-    guard dataMap != nil else { return }
-    guard let pages = try snapshotPages(of: id - 1, fileSize: fileSize) else {
-      return try writeGuard.checking { () throws(PageDamage) in
-        throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
-      }
-    }
-    try writeGuard.checking { () throws(PageDamage) in try writeGuard.begin(pages) }
-  }
-
-  /// Whether pages are checked before they are read or written over; not in a file whose pages only LMDB can read.
-  package var checksPages: Bool { dataMap != nil }
-
-  /// The first damage that a write of this process found. From then on the process refuses all writes.
-  package var damage: PageDamage? { writeGuard.damage }
-}

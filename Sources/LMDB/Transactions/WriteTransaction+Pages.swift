@@ -71,7 +71,7 @@ extension WriteTransaction {
   }
 
   private func clearDeadReaders() throws(LMDBError) -> Bool {
-    try (environment?.clearDeadReaders() ?? 0) > 0
+    try (environment?.readerTable.clearDead() ?? 0) > 0
   }
 
   /// No more than any file can have, if the meta page was damaged since the transaction began.

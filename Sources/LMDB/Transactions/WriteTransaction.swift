@@ -185,7 +185,8 @@ import LarderSystem
   ) throws(LMDBError) {
     defer { largestStored = max(largestStored, count) }
     // No value that fits into the smallest page needs two, whatever the page size.
-    guard largestStored > count, largestStored > 496, let pageSize = environment?.meta.pageSize
+    guard largestStored > count, largestStored > 496,
+      let pageSize = environment?.handle.meta.pageSize
     else { return }
     func pages(for bytes: Int) -> Int {
       (PageTable.headerSize + bytes + pageSize - 1) / pageSize

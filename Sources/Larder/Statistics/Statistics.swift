@@ -137,7 +137,7 @@ extension Store {
           size: size, pageSize: info.pageSize, pages: info.pages,
           freePages: try transaction.freePages(), transaction: newest,
           checksPages: engine.environment.checksPages),
-        readers: try engine.environment.readersNow().map { reader in
+        readers: try engine.environment.readerTable.readers().map { reader in
           Statistics.Reader(
             process: reader.process, age: reader.transaction.map { newest &- min($0, newest) })
         })
