@@ -62,3 +62,53 @@ struct Recovery {
     try file.sync()
   }
 }
+
+/// The beginning of a meta page, with all that LMDB needs to find a commit.
+struct MetaImage: Equatable {
+  static let size = MetaPage.size
+
+  let pageSize: Int
+  let bytes: [UInt8]
+
+  /// - Precondition: `bytes` has the right size.
+  init(pageSize: Int, bytes: [UInt8]) {
+    precondition(bytes.count == Self.size)
+    self.pageSize = pageSize
+    self.bytes = bytes
+  }
+
+  /// Nil for a page size that LMDB does not have, or too few bytes: both come from a file.
+  init?(pageSize: UInt64, bytes: [UInt8]) {
+    guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
+      bytes.count == Self.size
+    else { return nil }
+    self.pageSize = Int(pageSize)
+    self.bytes = bytes
+  }
+
+  /// The newer meta page of a data file that no process has open.
+  static func newest(of path: String) throws(LMDBError) -> MetaImage {
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+    let first = try file.contents(at: 0, count: size)
+    guard first.count == size else { throw .corrupted }
+    let pageSize = UInt64(first.u32(MetaPage.Offset.pageSize))
+    guard let zero = MetaImage(pageSize: pageSize, bytes: first),
+      let one = MetaImage(
+        pageSize: pageSize, bytes: try file.contents(at: Int(pageSize), count: size))
+    else { throw .corrupted }
+    return zero.transaction < one.transaction ? one : zero
+  }
+
+  var transaction: UInt64 { bytes.u64(MetaPage.Offset.transaction) }
+  /// The offset of its meta page; commits alternate between the two.
+  var place: Int { Int(transaction % 2) * pageSize }
+
+  /// The same commit under the previous number, for the other meta page: valid, but LMDB will not choose it.
+  var predecessor: MetaImage {
+    var other = bytes
+    other[0] ^= 1
+    other.removeLast(8)
+    other.append(littleEndian: transaction &- 1)
+    return MetaImage(pageSize: pageSize, bytes: other)
+  }
+}

@@ -105,9 +105,9 @@ import LarderSystem
     _ path: String, from newest: UInt64, to number: UInt64
   ) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
-    let pageSize = Int(file.read(at: 0, count: 44).u32(40))
+    let pageSize = Int(file.read(at: 0, count: MetaPage.size).u32(MetaPage.Offset.pageSize))
     let shift = number > newest ? (number - newest + 1) / 2 * 2 : 0
-    for offset in [MetaPages.transaction, pageSize + MetaPages.transaction] {
+    for offset in [MetaPage.Offset.transaction, pageSize + MetaPage.Offset.transaction] {
       let changed = file.read(at: offset, count: 8).u64(0) + shift
       try file.write([UInt8](littleEndian: changed), at: offset)
     }

@@ -75,7 +75,7 @@ struct Compaction {
     let snapshot = try environment.beginRead()
     let newest = try copyRecords(of: snapshot, to: path, shouldContinue)
     try CompactFile.renumber(path, from: newest, to: snapshot.id)
-    do throws(RawFile.Finding) {
+    do throws(QuickCheck.Finding) {
       let check = try QuickCheck(path: path)
       try check.run(databases: environment.databaseNames, signature: [])
     } catch {

@@ -39,6 +39,12 @@ import Synchronization
     }
   }
 
+  /// Whether the system can read a page that the file has. A sector that it cannot read is an error here, and a signal where
+  /// the map is used.
+  func canRead(_ page: UInt64) -> Bool {
+    file.read(at: Int(page) << shift, count: pageSize).count == pageSize
+  }
+
   /// A mapping that has all pages of the file as it is now.
   ///
   /// - Parameter fileSize: the size of the file; nil asks the system.
@@ -74,10 +80,6 @@ import Synchronization
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   let pageSize: Int
 
-  /// The offsets of `mm_last_pg` and `mm_txnid` in a meta page (`mdb.c`: MDB_page, MDB_meta).
-  private static let lastPage = 136
-  static let transaction = 144
-
   init(path: String, pageSize: Int) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
     guard let start = unsafe larder_map(file.number, 2 * pageSize) else {
@@ -98,7 +100,7 @@ import Synchronization
   /// The number of the newest commit.
   @inline(__always)
   var lastTransaction: UInt64 {
-    max(word(Self.transaction), word(pageSize &+ Self.transaction))
+    max(word(MetaPage.Offset.transaction), word(pageSize &+ MetaPage.Offset.transaction))
   }
 
   /// The meta page that commit `transaction` used. It shows that commit only while no process can write.
@@ -115,8 +117,8 @@ import Synchronization
 
   /// The number of pages ever used, as of the newest commit; no more than any file can have, if the page is damaged.
   var pages: Int {
-    let second = word(pageSize + Self.transaction) > word(Self.transaction)
-    return Int(min(word((second ? pageSize : 0) + Self.lastPage), 1 << 40)) + 1
+    let second = word(pageSize + MetaPage.Offset.transaction) > word(MetaPage.Offset.transaction)
+    return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1
   }
 }
 

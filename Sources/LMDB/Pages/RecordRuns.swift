@@ -125,11 +125,12 @@ extension TreeCursor {
     _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
   ) -> Int {
     unsafe records[0] = RecordRuns.Record(first)
-    if numberKeys { return 1 }
-    let (page, table, pageSize) = (leaf.page, table, table.pageSize)
-    if tree.depth > 1 { Self.prefetchLeaves(behind: branch, in: table) }
+    if path.numberKeys { return 1 }
+    let (page, table) = (path.leaf.page, path.table)
+    let pageSize = table.pageSize
+    if path.tree.depth > 1 { Self.prefetchLeaves(behind: path.branch, in: table) }
     var former = unsafe SearchKey(first.key, count: first.keyCount, readable: 8)
-    var index = leaf.index &+ 1
+    var index = path.leaf.index &+ 1
     var count = 1
     while index < page.count, count < RecordRuns.longest,
       let node = page.node(index, pageSize: pageSize), node.flags == 0
@@ -149,7 +150,7 @@ extension TreeCursor {
   }
 
   /// Starts fetching the beginnings of the records in the next leaf, and the header of the leaf behind it.
-  private static func prefetchLeaves(behind place: Level, in table: PageTable) {
+  private static func prefetchLeaves(behind place: TreePath.Level, in table: PageTable) {
     guard let next = leaf(place.index &+ 1, of: place.page, in: table),
       let page = TreePage(next, isLeaf: true, in: table)
     else { return }
