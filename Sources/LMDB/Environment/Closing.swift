@@ -10,7 +10,7 @@ final class Closing: Sendable {
   private let files: OpenFiles
   private let syncing: Syncing
   private let timer: TimerThread?
-  /// What the durability level requires of each process is flushed.
+  /// Closing has flushed what the durability level requires of each process.
   private let isFlushed = Atomic(false)
 
   init(_ handle: EnvironmentHandle, files: OpenFiles, syncing: Syncing, timer: TimerThread?) {

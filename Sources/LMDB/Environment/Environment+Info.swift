@@ -2,7 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// What an environment tells about itself, and the durability of its commits.
+/// The facts of an environment, and the durability of its commits.
 extension Environment {
   /// The sizes of the map and the file, and the use of the reader table.
   package struct Info: Sendable {
@@ -56,9 +56,6 @@ extension Environment {
   package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
     files.problem(needsWriting: needsWriting, recovery: syncing.recovery)
   }
-
-  /// Whether pages are checked before they are read or written over; not in a file whose pages only LMDB can read.
-  package var checksPages: Bool { snapshots.map != nil }
 
   /// The first damage that a write of this process found. From then on the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }

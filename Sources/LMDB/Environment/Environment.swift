@@ -53,8 +53,8 @@ package import Synchronization
     try check(unsafe mdb_env_info(pointer, &info))
     let pageSize = Int(statistics.ms_psize)
     let meta = try MetaPages(path: paths.data, pageSize: pageSize)
-    snapshots = SnapshotSource(
-      meta: meta, map: try DataMap(path: paths.data, pageSize: pageSize))
+    guard let map = try DataMap(path: paths.data, pageSize: pageSize) else { throw .damagedPage }
+    snapshots = SnapshotSource(meta: meta, map: map)
     let recovery =
       try level.hasRecoveryFile
       ? (

@@ -15,7 +15,7 @@ final class WriteGuard: @unchecked Sendable {
   private let nameKeys: [[UInt8]]
   let tiling = Tiling()
   // Only the writer uses these, and never while they change. Without checks at run time that saves a tenth of a write.
-  @exclusivity(unchecked) private var snapshot = SnapshotPages.unreadable(0)
+  @exclusivity(unchecked) private var snapshot = SnapshotPages.none
   @exclusivity(unchecked) private var namedTrees: [Tree?] = []
   @exclusivity(unchecked) private var pagesChecked = CheckedPages()
   @exclusivity(unchecked) private var pathsTaken = RecentPaths()

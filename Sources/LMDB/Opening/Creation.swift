@@ -76,3 +76,59 @@ struct Creation {
     try transaction.commit()
   }
 }
+
+/// Changes the durability level of an environment. The caller holds `lock.opening` and `lock.write` and is alone.
+///
+/// Everything is synced first, and the recovery file asks for nothing, so wherever this is interrupted neither level
+/// finds anything to restore. The record in the data file decides.
+struct LevelChange {
+  let files: StoreFiles
+  let options: EnvironmentOptions
+  let level: DurabilityLevel
+
+  func run() throws(OpenError) {
+    do throws(LMDBError) {
+      var created: OpaquePointer?
+      try check(unsafe mdb_env_create(&created))
+      let handle = unsafe created!
+      defer { unsafe mdb_env_close(handle) }
+      try unsafe Opening.configure(handle, files: files, options: options)
+      try check(unsafe mdb_env_open(handle, files.data, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
+      var former = DurabilityLevel.durable
+      try check(unsafe DurabilityLevel.read(from: handle, &former))
+      if former == level { return }
+      try unsafe syncFile(of: handle)
+      if former.hasRecoveryFile || level.hasRecoveryFile {
+        try resetRecoveryRecord(
+          RecoveryRecord(level: level, boot: options.currentBoot, recoveryPoint: nil))
+      }
+      try unsafe record(level, in: handle)
+      if former.hasRecoveryFile, !level.hasRecoveryFile {
+        try FileStatus.remove(files.recovery)
+        try FileStatus.syncDirectory(files.directory)
+      }
+    } catch {
+      throw OpenError(.system, path: files.directory, cause: error)
+    }
+  }
+
+  private func resetRecoveryRecord(_ record: RecoveryRecord) throws(LMDBError) {
+    if FileStatus.of(files.recovery) != nil {
+      return try RecoveryFile(opening: files.recovery).write(record)
+    }
+    try RecoveryFile.create(files.recovery, record)
+    try FileStatus.syncDirectory(files.directory)
+  }
+
+  /// Writes the level's record in a transaction that is on the disk when this returns.
+  private func record(_ level: DurabilityLevel, in handle: OpaquePointer) throws(LMDBError) {
+    var begun: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
+    var main: MDB_dbi = 0
+    try check(unsafe mdb_dbi_open(begun, nil, 0, &main))
+    let (key, value) = (DurabilityLevel.record, [level.rawValue])
+    try transaction.put(value.span, for: key.span, in: .main)
+    try transaction.commit()
+  }
+}

@@ -80,7 +80,7 @@ extension Opening {
     unsafe mdb_env_stat(handle, &statistics)
     do throws(LMDBError) {
       guard let map = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize)) else {
-        return 0
+        return LMDBError.damagedPage.code
       }
       let extent = try map.extent()
       let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))

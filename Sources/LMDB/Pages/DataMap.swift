@@ -25,7 +25,7 @@ import Synchronization
     let pages: UInt64
   }
 
-  /// - Returns: nil if the page size is not one that the reader knows; then only LMDB can read the file.
+  /// - Returns: nil if the page size is not one that LMDB makes.
   init?(path: String, pageSize: Int) throws(LMDBError) {
     guard (512...32_768).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
     self.pageSize = pageSize
@@ -125,8 +125,7 @@ import Synchronization
 /// Finds the pages of a snapshot: the meta pages tell the roots, the map of the checked reader has the rest.
 struct SnapshotSource: Sendable {
   let meta: MetaPages
-  /// Nil for a page size that only LMDB itself can read.
-  let map: DataMap?
+  let map: DataMap
 
   /// Gives a slot the pages of its transaction's snapshot. False if only the slow path can find them.
   @inline(__always)
@@ -152,22 +151,21 @@ struct SnapshotSource: Sendable {
   ///
   /// - Parameter fileSize: the size of the data file, if the caller has just asked for it.
   func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
-    guard let map else { return .unreadable(id) }
     let pages = try unsafe SnapshotPages(
       meta: meta.address(of: id), of: map.extent(fileSize: fileSize), shift: map.shift)
     return pages?.id == id ? pages : nil
   }
 
-  /// Gives a slot the pages of its renewed transaction's snapshot, and returns the transaction's number.
+  /// Gives a slot the pages of its renewed transaction's snapshot.
   ///
   /// A commit that was written but not published leaves the one before as the newest that reads may see. Its page is
   /// whole if renewing the transaction once more, after the page was read, leads to the same commit.
   func findPages(
     _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
-  ) throws(LMDBError) -> UInt64 {
+  ) throws(LMDBError) {
     var id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
     for _ in 0..<1000 {
-      if unsafe hasPages(slot, of: id) { return id }
+      if unsafe hasPages(slot, of: id) { return }
       let pages = try pages(of: id)
       unsafe mdb_txn_reset(transaction)
       try check(unsafe mdb_txn_renew(transaction))
@@ -175,7 +173,7 @@ struct SnapshotSource: Sendable {
       if next == id {
         guard let pages else { throw .damagedPage }
         unsafe slot.pointee.snapshot.show(pages)
-        return id
+        return
       }
       id = next
     }

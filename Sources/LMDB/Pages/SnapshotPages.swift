@@ -1,3 +1,6 @@
+import CLarderSystem
+import LarderSystem
+
 /// One snapshot as its meta page gives it: the pages it may use and the roots of its own trees.
 @safe struct SnapshotPages {
   let id: UInt64
@@ -7,15 +10,11 @@
   /// The number of the last page that was ever used; a file may end before it if the pages behind its end are free.
   let lastPage: UInt64
 
-  /// For a file whose pages only LMDB itself can read.
-  static func unreadable(_ id: UInt64) -> SnapshotPages {
+  /// Stands for the pages before there is a snapshot.
+  static var none: SnapshotPages {
     unsafe SnapshotPages(
-      id: id, table: PageTable(start: UnsafeRawPointer(bitPattern: 1)!, end: 0, shift: 0),
+      id: 0, table: PageTable(start: UnsafeRawPointer(bitPattern: 1)!, end: 0, shift: 0),
       main: .empty, free: .empty, lastPage: 0)
-  }
-
-  var isReadable: Bool {
-    @inline(__always) get { table.shift != 0 }
   }
 }
 
@@ -25,7 +24,9 @@ extension SnapshotPages {
 
   /// The snapshot that a meta page describes, without a check.
   @unsafe init(_ page: MetaPage, of extent: DataMap.Extent, shift: Int) {
-    (id, free, main, lastPage) = (page.transaction, page.free, page.main, page.lastPage)
+    (free, main, lastPage) = (page.free, page.main, page.lastPage)
+    // Last: a page that is written over meanwhile then shows another number.
+    id = page.transaction
     // A damaged page may give the greatest number.
     let end = min(max(lastPage, lastPage &+ 1), extent.pages)
     table = unsafe PageTable(start: extent.start, end: end, shift: shift)
@@ -78,6 +79,56 @@ extension SnapshotPages {
 
   private func word(_ offset: Int) -> UInt64 {
     unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+  }
+}
+
+/// The beginning of a meta page, with all that LMDB needs to find a commit.
+struct MetaImage: Equatable {
+  static let size = MetaPage.size
+
+  let pageSize: Int
+  let bytes: [UInt8]
+
+  /// - Precondition: `bytes` has the right size.
+  init(pageSize: Int, bytes: [UInt8]) {
+    precondition(bytes.count == Self.size)
+    self.pageSize = pageSize
+    self.bytes = bytes
+  }
+
+  /// Nil for a page size that LMDB does not have, or too few bytes: both come from a file.
+  init?(pageSize: UInt64, bytes: [UInt8]) {
+    guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
+      bytes.count == Self.size
+    else { return nil }
+    self.pageSize = Int(pageSize)
+    self.bytes = bytes
+  }
+
+  /// The newer meta page of a data file that no process has open.
+  static func newest(of path: String) throws(LMDBError) -> MetaImage {
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+    let first = try file.contents(at: 0, count: size)
+    guard first.count == size else { throw .corrupted }
+    let pageSize = UInt64(first.u32(MetaPage.Offset.pageSize))
+    guard let zero = MetaImage(pageSize: pageSize, bytes: first),
+      let one = MetaImage(
+        pageSize: pageSize, bytes: try file.contents(at: Int(pageSize), count: size))
+    else { throw .corrupted }
+    return zero.transaction < one.transaction ? one : zero
+  }
+
+  var transaction: UInt64 { bytes.u64(MetaPage.Offset.transaction) }
+  /// The offset of its meta page; commits alternate between the two.
+  var place: Int { Int(transaction % 2) * pageSize }
+
+  /// The same commit under the previous number, for the other meta page: valid, but LMDB will not choose it.
+  var predecessor: MetaImage {
+    var other = bytes
+    other[0] ^= 1
+    other.removeLast(8)
+    other.append(littleEndian: transaction &- 1)
+    return MetaImage(pageSize: pageSize, bytes: other)
   }
 }
 

@@ -112,12 +112,11 @@ struct TreeWalk {
 extension ReadTransaction {
   /// Checks every page of the snapshot: those of the databases, of the list of free pages and of large values.
   ///
-  /// Reads the whole file. Empty for a file whose pages only LMDB itself can read.
+  /// Reads the whole file.
   ///
   /// - Parameter databases: the named ones.
   package func damagedPages(databases: [Database]) throws(LMDBError) -> [PageDamage] {
     let pages = unsafe slot.pointee.snapshot.pages
-    guard pages.isReadable else { return [] }
     var damage: [PageDamage] = []
     var visited = PageSet(upTo: Int(pages.lastPage) + 1)
     // The two meta pages belong to no tree.

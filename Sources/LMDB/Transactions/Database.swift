@@ -49,7 +49,7 @@ extension DatabaseStatistics {
   }
 }
 
-/// A lookup in either kind of transaction.
+/// A lookup by LMDB itself.
 @inline(__always)
 func lookUp(
   _ key: Span<UInt8>, in database: Database, of transaction: OpaquePointer
@@ -61,19 +61,6 @@ func lookUp(
   if result == 0 { return unsafe value }
   if result == MDB_NOTFOUND { return nil }
   throw LMDBError(code: result)
-}
-
-/// A lookup by LMDB itself, in a file whose pages are not read here.
-func lookUp(
-  _ key: SearchKey, in database: Database, of transaction: OpaquePointer
-) -> PageLookup {
-  var name = unsafe MDB_val(
-    mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.start))
-  var value = unsafe MDB_val()
-  let result = unsafe mdb_get(transaction, database.handle, &name, &value)
-  if result == MDB_NOTFOUND { return .absent }
-  guard result == 0, let start = unsafe value.mv_data else { return .damaged }
-  return unsafe PageLookup(start: UnsafeRawPointer(start), count: value.mv_size)
 }
 
 func readStatistics(

@@ -65,7 +65,7 @@ extension Environment {
       if !handle.isOpen { throw handle.phaseError }
       let transaction = try unsafe renew(slot)
       try unsafe checkAge(of: transaction)
-      _ = try unsafe snapshots.findPages(slot, transaction)
+      try unsafe snapshots.findPages(slot, transaction)
       return unsafe ReadTransaction(slot: slot, handle: transaction)
     } catch {
       unsafe handle.readers.abandon(slot)
@@ -187,12 +187,8 @@ extension Environment {
     return begun
   }
 
-  /// The guard of the write under way; nil in a file whose pages only LMDB can read.
-  var activeWriteGuard: WriteGuard? { snapshots.map == nil ? nil : writeGuard }
-
   /// Gives the guard the commit on which write `id` begins. No other write can begin or end meanwhile.
   private func beginGuarding(_ id: UInt64, fileSize: Int) throws(LMDBError) {
-    guard snapshots.map != nil else { return }
     guard let pages = try snapshots.pages(of: id - 1, fileSize: fileSize) else {
       return try writeGuard.checking { () throws(PageDamage) in
         throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")

@@ -71,9 +71,6 @@ import Synchronization
 
   @inline(never)
   private func lookUpElsewhere(_ key: SearchKey, in database: Database) -> PageLookup {
-    if unsafe !slot.pointee.snapshot.pages.isReadable {
-      return unsafe LMDB.lookUp(key, in: database, of: handle)
-    }
     guard let tree = tree(of: database) else { return .damaged }
     return unsafe slot.pointee.snapshot.pages.table.lookUp(key, in: tree)
   }
@@ -100,19 +97,12 @@ import Synchronization
   }
 
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
-    if unsafe !slot.pointee.snapshot.pages.isReadable {
-      return try unsafe readStatistics(of: database, in: handle)
-    }
     guard let tree = tree(of: database) else { throw .damagedPage }
     return unsafe DatabaseStatistics(tree, pageSize: slot.pointee.snapshot.pages.table.pageSize)
   }
 
   @_lifetime(borrow self)
   package func cursor(in database: Database) throws(LMDBError) -> Cursor {
-    if unsafe !slot.pointee.snapshot.pages.isReadable {
-      let cursor = try unsafe Cursor(database: database, transaction: handle)
-      return unsafe _overrideLifetime(cursor, borrowing: self)
-    }
     guard let tree = tree(of: database) else { throw .damagedPage }
     let cursor = unsafe Cursor(
       TreeCursor(
@@ -168,7 +158,7 @@ import Synchronization
 extension ReaderSlot {
   /// The pages of the transaction's snapshot, and the trees of the named databases that were looked up in it.
   struct Snapshot {
-    private(set) var pages = SnapshotPages.unreadable(0)
+    private(set) var pages = SnapshotPages.none
     /// The root of ``Database/firstNamed``, which most reads need; nil if it was not looked up in this snapshot.
     private(set) var firstNamed: Tree?
     private var named: [Tree?] = []

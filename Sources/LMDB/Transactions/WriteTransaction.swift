@@ -19,7 +19,7 @@ import LarderSystem
   /// Nil while the environment is being created.
   let environment: Environment?
 
-  /// Nil while the environment is being created, and in a file whose pages only LMDB can read.
+  /// Nil while the environment is being created.
   let guarding: WriteGuard?
 
   /// The number of calls that store or remove a record.
@@ -36,7 +36,7 @@ import LarderSystem
   init(handle: OpaquePointer, environment: Environment?) {
     unsafe self.handle = handle
     self.environment = environment
-    guarding = environment?.activeWriteGuard
+    guarding = environment?.writeGuard
     id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(handle))
     serial = environment?.writeGuard.nextSerial() ?? 0
     formerSerial = environment.flatMap { [id] in
