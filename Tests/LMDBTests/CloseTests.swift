@@ -62,10 +62,10 @@ import Testing
             case 2: try environment.set([9], [9])
             case 3:
               _ = environment.info
-              _ = try environment.readersNow()
+              _ = try environment.readerTable.readers()
             default:
               _ = environment.lastTransaction
-              try environment.clearDeadReaders()
+              try environment.readerTable.clearDead()
             }
           }
         } catch let error as LMDBError where error == .closed {}

@@ -137,6 +137,16 @@ import Testing
     }
   }
 
+  @Test func `page sizes that LMDB does not make are damage`() throws {
+    let bytes = try makeStore()
+    for size: UInt32 in [0, 256, 4095, 65_536, .max] {
+      var damaged = bytes
+      damaged.replaceSubrange(40..<44, with: [UInt8](littleEndian: size))
+      let store = try place(damaged, "size-\(size)")
+      #expect { _ = try Fixture.open(store) } throws: { ($0 as? OpenError)?.kind == .damaged }
+    }
+  }
+
   @Test func `numbers that change below an open environment are errors`() throws {
     _ = try makeStore()
     let environment = try Fixture.open(directory.store)

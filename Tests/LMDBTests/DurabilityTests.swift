@@ -152,7 +152,7 @@ import Testing
       try environment.set([5], [UInt8(number)])
       let last = environment.lastTransaction
       #expect(try eventually { try file.read()?.recoveryPoint?.transaction == last })
-      #expect(try eventually { try environment.readersNow().isEmpty })
+      #expect(try eventually { try environment.readerTable.readers().isEmpty })
     }
     environment.close()
   }
@@ -160,10 +160,13 @@ import Testing
   @Test func `checkpointed: while commits wait for their checkpoint its pages are pinned`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
-    let pinned = try environment.readersNow().compactMap(\.transaction)
+    let pinned = try environment.readerTable.readers().compactMap(\.transaction)
     #expect(pinned == [environment.lastTransaction - 1])
     try environment.sync()
-    #expect(try environment.readersNow().compactMap(\.transaction) == [environment.lastTransaction])
+    #expect(
+      try environment.readerTable.readers().compactMap(\.transaction) == [
+        environment.lastTransaction
+      ])
     environment.close()
   }
 
@@ -172,10 +175,10 @@ import Testing
     let peer = try PeerProcess("number", directory.store, ["1", "1"])
     #expect(eventually { peer.soFar.count > 3 })
     peer.kill()
-    let theirs = try environment.readersNow().filter { $0.process == peer.identifier }
+    let theirs = try environment.readerTable.readers().filter { $0.process == peer.identifier }
     #expect(!theirs.isEmpty)
     try environment.set([5], [1])
-    #expect(try !environment.readersNow().contains { $0.process == peer.identifier })
+    #expect(try !environment.readerTable.readers().contains { $0.process == peer.identifier })
     environment.close()
   }
 

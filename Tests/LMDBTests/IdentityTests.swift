@@ -48,8 +48,8 @@ import Testing
     #expect(failure { _ = try first.value([5]) } == .closed)
     #expect(failure { try first.set([5], [7]) } == .closed)
     #expect(failure { try first.sync() } == .closed)
-    #expect(failure { try first.clearDeadReaders() } == .closed)
-    #expect(failure { _ = try first.readersNow() } == .closed)
+    #expect(failure { try first.readerTable.clearDead() } == .closed)
+    #expect(failure { _ = try first.readerTable.readers() } == .closed)
     #expect(first.lastTransaction == 0)
     #expect(first.info.mapSize == 0)
     try second.set([5], [8])
@@ -77,7 +77,7 @@ import Testing
       }
     }
     let environment = try Fixture.open(store)
-    let mine = try environment.readersNow().filter { $0.process == Int(getpid()) }
+    let mine = try environment.readerTable.readers().filter { $0.process == Int(getpid()) }
     #expect(mine.count <= 16)
   }
 

@@ -15,7 +15,7 @@ import Testing
   }
 
   private func ownSlots() throws -> Int {
-    try environment.readersNow().filter { $0.process == Int(getpid()) }.count
+    try environment.readerTable.readers().filter { $0.process == Int(getpid()) }.count
   }
 
   @Test func `a slot that was not used between two sweeps is released, and reading goes on`() throws
@@ -23,8 +23,8 @@ import Testing
     _ = try environment.value([5])
     #expect(try ownSlots() == 1)
     // Listing the slots in between would use one.
-    environment.releaseIdleReaders()
-    environment.releaseIdleReaders()
+    environment.readerTable.releaseIdle()
+    environment.readerTable.releaseIdle()
     #expect(try ownSlots() == 0)
     #expect(try environment.value([5]) == [6])
     #expect(try ownSlots() == 1)
@@ -33,7 +33,7 @@ import Testing
   @Test func `a slot that is used between two sweeps is kept`() throws {
     for _ in 0..<5 {
       _ = try environment.value([5])
-      environment.releaseIdleReaders()
+      environment.readerTable.releaseIdle()
     }
     #expect(try ownSlots() >= 1)
   }
@@ -41,9 +41,9 @@ import Testing
   @Test func `a snapshot that is in use is never released`() throws {
     let read = try environment.beginRead()
     try environment.set([5], [7])
-    for _ in 0..<4 { environment.releaseIdleReaders() }
+    for _ in 0..<4 { environment.readerTable.releaseIdle() }
     #expect(try read.copy([5]) == [6])
-    #expect(try environment.readersNow().contains { $0.transaction == read.id })
+    #expect(try environment.readerTable.readers().contains { $0.transaction == read.id })
   }
 
   @Test func `reads of several threads go on while slots are swept`() throws {
@@ -51,7 +51,7 @@ import Testing
     try inThreads(4) { thread in
       if thread == 0 {
         defer { done.set() }
-        for _ in 0..<3000 { environment.releaseIdleReaders() }
+        for _ in 0..<3000 { environment.readerTable.releaseIdle() }
         return
       }
       while !done.isSet {

@@ -43,7 +43,7 @@ import Testing
       ])
     // The parent's locks stand: we join its lock table, and both of us write.
     let environment = try Fixture.open(directory.store)
-    let readers = try environment.readersNow()
+    let readers = try environment.readerTable.readers()
     #expect(readers.contains { $0.process == peer.identifier })
     for round in UInt8(0)..<50 { try environment.set([9], [round]) }
     try peer.endInput()

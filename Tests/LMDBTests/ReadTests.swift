@@ -13,8 +13,8 @@ import Testing
     environment = try Fixture.open(directory.store)
   }
 
-  private var myReaders: [Environment.Reader] {
-    get throws { try environment.readersNow().filter { $0.process == Int(getpid()) } }
+  private var myReaders: [ReaderTable.Reader] {
+    get throws { try environment.readerTable.readers().filter { $0.process == Int(getpid()) } }
   }
 
   @Test func `a view stays as it was while others commit`() throws {
@@ -101,11 +101,11 @@ import Testing
     try environment.set([5], [1])
     let read = try environment.beginRead()
     #expect(try myReaders.filter { $0.transaction == read.id }.count == 1)
-    let others = try environment.readersNow().filter { $0.process == peer.identifier }
+    let others = try environment.readerTable.readers().filter { $0.process == peer.identifier }
     #expect(others.count == 3)
     #expect(others.allSatisfy { $0.transaction == read.id - 1 })
     #expect(try peer.end() == 0)
-    #expect(try environment.readersNow().allSatisfy { $0.process == Int(getpid()) })
+    #expect(try environment.readerTable.readers().allSatisfy { $0.process == Int(getpid()) })
   }
 
   @Test func `slots of dead processes are cleared when the table is full`() throws {
@@ -115,9 +115,9 @@ import Testing
     let crowd = try PeerProcess("read", directory.store, ["100"])
     #expect(crowd.line() == "full")
     peer.kill()
-    #expect(try environment.readersNow().contains { $0.process == peer.identifier })
+    #expect(try environment.readerTable.readers().contains { $0.process == peer.identifier })
     try nestReads(60)
-    #expect(try !environment.readersNow().contains { $0.process == peer.identifier })
+    #expect(try !environment.readerTable.readers().contains { $0.process == peer.identifier })
   }
 
   private func nestReads(_ depth: Int) throws {
@@ -130,9 +130,9 @@ import Testing
   @Test func `readers of killed processes can be cleared at any time`() throws {
     let peer = try PeerProcess("read", directory.store, ["20"])
     #expect(peer.line() == "reading")
-    #expect(try environment.clearDeadReaders() == 0)
+    #expect(try environment.readerTable.clearDead() == 0)
     peer.kill()
-    #expect(try environment.clearDeadReaders() == 20)
-    #expect(try environment.clearDeadReaders() == 0)
+    #expect(try environment.readerTable.clearDead() == 20)
+    #expect(try environment.readerTable.clearDead() == 0)
   }
 }

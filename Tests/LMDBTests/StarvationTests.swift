@@ -121,11 +121,11 @@ import Testing
   }
 
   @Test func `the first map is half of the address space at most, and holds the file`() {
-    let size = Environment.initialMapSize(1 << 62, fileSize: 0)
+    let size = MapSize.initial(1 << 62, fileSize: 0)
     #expect(size >= 64 << 20 && size < 1 << 62)
-    #expect(Environment.initialMapSize(1 << 20, fileSize: 0) == 1 << 20)
-    #expect(Environment.initialMapSize(1 << 20, fileSize: 100 << 20) == 200 << 20)
+    #expect(MapSize.initial(1 << 20, fileSize: 0) == 1 << 20)
+    #expect(MapSize.initial(1 << 20, fileSize: 100 << 20) == 200 << 20)
     // A sparse file that claims more than any address space: LMDB refuses it.
-    #expect(Environment.initialMapSize(1 << 30, fileSize: .max) > 0)
+    #expect(MapSize.initial(1 << 30, fileSize: .max) > 0)
   }
 }

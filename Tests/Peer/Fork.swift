@@ -26,8 +26,8 @@ extension Peer {
       Peer.say("read \(Peer.outcome { _ = try environment.beginRead().id })")
       Peer.say("write \(Peer.outcome { try environment.set([1], [2]) })")
       Peer.say("sync \(Peer.outcome { try environment.sync() })")
-      Peer.say("readers \(Peer.outcome { _ = try environment.readersNow() })")
-      Peer.say("clear \(Peer.outcome { try environment.clearDeadReaders() })")
+      Peer.say("readers \(Peer.outcome { _ = try environment.readerTable.readers() })")
+      Peer.say("clear \(Peer.outcome { try environment.readerTable.clearDead() })")
       Peer.say("last \(environment.lastTransaction)")
       environment.close()
       let own = try Fixture.open(store)
@@ -55,7 +55,7 @@ extension Peer {
     if process == 0 { return 0 }
     var status: Int32 = 0
     precondition(unsafe waitpid(process, &status, 0) == process)
-    let mine = try environment.readersNow().filter {
+    let mine = try environment.readerTable.readers().filter {
       $0.process == Int(getpid()) && $0.transaction != nil
     }
     Peer.say("view \(mine.map(\.transaction) == [read.id])")

@@ -2,15 +2,27 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// The state of a process between its writes, at the levels checkpointed and scratch.
+/// The checkpoints of a process at the level checkpointed: which commits the last one covers, and when the next one is due,
+/// a fixed interval after the first commit that the last one does not cover.
+///
+/// `Checkpoints+Making` makes them.
 final class Checkpoints: Sendable {
-  let boot: BootIdentity
+  let handle: EnvironmentHandle
+  let files: OpenFiles
   let file: RecoveryFile
+  let boot: BootIdentity
+  let writeGuard: WriteGuard
+  /// Nil if the system allowed no further thread when the environment was opened.
+  let timer: TimerThread?
   /// Milliseconds from a commit to the checkpoint that covers it.
   let interval: Int64
   /// Held by the thread of this process that makes a checkpoint; taken after the environment's writer lock.
   let lock = WriterLock()
   let state = Mutex(State())
+  /// Whether this process has made a commit.
+  let hasCommitted = Atomic(false)
+  /// Why a sync failed, so that the next opening restores the last checkpoint; 0 if none did.
+  let syncFailure = Atomic<Int32>(0)
 
   /// How many bytes of pages may be freed, or how much the file may grow, before a checkpoint is made early. While the pin stays,
   /// pages that were freed after it cannot be reused, so small entries that change all the time would fill a large file.
@@ -26,14 +38,19 @@ final class Checkpoints: Sendable {
     var freedPages = 0
     /// A checkpoint is requested at once, because pages were freed or the file has grown.
     var isUrgent = false
-    /// Scratch: the number of recovery records when the environment was last seen marked as dirty.
-    var markedAt: UInt64?
   }
 
-  init(files: StoreFiles, options: EnvironmentOptions) throws(LMDBError) {
-    file = try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
-    boot = try options.currentBoot
-    interval = max(1, options.checkpointInterval.waitMilliseconds)
+  init(
+    _ file: RecoveryFile, _ boot: BootIdentity, of handle: EnvironmentHandle, files: OpenFiles,
+    writeGuard: WriteGuard, timer: TimerThread?, interval: Duration
+  ) {
+    self.handle = handle
+    self.files = files
+    self.file = file
+    self.boot = boot
+    self.writeGuard = writeGuard
+    self.timer = timer
+    self.interval = max(1, interval.waitMilliseconds)
   }
 
   /// A read transaction that is only held for its slot in LMDB's reader table. The slot belongs to this process, so the
@@ -48,11 +65,6 @@ final class Checkpoints: Sendable {
     }
 
     func release() { unsafe mdb_txn_abort(transaction) }
-  }
-
-  /// A record for a data file that is completely on the disk: there is nothing to restore.
-  func cleanRecord(_ level: DurabilityLevel) -> RecoveryRecord {
-    RecoveryRecord(level: level, boot: boot, recoveryPoint: nil)
   }
 
   /// Waits for a checkpoint of another thread. The caller owns the writer lock, so no further one begins.
@@ -76,60 +88,56 @@ final class Checkpoints: Sendable {
     }
     former?.release()
   }
-}
 
-/// When checkpoints are made: a fixed interval after the first commit that the last one does not cover.
-extension Environment {
   /// After each commit. The caller owns the writer lock.
   func noteCommit() {
     hasCommitted.store(true, ordering: .relaxed)
-    guard durability == .checkpointed, let checkpoints else { return }
-    let delay = checkpoints.state.withLock { state -> Int64? in
+    let delay = state.withLock { state -> Int64? in
       let isFirst = state.unsavedSince == nil
       if isFirst { state.unsavedSince = SystemTime.monotonicMilliseconds }
-      if !state.isUrgent, unusableBytes(since: state) > Checkpoints.mostUnusable {
+      if !state.isUrgent, unusableBytes(since: state) > Self.mostUnusable {
         state.isUrgent = true
         return 0
       }
-      return isFirst ? checkpoints.interval : nil
+      return isFirst ? interval : nil
     }
     if let delay { timer?.schedule(in: delay) }
   }
 
   /// The bytes by which the file has grown since the last checkpoint, or those of the pages that were freed. The caller owns the
   /// writer lock.
-  func unusableBytes(since last: Checkpoints.State) -> Int {
-    max(meta.pages - last.pages, writeGuard.freedPages - last.freedPages) * meta.pageSize
+  private func unusableBytes(since last: State) -> Int {
+    max(handle.meta.pages - last.pages, writeGuard.freedPages - last.freedPages)
+      * handle.meta.pageSize
   }
 
   /// At opening: commits of a process that was killed before their checkpoint get one as if they were made now.
   func noteFormerCommits() {
-    guard durability == .checkpointed, !isReadOnly, let checkpoints else { return }
     do throws(LMDBError) {
-      if try isNewestSaved(checkpoints) { return }
+      if try isNewestSaved { return }
     } catch {
       // The checkpoint meets the same error, and the next write throws it.
     }
-    let isFirst = checkpoints.state.withLock { state in
+    let isFirst = state.withLock { state in
       defer { state.unsavedSince = state.unsavedSince ?? SystemTime.monotonicMilliseconds }
       return state.unsavedSince == nil
     }
-    if isFirst { timer?.schedule(in: checkpoints.interval) }
+    if isFirst { timer?.schedule(in: interval) }
   }
 
-  private func isNewestSaved(_ checkpoints: Checkpoints) throws(LMDBError) -> Bool {
-    guard let known = try checkpoints.file.readSynced(), known.boot == checkpoints.boot else {
-      return false
+  private var isNewestSaved: Bool {
+    get throws(LMDBError) {
+      guard let known = try file.readSynced(), known.boot == boot else { return false }
+      return known.recoveryPoint?.transaction == handle.meta.lastTransaction
     }
-    return known.recoveryPoint?.transaction == meta.lastTransaction
   }
 
   /// Called by the timer thread, at the requested times or earlier.
-  func checkpointIfDue() {
-    guard isOpen, durability == .checkpointed, let checkpoints else { return }
-    let left = checkpoints.state.withLock { state -> Int64? in
+  func makeIfDue() {
+    guard handle.isOpen else { return }
+    let left = state.withLock { state -> Int64? in
       if state.isUrgent { return 0 }
-      return state.unsavedSince.map { $0 + checkpoints.interval - SystemTime.monotonicMilliseconds }
+      return state.unsavedSince.map { $0 + interval - SystemTime.monotonicMilliseconds }
     }
     guard let left else { return }
     if left > 0 {
@@ -137,30 +145,27 @@ extension Environment {
       return
     }
     do throws(LMDBError) {
-      try checkpoint()
-      releaseIdlePin(checkpoints)
+      try make()
+      releaseIdlePin()
     } catch {
       // The commits stay unsaved. The next write tries again and throws the error.
-      if isOpen { timer?.schedule(in: checkpoints.interval) }
+      if handle.isOpen { timer?.schedule(in: interval) }
     }
   }
 
   /// A process that stops writing does not keep the pages of other processes' commits from being reused.
-  private func releaseIdlePin(_ checkpoints: Checkpoints) {
-    guard writer.tryEnter() else { return }
-    defer { writer.leave() }
-    if isOpen, checkpoints.state.withLock({ $0.unsavedSince == nil }) { checkpoints.move(to: nil) }
+  private func releaseIdlePin() {
+    guard handle.writer.tryEnter() else { return }
+    defer { handle.writer.leave() }
+    if handle.isOpen, state.withLock({ $0.unsavedSince == nil }) { move(to: nil) }
   }
 
   /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.
-  package var hasOutdatedPin: Bool {
-    guard isOpen, let pin = checkpoints?.state.withLock({ $0.pin?.id }) else { return false }
-    return pin < meta.lastTransaction
+  var hasOutdatedPin: Bool {
+    guard handle.isOpen, let pin = state.withLock({ $0.pin?.id }) else { return false }
+    return pin < handle.meta.lastTransaction
   }
 
   /// How long other processes may take to move or release their pins.
-  var timeForCheckpoints: Duration {
-    guard durability == .checkpointed, let checkpoints else { return .zero }
-    return .milliseconds(3 * checkpoints.interval)
-  }
+  var timeForOthers: Duration { .milliseconds(3 * interval) }
 }

@@ -1,6 +1,6 @@
 import CLMDB
-import CLarderSystem
 import LarderSystem
+import Synchronization
 
 /// Which commits of an environment survive a power failure. The level is stored in the environment. A killed process loses
 /// no commit at any level.
@@ -25,62 +25,157 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
 
   /// LMDB's flags: at all levels but durable, this layer syncs instead of LMDB.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
+
+  /// The level of an environment; durable if it has no record.
+  static func read(from handle: OpaquePointer, _ level: inout DurabilityLevel) -> Int32 {
+    var transaction: OpaquePointer?
+    let begun = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+    if begun != 0 { return begun }
+    defer { unsafe mdb_txn_abort(transaction) }
+    var main: MDB_dbi = 0
+    let opened = unsafe mdb_dbi_open(transaction, nil, 0, &main)
+    if opened != 0 { return opened }
+    let key = DurabilityLevel.record
+    do throws(LMDBError) {
+      guard let value = try unsafe lookUp(key.span, in: .main, of: transaction!) else { return 0 }
+      let bytes = unsafe Span<UInt8>(value)
+      guard bytes.count == 1, let known = DurabilityLevel(rawValue: bytes[0]) else {
+        return MDB_INVALID
+      }
+      level = known
+      return 0
+    } catch {
+      return error.code
+    }
+  }
 }
 
-extension Environment {
-  /// Changes the durability level. The caller holds `lock.opening` and `lock.write` and is alone.
-  ///
-  /// Everything is synced first, and the recovery file asks for nothing, so wherever this is interrupted neither level
-  /// finds anything to restore. The record in the data file decides.
-  static func changeLevel(
-    _ files: StoreFiles, options: EnvironmentOptions, to level: DurabilityLevel
-  ) throws(OpenError) {
-    do throws(LMDBError) {
-      var created: OpaquePointer?
-      try check(unsafe mdb_env_create(&created))
-      let handle = unsafe created!
-      defer { unsafe mdb_env_close(handle) }
-      try unsafe configure(handle, files: files, options: options)
-      try check(unsafe mdb_env_open(handle, files.data, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
-      var former = DurabilityLevel.durable
-      try check(unsafe readLevel(handle, &former))
-      if former == level { return }
-      try unsafe syncFile(of: handle)
-      if former.hasRecoveryFile || level.hasRecoveryFile {
-        try resetRecoveryRecord(
-          files, RecoveryRecord(level: level, boot: options.currentBoot, recoveryPoint: nil))
+/// Syncs the data file of an environment to the disk whenever its durability level requires that.
+struct Syncing: Sendable {
+  let level: DurabilityLevel
+  /// At the levels checkpointed and scratch.
+  let recovery: RecoveryFile?
+  /// At the level checkpointed.
+  let checkpoints: Checkpoints?
+  /// At the level scratch.
+  let scratch: ScratchMark?
+  private let handle: EnvironmentHandle
+  private let isReadOnly: Bool
+
+  init(
+    _ level: DurabilityLevel, recovery: (file: RecoveryFile, boot: BootIdentity)?,
+    of handle: EnvironmentHandle, files: OpenFiles, writeGuard: WriteGuard, timer: TimerThread?,
+    options: EnvironmentOptions
+  ) {
+    self.level = level
+    self.handle = handle
+    self.recovery = recovery?.file
+    isReadOnly = options.readOnly
+    checkpoints =
+      level != .checkpointed
+      ? nil
+      : recovery.map { file, boot in
+        Checkpoints(
+          file, boot, of: handle, files: files, writeGuard: writeGuard, timer: timer,
+          interval: options.checkpointInterval)
       }
-      try unsafe record(level, in: handle)
-      if former.hasRecoveryFile, !level.hasRecoveryFile {
-        try FileStatus.remove(files.recovery)
-        try FileStatus.syncDirectory(files.directory)
-      }
-    } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
+    scratch =
+      level != .scratch
+      ? nil : recovery.map { file, boot in ScratchMark(file: file, boot: boot, handle: handle) }
+  }
+
+  /// See ``Environment/sync()``.
+  func sync() throws(LMDBError) {
+    switch level {
+    case .checkpointed: try checkpoints?.make()
+    case .scratch: try scratch?.sync()
+    case .durable, .temporary:
+      if !handle.locks.isWritable { return }
+      try handle.withMap { () throws(LMDBError) in try handle.sync() }
     }
   }
 
-  private static func resetRecoveryRecord(_ files: StoreFiles, _ record: RecoveryRecord)
-    throws(LMDBError)
-  {
-    if FileStatus.of(files.recovery) != nil {
-      return try RecoveryFile(opening: files.recovery).write(record)
-    }
-    try RecoveryFile.create(files.recovery, record)
-    try FileStatus.syncDirectory(files.directory)
+  /// At opening, in a process that may write.
+  func noteFormerCommits() {
+    if !isReadOnly { checkpoints?.noteFormerCommits() }
   }
 
-  /// Writes the level's record in a transaction that is on the disk when this returns.
-  private static func record(
-    _ level: DurabilityLevel, in handle: OpaquePointer
-  ) throws(LMDBError) {
-    var begun: OpaquePointer?
-    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
-    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
-    var main: MDB_dbi = 0
-    try check(unsafe mdb_dbi_open(begun, nil, 0, &main))
-    let (key, value) = (DurabilityLevel.record, [level.rawValue])
-    try transaction.put(value.span, for: key.span, in: .main)
-    try transaction.commit()
+  /// A record for a data file that is completely on the disk: there is nothing to restore.
+  var cleanRecord: RecoveryRecord? {
+    guard let boot = checkpoints?.boot ?? scratch?.boot else { return nil }
+    return RecoveryRecord(level: level, boot: boot, recoveryPoint: nil)
+  }
+
+  /// In ``Environment/close()``, while other processes may continue. The caller owns the writer lock of an environment that
+  /// was open.
+  func flushForClosing() throws(LMDBError) {
+    try checkpoints?.makeForClosing()
+  }
+
+  /// Before another data file that is on the disk replaces this one: after a power failure either file is complete, and
+  /// the recovery file asks for nothing. The caller holds `lock.opening`, is alone, and no write is possible any more.
+  func flushForReplacing() throws(LMDBError) {
+    if level == .temporary { return }
+    try handle.sync()
+    if let recovery, let cleanRecord { try recovery.write(cleanRecord) }
+  }
+
+  /// In the last process that closes the environment. The caller holds `lock.opening` and is alone.
+  func flushAsLastProcess() throws(LMDBError) {
+    if isReadOnly { return }
+    try scratch?.flush()
+    try checkpoints?.saveNewest()
+  }
+
+  /// Called before LMDB releases the environment.
+  func end() { checkpoints?.end() }
+}
+
+/// The level scratch: whether the file `recovery` says that the data file is not to be trusted after a power failure.
+final class ScratchMark: Sendable {
+  private let file: RecoveryFile
+  let boot: BootIdentity
+  private let handle: EnvironmentHandle
+  /// The number of recovery records when the environment was last seen marked as dirty.
+  private let markedAt = Mutex<UInt64?>(nil)
+
+  init(file: RecoveryFile, boot: BootIdentity, handle: EnvironmentHandle) {
+    self.file = file
+    self.boot = boot
+    self.handle = handle
+  }
+
+  /// Before the first change after a sync or close, records on the disk that the file is not to be trusted after a power
+  /// failure. The caller holds `lock.write`.
+  func markDirty() throws(LMDBError) {
+    let changes = try file.changes()
+    if markedAt.withLock({ $0 == changes }) { return }
+    let known = try file.readSynced()
+    if known?.isDirty != true || known?.boot != boot { try write(isDirty: true) }
+    let now = try file.changes()
+    markedAt.withLock { $0 = now }
+  }
+
+  /// Makes every commit so far survive a power failure. No process writes between the sync and the record of it.
+  func sync() throws(LMDBError) {
+    guard handle.locks.isWritable else { return }
+    try handle.withWriter { () throws(LMDBError) in
+      try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
+      defer { handle.locks.write.release() }
+      try flush()
+    }
+  }
+
+  /// The caller holds `lock.write` or is alone.
+  func flush() throws(LMDBError) {
+    if try file.readSynced()?.isDirty == false { return }
+    try handle.sync()
+    try write(isDirty: false)
+  }
+
+  private func write(isDirty: Bool) throws(LMDBError) {
+    var record = RecoveryRecord(level: .scratch, boot: boot, recoveryPoint: nil)
+    record.isDirty = isDirty
+    try file.write(record)
   }
 }

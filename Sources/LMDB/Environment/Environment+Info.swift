@@ -2,6 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
+/// The facts of an environment, and the durability of its commits.
 extension Environment {
   /// The sizes of the map and the file, and the use of the reader table.
   package struct Info: Sendable {
@@ -19,20 +20,20 @@ extension Environment {
   package var info: Info {
     var info = unsafe MDB_envinfo()
     do throws(LMDBError) {
-      try withMap { () throws(LMDBError) in try check(unsafe mdb_env_info(handle, &info)) }
+      try handle.withMap { () throws(LMDBError) in
+        try check(unsafe mdb_env_info(handle.pointer, &info))
+      }
     } catch {
       return Info(
         mapSize: 0, pageSize: 0, pages: 0, lastTransaction: 0, readerSlots: 0, readersUsed: 0)
     }
     return unsafe Info(
-      mapSize: info.me_mapsize, pageSize: meta.pageSize, pages: meta.pages,
+      mapSize: info.me_mapsize, pageSize: handle.meta.pageSize, pages: handle.meta.pages,
       lastTransaction: UInt64(truncatingIfNeeded: info.me_last_txnid),
       readerSlots: Int(info.me_maxreaders),
       readersUsed: Int(info.me_numreaders))
   }
-}
 
-extension Environment {
   /// The size of the data file in bytes.
   package var fileSize: Int { Self.fileSize(at: path) }
 
@@ -41,39 +42,60 @@ extension Environment {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }
 
-  /// A change of an open environment's files by another program.
-  package enum FileProblem: Sendable, Equatable {
-    /// The directory, the data file, a lock file or the recovery file is not at its path any more.
-    case missing
-    /// Another file is at the path of the data file or lock.mdb.
-    case replaced
-    /// The directory or a file in it may not be written any more, for this reason.
-    case unwritable(LMDBError)
-  }
+  /// The limit that this process sets for the size of the data file in bytes, nil without a limit.
+  ///
+  /// The limit is the size of this process's map, rounded down to whole pages: LMDB writes nothing beyond the map and
+  /// leaves its last page unused. A file that exceeds the limit keeps its size. Every writing process must set the limit.
+  package var fileLimit: Int? { mapSize.fileLimit }
+
+  /// Sets ``fileLimit``. The limit applies at once if this process has no transaction, otherwise from the next write,
+  /// which throws ``LMDBError/mapHeld`` if a read prevents remapping for too long.
+  package func setFileLimit(_ bytes: Int?) { mapSize.setFileLimit(bytes) }
 
   /// Looks at the files' paths; nil if they are as they were when the environment was opened.
-  package func fileProblem(needsWriting: Bool) -> FileProblem? {
-    guard let data = FileStatus.of(files.data) else { return Self.unreachable(.last) }
-    guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
-    // A reader that may not write can have opened a store without lock.mdb.
-    if lockIdentity != identity {
-      guard let lock = FileStatus.of(files.lock) else { return Self.unreachable(.last) }
-      guard FileIdentity(lock) == lockIdentity else { return .replaced }
-    }
-    if locks.areDisplaced(in: path) || checkpoints?.file.isAt(files.recovery) == false {
-      return .missing
-    }
-    guard needsWriting else { return nil }
-    for (path, mode) in [(files.directory, W_OK | X_OK), (files.data, W_OK), (files.lock, W_OK)]
-    where unsafe larder_access(path, mode) != 0 {
-      // The files may have been moved since they were looked at.
-      return Self.unreachable(.last)
-    }
-    return nil
+  package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
+    files.problem(needsWriting: needsWriting, recovery: syncing.recovery)
   }
 
-  /// Why a path cannot be looked at or written.
-  private static func unreachable(_ reason: LMDBError) -> FileProblem {
-    [ENOENT, ENOTDIR].contains(reason.code) ? .missing : .unwritable(reason)
+  /// The first damage that a write of this process found. From then on the process refuses all writes.
+  package var damage: PageDamage? { writeGuard.damage }
+
+  /// An error with what only the environment can add: the processes that hold a lock or fill the reader table.
+  package func details(of error: LMDBError) -> String {
+    switch error {
+    case .readersFull: readerTable.description
+    case .busy: StoreLocks.writers(in: path)
+    default: ""
+    }
+  }
+}
+
+extension Environment {
+  /// Makes every commit so far survive a power failure, at every level.
+  ///
+  /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread, at the levels checkpointed and scratch.
+  package func sync() throws(LMDBError) { try syncing.sync() }
+
+  /// Makes every commit so far survive a power failure, at the level checkpointed, and lets LMDB reuse the pages that were
+  /// freed before. Writers wait only while it begins.
+  package func checkpoint() throws(LMDBError) { try syncing.checkpoints?.make() }
+
+  /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.
+  package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
+
+  /// The failed sync after which the next opening has only the last checkpoint; nil the next time. For callers of
+  /// ``close()``: it returns before anyone has seen a failure of the checkpoint that it makes.
+  package func takeSyncFailure() -> LMDBError? { syncing.checkpoints?.takeSyncFailure() }
+
+  /// The reader that keeps the pages freed last from being reused: the oldest snapshot of any process, this one included,
+  /// that is older than the newest commit. Nil if no reader does.
+  ///
+  /// Makes a checkpoint first, unless the caller is inside a write, gives other processes time for theirs, and clears dead
+  /// readers. A reader is returned only if one exists for 10 ms, because a short read blocks nothing. Proportional to the
+  /// number of readers.
+  package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
+    if !isWriting { try checkpoint() }
+    let time = syncing.checkpoints?.timeForOthers ?? .zero
+    return try readerTable.blockingReader(for: .milliseconds(10) + time)
   }
 }

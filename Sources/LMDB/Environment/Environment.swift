@@ -4,41 +4,18 @@ package import Synchronization
 
 /// One LMDB environment, opened once in this process however often it is requested.
 ///
-/// It protects LMDB from its known hazards: opening in `Environment+Open`, the locks of a write in `Environment+Write`, the
-/// size of the map in `Environment+Map`, closing in `Environment+Close`, forked children in `ForkGuard`.
+/// Its parts protect LMDB from its known hazards: ``Opening`` and ``Closing``, ``MapSize``, ``ReaderTable``, ``OpenFiles``,
+/// ``Syncing``, ``WriteGuard``, and the locks in ``EnvironmentHandle``. `Environment+Transactions` uses them for each read and
+/// write.
 @safe package final class Environment: Sendable {
-  /// The directory, with links resolved.
-  package let path: String
-  package let durability: DurabilityLevel
-  /// Nil at levels without checkpoints or a recovery record.
-  let checkpoints: Checkpoints?
-  let isReadOnly: Bool
-  let hasCommitted = Atomic(false)
-  /// Why a sync failed, so that the next opening restores the last checkpoint; 0 if none did.
-  let syncFailure = Atomic<Int32>(0)
-  /// Closing has flushed what the durability level requires of each process.
-  let isFlushed = Atomic(false)
-  let files: StoreFiles
-  let locks: StoreLocks
-  let identity: FileIdentity
-  let lockIdentity: FileIdentity
-  /// Nil if the process only reads or had no descriptor left.
-  let directory: FileDescriptor?
-  let directoryStamp = DirectoryStamp()
-  nonisolated(unsafe) let handle: OpaquePointer
-  nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
-  let meta: MetaPages
-  /// Nil for a page size that only LMDB itself can read.
-  let dataMap: DataMap?
-  let readers: ReaderPool
+  let handle: EnvironmentHandle
+  let files: OpenFiles
+  let mapSize: MapSize
+  package let readerTable: ReaderTable
+  let snapshots: SnapshotSource
   let writeGuard: WriteGuard
-  let writer = WriterLock()
-  let growth: MapGrowth
-  /// Nil if the system allowed no further thread when the environment was opened.
-  let timer: TimerThread?
-  /// When to release idle reader slots, in milliseconds of the monotonic clock; 0 if no slot is idle.
-  let nextSweep = Atomic<Int64>(0)
-  let lockTimeout: Duration
+  let syncing: Syncing
+  let closing: Closing
   /// In the order of ``EnvironmentOptions/databases``.
   package let databases: [Database]
   let databaseNames: [String]
@@ -50,65 +27,103 @@ package import Synchronization
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// `handle` is open and not used elsewhere.
+  /// Opens the environment in `directory`, or returns the one that this process has open there, with the options it was
+  /// opened with.
+  ///
+  /// - Parameter fill: fills a new environment before any process can see it; not called for an existing one.
+  package static func open(
+    at directory: String, options: EnvironmentOptions,
+    fill: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(OpenError) -> Environment {
+    try Opening.environment(at: directory, options: options, fill: fill)
+  }
+
+  /// Every environment that this process has open.
+  package static var all: [Environment] { EnvironmentTable.all }
+
+  /// LMDB's `pointer` is open and not used elsewhere.
   init(
-    files: StoreFiles, locks: StoreLocks, handle: OpaquePointer, databases: [Database],
-    durability: DurabilityLevel, options: EnvironmentOptions
+    _ pointer: OpaquePointer, files paths: StoreFiles, locks: StoreLocks, databases: [Database],
+    level: DurabilityLevel, options: EnvironmentOptions
   ) throws(LMDBError) {
-    guard let data = FileStatus.of(files.data) else { throw .replaced }
+    files = try OpenFiles(paths, locks: locks)
     var statistics = MDB_stat()
     var info = unsafe MDB_envinfo()
-    try check(unsafe mdb_env_stat(handle, &statistics))
-    try check(unsafe mdb_env_info(handle, &info))
-    meta = try MetaPages(path: files.data, pageSize: Int(statistics.ms_psize))
-    dataMap = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize))
-    growth = unsafe MapGrowth(mapSize: info.me_mapsize)
-    path = files.directory
-    self.durability = durability
-    checkpoints =
-      try durability.hasRecoveryFile ? Checkpoints(files: files, options: options) : nil
-    isReadOnly = options.readOnly
-    self.files = files
-    self.locks = locks
-    unsafe self.handle = handle
+    try check(unsafe mdb_env_stat(pointer, &statistics))
+    try check(unsafe mdb_env_info(pointer, &info))
+    let pageSize = Int(statistics.ms_psize)
+    let meta = try MetaPages(path: paths.data, pageSize: pageSize)
+    guard let map = try DataMap(path: paths.data, pageSize: pageSize) else { throw .damagedPage }
+    snapshots = SnapshotSource(meta: meta, map: map)
+    let recovery =
+      try level.hasRecoveryFile
+      ? (
+        file: RecoveryFile(opening: paths.recovery, readOnly: options.readOnly),
+        boot: options.currentBoot
+      ) : nil
+    handle = unsafe EnvironmentHandle(
+      pointer, files: paths, locks: locks, meta: meta, options: options)
+    mapSize = unsafe MapSize(info.me_mapsize, of: handle)
     self.databases = databases
     databaseNames = options.databases
-    identity = FileIdentity(data)
-    // A reader without permission to write needs no lock.mdb.
-    lockIdentity = FileIdentity(FileStatus.of(files.lock) ?? data)
-    directory = locks.isWritable ? FileDescriptor.reading(files.directory) : nil
-    lockTimeout = options.lockTimeout
-    readers = ReaderPool(owner: locks.owner, names: options.databases)
     writeGuard = WriteGuard(names: options.databases)
-    unsafe phase = locks.state
+    // Nothing throws from here on, so the thread always ends.
     let target = WeakReference()
-    timer = Self.startTimer(target)
+    let timer = Self.startTimer(target)
+    readerTable = ReaderTable(of: handle, timer: timer)
+    syncing = Syncing(
+      level, recovery: recovery, of: handle, files: files, writeGuard: writeGuard, timer: timer,
+      options: options)
+    closing = Closing(handle, files: files, syncing: syncing, timer: timer)
     target.environment.withLock { $0 = WeakAttachment(object: self) }
-    unsafe phase.pointee.phase.store(ForkState.open, ordering: .releasing)
+    handle.markOpen()
   }
 
-  deinit { closeForGood() }
+  deinit { closing.runForGood() }
+
+  /// The directory, with links resolved.
+  package var path: String { handle.files.directory }
+
+  package var durability: DurabilityLevel { syncing.level }
 
   package var isOpen: Bool {
-    @inline(__always) get {
-      unsafe phase.pointee.phase.load(ordering: .relaxed) == ForkState.open
-    }
+    @inline(__always) get { handle.isOpen }
   }
 
-  package var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
+  package var isForked: Bool { handle.isForked }
 
-  /// Why the environment is unusable; only valid when it is not open.
-  var phaseError: LMDBError {
-    switch unsafe phase.pointee.current {
-    case ForkState.forked: .forked
-    case ForkState.broken: .panic
-    default: .closed
-    }
+  /// Whether the calling thread is inside ``write(waitingAtMost:_:)``.
+  package var isWriting: Bool { handle.writer.isMine }
+
+  /// Ends this process's use of the environment: waits for the current write and reads, then releases everything.
+  ///
+  /// Every new call throws ``LMDBError/closed`` from the start. In a forked child this does nothing: the parent owns all.
+  ///
+  /// - Returns: false if a read did not end within the environment's lock timeout. The environment then stays mapped.
+  ///   Closing it again or opening it again finishes the work, or fails while the read continues.
+  @discardableResult
+  package func close() -> Bool { closing.run() }
+
+  /// Replaces the data file by a compact copy and closes the environment. No other process may have it open, and none can
+  /// open it meanwhile. Reads of this process may continue until the file is replaced; its writes wait.
+  ///
+  /// A kill, a power failure or an error leaves either the old or the new file. After an error before the replacement the
+  /// environment stays open.
+  package func closeCompacting(
+    _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
+  ) throws(LMDBError) {
+    try Compaction(environment: self).replace(shouldContinue)
   }
 
-  /// Records that LMDB cannot continue: every later call throws, and ``open(at:options:prepare:)`` opens it again.
-  func noteBroken() {
-    _ = unsafe phase.pointee.change(ForkState.open, to: ForkState.broken)
+  /// Creates a directory `path` with a copy of the environment's current records and no free pages. Other threads and
+  /// processes may read and write meanwhile.
+  ///
+  /// - Parameter shouldContinue: called with the number of copied records and of all; false stops the copy with
+  ///   ``LMDBError/stopped``.
+  package func copyCompacted(
+    to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
+  ) throws(OpenError) {
+    try Compaction(environment: self).copy(to: path, shouldContinue)
   }
 }
 
@@ -117,6 +132,7 @@ extension Environment {
     let environment = Mutex(WeakAttachment())
   }
 
+  /// Nil if the system allows no further thread.
   private static func startTimer(_ target: WeakReference) -> TimerThread? {
     do throws(LMDBError) {
       return try TimerThread {
@@ -130,8 +146,8 @@ extension Environment {
 
   /// Called by the timer thread, at the requested times or earlier.
   private func runTimer() {
-    checkpointIfDue()
-    sweepReadersIfDue()
+    syncing.checkpoints?.makeIfDue()
+    readerTable.sweepIfDue()
   }
 }
 
@@ -149,6 +165,14 @@ package struct EnvironmentOptions: Sendable {
   package var checkpointInterval = Duration.milliseconds(200)
   /// The current boot of the machine; nil asks the system.
   package var boot: BootIdentity?
+
+  var currentBoot: BootIdentity {
+    get throws(LMDBError) {
+      if let boot { return boot }
+      return try BootIdentity.current()
+    }
+  }
+
   /// The named databases that the environment must have.
   package var databases: [String] = []
   /// The size of the map at first, if the process has that much address space; the map grows when half of it is used.

@@ -38,8 +38,8 @@ enum EnvironmentTable {
     if let found = try find(files, lockTimeout: lockTimeout) { return found }
     let made = try open()
     update {
-      $0.entries[made.identity] = Entry(
-        environment: made, lockIdentity: made.lockIdentity, process: getpid())
+      $0.entries[made.files.identity] = Entry(
+        environment: made, lockIdentity: made.files.lockIdentity, process: getpid())
     }
     return made
   }
@@ -80,7 +80,7 @@ enum EnvironmentTable {
       }
       if let environment = entry.environment {
         if environment.isOpen { return environment }
-        if environment.finishClosing() { continue }
+        if environment.closing.finish() { continue }
       }
       if ContinuousClock.now > deadline { throw OpenError(.stillClosing, path: files.directory) }
       backOff()
@@ -97,9 +97,4 @@ enum EnvironmentTable {
   static func forget(_ identity: FileIdentity) {
     update { $0.entries[identity] = nil }
   }
-}
-
-extension Environment {
-  /// Every environment that this process has open.
-  package static var all: [Environment] { EnvironmentTable.all }
 }

@@ -35,7 +35,7 @@ extension SystemError: CustomStringConvertible {
     case .occupied: "another process has the store open"
     case .stopped: "the copy was stopped"
     case .insideWrite: "a write inside a write on the same thread"
-    case .readersFull: "all \(Environment.maximumReaders) places for readers are in use"
+    case .readersFull: "all \(ReaderTable.size) places for readers are in use"
     case .damagedPage: "a page of the data file is damaged"
     default: unsafe String(cString: mdb_strerror(code))
     }
@@ -73,6 +73,17 @@ extension SystemError: CustomStringConvertible {
       "read it with `readOnly` (larder --read-only), or copy it to a disk that can be written"
     default: "see the message; the last finished write is intact"
     }
+  }
+}
+
+extension LMDBError {
+  /// LMDB reports a full disk, and a file at the limit of the process, as an I/O error: it only sees a short write.
+  func explained(writing file: String) -> LMDBError {
+    guard self == .inputOutput else { return self }
+    if let status = FileStatus.of(file), status.st_size >= larder_file_size_limit() {
+      return .fileTooLarge
+    }
+    return FileStatus.freeSpace(at: file).map { $0 < 4 << 20 } ?? false ? .diskFull : self
   }
 }
 

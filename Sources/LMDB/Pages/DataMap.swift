@@ -25,7 +25,7 @@ import Synchronization
     let pages: UInt64
   }
 
-  /// - Returns: nil if the page size is not one that the reader knows; then only LMDB can read the file.
+  /// - Returns: nil if the page size is not one that LMDB makes.
   init?(path: String, pageSize: Int) throws(LMDBError) {
     guard (512...32_768).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
     self.pageSize = pageSize
@@ -37,6 +37,12 @@ import Synchronization
     mappings.withLock { mappings in
       for mapping in mappings { unsafe munmap(mapping.start, mapping.length) }
     }
+  }
+
+  /// Whether the system can read a page that the file has. A sector that it cannot read is an error here, and a signal where
+  /// the map is used.
+  func canRead(_ page: UInt64) -> Bool {
+    file.read(at: Int(page) << shift, count: pageSize).count == pageSize
   }
 
   /// A mapping that has all pages of the file as it is now.
@@ -74,10 +80,6 @@ import Synchronization
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   let pageSize: Int
 
-  /// The offsets of `mm_last_pg` and `mm_txnid` in a meta page (`mdb.c`: MDB_page, MDB_meta).
-  private static let lastPage = 136
-  static let transaction = 144
-
   init(path: String, pageSize: Int) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
     guard let start = unsafe larder_map(file.number, 2 * pageSize) else {
@@ -98,7 +100,7 @@ import Synchronization
   /// The number of the newest commit.
   @inline(__always)
   var lastTransaction: UInt64 {
-    max(word(Self.transaction), word(pageSize &+ Self.transaction))
+    max(word(MetaPage.Offset.transaction), word(pageSize &+ MetaPage.Offset.transaction))
   }
 
   /// The meta page that commit `transaction` used. It shows that commit only while no process can write.
@@ -115,7 +117,66 @@ import Synchronization
 
   /// The number of pages ever used, as of the newest commit; no more than any file can have, if the page is damaged.
   var pages: Int {
-    let second = word(pageSize + Self.transaction) > word(Self.transaction)
-    return Int(min(word((second ? pageSize : 0) + Self.lastPage), 1 << 40)) + 1
+    let second = word(pageSize + MetaPage.Offset.transaction) > word(MetaPage.Offset.transaction)
+    return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1
+  }
+}
+
+/// Finds the pages of a snapshot: the meta pages tell the roots, the map of the checked reader has the rest.
+struct SnapshotSource: Sendable {
+  let meta: MetaPages
+  let map: DataMap
+
+  /// Gives a slot the pages of its transaction's snapshot. False if only the slow path can find them.
+  @inline(__always)
+  func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
+    if unsafe slot.pointee.snapshot.pages.id == id { return true }
+    return unsafe loadPages(slot, of: id)
+  }
+
+  /// The meta page of a commit is written over by the commit after the next. As long as this commit is the newest one
+  /// after its page was read, that has not begun.
+  @inline(never)
+  private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
+    do throws(LMDBError) {
+      guard let pages = try pages(of: id), meta.lastTransaction == id else { return false }
+      unsafe slot.pointee.snapshot.show(pages)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// The snapshot of a commit; nil if its meta page is damaged or already another commit's.
+  ///
+  /// - Parameter fileSize: the size of the data file, if the caller has just asked for it.
+  func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
+    let pages = try unsafe SnapshotPages(
+      meta: meta.address(of: id), of: map.extent(fileSize: fileSize), shift: map.shift)
+    return pages?.id == id ? pages : nil
+  }
+
+  /// Gives a slot the pages of its renewed transaction's snapshot.
+  ///
+  /// A commit that was written but not published leaves the one before as the newest that reads may see. Its page is
+  /// whole if renewing the transaction once more, after the page was read, leads to the same commit.
+  func findPages(
+    _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
+  ) throws(LMDBError) {
+    var id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
+    for _ in 0..<1000 {
+      if unsafe hasPages(slot, of: id) { return }
+      let pages = try pages(of: id)
+      unsafe mdb_txn_reset(transaction)
+      try check(unsafe mdb_txn_renew(transaction))
+      let next = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
+      if next == id {
+        guard let pages else { throw .damagedPage }
+        unsafe slot.pointee.snapshot.show(pages)
+        return
+      }
+      id = next
+    }
+    throw .damagedPage
   }
 }

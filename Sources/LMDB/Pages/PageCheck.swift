@@ -88,6 +88,19 @@ struct PageCheck {
     if !lies { throw PageDamage(page: number, reason: "its keys belong to another page") }
   }
 
+  /// Proves only that each record of a page lies within it and is of a kind that our files have.
+  func checkRecords(of page: TreePage, _ number: UInt64, isLeaf: Bool) throws(PageDamage) {
+    for index in 0..<page.count {
+      guard let node = page.node(index, pageSize: table.pageSize) else {
+        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
+      }
+      let size = try isLeaf ? valueSize(of: node, in: page, number: number, index: index) : 0
+      guard unsafe node.key - page.start + node.keyCount + size <= table.pageSize else {
+        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
+      }
+    }
+  }
+
   func open(_ number: UInt64, isLeaf: Bool) throws(PageDamage) -> TreePage {
     guard table.contains(number) else {
       throw PageDamage(page: number, reason: "a reference to a page that the file does not have")
@@ -131,13 +144,6 @@ struct PageCheck {
 
   /// The number in a key of the free list.
   func number(_ key: Key) -> UInt64 { unsafe key.start.loadUnaligned(as: UInt64.self) }
-}
-
-extension TreePage {
-  fileprivate var hasEvenBounds: Bool {
-    let lower = unsafe start.loadUnaligned(fromByteOffset: 12, as: UInt16.self)
-    return lower % 2 == 0 && upper % 2 == 0
-  }
 }
 
 /// Tells whether pieces fill a range of a page side by side: each begins where another, or the range, does, and ends

@@ -1,5 +1,3 @@
-import CLarderSystem
-
 /// The pages that a snapshot may use: those up to its last page, as far as the file has them.
 ///
 /// Bytes outside these pages are never read, whatever a page contains.
@@ -26,131 +24,123 @@ import CLarderSystem
   func contains(_ page: UInt64) -> Bool { page >= 2 && page < end }
 }
 
-/// A page of a tree whose header is proven: the page exists, is the one asked for and of the kind asked for, and its
-/// bounds lie within it.
-@safe struct TreePage {
-  let start: UnsafeRawPointer
-  /// Where the lowest record may begin.
-  let upper: Int
+/// The result of a lookup: the place of the value, not found, or a damaged page on the path.
+@safe struct PageLookup {
+  let start: UnsafeRawPointer?
   let count: Int
 
-  enum Flags {
-    static let branch: UInt64 = 0x01
-    static let leaf: UInt64 = 0x02
-    static let overflow: UInt64 = 0x04
-    static let meta: UInt64 = 0x08
+  static var absent: PageLookup {
+    @inline(__always) get { unsafe PageLookup(start: nil, count: -1) }
+  }
+  static var damaged: PageLookup {
+    @inline(__always) get { unsafe PageLookup(start: nil, count: -2) }
   }
 
-  /// Nil for a damaged page.
+  @inline(__always) var isDamaged: Bool { count == -2 }
+  /// The bytes that were found.
+  @inline(__always) var region: Region? {
+    unsafe start.map { unsafe Region(start: $0, count: count) }
+  }
+  @inline(__always) var isAbsent: Bool { count == -1 }
+}
+
+extension PageTable {
+  /// The value under `key`. Every byte that the lookup uses is checked first.
   @inline(__always)
-  init?(_ page: UInt64, isLeaf: Bool, in table: PageTable) {
-    guard table.contains(page) else { return nil }
-    let start = unsafe table.address(of: page)
+  func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
+    if tree.isEmpty { return .absent }
+    let pageSize = pageSize
+    var number = tree.root
+    var level = tree.depth
+    while level > 1 {
+      guard let page = TreePage(number, isLeaf: false, in: self) else { return .damaged }
+      let index = unsafe page.lastNotAfter(key, pageSize: pageSize)
+      guard index >= 0, let node = page.node(index, pageSize: pageSize) else { return .damaged }
+      number = node.child
+      level &-= 1
+    }
+    guard let page = TreePage(number, isLeaf: true, in: self) else { return .damaged }
+    let index = unsafe page.lastNotAfter(key, pageSize: pageSize)
+    guard index >= 0, let node = page.node(index, pageSize: pageSize) else { return .damaged }
+    guard unsafe key.isSame(as: node.key, count: node.keyCount) else { return .absent }
+    return value(of: node, in: page)
+  }
+
+  /// The value of a leaf's record.
+  @inline(__always)
+  func value(of node: TreePage.Node, in page: TreePage) -> PageLookup {
+    let start = unsafe node.key + node.keyCount
+    let count = node.valueCount
+    guard node.flags == 0, unsafe start - page.start &+ count <= pageSize else {
+      return unsafe uncommonValue(of: node, at: start, in: page)
+    }
+    return unsafe PageLookup(start: start, count: count)
+  }
+
+  static let bigValue: UInt16 = 0x01
+  static let database: UInt16 = 0x02
+
+  /// A value on pages of its own, or the record of a named database, or damage.
+  @inline(never)
+  private func uncommonValue(
+    of node: TreePage.Node, at start: UnsafeRawPointer, in page: TreePage
+  ) -> PageLookup {
+    let count = node.valueCount
+    let offset = unsafe start - page.start
+    switch node.flags {
+    case Self.database where count == Tree.size && offset + count <= pageSize:
+      return unsafe PageLookup(start: start, count: count)
+    case Self.bigValue where offset + 8 <= pageSize:
+      let first = unsafe start.loadUnaligned(as: UInt64.self)
+      guard overflowRun(from: first, holding: count) != nil else { return .damaged }
+      return unsafe PageLookup(start: address(of: first) + Self.headerSize, count: count)
+    default:
+      return .damaged
+    }
+  }
+
+  /// The consecutive pages from `first` on whose header tells that they hold a value, if they are enough for `count` bytes;
+  /// nil if they are damaged.
+  private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
+    guard contains(first) else { return nil }
+    let start = unsafe address(of: first)
     let word = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-    let lower = Int(truncatingIfNeeded: word &>> 32 & 0xFFFF)
-    let upper = Int(truncatingIfNeeded: word &>> 48)
-    guard unsafe start.loadUnaligned(as: UInt64.self) == page,
-      word &>> 16 & 0xFFFF == (isLeaf ? Flags.leaf : Flags.branch),
-      // At least one record, with at least its header.
-      lower > PageTable.headerSize, lower <= upper,
-      upper &+ PageTable.nodeHeaderSize <= table.pageSize
+    let pages = word &>> 32
+    guard unsafe start.loadUnaligned(as: UInt64.self) == first,
+      word &>> 16 & 0xFFFF == TreePage.Flags.overflow, pages >= overflowPages(for: count),
+      pages <= end - first
     else { return nil }
-    unsafe self.start = start
-    self.upper = upper
-    count = (lower &- PageTable.headerSize) &>> 1
+    return first..<first + pages
   }
 
-  /// Stands for a page before there is one; it has no record.
-  init(emptyIn table: PageTable) {
-    unsafe start = table.start
-    upper = 0
-    count = 0
+  /// The length of the shortest run that holds a value of `count` bytes.
+  func overflowPages(for count: Int) -> UInt64 {
+    UInt64((Self.headerSize + count + pageSize - 1) >> shift)
   }
 
-  /// A record's header and key, proven to lie within the page.
-  @safe struct Node {
-    let start: UnsafeRawPointer
-    let keyCount: Int
-
-    @inline(__always)
-    var key: UnsafeRawPointer { unsafe start + PageTable.nodeHeaderSize }
-
-    /// The key for comparisons.
-    @inline(__always)
-    var searched: SearchKey { unsafe SearchKey(key, count: keyCount, readable: 8) }
-
-    /// The page under a branch record.
-    @inline(__always)
-    var child: UInt64 {
-      unsafe start.loadUnaligned(as: UInt64.self) & 0xFFFF_FFFF_FFFF
-    }
-
-    @inline(__always)
-    var valueCount: Int {
-      Int(truncatingIfNeeded: unsafe start.loadUnaligned(as: UInt32.self))
-    }
-
-    @inline(__always)
-    var flags: UInt16 { unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self) }
-  }
-
-  /// Record `index`; nil if it does not lie within the page.
+  /// The pages of the value of a leaf's record; empty if the value lies in the leaf, nil for damage.
   ///
-  /// - Precondition: `index` is at least 0 and less than `count`.
-  @inline(__always)
-  func node(_ index: Int, pageSize: Int) -> Node? {
-    let offset = Int(
-      unsafe start.loadUnaligned(
-        fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self))
-    guard offset >= upper, offset &+ PageTable.nodeHeaderSize <= pageSize else { return nil }
-    let node = unsafe start + offset
-    let keyCount = Int(unsafe node.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
-    guard offset &+ PageTable.nodeHeaderSize &+ keyCount <= pageSize else { return nil }
-    return unsafe Node(start: node, keyCount: keyCount)
+  /// LMDB frees as many pages as the run's header tells. Only a list of free pages may have a longer run than it needs: LMDB
+  /// shortens such a list in place.
+  func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
+    guard node.flags & Self.bigValue != 0 else { return 0..<0 }
+    let start = unsafe node.key + node.keyCount
+    guard unsafe start - page.start + 8 <= pageSize,
+      let run = overflowRun(
+        from: unsafe start.loadUnaligned(as: UInt64.self), holding: node.valueCount)
+    else { return nil }
+    return isFreeList || UInt64(run.count) == overflowPages(for: node.valueCount) ? run : nil
   }
 
-  /// Whether the keys lie from `low` on and before `high`; false for a record outside the page.
-  @inline(__always)
-  func lies(
-    from low: PageCheck.Key?, to high: PageCheck.Key?, isLeaf: Bool, numberKeys: Bool, pageSize: Int
-  ) -> Bool {
-    // The first record of a branch stands for every key before the second.
-    let first = isLeaf ? 0 : 1
-    guard first < count else { return true }
-    if let low {
-      guard let node = node(first, pageSize: pageSize),
-        unsafe !node.searched.isBefore(low.searched, numberKeys: numberKeys)
-      else { return false }
+  /// The root in the record of the named database `name`; nil if the record is not one or cannot be reached.
+  func tree(named name: String, in main: Tree) -> Tree? {
+    var name = name
+    return name.withUTF8 { bytes -> Tree? in
+      guard let start = bytes.baseAddress else { return nil }
+      let found = unsafe lookUp(SearchKey(UnsafeRawPointer(start), count: bytes.count), in: main)
+      guard let record = unsafe found.start, found.count == Tree.size else { return nil }
+      let tree = unsafe Tree(record)
+      return tree.isPossible(numberKeys: false, end: end) ? tree : nil
     }
-    if let high {
-      guard let node = node(count &- 1, pageSize: pageSize),
-        unsafe node.searched.isBefore(high.searched, numberKeys: numberKeys)
-      else { return false }
-    }
-    return true
-  }
-
-  /// Starts fetching the first lines of 64 bytes of a record into the processor's cache, if the page has that record.
-  @inline(__always)
-  func prefetch(_ index: Int, lines: Int = 4) {
-    guard index < count else { return }
-    let offset = unsafe start.loadUnaligned(
-      fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self)
-    // The address may lie outside the map: the processor then fetches nothing.
-    for line in 0..<lines { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
-  }
-
-  /// The last record whose key is at most `key`, or the first record if all keys are greater; -1 if the page is damaged.
-  @inline(__always)
-  func lastNotAfter(_ key: SearchKey, pageSize: Int) -> Int {
-    var base = 0
-    var left = count
-    while left > 1 {
-      let half = left &>> 1
-      guard let node = node(base &+ half, pageSize: pageSize) else { return -1 }
-      base = unsafe key.isBefore(node.key, count: node.keyCount) ? base : base &+ half
-      left &-= half
-    }
-    return base
   }
 }

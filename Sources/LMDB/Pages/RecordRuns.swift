@@ -18,22 +18,12 @@ import LarderSystem
       unsafe value = record.value.assumingMemoryBound(to: UInt8.self)
       (keyCount, valueCount) = (record.keyCount, record.valueCount)
     }
-
-    /// - Precondition: the key is not empty.
-    @unsafe fileprivate init(_ record: Cursor.Record) {
-      unsafe key = record.key.withUnsafeBufferPointer { $0.baseAddress! }
-      // An empty value has no address.
-      unsafe value = record.value.withUnsafeBufferPointer { $0.baseAddress } ?? key
-      (keyCount, valueCount) = (record.key.count, record.value.count)
-    }
   }
 
   /// No run is longer.
   package static let longest = 64
 
   private var cursor: TreeCursor
-  /// For a file whose pages are not read here: LMDB's cursor, with runs of one record.
-  private var other: Cursor?
   @usableFromInline let records: UnsafeMutablePointer<Record>
   /// The number of records in the present run; 0 at the end.
   @usableFromInline private(set) package var count = 0
@@ -44,7 +34,6 @@ import LarderSystem
     throws(LMDBError)
   {
     cursor = TreeCursor(tree, in: table, numberKeys: numberKeys)
-    other = nil
     unsafe records = .allocate(capacity: Self.longest)
     let first = try unsafe start.withUnsafeBytes { (bytes) throws(LMDBError) in
       try unsafe cursor.seek(SearchKey(bytes.baseAddress!, count: bytes.count))
@@ -52,31 +41,13 @@ import LarderSystem
     if let first { count = unsafe cursor.fill(records, from: first) }
   }
 
-  @unsafe @_lifetime(copy cursor)
-  fileprivate init(_ cursor: consuming Cursor, in table: PageTable, from start: Span<UInt8>)
-    throws(LMDBError)
-  {
-    self.cursor = TreeCursor(.empty, in: table, numberKeys: false)
-    other = .some(cursor)
-    unsafe records = .allocate(capacity: 1)
-    try show(other!.seek(start))
-  }
-
   deinit { unsafe records.deallocate() }
 
   /// Shows the next run; behind the last one `count` is 0.
   @_lifetime(self: copy self)
   package mutating func next() throws(LMDBError) {
-    if other != nil { return try show(other!.next()) }
     count = 0
     if let first = try cursor.next() { count = unsafe cursor.fill(records, from: first) }
-  }
-
-  private mutating func show(_ record: Cursor.Record?) {
-    count = 0
-    guard let record else { return }
-    unsafe records[0] = Record(record)
-    count = 1
   }
 
   @inlinable @inline(__always)
@@ -104,10 +75,6 @@ extension ReadTransaction {
   package func runs(from start: Span<UInt8>, in database: Database) throws(LMDBError) -> RecordRuns
   {
     let pages = unsafe slot.pointee.snapshot.pages
-    guard pages.isReadable else {
-      let runs = try unsafe RecordRuns(cursor(in: database), in: pages.table, from: start)
-      return unsafe _overrideLifetime(runs, borrowing: self)
-    }
     guard let tree = tree(of: database) else { throw .damagedPage }
     let runs = try unsafe RecordRuns(
       tree, in: pages.table, numberKeys: database == .free, from: start)
@@ -125,11 +92,12 @@ extension TreeCursor {
     _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
   ) -> Int {
     unsafe records[0] = RecordRuns.Record(first)
-    if numberKeys { return 1 }
-    let (page, table, pageSize) = (leaf.page, table, table.pageSize)
-    if tree.depth > 1 { Self.prefetchLeaves(behind: branch, in: table) }
+    if path.numberKeys { return 1 }
+    let (page, table) = (path.leaf.page, path.table)
+    let pageSize = table.pageSize
+    if path.tree.depth > 1 { Self.prefetchLeaves(behind: path.branch, in: table) }
     var former = unsafe SearchKey(first.key, count: first.keyCount, readable: 8)
-    var index = leaf.index &+ 1
+    var index = path.leaf.index &+ 1
     var count = 1
     while index < page.count, count < RecordRuns.longest,
       let node = page.node(index, pageSize: pageSize), node.flags == 0
@@ -149,7 +117,7 @@ extension TreeCursor {
   }
 
   /// Starts fetching the beginnings of the records in the next leaf, and the header of the leaf behind it.
-  private static func prefetchLeaves(behind place: Level, in table: PageTable) {
+  private static func prefetchLeaves(behind place: TreePath.Level, in table: PageTable) {
     guard let next = leaf(place.index &+ 1, of: place.page, in: table),
       let page = TreePage(next, isLeaf: true, in: table)
     else { return }

@@ -72,8 +72,8 @@ package struct SalvageFile: ~Copyable {
 
   private static func pageSize(of path: String) throws(LMDBError) -> Int {
     let head = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      .read(at: 0, count: 44)
-    let size = head.count == 44 ? Int(head.u32(40)) : 0
+      .read(at: 0, count: MetaPage.size)
+    let size = head.count == MetaPage.size ? Int(head.u32(MetaPage.Offset.pageSize)) : 0
     return (512...32_768).contains(size) && size.nonzeroBitCount == 1 ? size : 4096
   }
 }

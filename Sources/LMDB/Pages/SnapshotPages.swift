@@ -1,3 +1,6 @@
+import CLarderSystem
+import LarderSystem
+
 /// One snapshot as its meta page gives it: the pages it may use and the roots of its own trees.
 @safe struct SnapshotPages {
   let id: UInt64
@@ -7,135 +10,177 @@
   /// The number of the last page that was ever used; a file may end before it if the pages behind its end are free.
   let lastPage: UInt64
 
-  /// For a file whose pages only LMDB itself can read.
-  static func unreadable(_ id: UInt64) -> SnapshotPages {
+  /// Stands for the pages before there is a snapshot.
+  static var none: SnapshotPages {
     unsafe SnapshotPages(
-      id: id, table: PageTable(start: UnsafeRawPointer(bitPattern: 1)!, end: 0, shift: 0),
+      id: 0, table: PageTable(start: UnsafeRawPointer(bitPattern: 1)!, end: 0, shift: 0),
       main: .empty, free: .empty, lastPage: 0)
   }
+}
 
-  var isReadable: Bool {
-    @inline(__always) get { table.shift != 0 }
+extension SnapshotPages {
+  /// Pages that a file lacks at its end are free. There are never so many that all pages are more than this.
+  static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
+
+  /// The snapshot that a meta page describes, without a check.
+  @unsafe init(_ page: MetaPage, of extent: DataMap.Extent, shift: Int) {
+    (free, main, lastPage) = (page.free, page.main, page.lastPage)
+    // Last: a page that is written over meanwhile then shows another number.
+    id = page.transaction
+    // A damaged page may give the greatest number.
+    let end = min(max(lastPage, lastPage &+ 1), extent.pages)
+    table = unsafe PageTable(start: extent.start, end: end, shift: shift)
+  }
+
+  /// The snapshot that the meta page at an address describes; nil if the page is damaged.
+  @unsafe init?(meta address: UnsafeRawPointer, of extent: DataMap.Extent, shift: Int) {
+    let page = unsafe MetaPage(address)
+    unsafe self.init(page, of: extent, shift: shift)
+    guard lastPage >= 1, lastPage < Self.mostPages(inFileOf: extent.pages), page.isMarked,
+      page.pageSize == 1 << shift, free.isPossible(numberKeys: true, end: table.end),
+      main.isPossible(numberKeys: false, end: table.end)
+    else { return nil }
   }
 }
 
-/// The result of a lookup: the place of the value, not found, or a damaged page on the path.
-@safe struct PageLookup {
-  let start: UnsafeRawPointer?
-  let count: Int
+/// A meta page, which describes one commit (`mdb.c`: MDB_page, MDB_meta). Nothing in it is checked.
+@safe struct MetaPage {
+  private let start: UnsafeRawPointer
 
-  static var absent: PageLookup {
-    @inline(__always) get { unsafe PageLookup(start: nil, count: -1) }
-  }
-  static var damaged: PageLookup {
-    @inline(__always) get { unsafe PageLookup(start: nil, count: -2) }
+  /// The bytes that are used, from the page's header on.
+  static let size = 152
+  /// LMDB's magic number and the version of its format.
+  static let mark: UInt64 = 0x1_BEEF_C0DE
+
+  enum Offset {
+    static let mark = 16
+    static let pageSize = 40
+    static let free = 40
+    static let main = 88
+    static let lastPage = 136
+    static let transaction = 144
   }
 
-  @inline(__always) var isDamaged: Bool { count == -2 }
-  /// The bytes that were found.
-  @inline(__always) var region: Region? {
-    unsafe start.map { unsafe Region(start: $0, count: count) }
+  /// - Precondition: ``size`` bytes lie at `start` for as long as the page is used.
+  @unsafe init(_ start: UnsafeRawPointer) { unsafe self.start = start }
+
+  var mark: UInt64 { word(Offset.mark) }
+  var isMarked: Bool { mark == Self.mark }
+  /// Whether the page's header says that it is a meta page.
+  var isOfKind: Bool { word(8) >> 16 & TreePage.Flags.meta != 0 }
+  /// The record of the free lists also holds the page size and the environment's flags.
+  var pageSize: Int {
+    Int(unsafe start.loadUnaligned(fromByteOffset: Offset.pageSize, as: UInt32.self))
   }
-  @inline(__always) var isAbsent: Bool { count == -1 }
+  var free: Tree { unsafe Tree(start + Offset.free) }
+  var main: Tree { unsafe Tree(start + Offset.main) }
+  var lastPage: UInt64 { word(Offset.lastPage) }
+  var transaction: UInt64 { word(Offset.transaction) }
+
+  private func word(_ offset: Int) -> UInt64 {
+    unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+  }
 }
 
-extension PageTable {
-  /// The value under `key`. Every byte that the lookup uses is checked first.
-  @inline(__always)
-  func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
-    if tree.isEmpty { return .absent }
-    let pageSize = pageSize
-    var number = tree.root
-    var level = tree.depth
-    while level > 1 {
-      guard let page = TreePage(number, isLeaf: false, in: self) else { return .damaged }
-      let index = unsafe page.lastNotAfter(key, pageSize: pageSize)
-      guard index >= 0, let node = page.node(index, pageSize: pageSize) else { return .damaged }
-      number = node.child
-      level &-= 1
-    }
-    guard let page = TreePage(number, isLeaf: true, in: self) else { return .damaged }
-    let index = unsafe page.lastNotAfter(key, pageSize: pageSize)
-    guard index >= 0, let node = page.node(index, pageSize: pageSize) else { return .damaged }
-    guard unsafe key.isSame(as: node.key, count: node.keyCount) else { return .absent }
-    return value(of: node, in: page)
+/// The beginning of a meta page, with all that LMDB needs to find a commit.
+struct MetaImage: Equatable {
+  static let size = MetaPage.size
+
+  let pageSize: Int
+  let bytes: [UInt8]
+
+  /// - Precondition: `bytes` has the right size.
+  init(pageSize: Int, bytes: [UInt8]) {
+    precondition(bytes.count == Self.size)
+    self.pageSize = pageSize
+    self.bytes = bytes
   }
 
-  /// The value of a leaf's record.
-  @inline(__always)
-  func value(of node: TreePage.Node, in page: TreePage) -> PageLookup {
-    let start = unsafe node.key + node.keyCount
-    let count = node.valueCount
-    guard node.flags == 0, unsafe start - page.start &+ count <= pageSize else {
-      return unsafe uncommonValue(of: node, at: start, in: page)
-    }
-    return unsafe PageLookup(start: start, count: count)
-  }
-
-  static let bigValue: UInt16 = 0x01
-  static let database: UInt16 = 0x02
-
-  /// A value on pages of its own, or the record of a named database, or damage.
-  @inline(never)
-  private func uncommonValue(
-    of node: TreePage.Node, at start: UnsafeRawPointer, in page: TreePage
-  ) -> PageLookup {
-    let count = node.valueCount
-    let offset = unsafe start - page.start
-    switch node.flags {
-    case Self.database where count == Tree.size && offset + count <= pageSize:
-      return unsafe PageLookup(start: start, count: count)
-    case Self.bigValue where offset + 8 <= pageSize:
-      let first = unsafe start.loadUnaligned(as: UInt64.self)
-      guard overflowRun(from: first, holding: count) != nil else { return .damaged }
-      return unsafe PageLookup(start: address(of: first) + Self.headerSize, count: count)
-    default:
-      return .damaged
-    }
-  }
-
-  /// The consecutive pages from `first` on whose header tells that they hold a value, if they are enough for `count` bytes;
-  /// nil if they are damaged.
-  private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
-    guard contains(first) else { return nil }
-    let start = unsafe address(of: first)
-    let word = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-    let pages = word &>> 32
-    guard unsafe start.loadUnaligned(as: UInt64.self) == first,
-      word &>> 16 & 0xFFFF == TreePage.Flags.overflow, pages >= overflowPages(for: count),
-      pages <= end - first
+  /// Nil for a page size that LMDB does not have, or too few bytes: both come from a file.
+  init?(pageSize: UInt64, bytes: [UInt8]) {
+    guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
+      bytes.count == Self.size
     else { return nil }
-    return first..<first + pages
+    self.pageSize = Int(pageSize)
+    self.bytes = bytes
   }
 
-  /// The length of the shortest run that holds a value of `count` bytes.
-  func overflowPages(for count: Int) -> UInt64 {
-    UInt64((Self.headerSize + count + pageSize - 1) >> shift)
+  /// The newer meta page of a data file that no process has open.
+  static func newest(of path: String) throws(LMDBError) -> MetaImage {
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+    let first = try file.contents(at: 0, count: size)
+    guard first.count == size else { throw .corrupted }
+    let pageSize = UInt64(first.u32(MetaPage.Offset.pageSize))
+    guard let zero = MetaImage(pageSize: pageSize, bytes: first),
+      let one = MetaImage(
+        pageSize: pageSize, bytes: try file.contents(at: Int(pageSize), count: size))
+    else { throw .corrupted }
+    return zero.transaction < one.transaction ? one : zero
   }
 
-  /// The pages of the value of a leaf's record; empty if the value lies in the leaf, nil for damage.
-  ///
-  /// LMDB frees as many pages as the run's header tells. Only a list of free pages may have a longer run than it needs: LMDB
-  /// shortens such a list in place.
-  func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
-    guard node.flags & Self.bigValue != 0 else { return 0..<0 }
-    let start = unsafe node.key + node.keyCount
-    guard unsafe start - page.start + 8 <= pageSize,
-      let run = overflowRun(
-        from: unsafe start.loadUnaligned(as: UInt64.self), holding: node.valueCount)
-    else { return nil }
-    return isFreeList || UInt64(run.count) == overflowPages(for: node.valueCount) ? run : nil
-  }
+  var transaction: UInt64 { bytes.u64(MetaPage.Offset.transaction) }
+  /// The offset of its meta page; commits alternate between the two.
+  var place: Int { Int(transaction % 2) * pageSize }
 
-  /// The root in the record of the named database `name`; nil if the record is not one or cannot be reached.
-  func tree(named name: String, in main: Tree) -> Tree? {
-    var name = name
-    return name.withUTF8 { bytes -> Tree? in
-      guard let start = bytes.baseAddress else { return nil }
-      let found = unsafe lookUp(SearchKey(UnsafeRawPointer(start), count: bytes.count), in: main)
-      guard let record = unsafe found.start, found.count == Tree.size else { return nil }
-      let tree = unsafe Tree(record)
-      return tree.isPossible(numberKeys: false, end: end) ? tree : nil
-    }
+  /// The same commit under the previous number, for the other meta page: valid, but LMDB will not choose it.
+  var predecessor: MetaImage {
+    var other = bytes
+    other[0] ^= 1
+    other.removeLast(8)
+    other.append(littleEndian: transaction &- 1)
+    return MetaImage(pageSize: pageSize, bytes: other)
+  }
+}
+
+/// The root of one B-tree, with the facts in its record (`mdb.c`: MDB_db).
+struct Tree: Equatable {
+  var flags: UInt16
+  var depth: Int
+  var branchPages: UInt64
+  var leafPages: UInt64
+  var overflowPages: UInt64
+  var records: UInt64
+  var root: UInt64
+  /// The address of the record; 0 for none.
+  var place: UInt = 0
+
+  static let size = 48
+  private static let noRoot = UInt64.max
+  /// The greatest depth that LMDB's cursors support.
+  static let deepest = 32
+  /// `MDB_INTEGERKEY`: the keys are numbers in the machine's byte order.
+  static let numberKeys: UInt16 = 0x08
+  /// The flags that change how a tree is read; the others belong to the environment.
+  private static let kinds: UInt16 = 0x7F
+
+  var isEmpty: Bool { root == Self.noRoot }
+  /// The flags that change how the tree is read.
+  var kind: UInt16 { flags & Self.kinds }
+  var pages: UInt64 { branchPages &+ leafPages &+ overflowPages }
+
+  static let empty = Tree(
+    flags: 0, depth: 0, branchPages: 0, leafPages: 0, overflowPages: 0, records: 0, root: noRoot)
+
+  /// Whether the record can be one of a tree of this kind in a file of `end` pages.
+  func isPossible(numberKeys: Bool, end: UInt64) -> Bool {
+    guard kind == (numberKeys ? Self.numberKeys : 0) else { return false }
+    if isEmpty { return depth == 0 && records == 0 && pages == 0 }
+    return depth >= 1 && depth <= Self.deepest && root >= 2 && root < end && leafPages >= 1
+      && branchPages < end && leafPages < end && overflowPages < end
+      && records <= leafPages << 12
+  }
+}
+
+extension Tree {
+  /// - Precondition: 48 bytes lie at `start`.
+  @unsafe init(_ start: UnsafeRawPointer) {
+    flags = unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
+    depth = Int(unsafe start.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
+    branchPages = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    leafPages = unsafe start.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+    overflowPages = unsafe start.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+    records = unsafe start.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
+    root = unsafe start.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
+    place = UInt(bitPattern: start)
   }
 }

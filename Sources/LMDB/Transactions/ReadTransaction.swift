@@ -1,5 +1,6 @@
 import CLMDB
 import LarderSystem
+import Synchronization
 
 /// A snapshot of the environment, with a slot of the reader pool.
 ///
@@ -70,9 +71,6 @@ import LarderSystem
 
   @inline(never)
   private func lookUpElsewhere(_ key: SearchKey, in database: Database) -> PageLookup {
-    if unsafe !slot.pointee.snapshot.pages.isReadable {
-      return unsafe LMDB.lookUp(key, in: database, of: handle)
-    }
     guard let tree = tree(of: database) else { return .damaged }
     return unsafe slot.pointee.snapshot.pages.table.lookUp(key, in: tree)
   }
@@ -99,19 +97,12 @@ import LarderSystem
   }
 
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
-    if unsafe !slot.pointee.snapshot.pages.isReadable {
-      return try unsafe readStatistics(of: database, in: handle)
-    }
     guard let tree = tree(of: database) else { throw .damagedPage }
     return unsafe DatabaseStatistics(tree, pageSize: slot.pointee.snapshot.pages.table.pageSize)
   }
 
   @_lifetime(borrow self)
   package func cursor(in database: Database) throws(LMDBError) -> Cursor {
-    if unsafe !slot.pointee.snapshot.pages.isReadable {
-      let cursor = try unsafe Cursor(database: database, transaction: handle)
-      return unsafe _overrideLifetime(cursor, borrowing: self)
-    }
     guard let tree = tree(of: database) else { throw .damagedPage }
     let cursor = unsafe Cursor(
       TreeCursor(
@@ -120,74 +111,78 @@ import LarderSystem
   }
 }
 
-/// A lookup in either kind of transaction.
-@inline(__always)
-func lookUp(
-  _ key: Span<UInt8>, in database: Database, of transaction: OpaquePointer
-) throws(LMDBError) -> MDB_val? {
-  if key.isEmpty || key.count > 511 { return nil }
-  var name = unsafe MDB_val(key)
-  var value = unsafe MDB_val()
-  let result = unsafe mdb_get(transaction, database.handle, &name, &value)
-  if result == 0 { return unsafe value }
-  if result == MDB_NOTFOUND { return nil }
-  throw LMDBError(code: result)
+/// A reusable read transaction with the flag that tells whether a thread uses it.
+///
+/// Slots are 384 bytes apart, a multiple of 128, so that two reading threads do not share a pair of cache lines.
+@safe struct ReaderSlot: ~Copyable {
+  static let stride = 384
+  static let idle: UInt32 = 0
+  static let busy: UInt32 = 1
+  /// Idle since the last sweep; the next sweep ends the transaction.
+  static let resting: UInt32 = 2
+
+  let index: Int
+  /// Not at the slot's beginning: ThreadSanitizer notes a change of ``snapshot`` there.
+  let state: Atomic<UInt32>
+  var transaction: OpaquePointer?
+  /// A struct of its own: a mutating call on the slot would overlap with another thread's look at ``state``.
+  var snapshot: Snapshot
+  /// Marks a snapshot that a forked child inherited: ending it there would end the parent's.
+  let shared: UnsafeMutablePointer<ForkState>
+  /// For a slot outside the pool: the number of such slots, decremented when the read ends.
+  let extra: UnsafeMutablePointer<Atomic<Int>>?
+
+  init(
+    index: Int, names: [String], shared: UnsafeMutablePointer<ForkState>,
+    extra: UnsafeMutablePointer<Atomic<Int>>?
+  ) {
+    snapshot = Snapshot(names: names)
+    state = unsafe Atomic(extra == nil ? Self.idle : Self.busy)
+    self.index = index
+    unsafe self.transaction = nil
+    unsafe self.shared = shared
+    unsafe self.extra = extra
+  }
+
+  @inline(__always)
+  var isInherited: Bool {
+    unsafe shared.pointee.phase.load(ordering: .relaxed) == ForkState.forked
+  }
+
+  @inline(__always)
+  func change(_ old: UInt32, to new: UInt32) -> Bool {
+    state.compareExchange(expected: old, desired: new, ordering: .acquiring).exchanged
+  }
 }
 
-/// A lookup by LMDB itself, in a file whose pages are not read here.
-func lookUp(
-  _ key: SearchKey, in database: Database, of transaction: OpaquePointer
-) -> PageLookup {
-  var name = unsafe MDB_val(
-    mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.start))
-  var value = unsafe MDB_val()
-  let result = unsafe mdb_get(transaction, database.handle, &name, &value)
-  if result == MDB_NOTFOUND { return .absent }
-  guard result == 0, let start = unsafe value.mv_data else { return .damaged }
-  return unsafe PageLookup(start: UnsafeRawPointer(start), count: value.mv_size)
-}
+extension ReaderSlot {
+  /// The pages of the transaction's snapshot, and the trees of the named databases that were looked up in it.
+  struct Snapshot {
+    private(set) var pages = SnapshotPages.none
+    /// The root of ``Database/firstNamed``, which most reads need; nil if it was not looked up in this snapshot.
+    private(set) var firstNamed: Tree?
+    private var named: [Tree?] = []
+    private let names: [String]
 
-func readStatistics(
-  of database: Database, in transaction: OpaquePointer
-) throws(LMDBError) -> DatabaseStatistics {
-  var statistics = MDB_stat()
-  try check(unsafe mdb_stat(transaction, database.handle, &statistics))
-  return DatabaseStatistics(statistics)
-}
+    init(names: [String]) { self.names = names }
 
-/// A handle to one of the environment's databases, opened together with the environment.
-package struct Database: Sendable, Equatable {
-  @usableFromInline let handle: UInt32
+    mutating func show(_ pages: SnapshotPages) {
+      self.pages = pages
+      firstNamed = nil
+      named.removeAll(keepingCapacity: true)
+    }
 
-  @usableFromInline init(handle: UInt32) { self.handle = handle }
-
-  /// The database that every environment has. It also holds the records with the roots of the named ones.
-  @inlinable package static var main: Database { Database(handle: 1) }
-
-  /// The first of ``EnvironmentOptions/databases``: LMDB numbers them in that order.
-  @inlinable package static var firstNamed: Database { Database(handle: 2) }
-
-  /// LMDB's free lists: page numbers by transaction number.
-  static var free: Database { Database(handle: 0) }
-}
-
-/// The numbers of a database's pages and records; constant time.
-package struct DatabaseStatistics: Sendable, Equatable {
-  package var pageSize: Int
-  package var depth: Int
-  package var branchPages: Int
-  package var leafPages: Int
-  package var overflowPages: Int
-  package var records: Int
-
-  package var pages: Int { branchPages + leafPages + overflowPages }
-
-  init(_ statistics: MDB_stat) {
-    pageSize = Int(statistics.ms_psize)
-    depth = Int(statistics.ms_depth)
-    branchPages = statistics.ms_branch_pages
-    leafPages = statistics.ms_leaf_pages
-    overflowPages = statistics.ms_overflow_pages
-    records = statistics.ms_entries
+    /// The root of a named database in the snapshot; nil if it cannot be reached.
+    mutating func named(_ database: Database) -> Tree? {
+      let index = Int(database.handle) - 2
+      if index < named.count, let tree = named[index] { return tree }
+      guard index < names.count,
+        let tree = pages.table.tree(named: names[index], in: pages.main)
+      else { return nil }
+      if database == .firstNamed { firstNamed = tree }
+      while named.count <= index { named.append(nil) }
+      named[index] = tree
+      return tree
+    }
   }
 }

@@ -1,12 +1,92 @@
 import CLMDB
 import LarderSystem
 
+/// The checks that every call of a write makes first: whether LMDB may touch the pages of the change.
+extension WriteTransaction {
+  /// - Returns: the record, if the guard has found it already; see ``WriteGuard/willRead(_:in:)``.
+  func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> PageLookup? {
+    var found: PageLookup?
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      found = try guarding.willRead(key, in: database)
+    }
+    return found
+  }
+
+  func willStore(_ key: Span<UInt8>, count: Int, in database: Database) throws(LMDBError) {
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willStore(key, count: count, in: database)
+    }
+  }
+
+  func willAppend(_ key: Span<UInt8>, count: Int, in database: Database) throws(LMDBError) {
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willAppend(key, count: count, in: database)
+    }
+  }
+
+  func willRemove(_ key: Span<UInt8>, in database: Database) throws(LMDBError) {
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willRemove(key, in: database)
+    }
+  }
+
+  /// Removes a value that needs more pages of its own than `count` bytes do, before a value of `count` bytes replaces it.
+  ///
+  /// LMDB would keep all the pages of a value that this transaction stored. ``WriteGuard`` could then not tell whether a page
+  /// too many belongs to the value, or comes from damage.
+  mutating func removeLonger(
+    _ key: Span<UInt8>, count: Int, in database: Database
+  ) throws(LMDBError) {
+    defer { largestStored = max(largestStored, count) }
+    // No value that fits into the smallest page needs two, whatever the page size.
+    guard largestStored > count, largestStored > 496,
+      let pageSize = environment?.handle.meta.pageSize
+    else { return }
+    func pages(for bytes: Int) -> Int {
+      (PageTable.headerSize + bytes + pageSize - 1) / pageSize
+    }
+    if pages(for: largestStored) == pages(for: count) { return }
+    guard let former = try unsafe lookUp(key, in: database, of: live)?.mv_size,
+      pages(for: former) > pages(for: count)
+    else { return }
+    try remove(key, from: database)
+  }
+
+  /// The record with the page number of the database's root.
+  func willOpen(_ database: Database) throws(LMDBError) {
+    guard let guarding else { return }
+    try guarding.checking { () throws(PageDamage) in _ = try guarding.tree(of: database) }
+  }
+
+  @inline(__always)
+  private func checking(
+    _ key: Span<UInt8>, _ check: (WriteGuard, PageCheck.Key) throws(PageDamage) -> Void
+  ) throws(LMDBError) {
+    guard let guarding else { return }
+    guard let key = unsafe PageCheck.Key(MDB_val(key)), key.count <= 511 else { return }
+    try guarding.checking { () throws(PageDamage) in try check(guarding, key) }
+  }
+}
+
+extension PageCheck.Key {
+  /// Nil for no bytes.
+  init?(_ value: MDB_val) {
+    guard let start = unsafe value.mv_data, unsafe value.mv_size > 0 else { return nil }
+    unsafe self.init(start: UnsafeRawPointer(start), count: value.mv_size)
+  }
+}
+
 /// The pages that this transaction can allocate, as of its beginning.
 ///
 /// LMDB takes single pages from the free lists, the oldest list first, and then from the end of the file. It takes a run of
 /// pages from either. Commit `n + 2` and later ones can reuse the pages that commit `n` freed, once every reader has a
 /// snapshot of commit `n + 1` or later.
 extension WriteTransaction {
+  package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
+    try willOpen(database)
+    return try unsafe readStatistics(of: database, in: live)
+  }
+
   /// The number of pages in use: those of `databases`, the main database and the free lists, and the two meta pages.
   ///
   /// After a commit, all other pages of the file are free. Proportional to the number of databases.
@@ -71,7 +151,7 @@ extension WriteTransaction {
   }
 
   private func clearDeadReaders() throws(LMDBError) -> Bool {
-    try (environment?.clearDeadReaders() ?? 0) > 0
+    try (environment?.readerTable.clearDead() ?? 0) > 0
   }
 
   /// No more than any file can have, if the meta page was damaged since the transaction began.

@@ -19,7 +19,7 @@ import LarderSystem
   /// Nil while the environment is being created.
   let environment: Environment?
 
-  /// Nil while the environment is being created, and in a file whose pages only LMDB can read.
+  /// Nil while the environment is being created.
   let guarding: WriteGuard?
 
   /// The number of calls that store or remove a record.
@@ -31,12 +31,12 @@ import LarderSystem
   private var cursors = ChangeCursors()
 
   /// The size of the largest value that this transaction stored.
-  private var largestStored = 0
+  var largestStored = 0
 
   init(handle: OpaquePointer, environment: Environment?) {
     unsafe self.handle = handle
     self.environment = environment
-    guarding = environment?.activeWriteGuard
+    guarding = environment?.writeGuard
     id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(handle))
     serial = environment?.writeGuard.nextSerial() ?? 0
     formerSerial = environment.flatMap { [id] in
@@ -176,27 +176,6 @@ import LarderSystem
     precondition(written == count, "a value of another length than was reserved")
   }
 
-  /// Removes a value that needs more pages of its own than `count` bytes do, before a value of `count` bytes replaces it.
-  ///
-  /// LMDB would keep all the pages of a value that this transaction stored. ``WriteGuard`` could then not tell whether a page
-  /// too many belongs to the value, or comes from damage.
-  private mutating func removeLonger(
-    _ key: Span<UInt8>, count: Int, in database: Database
-  ) throws(LMDBError) {
-    defer { largestStored = max(largestStored, count) }
-    // No value that fits into the smallest page needs two, whatever the page size.
-    guard largestStored > count, largestStored > 496, let pageSize = environment?.meta.pageSize
-    else { return }
-    func pages(for bytes: Int) -> Int {
-      (PageTable.headerSize + bytes + pageSize - 1) / pageSize
-    }
-    if pages(for: largestStored) == pages(for: count) { return }
-    guard let former = try unsafe lookUp(key, in: database, of: live)?.mv_size,
-      pages(for: former) > pages(for: count)
-    else { return }
-    try remove(key, from: database)
-  }
-
   /// Removes `key`; returns whether it existed.
   @discardableResult
   package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
@@ -222,11 +201,6 @@ import LarderSystem
     if result == MDB_NOTFOUND { return false }
     try check(result)
     return true
-  }
-
-  package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
-    try willOpen(database)
-    return try unsafe readStatistics(of: database, in: live)
   }
 
   @_lifetime(borrow self)

@@ -134,7 +134,7 @@ extension StoreEngine {
     var report = Maintenance.Report()
     do throws(LMDBError) {
       // Dead readers keep pages from being reused; the rest of the run may need them.
-      report.deadReaders = try environment.clearDeadReaders()
+      report.deadReaders = try environment.readerTable.clearDead()
     } catch {
       throw self.error(error)
     }

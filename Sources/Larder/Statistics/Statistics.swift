@@ -65,8 +65,8 @@ public struct Statistics: Sendable {
     public var freePages: Int
     /// The number of the newest commit.
     public var transaction: UInt64
-    /// Whether every page is checked before it is read or written over; false only for a page size that Larder does not
-    /// know, which LMDB alone can read.
+    /// Whether every page is checked before it is read or written over. Always true: a file with pages of a size that Larder
+    /// does not know is not opened.
     public var checksPages: Bool
   }
 
@@ -136,8 +136,8 @@ extension Store {
         file: Statistics.File(
           size: size, pageSize: info.pageSize, pages: info.pages,
           freePages: try transaction.freePages(), transaction: newest,
-          checksPages: engine.environment.checksPages),
-        readers: try engine.environment.readersNow().map { reader in
+          checksPages: true),
+        readers: try engine.environment.readerTable.readers().map { reader in
           Statistics.Reader(
             process: reader.process, age: reader.transaction.map { newest &- min($0, newest) })
         })

@@ -83,9 +83,9 @@ extension StoreEngine {
   /// The error that names the processes that have the store open and have read from it.
   fileprivate static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
     do throws(LMDBError) {
-      try environment.clearDeadReaders()
+      try environment.readerTable.clearDead()
       let own = Int(ProcessInfo.processInfo.processIdentifier)
-      let others = Set(try environment.readersNow().map(\.process)).subtracting([own]).sorted()
+      let others = Set(try environment.readerTable.readers().map(\.process)).subtracting([own]).sorted()
       let names =
         others.isEmpty
         ? "another process has"

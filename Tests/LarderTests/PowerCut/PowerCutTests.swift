@@ -161,7 +161,7 @@ import TestSupport
       _ path: String, _ level: Durability, _ promise: PowerPromise, certain: UInt64, boot: Int,
       _ model: inout PowerWork.Model, _ tally: inout Tally
     ) throws -> String? {
-      let newest = try Environment.newestMeta(of: path + "/data.mdb").transaction
+      let newest = try MetaImage.newest(of: path + "/data.mdb").transaction
       let store = try Store(at: path, options: PowerWork.options(boot: boot))
       if level != .scratch, store.engine.environment.lastTransaction < certain {
         return "older than the checkpoint"

@@ -13,9 +13,9 @@ final class WriteGuard: @unchecked Sendable {
   private let names: [String]
   /// The same as keys.
   private let nameKeys: [[UInt8]]
-  private let tiling = Tiling()
+  let tiling = Tiling()
   // Only the writer uses these, and never while they change. Without checks at run time that saves a tenth of a write.
-  @exclusivity(unchecked) private var snapshot = SnapshotPages.unreadable(0)
+  @exclusivity(unchecked) private var snapshot = SnapshotPages.none
   @exclusivity(unchecked) private var namedTrees: [Tree?] = []
   @exclusivity(unchecked) private var pagesChecked = CheckedPages()
   @exclusivity(unchecked) private var pathsTaken = RecentPaths()
@@ -166,56 +166,5 @@ final class WriteGuard: @unchecked Sendable {
     while named.count <= index { named.append(nil) }
     named[index] = tree
     return tree
-  }
-
-  /// The page that a record leads to; checks the page unless that was done before.
-  ///
-  /// A damaged page number may name a sound page that is free or belongs elsewhere. LMDB would free the page twice.
-  @inline(__always)
-  func checked(
-    _ reference: PageReference, isLeaf: Bool, numberKeys: Bool
-  ) throws(PageDamage) -> TreePage {
-    let number = reference.page
-    let visit = checkedPages.visit(number, through: reference.place)
-    if visit == .again, let page = TreePage(number, isLeaf: isLeaf, in: pages.table) {
-      return page
-    }
-    return try firstVisit(visit, reference, isLeaf: isLeaf, numberKeys: numberKeys)
-  }
-
-  @inline(never)
-  private func firstVisit(
-    _ visit: CheckedPages.Visit, _ reference: PageReference, isLeaf: Bool, numberKeys: Bool
-  ) throws(PageDamage) -> TreePage {
-    let number = reference.page
-    let check = PageCheck(table: pages.table, numberKeys: numberKeys, tiling: tiling)
-    switch visit {
-    case .same, .again: break
-    case .first:
-      _ = try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
-      if !numberKeys { try visitFreeLists(likePage: number, isLeaf: isLeaf, check) }
-    case .moved:
-      try check.checkBounds(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
-    case .twice:
-      throw PageDamage(page: number, reason: "it is in use twice")
-    }
-    if try isFree(number) {
-      throw PageDamage(page: number, reason: "it is in use and on a list of free pages")
-    }
-    return try check.open(number, isLeaf: isLeaf)
-  }
-
-  /// Visits the pages of the free lists' tree that the page would be among if it belonged to that tree; a page of both trees
-  /// is met twice.
-  private func visitFreeLists(
-    likePage number: UInt64, isLeaf: Bool, _ check: PageCheck
-  ) throws(PageDamage) {
-    let page = try check.open(number, isLeaf: isLeaf)
-    // The first record of a branch has no key.
-    guard let node = page.node(isLeaf ? 0 : min(1, page.count - 1), pageSize: pageSize),
-      node.keyCount == 8
-    else { return }
-    let key = unsafe PageCheck.Key(start: node.key, count: node.keyCount)
-    _ = try path(to: key, in: pages.free, numberKeys: true)
   }
 }

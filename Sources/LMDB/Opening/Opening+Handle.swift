@@ -2,45 +2,38 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// LMDB's own opening.
-extension Environment {
-  static let maximumReaders = 1022
-
+/// LMDB's own opening. The lock files are held and the data file is checked.
+extension Opening {
   /// Repeats an opening that a signal or the end of another process made fail; a failed handle cannot be used again.
-  static func mapRetrying(
-    _ files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions, isWritable: Bool = true
-  ) throws(LMDBError) -> Environment {
+  func openHandle() throws(LMDBError) -> Environment {
     for _ in 0..<100 {
       do throws(LMDBError) {
-        return try map(files, locks: locks, options: options, isWritable: isWritable)
+        return try openHandleOnce()
       } catch {
         if error.code != EINTR, error.code != EAGAIN { throw error }
         backOff(microseconds: 1000)
       }
     }
-    return try map(files, locks: locks, options: options, isWritable: isWritable)
+    return try openHandleOnce()
   }
 
-  /// The caller holds the lock files and has checked the data file.
-  private static func map(
-    _ files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions, isWritable: Bool
-  ) throws(LMDBError) -> Environment {
-    if isWritable { try allocateLockFile(files) }
+  private func openHandleOnce() throws(LMDBError) -> Environment {
+    let isWritable = locks.isWritable
+    if isWritable { try allocateLockFile() }
     var created: OpaquePointer?
     try check(unsafe mdb_env_create(&created))
     let handle = unsafe created!
     do throws(LMDBError) {
-      try unsafe configure(handle, files: files, options: options)
+      try unsafe Self.configure(handle, files: files, options: options)
       let flags = isWritable ? MDB_NOTLS : MDB_NOTLS | MDB_NOLOCK | MDB_RDONLY
       try check(unsafe mdb_env_open(handle, files.directory, UInt32(flags), 0o600))
       try unsafe closeOnExec(handle)
       if isWritable { _ = try locks.open.take(shared: true) }
-      let databases = try unsafe prepare(handle, files: files, locks: locks, options: options)
-      let level = try unsafe level(of: handle, locks: locks, options: options)
+      let databases = try unsafe prepare(handle)
+      let level = try unsafe level(of: handle)
       if isWritable { try check(unsafe mdb_env_set_flags(handle, level.flags, 1)) }
       return try unsafe Environment(
-        files: files, locks: locks, handle: handle, databases: databases, durability: level,
-        options: options)
+        handle, files: files, locks: locks, databases: databases, level: level, options: options)
     } catch {
       unsafe mdb_env_close(handle)
       locks.open.release()
@@ -49,28 +42,76 @@ extension Environment {
   }
 
   /// Clears dead readers, checks the pages that lead to the databases, and opens the databases.
-  private static func prepare(
-    _ handle: OpaquePointer, files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions
-  ) throws(LMDBError) -> [Database] {
+  private func prepare(_ handle: OpaquePointer) throws(LMDBError) -> [Database] {
     var dead: Int32 = 0
     try locks.whileRegistering(lockTimeout: options.lockTimeout) {
       unsafe mdb_reader_check(handle, &dead)
     }
     var databases: [Database] = []
     try locks.whileRegistering(lockTimeout: options.lockTimeout) {
-      let code = unsafe checkPaths(handle, in: files, names: options.databases)
+      let code = unsafe checkPaths(handle)
       if code != 0 { return code }
-      return unsafe openDatabases(handle, names: options.databases, create: false, &databases)
+      return unsafe Self.openDatabases(
+        handle, names: options.databases, create: false, &databases)
     }
     return databases
   }
 
-  private static func level(
-    of handle: OpaquePointer, locks: StoreLocks, options: EnvironmentOptions
-  ) throws(LMDBError) -> DurabilityLevel {
+  /// Checks the pages on the paths to the named databases and the durability level, before LMDB reads them.
+  ///
+  /// ``QuickCheck`` checks more, for a file that no process has open.
+  private func checkPaths(_ handle: OpaquePointer) -> Int32 {
+    // A writer may be writing over the meta page that is read. Then the next attempt sees a newer commit.
+    for _ in 0..<50 {
+      let code = unsafe checkPathsOnce(handle)
+      if code != EAGAIN { return code }
+      backOff(microseconds: 1000)
+    }
+    return LMDBError.damagedPage.code
+  }
+
+  /// - Returns: EAGAIN if the transaction's meta page is incomplete.
+  private func checkPathsOnce(_ handle: OpaquePointer) -> Int32 {
+    var transaction: OpaquePointer?
+    let begun = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+    if begun != 0 { return begun }
+    defer { unsafe mdb_txn_abort(transaction) }
+    var statistics = MDB_stat()
+    unsafe mdb_env_stat(handle, &statistics)
+    do throws(LMDBError) {
+      guard let map = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize)) else {
+        return LMDBError.damagedPage.code
+      }
+      let extent = try map.extent()
+      let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
+      guard extent.pages > 2,
+        let pages = unsafe SnapshotPages(
+          meta: extent.start + Int(id % 2) * map.pageSize, of: extent, shift: map.shift)
+      else { return EAGAIN }
+      if pages.id != id { return EAGAIN }
+      let guarding = WriteGuard(names: options.databases)
+      try guarding.checking { () throws(PageDamage) in
+        try guarding.begin(pages)
+        for index in options.databases.indices {
+          _ = try guarding.tree(of: Database(handle: UInt32(index) + 2))
+        }
+        let record = DurabilityLevel.record
+        try unsafe record.withUnsafeBufferPointer { (bytes) throws(PageDamage) in
+          guard let start = bytes.baseAddress else { return }
+          let key = unsafe PageCheck.Key(start: UnsafeRawPointer(start), count: bytes.count)
+          _ = try guarding.willRead(key, in: .main)
+        }
+      }
+      return 0
+    } catch {
+      return error.code
+    }
+  }
+
+  private func level(of handle: OpaquePointer) throws(LMDBError) -> DurabilityLevel {
     var level = DurabilityLevel.durable
     try locks.whileRegistering(lockTimeout: options.lockTimeout) {
-      unsafe readLevel(handle, &level)
+      unsafe DurabilityLevel.read(from: handle, &level)
     }
     return level
   }
@@ -79,12 +120,14 @@ extension Environment {
     _ handle: OpaquePointer, files: StoreFiles, options: EnvironmentOptions
   ) throws(LMDBError) {
     let size = FileStatus.of(files.data).map { Int($0.st_size) } ?? 0
-    try check(unsafe mdb_env_set_maxreaders(handle, UInt32(maximumReaders)))
+    try check(unsafe mdb_env_set_maxreaders(handle, UInt32(ReaderTable.size)))
     try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
-    try check(unsafe mdb_env_set_mapsize(handle, initialMapSize(options.mapSize, fileSize: size)))
+    try check(
+      unsafe mdb_env_set_mapsize(
+        handle, MapSize.initial(options.mapSize, fileSize: size)))
   }
 
-  private static func closeOnExec(_ handle: OpaquePointer) throws(LMDBError) {
+  private func closeOnExec(_ handle: OpaquePointer) throws(LMDBError) {
     var descriptor: Int32 = -1
     try check(unsafe mdb_env_get_fd(handle, &descriptor))
     guard larder_close_on_exec(descriptor) == 0 else { throw .last }
@@ -122,8 +165,8 @@ extension Environment {
   }
 
   /// LMDB writes lock.mdb through a map; a hole in it on a full disk would raise SIGBUS.
-  private static func allocateLockFile(_ files: StoreFiles) throws(LMDBError) {
-    let length = 64 * (maximumReaders + 2)
+  private func allocateLockFile() throws(LMDBError) {
+    let length = 64 * (ReaderTable.size + 2)
     if let status = FileStatus.of(files.lock), status.st_size >= length,
       status.st_blocks * 512 >= status.st_size
     {

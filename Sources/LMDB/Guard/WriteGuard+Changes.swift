@@ -121,99 +121,58 @@ extension WriteGuard {
     let new = try unsafe newPath(to: searched, in: database, tree)
     return recentPaths[new]
   }
+}
 
-  /// The pages that LMDB may merge with the leaf of `path`, and those above that may then be merged.
-  private func willMerge(_ path: CheckedPath, in tree: Tree) throws(PageDamage) {
-    let bottom = tree.depth - 1
-    var level = bottom - 1
-    let parent = path.levels[level]
-    checkedPages[parent.number].removals += 1
-    let removals = Int(checkedPages[parent.number].removals)
-    if removals < 4 {
-      try checkBeside(path, by: removals + 1, level: bottom, in: tree) { _ throws(PageDamage) in }
-    } else {
-      try checkBelow(parent, in: tree, level: level)
-    }
-    while level > 0,
-      try isDrained(path.levels[level], level: level, above: path.levels[level - 1], in: tree)
-    {
-      let number = path.levels[level].number
-      let above = path.levels[level - 1].number
-      if !checkedPages[number].isDrained {
-        checkedPages[number].isDrained = true
-        checkedPages[above].drained += 1
-      }
-      let distance = checkedPages[above].drained + 1
-      if checkedPages[number].covered < distance {
-        let level = level
-        try checkBelow(path.levels[level], in: tree, level: level)
-        try checkBeside(path, by: Int(distance), level: level, in: tree) {
-          (beside) throws(PageDamage) in
-          try checkBelow(beside, in: tree, level: level)
-        }
-        checkedPages[number].covered = distance
-      }
-      level -= 1
-    }
-  }
-
-  /// Whether the removals may leave a branch page so few children that LMDB merges it.
-  private func isDrained(
-    _ branch: CheckedPath.Level, level: Int, above: CheckedPath.Level, in tree: Tree
-  ) throws(PageDamage) -> Bool {
-    let facts = checkedPages[branch.number]
-    if facts.isDrained || checkedPages[above.number].drained > 0 { return true }
-    if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < 3 }
-    if branch.page.count - Int(facts.removals) >= 3 { return false }
-    try checkBelow(branch, in: tree, level: level)
-    // The remaining records below it must fit into three pages.
-    let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
-    return left <= 3 * (pageSize - PageTable.headerSize)
-  }
-
-  /// The pages up to `distance` before and behind the path's page on a level.
-  private func checkBeside(
-    _ path: CheckedPath, by distance: Int, level: Int, in tree: Tree,
-    _ visit: (CheckedPath.Level) throws(PageDamage) -> Void
+/// The checks for cursors of a write.
+extension WriteGuard {
+  /// Checks the pages before a cursor seeks the first record whose key is at least `key`, or moves on from that key.
+  func willMove(
+    from key: PageCheck.Key, forward: Bool, in database: Database
   ) throws(PageDamage) {
-    for forward in [false, true] {
-      var beside = path
-      beside.levels.removeSubrange((level + 1)...)
-      for _ in 0..<distance {
-        guard try move(&beside, forward: forward, in: tree, numberKeys: false, bottom: level)
-        else { break }
-        try visit(beside.levels[level])
-      }
+    let tree = try tree(of: database)
+    if tree.isEmpty { return }
+    var path = try knownPath(to: key, in: database, tree)
+    let leaf = path.leaf
+    try checkValues(of: leaf)
+    let facts = checkedPages[leaf.number]
+    let isUnchanged = facts.added == 0 && facts.removed == 0
+    if isUnchanged, forward, leaf.index < leaf.page.count - 1 { return }
+    if try move(&path, forward: forward, in: tree, numberKeys: false, bottom: tree.depth - 1) {
+      try checkValues(of: path.leaf)
     }
   }
 
-  /// All pages right below a branch page, and the first leaf below it.
-  private func checkBelow(
-    _ branch: CheckedPath.Level, in tree: Tree, level: Int
-  ) throws(PageDamage) {
-    if checkedPages[branch.number].total > 0 { return }
-    var total = 0
-    let isLeaf = level + 1 == tree.depth - 1
-    for index in 0..<branch.page.count {
-      let reference = try child(index, of: branch)
-      let page = try checked(reference, isLeaf: isLeaf, numberKeys: false)
-      total += pageSize - page.upper + 2 * page.count
-      if !isLeaf, index == 0 {
-        let first = CheckedPath.Level(reference: reference, page: page, index: 0)
-        try checkFirstLeaf(below: first, in: tree, level: level + 1)
-      }
-    }
-    checkedPages[branch.number].total = Int32(clamping: total)
+  /// Checks the pages before a cursor moves to the first record or the last.
+  func willMove(toLast atLast: Bool, in database: Database) throws(PageDamage) {
+    let path = try path(toLast: atLast, in: tree(of: database), numberKeys: false)
+    if !path.levels.isEmpty { try checkValues(of: path.leaf) }
   }
 
-  private func checkFirstLeaf(
-    below branch: CheckedPath.Level, in tree: Tree, level: Int
+  /// Checks the values of a leaf that lie on overflow pages: a cursor leads LMDB to any of them.
+  private func checkValues(of leaf: CheckedPath.Level) throws(PageDamage) {
+    if checkedPages[leaf.number].hasCheckedValues { return }
+    for index in 0..<leaf.page.count {
+      guard let node = leaf.page.node(index, pageSize: pageSize) else { continue }
+      if node.flags != 0 { try checkValue(of: node, at: index, in: leaf) }
+    }
+    checkedPages[leaf.number].hasCheckedValues = true
+  }
+
+  /// Checks the pages of a value outside its leaf: LMDB frees them when the value is replaced or removed.
+  func checkValue(
+    of node: TreePage.Node, at index: Int, in leaf: CheckedPath.Level
   ) throws(PageDamage) {
-    var branch = branch
-    for level in level..<(tree.depth - 1) {
-      let reference = try child(0, of: branch)
-      let page = try checked(reference, isLeaf: level + 1 == tree.depth - 1, numberKeys: false)
-      branch = CheckedPath.Level(reference: reference, page: page, index: 0)
+    let table = pages.table
+    guard !table.value(of: node, in: leaf.page).isDamaged,
+      let run = table.overflowRun(of: node, in: leaf.page, isFreeList: false)
+    else { throw PageDamage(page: leaf.number, reason: "the value of record \(index)") }
+    if run.isEmpty { return }
+    for page in run where try isFree(page) {
+      throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
+    }
+    let reference = unsafe UInt(bitPattern: node.start)
+    if checkedPages.visit(run.lowerBound, through: reference) == .twice {
+      throw PageDamage(page: run.lowerBound, reason: "it is in use twice")
     }
   }
 }

@@ -2,14 +2,19 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-extension Environment {
-  /// Opens the environment in `directory`, or returns the one that this process has open there, with the options it was
-  /// opened with.
-  ///
-  /// - Parameter prepare: fills a new environment before any process can see it; not called for an existing one.
-  package static func open(
-    at directory: String, options: EnvironmentOptions,
-    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
+/// One opening of the environment in a directory: its files are inspected, locked, recovered or created, and checked, in
+/// this order, before LMDB maps them.
+struct Opening {
+  /// Fills a new environment before any process can see it.
+  typealias Filling = (inout WriteTransaction) throws(LMDBError) -> Void
+
+  let files: StoreFiles
+  let options: EnvironmentOptions
+  let locks: StoreLocks
+
+  /// Opens the environment in `directory`, or finds the one that this process has open there.
+  static func environment(
+    at directory: String, options: EnvironmentOptions, fill: Filling
   ) throws(OpenError) -> Environment {
     try claimStandardDescriptors(directory)
     larder_ignore_file_size_signal()
@@ -21,7 +26,8 @@ extension Environment {
         in: files, lockTimeout: options.lockTimeout
       ) {
         () throws(OpenError) in
-        try open(files, options: options, prepare: prepare)
+        let opening = try Opening(of: files, options: options)
+        return opening.locks.isWritable ? try opening.run(fill) : try opening.runWithoutPermission()
       }
       if let required = options.durability, required != environment.durability {
         throw OpenError(
@@ -44,10 +50,10 @@ extension Environment {
     }
   }
 
-  private static func open(
-    _ files: StoreFiles, options: EnvironmentOptions,
-    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
-  ) throws(OpenError) -> Environment {
+  /// Inspects the files, and opens or creates the lock files.
+  private init(of files: StoreFiles, options: EnvironmentOptions) throws(OpenError) {
+    self.files = files
+    self.options = options
     let isWritable = try files.inspect(options)
     if !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
@@ -56,25 +62,18 @@ extension Environment {
       FileStatus.of(files.recovery) == nil
     {
       // No Larder process has opened it yet: leave no lock files in another program's directory.
-      try quickCheck(files, options: options)
+      try QuickCheck.run(files, options)
     }
-    let locks = try StoreLocks(in: files.directory, isWritable: isWritable)
-    if !isWritable { return try openWithoutPermission(files, locks: locks, options: options) }
-    return try open(files, locks: locks, options: options, prepare: prepare)
+    locks = try StoreLocks(in: files.directory, isWritable: isWritable)
   }
 
-  private static func open(
-    _ files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions,
-    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
-  ) throws(OpenError) -> Environment {
-    try waitToOpen(files, locks, lockTimeout: options.lockTimeout)
+  private func run(_ fill: Filling) throws(OpenError) -> Environment {
+    try waitToOpen()
     defer { locks.opening.release() }
-    if try isAlone(locks, files) {
-      try prepareAlone(files, locks: locks, options: options, prepare: prepare)
-    }
+    if try isAlone() { try prepareAlone(fill) }
     do throws(LMDBError) {
-      let environment = try mapRetrying(files, locks: locks, options: options)
-      environment.noteFormerCommits()
+      let environment = try openHandle()
+      environment.syncing.noteFormerCommits()
       return environment
     } catch {
       if error.code == ENOENT, FileStatus.of(files.recovery) == nil {
@@ -84,11 +83,9 @@ extension Environment {
     }
   }
 
-  private static func waitToOpen(
-    _ files: StoreFiles, _ locks: StoreLocks, lockTimeout: Duration
-  ) throws(OpenError) {
+  private func waitToOpen() throws(OpenError) {
     do throws(LMDBError) {
-      try locks.opening.wait(lockTimeout: lockTimeout)
+      try locks.opening.wait(lockTimeout: options.lockTimeout)
       if locks.opening.isDeleted { throw .replaced }
     } catch {
       throw error == .busy
@@ -99,29 +96,24 @@ extension Environment {
 
   /// Creates, recovers and checks the data file while no other process has it open. Holds `lock.write`, because a process
   /// without permission to write may read the file.
-  private static func prepareAlone(
-    _ files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions,
-    prepare: (inout WriteTransaction) throws(LMDBError) -> Void
-  ) throws(OpenError) {
-    let isLocked = options.readOnly ? false : try waitToWrite(files, locks, options: options)
+  private func prepareAlone(_ fill: Filling) throws(OpenError) {
+    let isLocked = options.readOnly ? false : try waitToWrite()
     defer { if isLocked { locks.write.release() } }
-    if !options.readOnly { try removeUnfinished(files) }
+    if !options.readOnly { try Creation.removeUnfinished(files) }
     if !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
-      try create(
-        files, options: options, durability: options.durability ?? .standard, prepare: prepare)
+      try Creation(files: files, options: options, level: options.durability ?? .standard)
+        .run(fill)
     } else {
-      try recover(files, options: options, prepare: prepare)
+      try Recovery(files: files, options: options).run(fill)
     }
-    try quickCheck(files, options: options)
+    try QuickCheck.run(files, options)
     if options.changesDurability, let level = options.durability {
-      try changeLevel(files, options: options, to: level)
+      try LevelChange(files: files, options: options, level: level).run()
     }
   }
 
-  private static func waitToWrite(
-    _ files: StoreFiles, _ locks: StoreLocks, options: EnvironmentOptions
-  ) throws(OpenError) -> Bool {
+  private func waitToWrite() throws(OpenError) -> Bool {
     do throws(LMDBError) {
       try locks.write.wait(lockTimeout: options.lockTimeout)
       return true
@@ -138,13 +130,13 @@ extension Environment {
   /// closed lock.mdb has lost the latter: the next process to open would clear the reader table, and snapshots would be
   /// overwritten. If `lock.open` was deleted, this process has locked a new file, and would recover or compact the data
   /// beside a writer. A process that is ending loses its locks one after another, so this waits a moment before it decides.
-  private static func isAlone(_ locks: StoreLocks, _ files: StoreFiles) throws(OpenError) -> Bool {
+  private func isAlone() throws(OpenError) -> Bool {
     do throws(LMDBError) {
       let deadline = ContinuousClock.now + .seconds(1)
       while ContinuousClock.now < deadline {
         let isFree = try locks.open.take()
         if isFree { locks.open.release() }
-        if try isLockedByLMDB(files.lock) != isFree { return isFree }
+        if try isLockedByLMDB != isFree { return isFree }
         backOff(microseconds: 1000)
       }
     } catch {
@@ -156,46 +148,35 @@ extension Environment {
 
   /// Whether a process has LMDB's own lock on lock.mdb. Never called while this process has the environment open: closing
   /// the file would release its lock.
-  static func isLockedByLMDB(_ path: String) throws(LMDBError) -> Bool {
-    if FileStatus.of(path) == nil { return false }
-    let lock = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    let answer = larder_is_locked_before(lock.number, 1)
-    if answer < 0 { throw .last }
-    return answer == 1
-  }
-
-  static func quickCheck(_ files: StoreFiles, options: EnvironmentOptions) throws(OpenError) {
-    do throws(RawFile.Finding) {
-      let check = try QuickCheck(path: files.data)
-      try check.run(databases: options.databases, signature: options.signature)
-    } catch {
-      throw OpenError(error.kind, path: files.data, detail: error.detail)
+  private var isLockedByLMDB: Bool {
+    get throws(LMDBError) {
+      if FileStatus.of(files.lock) == nil { return false }
+      let lock = try FileDescriptor(opening: files.lock, O_RDONLY | O_NOFOLLOW)
+      let answer = larder_is_locked_before(lock.number, 1)
+      if answer < 0 { throw .last }
+      return answer == 1
     }
   }
-}
 
-extension Environment {
   /// Opens the environment for reading in a process that may not write its files: on read-only media, or as another user.
   ///
   /// Without a slot in the reader table no writer would respect this process's snapshots, so no other process may write:
   /// none has the environment open now, and `lock.write` is held shared until this process closes it.
-  private static func openWithoutPermission(
-    _ files: StoreFiles, locks: StoreLocks, options: EnvironmentOptions
-  ) throws(OpenError) -> Environment {
+  private func runWithoutPermission() throws(OpenError) -> Environment {
     if !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld: Bool
     do throws(LMDBError) {
-      isHeld = try isLockedByLMDB(files.lock) ? false : locks.reading.take(shared: true)
+      isHeld = try isLockedByLMDB ? false : locks.reading.take(shared: true)
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
     }
     if !isHeld {
       throw OpenError(.inUse, path: files.directory, detail: StoreLocks.users(in: files.directory))
     }
-    try recover(files, options: options) { _ in }
-    try quickCheck(files, options: options)
+    try Recovery(files: files, options: options).run { _ in }
+    try QuickCheck.run(files, options)
     do throws(LMDBError) {
-      return try mapRetrying(files, locks: locks, options: options, isWritable: false)
+      return try openHandle()
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
     }

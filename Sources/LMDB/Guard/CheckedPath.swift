@@ -1,3 +1,29 @@
+/// A page number as a branch page or a tree's record has it, and the keys that the page may have.
+struct PageReference {
+  let page: UInt64
+  /// The address of the record that has the number.
+  let place: UInt
+  /// The page's keys are at least `low` and less than `high`; nil stands for no bound.
+  let low: PageCheck.Key?
+  let high: PageCheck.Key?
+}
+
+/// The path from a tree's root to one of its records. Every page on it was checked.
+struct CheckedPath {
+  struct Level {
+    var reference: PageReference
+    var page: TreePage
+    var index: Int
+
+    var number: UInt64 { reference.page }
+  }
+
+  /// The pages from the root to the leaf.
+  var levels: [Level] = []
+
+  var leaf: Level { levels[levels.count - 1] }
+}
+
 /// The two paths that a write took last in each tree. Most writes come back to a leaf that they know: they look a key up before
 /// they store it, append to an index, and write the store's own records.
 ///
@@ -75,23 +101,5 @@ extension CheckedPath {
     let index = unsafe levels[bottom].page.lastNotAfter(
       key, from: levels[bottom].index, pageSize: pageSize)
     if index != levels[bottom].index { levels[bottom].index = index }
-  }
-}
-
-extension TreePage {
-  /// As ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or right behind it: one that was looked up a moment
-  /// ago, or the next one of those that are written or removed in order.
-  @inline(__always)
-  fileprivate func lastNotAfter(_ key: SearchKey, from guess: Int, pageSize: Int) -> Int {
-    guard guess >= 0, guess < count, let node = node(guess, pageSize: pageSize),
-      unsafe !key.isBefore(node.key, count: node.keyCount)
-    else { return unsafe lastNotAfter(key, pageSize: pageSize) }
-    var index = guess
-    while index &+ 1 < count, index &- guess < 2 {
-      guard let next = self.node(index &+ 1, pageSize: pageSize) else { return -1 }
-      if unsafe key.isBefore(next.key, count: next.keyCount) { return index }
-      index &+= 1
-    }
-    return index &+ 1 == count ? index : unsafe lastNotAfter(key, pageSize: pageSize)
   }
 }

@@ -1,29 +1,4 @@
-/// A page number as a branch page or a tree's record has it, and the keys that the page may have.
-struct PageReference {
-  let page: UInt64
-  /// The address of the record that has the number.
-  let place: UInt
-  /// The page's keys are at least `low` and less than `high`; nil stands for no bound.
-  let low: PageCheck.Key?
-  let high: PageCheck.Key?
-}
-
-/// The path from a tree's root to one of its records. Every page on it was checked.
-struct CheckedPath {
-  struct Level {
-    var reference: PageReference
-    var page: TreePage
-    var index: Int
-
-    var number: UInt64 { reference.page }
-  }
-
-  /// The pages from the root to the leaf.
-  var levels: [Level] = []
-
-  var leaf: Level { levels[levels.count - 1] }
-}
-
+/// The ways from a tree's root to a record. Each page on them is checked once.
 extension WriteGuard {
   /// The path to the record of `key`, or to the record behind which `key` would be inserted.
   func path(to key: PageCheck.Key, in tree: Tree, numberKeys: Bool) throws(PageDamage)
@@ -138,19 +113,55 @@ extension WriteGuard {
     }
     return false
   }
-}
 
-extension TreePage {
-  /// The index of a key in a page of the free list's tree; -1 if the page is damaged.
-  func lastNotAfter(number key: PageCheck.Key, pageSize: Int) -> Int {
-    let wanted = unsafe key.start.loadUnaligned(as: UInt64.self)
-    var found = 0
-    for index in 0..<count {
-      guard let node = node(index, pageSize: pageSize) else { return -1 }
-      if node.keyCount == 8, unsafe node.key.loadUnaligned(as: UInt64.self) <= wanted {
-        found = index
-      }
+  /// The page that a record leads to; checks the page unless that was done before.
+  ///
+  /// A damaged page number may name a sound page that is free or belongs elsewhere. LMDB would free the page twice.
+  @inline(__always)
+  func checked(
+    _ reference: PageReference, isLeaf: Bool, numberKeys: Bool
+  ) throws(PageDamage) -> TreePage {
+    let number = reference.page
+    let visit = checkedPages.visit(number, through: reference.place)
+    if visit == .again, let page = TreePage(number, isLeaf: isLeaf, in: pages.table) {
+      return page
     }
-    return found
+    return try firstVisit(visit, reference, isLeaf: isLeaf, numberKeys: numberKeys)
+  }
+
+  @inline(never)
+  private func firstVisit(
+    _ visit: CheckedPages.Visit, _ reference: PageReference, isLeaf: Bool, numberKeys: Bool
+  ) throws(PageDamage) -> TreePage {
+    let number = reference.page
+    let check = PageCheck(table: pages.table, numberKeys: numberKeys, tiling: tiling)
+    switch visit {
+    case .same, .again: break
+    case .first:
+      _ = try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
+      if !numberKeys { try visitFreeLists(likePage: number, isLeaf: isLeaf, check) }
+    case .moved:
+      try check.checkBounds(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
+    case .twice:
+      throw PageDamage(page: number, reason: "it is in use twice")
+    }
+    if try isFree(number) {
+      throw PageDamage(page: number, reason: "it is in use and on a list of free pages")
+    }
+    return try check.open(number, isLeaf: isLeaf)
+  }
+
+  /// Visits the pages of the free lists' tree that the page would be among if it belonged to that tree; a page of both trees
+  /// is met twice.
+  private func visitFreeLists(
+    likePage number: UInt64, isLeaf: Bool, _ check: PageCheck
+  ) throws(PageDamage) {
+    let page = try check.open(number, isLeaf: isLeaf)
+    // The first record of a branch has no key.
+    guard let node = page.node(isLeaf ? 0 : min(1, page.count - 1), pageSize: pageSize),
+      node.keyCount == 8
+    else { return }
+    let key = unsafe PageCheck.Key(start: node.key, count: node.keyCount)
+    _ = try path(to: key, in: pages.free, numberKeys: true)
   }
 }

@@ -1,0 +1,189 @@
+import CLMDB
+import LarderSystem
+import Synchronization
+
+/// LMDB never syncs at the level checkpointed; a checkpoint makes one commit durable, as the recovery point:
+///
+/// 1. Under `lock.write`, begin a read of the newest commit (the pin) and copy the commit's meta page.
+/// 2. Sync the data file. Writers continue meanwhile.
+/// 3. Write the copied meta page to the file `recovery` and sync it.
+/// 4. End the read of the previous checkpoint.
+///
+/// LMDB reuses a page only if a commit older than the oldest snapshot freed it. A pin at or before the recovery point
+/// therefore keeps every page of it, including its free lists, as it was synced. Each writing process has a pin of its own.
+/// The recovery point only moves forward, so a valid pin stays valid.
+extension Checkpoints {
+  /// Makes every commit so far survive a power failure, and lets LMDB reuse the pages that were freed before. Writers wait
+  /// only while it begins.
+  func make() throws(LMDBError) {
+    guard handle.locks.isWritable else { return }
+    let begun = try handle.withWriter { () throws(LMDBError) in
+      try begin(lockTimeout: handle.lockTimeout)
+    }
+    try finish(begun, lockTimeout: handle.lockTimeout)
+  }
+
+  /// Before each write: makes sure that there is a pin, and that the promised interval holds even if the timer thread does
+  /// not run in time. The caller owns the writer lock and no lock between processes.
+  func keep(lockTimeout: Duration) throws(LMDBError) {
+    let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
+    if hasPin {
+      let age = since.map { SystemTime.monotonicMilliseconds - $0 } ?? 0
+      // Pages freed since then make no writer wait: they cost nothing but the growth.
+      let growth = (handle.meta.pages - pages) * handle.meta.pageSize
+      if age <= 2 * interval, growth < 2 * Self.mostUnusable { return }
+    }
+    try finish(begin(lockTimeout: lockTimeout), lockTimeout: lockTimeout)
+  }
+
+  /// After each write: without a timer thread the write itself makes the checkpoint. The caller owns the writer lock.
+  func makeWithoutTimer() {
+    guard timer == nil else { return }
+    do throws(LMDBError) {
+      try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
+    } catch {
+      // The commit stands. The next write makes the checkpoint first and throws the error.
+    }
+  }
+
+  /// In ``Environment/close()``, for commits of this process after its last checkpoint. The caller owns the writer lock.
+  func makeForClosing() throws(LMDBError) {
+    guard hasCommitted.load(ordering: .relaxed) else { return }
+    waitForOther()
+    guard state.withLock({ $0.unsavedSince != nil }) else { return }
+    try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
+  }
+
+  /// In the last process that closes the environment. There is work only if a process was killed before its last
+  /// checkpoint. The caller is alone.
+  func saveNewest() throws(LMDBError) {
+    let newest = handle.meta.image(of: handle.meta.lastTransaction)
+    if try file.read()?.boot == RecoveryRecord.noBoot { return }
+    if try file.readSynced()?.recoveryPoint == newest { return }
+    try handle.sync()
+    try file.write(RecoveryRecord(level: .checkpointed, boot: boot, recoveryPoint: newest))
+  }
+
+  /// The failed sync after which the next opening has only the last checkpoint; nil the next time.
+  func takeSyncFailure() -> LMDBError? {
+    let code = syncFailure.exchange(0, ordering: .relaxed)
+    return code == 0 ? nil : LMDBError(code: code)
+  }
+
+  private struct Checkpoint {
+    let pin: Pin
+    let recoveryPoint: MetaImage
+    let unsavedSince: Int64?
+  }
+
+  /// Step 1. The caller owns the writer lock; this thread owns the checkpoint lock until ``finish(_:lockTimeout:)``.
+  private func begin(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
+    lock.enter()
+    do throws(LMDBError) {
+      return try pinNewest(lockTimeout: lockTimeout)
+    } catch {
+      lock.leave()
+      throw error
+    }
+  }
+
+  private func pinNewest(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
+    try handle.locks.write.wait(lockTimeout: lockTimeout)
+    defer { handle.locks.write.release() }
+    // A recovery point of the former file would damage the one that took its place.
+    if files.isDataReplaced { throw .replaced }
+    let pin = try beginPin()
+    let recoveryPoint = handle.meta.image(of: pin.id)
+    guard recoveryPoint.transaction == pin.id else {
+      pin.release()
+      throw .lockMismatch
+    }
+    let (pages, freedPages) = (handle.meta.pages, writeGuard.freedPages)
+    let since = state.withLock { state in
+      let since = state.unsavedSince
+      state.unsavedSince = nil
+      state.isUrgent = false
+      (state.pages, state.freedPages) = (pages, freedPages)
+      return since
+    }
+    return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)
+  }
+
+  /// Also clears the pins of killed processes, which would keep pages from being reused. The caller owns the writer lock.
+  private func beginPin() throws(LMDBError) -> Pin {
+    // LMDB reads a meta page through its map. Opening with a limit, and a read, may move the map without the writer lock.
+    handle.readers.enterWriter()
+    defer { handle.readers.leaveWriter() }
+    var dead: Int32 = 0
+    try handle.whileRegistering { unsafe mdb_reader_check(handle.pointer, &dead) }
+    var transaction: OpaquePointer?
+    try handle.whileRegistering {
+      unsafe mdb_txn_begin(handle.pointer, nil, UInt32(MDB_RDONLY), &transaction)
+    }
+    return unsafe Pin(transaction!)
+  }
+
+  /// Steps 2 to 4.
+  private func finish(_ checkpoint: Checkpoint, lockTimeout: Duration) throws(LMDBError) {
+    defer { lock.leave() }
+    do throws(LMDBError) {
+      if try lockUnlessCovered(checkpoint, lockTimeout: lockTimeout) {
+        defer { handle.locks.checkpoint.release() }
+        if try !isCovered(checkpoint) {
+          if handle.locks.checkpoint.isDeleted { throw LMDBError.replaced }
+          try syncData()
+          try file.write(
+            RecoveryRecord(
+              level: .checkpointed, boot: boot, recoveryPoint: checkpoint.recoveryPoint))
+        }
+      }
+    } catch {
+      checkpoint.pin.release()
+      state.withLock { state in
+        state.unsavedSince = checkpoint.unsavedSince ?? SystemTime.monotonicMilliseconds
+      }
+      throw error
+    }
+    move(to: checkpoint.pin)
+  }
+
+  /// Waits for `lock.checkpoint` or until another process's checkpoint covers this one: on a slow disk, other processes
+  /// may hold the lock nearly all the time.
+  ///
+  /// - Returns: whether this process holds the lock.
+  private func lockUnlessCovered(
+    _ checkpoint: Checkpoint, lockTimeout: Duration
+  ) throws(LMDBError) -> Bool {
+    let deadline = ContinuousClock.now + lockTimeout
+    while try !handle.locks.checkpoint.take() {
+      if try isCovered(checkpoint) { return false }
+      if ContinuousClock.now > deadline { throw .busy }
+      backOff(microseconds: 500)
+    }
+    return true
+  }
+
+  /// Whether the recovery point on the disk is this commit or a later one; this pin protects that one, too.
+  private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
+    guard let known = try file.readSynced(), known.boot == boot,
+      let point = known.recoveryPoint
+    else { return false }
+    return point.transaction >= checkpoint.pin.id
+  }
+
+  /// After a failed sync, a later successful one proves nothing: the system may have dropped the pages. Only the last
+  /// recovery point is certain, so this makes the next opening restore it.
+  private func syncData() throws(LMDBError) {
+    do throws(LMDBError) {
+      try handle.sync()
+    } catch {
+      handle.noteBroken()
+      syncFailure.store(error.code, ordering: .relaxed)
+      if var record = try file.read() {
+        record.boot = RecoveryRecord.noBoot
+        try file.write(record)
+      }
+      throw error
+    }
+  }
+}

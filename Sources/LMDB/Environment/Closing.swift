@@ -1,0 +1,133 @@
+import CLMDB
+import CLarderSystem
+import LarderSystem
+import Synchronization
+
+/// The end of this process's use of an environment: it flushes what the durability level requires, then releases the map,
+/// the locks and the entry in ``EnvironmentTable`` once.
+final class Closing: Sendable {
+  private let handle: EnvironmentHandle
+  private let files: OpenFiles
+  private let syncing: Syncing
+  private let timer: TimerThread?
+  /// Closing has flushed what the durability level requires of each process.
+  private let isFlushed = Atomic(false)
+
+  init(_ handle: EnvironmentHandle, files: OpenFiles, syncing: Syncing, timer: TimerThread?) {
+    self.handle = handle
+    self.files = files
+    self.syncing = syncing
+    self.timer = timer
+  }
+
+  /// See ``Environment/close()``.
+  func run() -> Bool {
+    if handle.isForked { return true }
+    // A precondition has no message in a release build.
+    if handle.writer.isMine { fatalError("closing a store inside one of its own writes") }
+    let wasSound = handle.change(ForkState.open, to: ForkState.closed)
+    _ = handle.change(ForkState.broken, to: ForkState.closed)
+    timer?.stop()
+    handle.writer.enter()
+    defer { handle.writer.leave() }
+    if wasSound { flush() }
+    return release(lockTimeout: handle.lockTimeout)
+  }
+
+  /// When the last reference is released. If a read still continues, its map and slot stay until the process ends.
+  func runForGood() {
+    if !run() { _ = unsafe Unmanaged.passRetained(handle.readers) }
+  }
+
+  /// Finishes ``run()`` if that needs no waiting. Also closes an environment that LMDB cannot continue.
+  func finish() -> Bool {
+    _ = handle.change(ForkState.broken, to: ForkState.closed)
+    guard handle.writer.tryEnter() else { return false }
+    defer { handle.writer.leave() }
+    return release(lockTimeout: .zero)
+  }
+
+  /// Except for a failed sync, a failed flush equals a kill: no commit is lost. ``Environment/sync()`` reports errors.
+  private func flush() {
+    isFlushed.store(true, ordering: .relaxed)
+    do throws(LMDBError) {
+      try syncing.flushForClosing()
+    } catch {
+      isFlushed.store(false, ordering: .relaxed)
+    }
+  }
+
+  /// Releases everything once; returns whether that is done. The caller owns the writer lock.
+  private func release(lockTimeout: Duration) -> Bool {
+    if !handle.isClosed { return true }
+    let idle: Void? = handle.readers.withAllIdle(lockTimeout: lockTimeout) {
+      guard handle.change(ForkState.closed, to: ForkState.released) else { return }
+      handle.readers.abortAll()
+      syncing.end()
+      closeAlone()
+      EnvironmentTable.forget(files.identity)
+    }
+    return idle != nil
+  }
+
+  /// Closes LMDB's environment while no other process opens it. If `lock.opening` stays busy it closes without the lock:
+  /// closing must not fail.
+  private func closeAlone() {
+    let locks = handle.locks
+    let failure: LMDBError?
+    do throws(LMDBError) {
+      try locks.opening.wait(lockTimeout: handle.lockTimeout)
+      failure = nil
+    } catch {
+      failure = error
+    }
+    if failure == nil, isFlushed.load(ordering: .relaxed) { flushIfAlone() }
+    unsafe mdb_env_close(handle.pointer)
+    locks.open.release()
+    if failure == nil { locks.opening.release() }
+  }
+
+  /// Trying to take `lock.open` exclusively may release the shared lock; no process can open meanwhile.
+  private func flushIfAlone() {
+    do throws(LMDBError) {
+      if try handle.locks.open.take() { try syncing.flushAsLastProcess() }
+    } catch {
+      // As in `flush`.
+    }
+  }
+
+  /// Closes the environment and renames a complete new data file over the old one. The caller owns the writer lock, holds
+  /// `lock.opening`, and is alone.
+  func replaceData() throws(LMDBError) {
+    let paths = files.paths
+    let result = handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) { () -> LMDBError? in
+      guard handle.change(ForkState.open, to: ForkState.released) else {
+        return handle.phaseError
+      }
+      handle.readers.abortAll()
+      syncing.end()
+      let failure = failureToFlush()
+      unsafe mdb_env_close(handle.pointer)
+      EnvironmentTable.forget(files.identity)
+      if let failure { return failure }
+      do throws(LMDBError) {
+        try checkErrno { unsafe rename(paths.newData, paths.data) }
+        try FileStatus.syncDirectory(paths.directory)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    guard let result else { throw .mapHeld }
+    if let error = result { throw error }
+  }
+
+  private func failureToFlush() -> LMDBError? {
+    do throws(LMDBError) {
+      try syncing.flushForReplacing()
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

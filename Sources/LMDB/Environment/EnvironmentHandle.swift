@@ -1,0 +1,101 @@
+import CLMDB
+import CLarderSystem
+import LarderSystem
+import Synchronization
+
+/// LMDB's handle of an environment that this process has open, with what every use of it needs: the locks, the transactions
+/// that are in use, and whether LMDB can still be called.
+@safe struct EnvironmentHandle: Sendable {
+  nonisolated(unsafe) let pointer: OpaquePointer
+  nonisolated(unsafe) private let phase: UnsafeMutablePointer<ForkState>
+  let files: StoreFiles
+  let locks: StoreLocks
+  let meta: MetaPages
+  /// The read transactions of this process. While one of its slots is taken, the map stays in its place.
+  let readers: ReaderPool
+  /// Held by the thread that writes, or begins a checkpoint.
+  let writer = WriterLock()
+  let lockTimeout: Duration
+
+  /// `pointer` is open and not used elsewhere.
+  init(
+    _ pointer: OpaquePointer, files: StoreFiles, locks: StoreLocks, meta: MetaPages,
+    options: EnvironmentOptions
+  ) {
+    unsafe self.pointer = pointer
+    unsafe phase = locks.state
+    self.files = files
+    self.locks = locks
+    self.meta = meta
+    readers = ReaderPool(owner: locks.owner, names: options.databases)
+    lockTimeout = options.lockTimeout
+  }
+
+  var isOpen: Bool {
+    @inline(__always) get {
+      unsafe phase.pointee.phase.load(ordering: .relaxed) == ForkState.open
+    }
+  }
+
+  var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
+  var isClosed: Bool { unsafe phase.pointee.current == ForkState.closed }
+
+  /// Why the environment is unusable; only valid when it is not open.
+  var phaseError: LMDBError {
+    switch unsafe phase.pointee.current {
+    case ForkState.forked: .forked
+    case ForkState.broken: .panic
+    default: .closed
+    }
+  }
+
+  func markOpen() { unsafe phase.pointee.phase.store(ForkState.open, ordering: .releasing) }
+
+  /// Changes one phase of ``ForkState`` to another; false if the environment is in a third.
+  func change(_ old: UInt32, to new: UInt32) -> Bool {
+    unsafe phase.pointee.change(old, to: new)
+  }
+
+  /// Records that LMDB cannot continue: every later call throws, and ``Environment/open(at:options:fill:)`` opens the
+  /// environment again.
+  func noteBroken() { _ = change(ForkState.open, to: ForkState.broken) }
+
+  /// Runs `body` while the map is not moved and the environment is not closed.
+  func withMap<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
+    while true {
+      if !isOpen { throw phaseError }
+      guard let slot = unsafe readers.acquire() else {
+        backOff()
+        continue
+      }
+      defer { unsafe ReaderPool.release(slot) }
+      if !isOpen { throw phaseError }
+      return try body()
+    }
+  }
+
+  /// Runs `body` as the only writer of this process, outside a write of the same thread.
+  func withWriter<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
+    if !isOpen { throw phaseError }
+    if writer.isMine { throw .insideWrite }
+    writer.enter()
+    defer { writer.leave() }
+    if !isOpen { throw phaseError }
+    return try body()
+  }
+
+  /// Runs one call that takes or clears slots of LMDB's reader table.
+  func whileRegistering(_ call: () -> Int32) throws(LMDBError) {
+    try locks.whileRegistering(lockTimeout: lockTimeout, call)
+  }
+
+  /// Flushes the data file to the disk.
+  func sync() throws(LMDBError) { try unsafe syncFile(of: pointer) }
+}
+
+/// Flushes the data file to the disk; repeats a sync that a signal interrupted, which has lost nothing.
+func syncFile(of handle: OpaquePointer) throws(LMDBError) {
+  var code: Int32
+  repeat { code = unsafe mdb_env_sync(handle, 1) } while code == EINTR
+  try check(code)
+}

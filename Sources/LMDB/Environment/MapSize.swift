@@ -1,0 +1,151 @@
+import CLMDB
+import CLarderSystem
+import LarderSystem
+import Synchronization
+
+/// The size of LMDB's map of the data file in this process, and when to change it.
+final class MapSize: Sendable {
+  private static let smallest = 64 << 20
+
+  private let handle: EnvironmentHandle
+  /// The size at opening: the map is at least so large unless the file limit is lower.
+  private let atOpening: Int
+  private let mapped: Atomic<Int>
+  /// The limit of the file's size in bytes; `Int.max` without a limit.
+  private let limit = Atomic<Int>(.max)
+  /// A transaction found the map full: grow at once.
+  private let isWanted = Atomic<Bool>(false)
+  /// After a failed attempt to grow, the time of the next one; until then writes use the space left.
+  private let nextTry = Atomic<Int64>(.min)
+
+  init(_ size: Int, of handle: EnvironmentHandle) {
+    self.handle = handle
+    atOpening = size
+    mapped = Atomic(size)
+  }
+
+  /// The size to map at opening: `wanted` bytes, or less in a process with little address space, at most half of which is
+  /// taken. A large map needs no resizing, for which all reads of the process must end; only used pages take memory.
+  static func initial(_ wanted: Int, fileSize: Int) -> Int {
+    // A sparse file may claim to be larger than any address space.
+    let fileSize = min(fileSize, 1 << 45)
+    let needed = fileSize * 2
+    var size = min(wanted, 1 << 46)
+    while size > smallest, larder_check_address_space(2 * size) != 0 { size /= 2 }
+    size = max(size, needed)
+    if larder_check_address_space(size) != 0 { size = max(fileSize + 16 << 20, size / 2) }
+    let unit = 1 << 16
+    return (size + unit - 1) / unit * unit
+  }
+
+  private var size: Int { mapped.load(ordering: .relaxed) }
+  private var usedSize: Int { handle.meta.pages * handle.meta.pageSize }
+
+  /// The largest map that keeps the file within its limit. A file that exceeds the limit is mapped completely.
+  private var largestSize: Int {
+    let pageSize = handle.meta.pageSize
+    return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
+  }
+
+  /// The size the map should have: all that the limit allows, otherwise twice the used size.
+  private var usefulSize: Int {
+    if fileLimit != nil { return largestSize }
+    let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2
+    return max(atOpening, isTight ? max(size, usedSize) * 2 : size)
+  }
+
+  /// The limit of the file's size in bytes, nil without a limit; see ``Environment/fileLimit``.
+  var fileLimit: Int? {
+    let bytes = limit.load(ordering: .relaxed)
+    return bytes == .max ? nil : bytes
+  }
+
+  func setFileLimit(_ bytes: Int?) {
+    limit.store(bytes ?? .max, ordering: .relaxed)
+    let useful = usefulSize
+    if useful == size { return }
+    do throws(LMDBError) {
+      _ = try resize(toHold: useful, lockTimeout: .zero)
+    } catch {
+      // The environment is closed, forked or broken; every later call throws the same error.
+    }
+  }
+
+  /// Notes that a write found the map full.
+  func noteFull() { isWanted.store(true, ordering: .relaxed) }
+
+  /// Resizes the map to the useful size. A writer calls it before it takes the locks between processes, so that no other
+  /// process waits for this process's reads.
+  ///
+  /// The map must not move during a read of this process. If a larger map is wanted and a read does not end in time, the
+  /// write uses the space left and a write one second later tries again, or the next one if little space is left. A smaller
+  /// map is mandatory.
+  func prepare() throws(LMDBError) {
+    if size > largestSize { return try fit() }
+    let useful = usefulSize
+    guard useful > size else { return }
+    let now = SystemTime.monotonicMilliseconds
+    let isPressing = isWanted.load(ordering: .relaxed) || usedSize > size / 4 * 3
+    if !isPressing, now < nextTry.load(ordering: .relaxed) { return }
+    let modest = min(useful, max(size, usedSize) * 2)
+    let wanted = larder_check_address_space(useful) == 0 ? useful : modest
+    if try resize(toHold: wanted, lockTimeout: .milliseconds(100)) {
+      isWanted.store(false, ordering: .relaxed)
+    } else {
+      nextTry.store(now + 1000, ordering: .relaxed)
+    }
+  }
+
+  /// Adapts the map to a file that another process has made larger, and to a changed limit. The caller holds the locks
+  /// between processes, so the file keeps its size.
+  func fit() throws(LMDBError) {
+    guard usedSize > size || size > largestSize else { return }
+    try checkUsedSize()
+    let needed = usedSize > size ? usedSize * 2 : 0
+    if try !resize(toHold: needed, lockTimeout: handle.lockTimeout) { throw .mapHeld }
+  }
+
+  /// Lets a read see a file that another process has made larger.
+  ///
+  /// - Returns: false if reads of this process prevent remapping.
+  func adopt(lockTimeout: Duration) throws(LMDBError) -> Bool {
+    let used = usedSize
+    if used <= size { return true }
+    try checkUsedSize()
+    return try resize(toHold: used * 2, lockTimeout: lockTimeout)
+  }
+
+  /// Throws if the newest commit names more pages than its file can have. No map holds them, so a wait for one would be in
+  /// vain.
+  private func checkUsedSize() throws(LMDBError) {
+    guard let size = FileStatus.of(handle.files.data).map({ Int($0.st_size) }) else { return }
+    let pages = UInt64(size / handle.meta.pageSize)
+    if handle.meta.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
+  }
+
+  /// Makes the map hold `wanted` bytes if the limit allows it, and no more than the limit.
+  ///
+  /// - Returns: false if the map is unchanged, for lack of address space or because of reads of this process.
+  private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
+    // LMDB unmaps the file before it maps it again and cannot go back.
+    if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }
+    let result = handle.readers.withAllIdle(lockTimeout: lockTimeout) { () -> LMDBError? in
+      if !handle.isOpen { return handle.phaseError }
+      let next = min(max(wanted, size), largestSize)
+      if next == size { return nil }
+      let code = unsafe mdb_env_set_mapsize(handle.pointer, next)
+      if code != 0 {
+        handle.noteBroken()
+        return LMDBError(code: code)
+      }
+      var info = unsafe MDB_envinfo()
+      unsafe mdb_env_info(handle.pointer, &info)
+      // LMDB maps more if another process has just made the file larger.
+      mapped.store(unsafe info.me_mapsize, ordering: .relaxed)
+      return nil
+    }
+    guard let result else { return false }
+    if let error = result { throw error }
+    return true
+  }
+}

@@ -1,0 +1,124 @@
+import CLMDB
+import LarderSystem
+import Synchronization
+
+/// LMDB's reader table: the slots of all processes with the environment open. LMDB reuses no page that a snapshot in the
+/// table may need, so slots must not outlive their processes.
+package final class ReaderTable: Sendable {
+  /// The number of slots.
+  static let size = 1022
+  /// An unused slot of this process is released after one to two of these intervals.
+  private static let sweepInterval: Int64 = 5000
+
+  private let handle: EnvironmentHandle
+  private let timer: TimerThread?
+  /// When to release idle slots, in milliseconds of the monotonic clock; 0 if no slot is idle.
+  private let nextSweep = Atomic<Int64>(0)
+
+  init(of handle: EnvironmentHandle, timer: TimerThread?) {
+    self.handle = handle
+    self.timer = timer
+  }
+
+  /// A slot: a process and the transaction of its snapshot, nil for a slot without a snapshot.
+  package struct Reader: Sendable, Equatable {
+    package var process: Int
+    package var transaction: UInt64?
+  }
+
+  /// The slots in use.
+  package func readers() throws(LMDBError) -> [Reader] {
+    try handle.withMap { () throws(LMDBError) in try list() }
+  }
+
+  private func list() throws(LMDBError) -> [Reader] {
+    @safe final class Lines { var text = "" }
+    let lines = Lines()
+    let result = unsafe clmdb_reader_list(
+      handle.pointer,
+      { text, context in
+        let lines = unsafe Unmanaged<Lines>.fromOpaque(context!).takeUnretainedValue()
+        if let text = unsafe text { unsafe lines.text += String(cString: text) }
+        return 0
+      }, Unmanaged.passUnretained(lines).toOpaque())
+    if result < 0 { throw LMDBError(code: result) }
+    return lines.text.split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ")
+      guard words.count == 3, let process = Int(words[0]) else { return nil }
+      return Reader(process: process, transaction: UInt64(words[2]))
+    }
+  }
+
+  /// The processes with the most slots, for messages: `12 (larder): 16, 13 (editor): 8`.
+  var description: String {
+    do throws(LMDBError) {
+      var counts: [Int: Int] = [:]
+      for reader in try readers() { counts[reader.process, default: 0] += 1 }
+      let most = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(8)
+      let words = most.map { "\(LockHolders.description(of: Int32($0.key))): \($0.value)" }
+      let others = counts.count - most.count
+      return words.joined(separator: ", ") + (others > 0 ? ", and \(others) other processes" : "")
+    } catch {
+      // Closed meanwhile: the message names no process.
+      return handle.isOpen ? "unknown" : ""
+    }
+  }
+
+  /// Frees the slots of processes that have ended; their snapshots no longer keep pages from being reused.
+  @discardableResult
+  package func clearDead() throws(LMDBError) -> Int {
+    try handle.withMap { () throws(LMDBError) in
+      var dead: Int32 = 0
+      try handle.whileRegistering { unsafe mdb_reader_check(handle.pointer, &dead) }
+      return Int(dead)
+    }
+  }
+
+  /// The oldest snapshot of any process, this one included, that is older than the newest commit; it keeps the pages freed
+  /// last from being reused. Clears dead readers first.
+  ///
+  /// A reader is returned only if one exists for `time`, because a short read blocks nothing. Proportional to the number of
+  /// readers.
+  func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
+    try clearDead()
+    let deadline = ContinuousClock.now + time
+    while let reader = try outdatedReader() {
+      if ContinuousClock.now > deadline { return reader }
+      backOff(microseconds: 200)
+    }
+    return nil
+  }
+
+  private func outdatedReader() throws(LMDBError) -> Reader? {
+    try handle.withMap { () throws(LMDBError) in
+      let oldest = unsafe clmdb_oldest_reader(handle.pointer)
+      guard oldest.transaction < handle.meta.lastTransaction else { return nil }
+      return Reader(process: oldest.process, transaction: oldest.transaction)
+    }
+  }
+
+  /// Releases slots of this process that were not used since the last call, so that idle processes do not fill the table.
+  package func releaseIdle() {
+    if handle.readers.sweep() { scheduleSweep() }
+  }
+
+  /// Called when a slot is taken.
+  func scheduleSweep() {
+    let time = SystemTime.monotonicMilliseconds + Self.sweepInterval
+    let isFirst = nextSweep.compareExchange(expected: 0, desired: time, ordering: .relaxed)
+    if isFirst.exchanged { timer?.schedule(in: Self.sweepInterval) }
+  }
+
+  /// Called by the timer thread, at the requested times or earlier.
+  func sweepIfDue() {
+    let time = nextSweep.load(ordering: .relaxed)
+    if time == 0 { return }
+    let left = time - SystemTime.monotonicMilliseconds
+    if left > 0 {
+      timer?.schedule(in: left)
+      return
+    }
+    nextSweep.store(0, ordering: .relaxed)
+    if handle.isOpen { releaseIdle() }
+  }
+}

@@ -1,0 +1,215 @@
+import CLMDB
+import CLarderSystem
+import LarderSystem
+
+/// Writes a snapshot of an environment's records into a new data file without free pages.
+struct Compaction {
+  /// Called with the number of copied records and of all; false stops the copy with ``LMDBError/stopped``.
+  typealias Progress = (_ done: Int, _ all: Int) -> Bool
+
+  let environment: Environment
+
+  /// Creates a directory `path` with the new data file. Other threads and processes may read and write meanwhile.
+  func copy(to path: String, _ shouldContinue: Progress) throws(OpenError) {
+    var place = path
+    while place.count > 1, place.last == "/" { place.removeLast() }
+    if FileStatus.of(place) != nil { throw OpenError(.exists, path: place) }
+    // A kill leaves the temporary directory behind, and the next copy reuses it.
+    let unfinished = place + ".new"
+    do throws(OpenError) {
+      try StoreFiles.makeDirectory(unfinished)
+    } catch {
+      throw OpenError(error.kind, path: place, cause: error.cause)
+    }
+    let data = unfinished + "/data.mdb"
+    do throws(LMDBError) {
+      try write(to: data, shouldContinue)
+      if let record = environment.syncing.cleanRecord {
+        try RecoveryFile.create(unfinished + "/recovery", record)
+      }
+      try FileStatus.syncDirectory(unfinished)
+      try checkErrno { unsafe rename(unfinished, place) }
+      try FileStatus.syncParent(of: place)
+    } catch {
+      let cause = error.explained(writing: data)
+      unsafe unlink(data)
+      unsafe unlink(unfinished + "/recovery")
+      unsafe rmdir(unfinished)
+      throw OpenError(.system, path: place, cause: cause)
+    }
+  }
+
+  /// Replaces the data file by the new one and closes the environment; see
+  /// ``Environment/closeCompacting(_:)``.
+  func replace(_ shouldContinue: Progress) throws(LMDBError) {
+    let handle = environment.handle
+    let (files, locks) = (handle.files, handle.locks)
+    try handle.withWriter { () throws(LMDBError) in
+      try locks.opening.wait(lockTimeout: handle.lockTimeout)
+      defer { locks.opening.release() }
+      try becomeAlone(locks)
+      do throws(LMDBError) {
+        try unsafe environment.files.check(handle.pointer)
+        try write(to: files.newData, shouldContinue)
+        try environment.closing.replaceData()
+      } catch {
+        let cause = error.explained(writing: files.newData)
+        unsafe unlink(files.newData)
+        // No other process can take it while this one holds `lock.opening`.
+        if handle.isOpen { _ = try locks.open.take(shared: true) } else { locks.open.release() }
+        throw cause
+      }
+      locks.open.release()
+    }
+  }
+
+  /// Turns the shared `lock.open` into an exclusive one. The caller holds `lock.opening`, so no other process takes it.
+  private func becomeAlone(_ locks: StoreLocks) throws(LMDBError) {
+    if try locks.open.take() { return }
+    _ = try locks.open.take(shared: true)
+    throw .occupied
+  }
+
+  private func write(to path: String, _ shouldContinue: Progress) throws(LMDBError) {
+    try FileStatus.remove(path)
+    let snapshot = try environment.beginRead()
+    let newest = try copyRecords(of: snapshot, to: path, shouldContinue)
+    try CompactFile.renumber(path, from: newest, to: snapshot.id)
+    do throws(QuickCheck.Finding) {
+      let check = try QuickCheck(path: path)
+      try check.run(databases: environment.databaseNames, signature: [])
+    } catch {
+      throw .corrupted
+    }
+  }
+
+  private func copyRecords(
+    of snapshot: borrowing ReadTransaction, to path: String, _ shouldContinue: Progress
+  ) throws(LMDBError) -> UInt64 {
+    let (databases, names) = (environment.databases, environment.databaseNames)
+    let meta = environment.handle.meta
+    let file = try CompactFile(
+      at: path, databases: names.count, used: meta.pages * meta.pageSize)
+    var all = try snapshot.statistics(of: .main).records
+    for database in databases { all += try snapshot.statistics(of: database).records }
+    var done = 0
+    // LMDB creates the records that name the databases itself.
+    let nameKeys = names.map { Array($0.utf8) }
+    let named: [(Database, String?)] = zip(databases, names).map { ($0, $1) }
+    for (source, name) in [(.main, nil)] + named {
+      let target = try file.open(name)
+      var cursor = try snapshot.cursor(in: source)
+      while case let count = try file.append(
+        from: &cursor, to: target, leavingOut: name == nil ? nameKeys : []), count > 0
+      {
+        done += count
+        if !shouldContinue(done, all) { throw .stopped }
+      }
+    }
+    guard done == all else { throw .corrupted }
+    return try file.sync()
+  }
+}
+
+/// A new data file that is filled with the records of another one in key order, so that its pages are full.
+///
+/// No other process uses it until it is renamed: it is written without locks and synced when it is complete.
+@safe private struct CompactFile: ~Copyable {
+  /// A transaction keeps its pages in memory; the copy can be stopped between two transactions.
+  private static let bytesPerTransaction = 8 << 20
+
+  private let handle: OpaquePointer
+
+  /// - Parameter used: the used size of the other file in bytes.
+  init(at path: String, databases: Int, used: Int) throws(LMDBError) {
+    unsafe handle = try Self.open(path, databases: databases, used: used)
+  }
+
+  private static func open(
+    _ path: String, databases: Int, used: Int
+  ) throws(LMDBError) -> OpaquePointer {
+    var created: OpaquePointer?
+    try check(unsafe mdb_env_create(&created))
+    let handle = unsafe created!
+    do throws(LMDBError) {
+      try check(unsafe mdb_env_set_maxdbs(handle, UInt32(databases)))
+      // Enough for the records on pages that are no fuller than those of the other file; this takes only address space.
+      try check(unsafe mdb_env_set_mapsize(handle, used * 2 + 64 << 20))
+      let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC)
+      try check(unsafe mdb_env_open(handle, path, flags, 0o600))
+      return unsafe handle
+    } catch {
+      unsafe mdb_env_close(handle)
+      throw error
+    }
+  }
+
+  deinit { unsafe mdb_env_close(handle) }
+
+  /// Opens the main database, or creates the database `name`.
+  func open(_ name: String?) throws(LMDBError) -> Database {
+    var transaction: OpaquePointer?
+    let flags = name == nil ? UInt32(MDB_RDONLY) : 0
+    try check(unsafe mdb_txn_begin(handle, nil, flags, &transaction))
+    var database: MDB_dbi = 0
+    let creation = name == nil ? 0 : UInt32(MDB_CREATE)
+    let result = unsafe mdb_dbi_open(transaction, name, creation, &database)
+    if result != 0 {
+      unsafe mdb_txn_abort(transaction)
+      throw LMDBError(code: result)
+    }
+    try check(unsafe mdb_txn_commit(transaction))
+    return Database(handle: database)
+  }
+
+  /// Copies the next records of the cursor, as many as fit into one transaction.
+  ///
+  /// - Parameter skipped: keys that are not copied.
+  /// - Returns: the number of records read; 0 at the end.
+  func append(
+    from cursor: inout Cursor, to database: Database, leavingOut skipped: [[UInt8]]
+  ) throws(LMDBError) -> Int {
+    var begun: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
+    var room = Self.bytesPerTransaction
+    var count = 0
+    while room > 0, let record = try cursor.next() {
+      count += 1
+      if skipped.contains(where: { $0.span.elementsEqual(record.key) }) { continue }
+      // Keys out of order: the file being read is damaged.
+      guard try transaction.append(record.value, for: record.key, in: database) else {
+        throw .corrupted
+      }
+      room -= record.key.count + record.value.count
+    }
+    try transaction.commit()
+    return count
+  }
+
+  /// Syncs the file; returns the number of the newest commit.
+  func sync() throws(LMDBError) -> UInt64 {
+    try unsafe syncFile(of: handle)
+    var info = unsafe MDB_envinfo()
+    try check(unsafe mdb_env_info(handle, &info))
+    return unsafe UInt64(info.me_last_txnid)
+  }
+
+  /// Raises the commit numbers of a closed file to at least `number`. A number then still identifies one state of the
+  /// store, and later states have higher numbers than those of the file it was copied from.
+  ///
+  /// Even numbers stay in page 0 and odd ones in page 1.
+  static func renumber(
+    _ path: String, from newest: UInt64, to number: UInt64
+  ) throws(LMDBError) {
+    let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
+    let pageSize = Int(file.read(at: 0, count: MetaPage.size).u32(MetaPage.Offset.pageSize))
+    let shift = number > newest ? (number - newest + 1) / 2 * 2 : 0
+    for offset in [MetaPage.Offset.transaction, pageSize + MetaPage.Offset.transaction] {
+      let changed = file.read(at: offset, count: 8).u64(0) + shift
+      try file.write([UInt8](littleEndian: changed), at: offset)
+    }
+    let descriptor = file.number
+    try checkErrno { fsync(descriptor) }
+  }
+}

@@ -1,0 +1,174 @@
+import CLMDB
+import CLarderSystem
+import LarderSystem
+import Synchronization
+
+/// The files that an environment has open, and whether those at its path are still the same.
+package final class OpenFiles: Sendable {
+  let paths: StoreFiles
+  private let locks: StoreLocks
+  let identity: FileIdentity
+  let lockIdentity: FileIdentity
+  /// Nil if the process only reads or had no descriptor left.
+  private let directory: FileDescriptor?
+  private let stamp = DirectoryStamp()
+
+  init(_ paths: StoreFiles, locks: StoreLocks) throws(LMDBError) {
+    guard let data = FileStatus.of(paths.data) else { throw .replaced }
+    self.paths = paths
+    self.locks = locks
+    identity = FileIdentity(data)
+    // A reader without permission to write needs no lock.mdb.
+    lockIdentity = FileIdentity(FileStatus.of(paths.lock) ?? data)
+    directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
+  }
+
+  /// The open files must still be those at the path. The caller owns the writer lock.
+  ///
+  /// - Parameter handle: LMDB's.
+  /// - Returns: the size of the data file.
+  @discardableResult
+  func check(_ handle: OpaquePointer) throws(LMDBError) -> Int {
+    // LMDB's own descriptor, which it closes with the environment.
+    var descriptor: Int32 = -1
+    unsafe mdb_env_get_fd(handle, &descriptor)
+    guard let data = FileStatus.of(descriptor), data.st_nlink == 1,
+      stamp.check(directoryChange, at: .now, { isAtPath })
+    else { throw .replaced }
+    return Int(data.st_size)
+  }
+
+  private var isAtPath: Bool {
+    guard let data = FileStatus.of(paths.data), FileIdentity(data) == identity,
+      let lock = FileStatus.of(paths.lock), FileIdentity(lock) == lockIdentity
+    else { return false }
+    return !locks.areDeleted
+  }
+
+  /// Nil if the process had no descriptor left for the directory.
+  private var directoryChange: DirectoryStamp.Change? {
+    switch directory {
+    case .some(let directory): directory.status.map(DirectoryStamp.Change.init)
+    case .none: nil
+    }
+  }
+
+  /// Whether another data file is at the path.
+  var isDataReplaced: Bool {
+    FileStatus.of(paths.data).map { FileIdentity($0) != identity } ?? false
+  }
+
+  /// A change of the files by another program.
+  package enum Problem: Sendable, Equatable {
+    /// The directory, the data file, a lock file or the recovery file is not at its path any more.
+    case missing
+    /// Another file is at the path of the data file or lock.mdb.
+    case replaced
+    /// The directory or a file in it may not be written any more, for this reason.
+    case unwritable(LMDBError)
+  }
+
+  /// Looks at the files' paths; nil if they are as they were when the environment was opened.
+  func problem(needsWriting: Bool, recovery: RecoveryFile?) -> Problem? {
+    guard let data = FileStatus.of(paths.data) else { return Self.unreachable(.last) }
+    guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
+    // A reader that may not write can have opened a store without lock.mdb.
+    if lockIdentity != identity {
+      guard let lock = FileStatus.of(paths.lock) else { return Self.unreachable(.last) }
+      guard FileIdentity(lock) == lockIdentity else { return .replaced }
+    }
+    if locks.areDisplaced(in: paths.directory) || recovery?.isAt(paths.recovery) == false {
+      return .missing
+    }
+    guard needsWriting else { return nil }
+    for (path, mode) in [(paths.directory, W_OK | X_OK), (paths.data, W_OK), (paths.lock, W_OK)]
+    where unsafe larder_access(path, mode) != 0 {
+      // The files may have been moved since they were looked at.
+      return Self.unreachable(.last)
+    }
+    return nil
+  }
+
+  /// Why a path cannot be looked at or written.
+  private static func unreachable(_ reason: LMDBError) -> Problem {
+    [ENOENT, ENOTDIR].contains(reason.code) ? .missing : .unwritable(reason)
+  }
+}
+
+/// Tells a writer whether it must compare the open files with those at the environment's path.
+///
+/// The system changes the time of a directory's last change whenever one of its files is created, removed or renamed, and
+/// when the directory itself is. As long as that time is the one of the last comparison, the comparison still holds, and
+/// a write needs one system call in place of four. A directory above the environment may be renamed without a trace in
+/// it: each comparison holds for ``longestTrust`` at most.
+package final class DirectoryStamp: Sendable {
+  /// How long a comparison holds, in milliseconds.
+  package static let longestTrust: Int64 = 100
+  /// A directory that changed less than so many milliseconds ago can change again without another time: the clock of a
+  /// file system advances every 1 to 10 ms.
+  package static let clockStep: Int64 = 50
+
+  /// The time of a directory's last change, since 1970.
+  package struct Change: Equatable, Sendable {
+    package var seconds: Int64
+    package var nanoseconds: Int64
+
+    package init(seconds: Int64, nanoseconds: Int64) {
+      (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
+    }
+
+    init(_ directory: stat) {
+      #if canImport(Darwin)
+        let time = directory.st_ctimespec
+      #else
+        let time = directory.st_ctim
+      #endif
+      self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+    }
+
+    /// Whether a later change has another time. A file system without fractions of seconds gives no such certainty.
+    func isSettled(at wall: Int64) -> Bool {
+      nanoseconds != 0 && wall - (seconds &* 1000 &+ nanoseconds / 1_000_000) > clockStep
+    }
+  }
+
+  /// Milliseconds of the monotonic clock and since 1970.
+  package struct Times: Sendable {
+    package var monotonic: Int64
+    package var wall: Int64
+
+    package init(monotonic: Int64, wall: Int64) {
+      (self.monotonic, self.wall) = (monotonic, wall)
+    }
+
+    static var now: Times {
+      Times(
+        monotonic: SystemTime.coarseMonotonicMilliseconds, wall: SystemTime.coarseMilliseconds)
+    }
+  }
+
+  private let compared = Mutex<(change: Change, at: Int64)?>(nil)
+
+  package init() {}
+
+  /// Runs `compare` unless its last success still holds.
+  ///
+  /// - Parameter change: the directory's present one; nil if the system does not tell it.
+  /// - Returns: whether the files are those at the path.
+  package func check(
+    _ change: Change?, at now: Times, _ compare: () throws -> Bool
+  ) rethrows -> Bool {
+    try compared.withLock { compared in
+      if let change, let last = compared, last.change == change,
+        now.monotonic - last.at < Self.longestTrust
+      {
+        return true
+      }
+      compared = nil
+      guard try compare() else { return false }
+      // `change` was read before the comparison, so a change during it shows at the next write.
+      if let change, change.isSettled(at: now.wall) { compared = (change, now.monotonic) }
+      return true
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import CLMDB
+import CLarderSystem
+import LarderSystem
+
+/// Creates a data file under a temporary name and renames it, so that a kill or a power failure leaves either no store
+/// or a complete one. The caller holds `lock.opening` and is alone.
+struct Creation {
+  let files: StoreFiles
+  let options: EnvironmentOptions
+  let level: DurabilityLevel
+
+  func run(_ fill: Opening.Filling) throws(OpenError) {
+    do throws(LMDBError) {
+      try build(fill)
+      try prepareRecoveryFile()
+      try checkErrno { unsafe rename(files.newData, files.data) }
+      if level == .temporary { return }
+      try FileStatus.syncDirectory(files.directory)
+      try FileStatus.syncParent(of: files.directory)
+    } catch {
+      let cause = error.explained(writing: files.newData)
+      // If this fails, the next process that creates the store removes the file.
+      unsafe unlink(files.newData)
+      throw OpenError(.notCreated, path: files.directory, cause: cause)
+    }
+  }
+
+  /// Removes the file of a creation or compaction that was killed. The caller holds `lock.opening` and is alone.
+  static func removeUnfinished(_ files: StoreFiles) throws(OpenError) {
+    do throws(LMDBError) {
+      try FileStatus.remove(files.newData)
+    } catch {
+      throw OpenError(.system, path: files.newData, cause: error)
+    }
+  }
+
+  /// The recovery file of a new environment exists before its data file does.
+  private func prepareRecoveryFile() throws(LMDBError) {
+    guard level.hasRecoveryFile else {
+      if !files.hasData { try FileStatus.remove(files.recovery) }
+      return
+    }
+    // An environment that is being emptied keeps its record until it is empty.
+    if files.hasData { return }
+    let point = level == .checkpointed ? try MetaImage.newest(of: files.newData) : nil
+    try RecoveryFile.create(
+      files.recovery,
+      RecoveryRecord(level: level, boot: try options.currentBoot, recoveryPoint: point))
+    try FileStatus.syncDirectory(files.directory)
+  }
+
+  private func build(_ fill: Opening.Filling) throws(LMDBError) {
+    var created: OpaquePointer?
+    try check(unsafe mdb_env_create(&created))
+    let handle = unsafe created!
+    defer { unsafe mdb_env_close(handle) }
+    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
+    try check(unsafe mdb_env_set_mapsize(handle, 64 << 20))
+    // The finished file is synced.
+    let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC)
+    try check(unsafe mdb_env_open(handle, files.newData, flags, 0o600))
+    var databases: [Database] = []
+    try check(
+      unsafe Opening.openDatabases(handle, names: options.databases, create: true, &databases))
+    try unsafe write(fill, handle)
+    if level != .temporary { try unsafe syncFile(of: handle) }
+  }
+
+  private func write(_ fill: Opening.Filling, _ handle: OpaquePointer) throws(LMDBError) {
+    var begun: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
+    let (key, level) = (DurabilityLevel.record, [level.rawValue])
+    try transaction.put(level.span, for: key.span, in: .main)
+    try fill(&transaction)
+    try transaction.commit()
+  }
+}
+
+/// Changes the durability level of an environment. The caller holds `lock.opening` and `lock.write` and is alone.
+///
+/// Everything is synced first, and the recovery file asks for nothing, so wherever this is interrupted neither level
+/// finds anything to restore. The record in the data file decides.
+struct LevelChange {
+  let files: StoreFiles
+  let options: EnvironmentOptions
+  let level: DurabilityLevel
+
+  func run() throws(OpenError) {
+    do throws(LMDBError) {
+      var created: OpaquePointer?
+      try check(unsafe mdb_env_create(&created))
+      let handle = unsafe created!
+      defer { unsafe mdb_env_close(handle) }
+      try unsafe Opening.configure(handle, files: files, options: options)
+      try check(unsafe mdb_env_open(handle, files.data, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
+      var former = DurabilityLevel.durable
+      try check(unsafe DurabilityLevel.read(from: handle, &former))
+      if former == level { return }
+      try unsafe syncFile(of: handle)
+      if former.hasRecoveryFile || level.hasRecoveryFile {
+        try resetRecoveryRecord(
+          RecoveryRecord(level: level, boot: options.currentBoot, recoveryPoint: nil))
+      }
+      try unsafe record(level, in: handle)
+      if former.hasRecoveryFile, !level.hasRecoveryFile {
+        try FileStatus.remove(files.recovery)
+        try FileStatus.syncDirectory(files.directory)
+      }
+    } catch {
+      throw OpenError(.system, path: files.directory, cause: error)
+    }
+  }
+
+  private func resetRecoveryRecord(_ record: RecoveryRecord) throws(LMDBError) {
+    if FileStatus.of(files.recovery) != nil {
+      return try RecoveryFile(opening: files.recovery).write(record)
+    }
+    try RecoveryFile.create(files.recovery, record)
+    try FileStatus.syncDirectory(files.directory)
+  }
+
+  /// Writes the level's record in a transaction that is on the disk when this returns.
+  private func record(_ level: DurabilityLevel, in handle: OpaquePointer) throws(LMDBError) {
+    var begun: OpaquePointer?
+    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
+    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
+    var main: MDB_dbi = 0
+    try check(unsafe mdb_dbi_open(begun, nil, 0, &main))
+    let (key, value) = (DurabilityLevel.record, [level.rawValue])
+    try transaction.put(value.span, for: key.span, in: .main)
+    try transaction.commit()
+  }
+}

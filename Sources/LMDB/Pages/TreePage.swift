@@ -1,0 +1,164 @@
+import CLarderSystem
+
+/// A page of a tree whose header is proven: the page exists, is the one asked for and of the kind asked for, and its
+/// bounds lie within it.
+@safe struct TreePage {
+  let start: UnsafeRawPointer
+  /// Where the lowest record may begin.
+  let upper: Int
+  let count: Int
+
+  enum Flags {
+    static let branch: UInt64 = 0x01
+    static let leaf: UInt64 = 0x02
+    static let overflow: UInt64 = 0x04
+    static let meta: UInt64 = 0x08
+  }
+
+  /// Nil for a damaged page.
+  @inline(__always)
+  init?(_ page: UInt64, isLeaf: Bool, in table: PageTable) {
+    guard table.contains(page) else { return nil }
+    let start = unsafe table.address(of: page)
+    let word = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    let lower = Int(truncatingIfNeeded: word &>> 32 & 0xFFFF)
+    let upper = Int(truncatingIfNeeded: word &>> 48)
+    guard unsafe start.loadUnaligned(as: UInt64.self) == page,
+      word &>> 16 & 0xFFFF == (isLeaf ? Flags.leaf : Flags.branch),
+      // At least one record, with at least its header.
+      lower > PageTable.headerSize, lower <= upper,
+      upper &+ PageTable.nodeHeaderSize <= table.pageSize
+    else { return nil }
+    unsafe self.start = start
+    self.upper = upper
+    count = (lower &- PageTable.headerSize) &>> 1
+  }
+
+  /// Stands for a page before there is one; it has no record.
+  init(emptyIn table: PageTable) {
+    unsafe start = table.start
+    upper = 0
+    count = 0
+  }
+
+  /// A record's header and key, proven to lie within the page.
+  @safe struct Node {
+    let start: UnsafeRawPointer
+    let keyCount: Int
+
+    @inline(__always)
+    var key: UnsafeRawPointer { unsafe start + PageTable.nodeHeaderSize }
+
+    /// The key for comparisons.
+    @inline(__always)
+    var searched: SearchKey { unsafe SearchKey(key, count: keyCount, readable: 8) }
+
+    /// The page under a branch record.
+    @inline(__always)
+    var child: UInt64 {
+      unsafe start.loadUnaligned(as: UInt64.self) & 0xFFFF_FFFF_FFFF
+    }
+
+    @inline(__always)
+    var valueCount: Int {
+      Int(truncatingIfNeeded: unsafe start.loadUnaligned(as: UInt32.self))
+    }
+
+    @inline(__always)
+    var flags: UInt16 { unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self) }
+  }
+
+  /// Record `index`; nil if it does not lie within the page.
+  ///
+  /// - Precondition: `index` is at least 0 and less than `count`.
+  @inline(__always)
+  func node(_ index: Int, pageSize: Int) -> Node? {
+    let offset = Int(
+      unsafe start.loadUnaligned(
+        fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self))
+    guard offset >= upper, offset &+ PageTable.nodeHeaderSize <= pageSize else { return nil }
+    let node = unsafe start + offset
+    let keyCount = Int(unsafe node.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
+    guard offset &+ PageTable.nodeHeaderSize &+ keyCount <= pageSize else { return nil }
+    return unsafe Node(start: node, keyCount: keyCount)
+  }
+
+  /// Whether the keys lie from `low` on and before `high`; false for a record outside the page.
+  @inline(__always)
+  func lies(
+    from low: PageCheck.Key?, to high: PageCheck.Key?, isLeaf: Bool, numberKeys: Bool, pageSize: Int
+  ) -> Bool {
+    // The first record of a branch stands for every key before the second.
+    let first = isLeaf ? 0 : 1
+    guard first < count else { return true }
+    if let low {
+      guard let node = node(first, pageSize: pageSize),
+        unsafe !node.searched.isBefore(low.searched, numberKeys: numberKeys)
+      else { return false }
+    }
+    if let high {
+      guard let node = node(count &- 1, pageSize: pageSize),
+        unsafe node.searched.isBefore(high.searched, numberKeys: numberKeys)
+      else { return false }
+    }
+    return true
+  }
+
+  /// Starts fetching the first lines of 64 bytes of a record into the processor's cache, if the page has that record.
+  @inline(__always)
+  func prefetch(_ index: Int, lines: Int = 4) {
+    guard index < count else { return }
+    let offset = unsafe start.loadUnaligned(
+      fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self)
+    // The address may lie outside the map: the processor then fetches nothing.
+    for line in 0..<lines { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
+  }
+
+  /// The last record whose key is at most `key`, or the first record if all keys are greater; -1 if the page is damaged.
+  @inline(__always)
+  func lastNotAfter(_ key: SearchKey, pageSize: Int) -> Int {
+    var base = 0
+    var left = count
+    while left > 1 {
+      let half = left &>> 1
+      guard let node = node(base &+ half, pageSize: pageSize) else { return -1 }
+      base = unsafe key.isBefore(node.key, count: node.keyCount) ? base : base &+ half
+      left &-= half
+    }
+    return base
+  }
+
+  /// As ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or right behind it: one that was looked up a moment
+  /// ago, or the next one of those that are written or removed in order.
+  @inline(__always)
+  func lastNotAfter(_ key: SearchKey, from guess: Int, pageSize: Int) -> Int {
+    guard guess >= 0, guess < count, let node = node(guess, pageSize: pageSize),
+      unsafe !key.isBefore(node.key, count: node.keyCount)
+    else { return unsafe lastNotAfter(key, pageSize: pageSize) }
+    var index = guess
+    while index &+ 1 < count, index &- guess < 2 {
+      guard let next = self.node(index &+ 1, pageSize: pageSize) else { return -1 }
+      if unsafe key.isBefore(next.key, count: next.keyCount) { return index }
+      index &+= 1
+    }
+    return index &+ 1 == count ? index : unsafe lastNotAfter(key, pageSize: pageSize)
+  }
+
+  /// The index of a key in a page of the free list's tree; -1 if the page is damaged.
+  func lastNotAfter(number key: PageCheck.Key, pageSize: Int) -> Int {
+    let wanted = unsafe key.start.loadUnaligned(as: UInt64.self)
+    var found = 0
+    for index in 0..<count {
+      guard let node = node(index, pageSize: pageSize) else { return -1 }
+      if node.keyCount == 8, unsafe node.key.loadUnaligned(as: UInt64.self) <= wanted {
+        found = index
+      }
+    }
+    return found
+  }
+
+  var hasEvenBounds: Bool {
+    let lower = unsafe start.loadUnaligned(fromByteOffset: 12, as: UInt16.self)
+    return lower % 2 == 0 && upper % 2 == 0
+  }
+}

@@ -1,0 +1,199 @@
+import CLMDB
+import LarderSystem
+import Synchronization
+
+extension Environment {
+  /// Begins a snapshot: no lock, no allocation and no system call once the pool of reader slots is filled.
+  ///
+  /// The caller keeps the environment alive during the read.
+  @inline(__always)
+  package func beginRead() throws(LMDBError) -> ReadTransaction {
+    if !handle.isOpen { throw handle.phaseError }
+    if let slot = unsafe handle.readers.acquire() {
+      if let transaction = unsafe slot.pointee.transaction, unsafe mdb_txn_renew(transaction) == 0,
+        case let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)),
+        id <= handle.meta.lastTransaction,
+        unsafe snapshots.hasPages(slot, of: id)
+      {
+        return unsafe ReadTransaction(slot: slot, handle: transaction)
+      }
+      unsafe handle.readers.abandon(slot)
+    }
+    return try beginReadSlowly()
+  }
+
+  /// The number of the newest commit by any process; about 2 ns and no transaction. 0 after closing.
+  ///
+  /// A snapshot that begins after this call may be one commit older: until the writer publishes the commit, or until the
+  /// next write if the writer was killed at that point. The content of a snapshot belongs to ``ReadTransaction/id``.
+  package var lastTransaction: UInt64 {
+    @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
+  }
+
+  /// Begins a read when the fast path is not possible: a slot without a transaction, a file that has grown beyond the
+  /// map, a full reader table.
+  @inline(never)
+  private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
+    let deadline = ContinuousClock.now + handle.lockTimeout
+    var hasCleared = false
+    while true {
+      do throws(LMDBError) {
+        if let transaction = try beginReadOnce() { return transaction }
+        backOff()
+      } catch .readersFull where !hasCleared {
+        hasCleared = true
+        try readerTable.clearDead()
+      } catch .mapResized {
+        // A writer of this process may resize the map at the same time, so this tries again instead of waiting for it.
+        if try !mapSize.adopt(lockTimeout: .milliseconds(10)) {
+          if ContinuousClock.now > deadline { throw .mapHeld }
+          backOff()
+        }
+      } catch .panic {
+        handle.noteBroken()
+        throw .panic
+      }
+    }
+  }
+
+  /// Nil while the pool is closed to readers.
+  private func beginReadOnce() throws(LMDBError) -> ReadTransaction? {
+    if !handle.isOpen { throw handle.phaseError }
+    guard let slot = unsafe handle.readers.acquire() else { return nil }
+    do throws(LMDBError) {
+      // While the slot is held, no thread can close the environment.
+      if !handle.isOpen { throw handle.phaseError }
+      let transaction = try unsafe renew(slot)
+      try unsafe checkAge(of: transaction)
+      try unsafe snapshots.findPages(slot, transaction)
+      return unsafe ReadTransaction(slot: slot, handle: transaction)
+    } catch {
+      unsafe handle.readers.abandon(slot)
+      throw error
+    }
+  }
+
+  private func renew(_ slot: UnsafeMutablePointer<ReaderSlot>) throws(LMDBError) -> OpaquePointer {
+    if let transaction = unsafe slot.pointee.transaction {
+      try check(unsafe mdb_txn_renew(transaction))
+      return unsafe transaction
+    }
+    var transaction: OpaquePointer?
+    try handle.whileRegistering {
+      unsafe mdb_txn_begin(handle.pointer, nil, UInt32(MDB_RDONLY), &transaction)
+    }
+    unsafe slot.pointee.transaction = transaction
+    readerTable.scheduleSweep()
+    return unsafe transaction!
+  }
+
+  /// A snapshot newer than the file's newest commit shows the other meta page under a wrong number: another program
+  /// changed lock.mdb, and the pages of the snapshot may be overwritten at any time.
+  ///
+  /// An older snapshot is consistent: its commit is not acknowledged yet, or never will be because the writer was killed
+  /// between the commit and its publication. Renewing would give the same number again.
+  private func checkAge(of transaction: OpaquePointer) throws(LMDBError) {
+    if UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)) > handle.meta.lastTransaction {
+      throw .lockMismatch
+    }
+  }
+}
+
+extension Environment {
+  /// Runs `body` in the only write transaction and commits it; an error from `body` rolls it back.
+  ///
+  /// Waits for this process's other writers, then for those of other processes, at most for the environment's lock
+  /// timeout. The same thread may read meanwhile; a write there throws ``LMDBError/insideWrite``. After
+  /// ``LMDBError/mapFull`` the same write may succeed when repeated, because each write first adapts the map's size.
+  ///
+  /// - Parameter bound: a lock timeout for this write, which also applies to this process's other writers.
+  package func write<Result>(
+    waitingAtMost bound: Duration? = nil, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    if !handle.isOpen { throw handle.phaseError }
+    if handle.writer.isMine { throw LMDBError.insideWrite }
+    if let bound {
+      guard handle.writer.enter(lockTimeout: bound) else { throw LMDBError.busy }
+    } else {
+      handle.writer.enter()
+    }
+    defer { handle.writer.leave() }
+    let result = try writeLocked(lockTimeout: bound ?? handle.lockTimeout, body)
+    syncing.checkpoints?.makeWithoutTimer()
+    return result
+  }
+
+  /// The caller owns the writer lock.
+  private func writeLocked<Result>(
+    lockTimeout: Duration, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    if !handle.isOpen { throw handle.phaseError }
+    if writeGuard.damage != nil { throw LMDBError.damagedPage }
+    try mapSize.prepare()
+    try syncing.checkpoints?.keep(lockTimeout: lockTimeout)
+    try handle.locks.write.wait(lockTimeout: lockTimeout)
+    defer { handle.locks.write.release() }
+    let fileSize = try unsafe files.check(handle.pointer)
+    try mapSize.fit()
+    try syncing.scratch?.markDirty()
+    handle.readers.enterWriter()
+    defer { handle.readers.leaveWriter() }
+    do {
+      let result = try commitTransaction(fileSize: fileSize, body)
+      syncing.checkpoints?.noteCommit()
+      return result
+    } catch let error as LMDBError {
+      if error == .mapFull { mapSize.noteFull() }
+      if error == .panic { handle.noteBroken() }
+      throw error
+    }
+  }
+
+  private func commitTransaction<Result>(
+    fileSize: Int, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    var transaction = try beginWrite()
+    let (id, serial) = (transaction.id, transaction.serial)
+    try beginGuarding(id, fileSize: fileSize)
+    let result = try body(&transaction)
+    // A child that `body` forked also returns here and must not commit.
+    if isForked { throw LMDBError.forked }
+    // `body` may have caught the error.
+    if writeGuard.damage != nil { throw LMDBError.damagedPage }
+    do throws(LMDBError) {
+      try transaction.commit()
+    } catch {
+      throw error.explained(writing: handle.files.data)
+    }
+    // A transaction without changes makes no commit: another process may then make the one with this number.
+    if handle.meta.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
+    return result
+  }
+
+  private func beginWrite() throws(LMDBError) -> WriteTransaction {
+    // Only damage since the opening makes it so large.
+    guard handle.meta.lastTransaction <= Int64.max else { throw .damagedPage }
+    let expected = handle.meta.lastTransaction + 1
+    var transaction: OpaquePointer?
+    let code = unsafe mdb_txn_begin(handle.pointer, nil, 0, &transaction)
+    // The map was adapted to the file, which no other process makes larger now.
+    if code == MDB_MAP_RESIZED { throw .damagedPage }
+    try check(code)
+    let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
+    // No other process commits while this one holds `lock.write`. Any other number means that the lock file lost its
+    // contents or that a program writes without our locks. (If a writer was killed before it published its commit, LMDB
+    // notices its death and takes the number from the data file.)
+    if begun.id != expected { throw .lockMismatch }
+    return begun
+  }
+
+  /// Gives the guard the commit on which write `id` begins. No other write can begin or end meanwhile.
+  private func beginGuarding(_ id: UInt64, fileSize: Int) throws(LMDBError) {
+    guard let pages = try snapshots.pages(of: id - 1, fileSize: fileSize) else {
+      return try writeGuard.checking { () throws(PageDamage) in
+        throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
+      }
+    }
+    try writeGuard.checking { () throws(PageDamage) in try writeGuard.begin(pages) }
+  }
+}
