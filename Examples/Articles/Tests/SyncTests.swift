@@ -85,32 +85,6 @@ import Testing
     #expect(fixture.asked().bodies.count == 10 - first.kept)
   }
 
-  @Test func `two processes that sync at once fetch each article once`() async throws {
-    let readeck = FakeReadeck()
-    readeck.fill(20)
-    let program = try TestedProgram("larder-articles", store: "store")
-    try await LocalServer.run { server in
-      // The first bodies wait until both processes have the list.
-      server.become { request in
-        if request.bare.hasSuffix("/article") {
-          try await waitUntil {
-            server.received.count { $0.bare == "/api/bookmarks" } == 2
-          }
-        }
-        return readeck.answer(request)
-      }
-      let words = ["sync", "--server", server.base + "/api", "--token", FakeReadeck.token]
-      async let first = program.run(words)
-      async let second = program.run(words)
-      for outcome in try await [first, second] {
-        #expect(outcome.code == 0 && outcome.output.hasPrefix("20 of 20 articles"), "\(outcome)")
-      }
-      let bodies = server.received.map(\.bare).filter { $0.hasSuffix("/article") }
-      #expect(bodies.count == 20 && Set(bodies).count == 20)
-    }
-    try Store(at: program.store).finish()
-  }
-
   @Test func `a failed sync leaves the time of the last one`() async throws {
     fixture.readeck.fill(3)
     _ = try await fixture.sync()

@@ -48,27 +48,6 @@ import Testing
       #expect(
         frame.contains("09:35  in 1:0") && frame.hasSuffix("\u{1B}[J") || frame == frames.last)
     }
-    let piped = try await run("board", "8503651", "--live")
-    #expect(piped.code == 2 && piped.error.contains("--live needs a terminal"))
-    #expect(try await run("board", "8503651", "--live", "--json").code == 2)
-  }
-
-  @Test func `six boards at once make one request`() async throws {
-    let fake = FakeServices()
-    try await LocalServer.run { server in
-      server.become { request in
-        // Time for the others to ask too.
-        try await Task.sleep(for: .milliseconds(500))
-        return fake.answer(request.path)
-      }
-      let words = ["board", "8503651", "--now", "2025-07-12T08:30:00+0200", "--base", server.base]
-      try await withThrowingTaskGroup(of: Outcome.self) { group in
-        for _ in 1...6 { group.addTask { [program] in try await program.run(words) } }
-        for try await outcome in group { #expect(outcome.code == 0, "\(outcome)") }
-      }
-      #expect(server.received.count { $0.bare.hasSuffix("/stationboard") } == 1)
-    }
-    try Store(at: program.store).finish()
   }
 
   @Test func `a command waits for newer data and stores it`() async throws {
@@ -148,7 +127,6 @@ import Testing
     _ = try await run("publish")
     let widget = try await run("widget")
     #expect(widget.output.hasPrefix("09:35  102   Rapperswil SG (See)  from Z\u{FC}rich"))
-    #expect(try await run("favourites", "--rows", "99").code == 2)
   }
 
   /// A recording in which some requests fail.
@@ -239,20 +217,26 @@ import Testing
   }
 
   @Test func `errors have their codes`() async throws {
-    let station = try await run("board", "1")
-    #expect(station.code == 1 && station.error.contains("the station 1 is not in the timetable"))
-    let lake = try await run("lake", "loch-ness")
-    #expect(lake.code == 1 && lake.error.contains("one of zuerichsee, "))
-    for arguments in [
-      ["board"], ["board", "1", "--policy", "never"], ["board", "1", "--day", "2025-02-30"],
-      ["search"],
-      ["board", "1", "--now", "yesterday"],
-      ["lake", "x", "--lakes", "/none"], ["publish"], ["favourites"],
-    ] {
-      let outcome = try await program.run(arguments + ["--offline"])
-      #expect(outcome.code == 2 && outcome.output == "", "\(outcome)")
-    }
-    let widget = try await run("widget")
-    #expect(widget.code == 0 && widget.error == "no station is given, and none is saved\n")
+    #expect(
+      try await program.surprises(
+        """
+        board 1 --offline = 1                        | ! the station 1 is not in the timetable
+        lake loch-ness --offline = 1                 | ! one of zuerichsee,
+        board --offline = 2                          | ! ^Error:
+        board 1 --policy never --offline = 2         | ! ^Error:
+        board 1 --day 2025-02-30 --offline = 2       | ! ^Error:
+        board '' --offline = 2                       | ! invalid
+        search --offline = 2                         | ! ^Error:
+        search '' --offline = 2                      | ! ^Error: The value '' is invalid for '<name>'
+        way '' 8503651 --offline = 2                 | ! ^Error:
+        board 1 --now yesterday --offline = 2        | ! "yesterday" is not a time
+        lake x --lakes /none --offline = 2           | ! /none has no records of lakes
+        publish --offline = 2                        | ! no station is given
+        favourites --offline = 2                     | ! no station is given
+        favourites --rows 99 --offline = 2           | ! 99 rows are not possible
+        board 8503651 --live --offline = 2           | ! --live needs a terminal
+        board 8503651 --live --json --offline = 2    | ! no JSON
+        widget --offline                             | ! ^no station is given, and none is saved_
+        """) == [])
   }
 }

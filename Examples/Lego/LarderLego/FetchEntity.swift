@@ -25,9 +25,6 @@ struct FetchEntity: AsyncParsableCommand {
   @Flag(help: "Send a request even if the entity is stored.")
   var reload = false
 
-  @Flag(help: "Print a line of JSON for each entity, with its source.")
-  var json = false
-
   func run() async throws { try await run(kind.kind.type) }
 
   private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
@@ -47,20 +44,14 @@ struct FetchEntity: AsyncParsableCommand {
       }
       return (found, cache.realm)
     }
+    let store = options.place.store
     for (key, result) in found {
-      if json {
-        print(try JSONOutput.text(Shown(key, result)))
-      } else {
-        print(try JSONOutput.text(result.value, pretty: true))
-        Console.show("\(kind.kind.singular) \(key): \(result.words)")
-      }
+      if !store.json { print(try JSONOutput.text(result.value, pretty: true)) }
+      try store.show(Sourced(result, of: key), ["\(kind.kind.singular) \(key): \(result.words)"])
     }
-    guard !json, let key = keys.first?.larderWord else { return }
-    let name = realm.name(kind.kind.namespace)
-    print(
-      "\n"
-        + options.place.closing(
-          "get @\(name) \(key)", "info @\(name) \(key)", "keys @\(name) --limit 5",
-          "stats @\(name)"))
+    guard !store.json, let key = keys.first?.larderWord else { return }
+    let name = "@" + realm.name(kind.kind.namespace)
+    let looks = ["get \(name) \(key)", "info \(name) \(key)", "keys \(name) --limit 5"]
+    print("\n" + store.closing(looks + ["stats \(name)"]))
   }
 }

@@ -83,19 +83,3 @@ struct ServiceOptions: ParsableArguments {
     return result
   }
 }
-
-/// A result with its source, as it is printed with `--json`.
-struct Shown<Value: Encodable & Sendable>: Encodable {
-  var key: String
-  var source: String
-  /// In seconds.
-  var age: Double
-  var error: String?
-  var value: Value
-
-  init(_ key: String, _ result: CacheResult<Value>) {
-    (self.key, source, value) = (key, result.source.rawValue, result.value)
-    age = result.age / .seconds(1)
-    error = result.error.map { "\($0)" }
-  }
-}

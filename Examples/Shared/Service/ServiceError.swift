@@ -40,9 +40,13 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the service knows the request and refuses it; then stored data is no substitute.
+  /// Whether the service knows the request and refuses it; then stored data is no substitute. 408 is no refusal.
   public var isRefusal: Bool {
-    if case .refused(let status, _) = self { (400..<500).contains(status) } else { false }
+    if case .refused(let status, _) = self {
+      (400..<500).contains(status) && status != 408
+    } else {
+      false
+    }
   }
 
   public var description: String {
@@ -136,15 +140,16 @@ extension Error {
 }
 
 extension Duration {
-  /// In the largest unit that fits: `5 minutes`, `1 hour`, `40 ms`.
+  /// To the nearest unit, the largest of which there are two or exactly one: `6 minutes`, `90 seconds`, `1 hour`, `40 ms`.
   public var words: String {
     // Services may name any number.
     let milliseconds = Int64(min(max(self / .milliseconds(1), -1e15), 1e15))
-    for (unit, name) in [
+    let units: [(Int64, String)] = [
       (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"),
     ]
-    where milliseconds >= unit {
-      let count = milliseconds / Int64(unit)
+    for (unit, name) in units
+    where milliseconds >= 2 * unit || milliseconds == unit {
+      let count = (milliseconds + unit / 2) / unit
       return "\(count) \(name)\(count == 1 ? "" : "s")"
     }
     return "\(milliseconds) ms"
