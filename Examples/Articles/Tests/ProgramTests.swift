@@ -48,29 +48,17 @@ import Testing
   }
 
   @Test func `everything as JSON`() async throws {
-    struct Report: Decodable {
-      var outcome: SyncResult.Outcome
-      var result: SyncResult
-      var usage: ArticleUsage
-    }
-    struct Line: Decodable {
-      var id: String
-      var isKept: Bool
-      var images: Int?
-    }
-    let settings = try await program.answer(
-      OfflineSettings.self, "settings", "--articles", "30", "--images")
-    #expect(settings == OfflineSettings(articles: 30, keepsImages: true))
-    let report = try await program.answer(Report.self, "sync", "--offline")
-    #expect(report.outcome == .done && report.result.images == 5 && report.usage.articles == 6)
-    let lines = try await program.answer([Line].self, "list")
-    #expect(lines.map(\.images) == [2, 0, 2, 3, 0, 0] && lines.allSatisfy(\.isKept))
-    #expect(try await program.answer(OfflineSettings.self, "settings") == settings)
-    _ = try await program.answer(OfflineSettings.self, "settings", "--no-images")
-    #expect(try await program.answer(ArticleUsage.self, "status").imageBytes == 0)
-    let left = try await program.answer(ArticleUsage.self, "sign-out")
-    #expect(left.articles == 6 && left.images == 0 && left.lastSync != nil)
-    #expect(try await program.answer(ArticleUsage.self, "status").articles == 0)
+    #expect(
+      try await program.surprises(
+        """
+        settings --articles 30 --images --json | {"articles":30,"imageMegabytes":200,"isOn":true,"keepsImages":true}
+        sync --offline --json                  | "outcome":"done" | "images":5 | "articles":6
+        list --json                            | "images":3,"isEdited":false,"isKept":true
+        settings --no-images --json            | "keepsImages":false
+        status --json                          | "imageBytes":0
+        sign-out --json                        | "articles":6 | "lastSync":
+        status --json                          | "articles":0
+        """) == [])
   }
 
   @Test func `an opened article has its images when the program ends`() async throws {
@@ -113,19 +101,22 @@ import Testing
     readeck.fill(2)
     try await LocalServer.run { server in
       server.become { readeck.answer($0) }
-      let account = ["--server", server.base + "/api", "--token", FakeReadeck.token]
-      #expect(try await program.run(["sync"] + account).code == 0)
-      #expect(
-        try await program.run(["list", "--label", "ferries"] + account).output.contains(
-          "2 articles"))
-      #expect(
-        try await program.run(["list", "--label", "hats"] + account).output == "0 articles\n")
+      let account = "--server \(server.base)/api --token \(FakeReadeck.token)"
+      let surprises = try await program.surprises(
+        """
+        sync \(account)                 | 2 of 2 articles
+        list --label ferries \(account) | 2 articles
+        list --label hats \(account)    | ^0 articles_
+        """)
       readeck.change(FakeReadeck.id(0)) { ($0.html, $0.entityTag) = ("new", "2") }
-      for (flags, html) in [([], "<section>0 </section>"), (["--refetch"], "new"), ([], "new")] {
-        let shown = try await program.run(["show", FakeReadeck.id(0)] + flags + account)
-        #expect(shown.output == html + "\n", "\(shown)")
-      }
+      let show = "show \(FakeReadeck.id(0)) \(account)"
+      let shown = try await program.surprises(
+        """
+        \(show)                         | ^<section>0 </section>_
+        \(show) --refetch               | ^new_
+        \(show)                         | ^new_
+        """)
+      #expect(surprises + shown == [])
     }
   }
-
 }

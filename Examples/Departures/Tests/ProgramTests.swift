@@ -94,39 +94,74 @@ import Testing
     #expect(words.code == 0 && words.error == "", "\(words)")
     let answers = try await program.lastAnswers(of: words)
     #expect(answers.count >= 2 && !answers.contains(""), "\(words)")
-    guard ["lake", "search", "way", "widget"].contains(command[0]) else { return }
     let json = try await program.run(command + ["--offline", "--json"])
     #expect(json.code == 0 && json.error == "")
     _ = try JSONDecoder().decode(JSON.self, from: Data(json.output.utf8))
   }
 
-  @Test func `lake, way and search print source and age`() async throws {
-    for (command, service, store) in [
-      (["lake", "thunersee"], "C, clear sky (from the service)", "(from the store, "),
-      (["way", "8503651", "8503669"], " way, from the service", " way, from the store, "),
-      (["search", "Thal"], " stations, from the service", " stations, from the store, "),
-    ] {
-      #expect(try await program.run(command + ["--offline"]).output.contains(service))
-      #expect(try await program.run(command + ["--offline"]).output.contains(store))
-      let later = ["--no-network", "--now", "2025-07-12T08:50:00+0200"]
-      let stale = try await program.run(command + later + ["--json"])
-      #expect(stale.code == 0 && stale.output.contains("\"age\":1"), "\(stale)")
-    }
-    // The ways of 08:30 are five minutes fresh, and shown after that without a network.
-    let way = try await program.run([
-      "way", "8503651", "8503669", "--no-network", "--now", "2025-07-12T08:50:00+0200",
-    ])
-    #expect(way.output.contains(", stale: the service cannot be reached: there is no network"))
-    let json = try await json("lake", "thunersee")
-    #expect(json["temperature"]?["value"]?["origin"]?.text == "simulation")
-    #expect(json["weather"]?["isStale"]?.isTrue == false)
+  @Test func `commands print source and age, and the widget obeys its settings`() async throws {
+    #expect(
+      try await program.surprises(
+        """
+        lake thunersee --offline                  | C, clear sky (from the service)
+        lake thunersee --offline                  | C, clear sky (from the store,
+        lake thunersee --offline --json           | "origin":"simulation" | "isStale":false
+        way 8503651 8503669 --offline             | way, from the service
+        way 8503651 8503669 --offline             | way, from the store,
+        search Thal --offline                     | stations, from the service
+        search Thal --offline                     | stations, from the store,
+        lake thunersee --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
+        search Thal --no-network --now 2025-07-12T08:50:00+0200 --json    | "age":1
+        way 8503651 8503669 --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
+        way 8503651 8503669 --no-network --now 2025-07-12T08:50:00+0200   | , stale: the service cannot be reached: there is no network
+        favourites 8503651 --rows 1 --no-ships --offline | 1 loaded
+        favourites --offline --json               | {"failed":0,"fresh":1,"loaded":0}
+        publish --offline                         | 7 departures for the widget
+        widget --offline                          | ^09:35  102   Rapperswil SG (See)  from Z\u{FC}rich
+        usage --offline                           | _boat.boards | of 100,000,000 bytes; memory: | of 50,000,000 bytes_
+        board zuerichsee --offline                | B\u{FC}rkliplatz | ! ^8503681, 8503677, | ! : not in the timetable_
+        board zuerichsee --now 2025-07-12T09:00:00+0200 --no-network = 4 | B\u{FC}rkliplatz | ! , 8503653: the service cannot be reached: there is no network
+        board thunersee --no-network = 4          | ! cannot be reached
+        """) == [])
   }
 
-  @Test func `settings of the widget`() async throws {
-    _ = try await run("favourites", "8503651", "--rows", "1", "--no-ships")
-    _ = try await run("publish")
-    let widget = try await run("widget")
-    #expect(widget.output.hasPrefix("09:35  102   Rapperswil SG (See)  from Z\u{FC}rich"))
+  @Test func `a tile of the map is saved and stored`() async throws {
+    let file = folder.url.path + "/tile.png"
+    let fake = FakeServices()
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let surprises = try await program.surprises(
+        """
+        tile 12 2145 1435 --output \(file) --offline = 1          | ! answered 404
+        tile 12 2145 1435 --output \(file) --base \(server.base) | ^20000 bytes, from the service_
+        tile 12 2145 1435 --output \(file) --no-network           | ^20000 bytes, from the store,
+        """)
+      #expect(surprises == [])
+    }
+    #expect(try Data(contentsOf: URL(filePath: file)) == Data(repeating: 7, count: 20_000))
+  }
+
+  @Test func `a station is found by its name, which breaks no row`() async throws {
+    let fake = FakeServices()
+    try await LocalServer.run { server in
+      server.become { request in
+        guard request.bare == "/v1/locations" else { return fake.answer(request.path) }
+        let stations = #"""
+          {"stations": [{"id": null, "name": "Thalwil, Weg 1"}, {"id": "1", "name": "Thalwil\n\u001b[2J"},
+            {"id": "2", "name": "Thalwil (See)"}]}
+          """#
+        return .init(
+          200, text: request.parameter("query") == "Bern" ? "{\"stations\": []}" : stations)
+      }
+      let surprises = try await program.surprises(
+        """
+        board 'thalwil (see)' --base \(server.base)  | Landing 2 (See)
+        board Thalwi --base \(server.base)           | Landing 1 (See)
+        search Thalwi --base \(server.base)          | _1        Thalwil \u{FFFD}[2J_2
+        board Bern --base \(server.base) = 1         | ! ^error: there is no station Bern_
+        """)
+      #expect(surprises == [])
+    }
   }
 
   /// A recording in which some requests fail.
@@ -176,26 +211,24 @@ import Testing
   }
 
   @Test func `without ship names there are boards all the same, with the reason`() async throws {
-    let stored = try await run("board", "8503669", "--day", "2025-07-13")
-    #expect(stored.code == 0)
-    let broken = ["--recording", try recording(failing: ["/boats/*": 503])]
-    for (policy, isAsked) in [("cacheOnly", false), ("cacheElseLoad", false), ("revalidate", true)]
-    {
-      let board = try await program.run(
-        ["board", "8503669", "--day", "2025-07-13", "--policy", policy, "--offline"] + broken)
-      #expect(board.code == 0 && board.error.hasPrefix("names of ships") == isAsked, "\(policy)")
-    }
+    let broken = "--offline --recording '\(try recording(failing: ["/boats/*": 503]))'"
     let other = try TestedProgram("larder-departures", store: "other")
-    let board = try await other.run(["board", "8503651", "--offline"] + broken)
-    #expect(board.code == 0 && board.output.contains("08:05     BAT 101   Rapperswil SG (See)"))
-    #expect(!board.output.contains("(Limmat)"))
-    #expect(board.error == "names of ships: the service answered 503: no reason given\n")
-    let lake = try await other.run(["lake", "thunersee", "--offline"] + broken)
-    #expect(lake.code == 0 && lake.output.contains("water  18.7 C, by a simulation"))
-    #expect(lake.error == "level: the service answered 503: no reason given\n")
-    let publish = try await other.run(["publish", "1", "8503651", "--offline"] + broken)
-    #expect(publish.code == 4 && publish.output.contains("8503651: 7 departures"))
-    #expect(publish.error.hasSuffix("1: the station 1 is not in the timetable\n"))
+    let reason = "the service answered 503: no reason given"
+    let day = "board 8503669 --day 2025-07-13"
+    let stored = try await program.surprises(
+      """
+      \(day) --offline
+      \(day) --policy cacheOnly \(broken)
+      \(day) --policy cacheElseLoad \(broken)
+      \(day) --policy revalidate \(broken) | ! ^names of ships
+      """)
+    let fetched = try await other.surprises(
+      """
+      board 8503651 \(broken)     | 08:05     BAT 101   Rapperswil SG (See)  platform 1AB_ | ! ^names of ships: \(reason)_
+      lake thunersee \(broken)    | water  18.7 C, by a simulation | ! ^level: \(reason)_
+      publish 1 8503651 \(broken) = 4 | 8503651: 7 departures | ! 1: the station 1 is not in the timetable_
+      """)
+    #expect(stored + fetched == [])
   }
 
   @Test func `a lake without any data is an error, one from a file is known`() async throws {

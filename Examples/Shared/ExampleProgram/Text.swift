@@ -90,13 +90,7 @@ extension String {
   private func quoted(plain: String) -> String {
     let isPlain =
       !isEmpty && !hasPrefix("-")
-      && utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: plain.utf8.contains(byte)
-        }
-      }
+      && utf8.allSatisfy { $0.isAlphanumeric || plain.utf8.contains($0) }
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
   }
 }

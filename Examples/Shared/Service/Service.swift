@@ -156,6 +156,11 @@ public struct Service: Sendable {
   }
 }
 
+/// Calls `body`, which stores something that can be done without; nil if the store has no room for it.
+public func ifRoom<Result>(_ body: () throws -> Result) throws -> Result? {
+  do { return try body() } catch let error as LarderError where error.code == .full { return nil }
+}
+
 /// Separates the answers for one user of one service from all others.
 ///
 /// Each realm has its own namespaces, so a user never sees what another user fetched, nor one service's answers under

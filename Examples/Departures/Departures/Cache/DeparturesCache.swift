@@ -75,13 +75,6 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// Stores what an answer has beside the requested value. Without room only that value is returned.
-  func keepBeside(_ body: (inout WriteBatch) throws -> Void) throws {
-    do {
-      try store.write(body)
-    } catch let error as LarderError where error.code == .full {}
-  }
-
   /// A lookup of a value that always exists.
   func value<Value: Sendable>(
     _ key: String, in cache: Cache<Value>, _ options: LoadOptions,

@@ -62,7 +62,7 @@ public struct Platform: Codable, Hashable, Sendable, CustomStringConvertible {
 struct StationBody: Decodable {
   @Lenient var id: String?
   @Lenient var name: String?
-  @IfReadable var coordinate: CoordinateBody?
+  @Lenient var coordinate: CoordinateBody?
   @Lenient var icon: String?
 
   /// Nil without name and number.

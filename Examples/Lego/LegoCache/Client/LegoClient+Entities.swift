@@ -120,16 +120,6 @@ extension LegoClient {
   }
 }
 
-extension CachedValue {
-  /// The conditions of a request that validates the value; empty without validators.
-  fileprivate var conditions: HTTPFields {
-    var fields = HTTPFields()
-    if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
-    if let lastModified { fields[.ifModifiedSince] = String(decoding: lastModified, as: UTF8.self) }
-    return fields
-  }
-}
-
 extension EntityKind {
   /// The path of one entity; throws for a key that no path can have.
   fileprivate func address(of key: String) throws(LarderError) -> String {
