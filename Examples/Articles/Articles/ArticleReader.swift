@@ -24,7 +24,7 @@ public final class ArticleReader: Sendable {
   public init(
     in store: Store, at readeck: Readeck, report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
-    storage = ArticleStore(in: store, realm: readeck.realm)
+    storage = ArticleStore(store: store, realm: readeck.realm)
     self.readeck = readeck
     self.report = report
   }

@@ -51,17 +51,15 @@ import Testing
   }
 
   @Test func `a command waits for newer data and stores it`() async throws {
-    func source(at now: String) async throws -> String? {
-      let outcome = try await run("board", "8503651", "--day", "2025-07-12", "--now", now)
-      return outcome.output.split(separator: "\n").first?.split(separator: ": ").last.map(
-        String.init)
-    }
-    #expect(try await source(at: "2025-07-12T03:00:00+0200") == "from the service")
-    let stored = try await source(at: "2025-07-12T03:30:00+0200")
-    #expect(stored?.hasPrefix("from the store, ") == true)
-    #expect(try await source(at: "2025-07-12T05:00:00+0200") == "from the service")
-    let again = try await source(at: "2025-07-12T05:30:00+0200")
-    #expect(again?.hasPrefix("from the store, ") == true)
+    let day = "board 8503651 --offline --day 2025-07-12 --now 2025-07-12T"
+    let surprises = try await program.surprises(
+      """
+      \(day)03:00:00+0200 | : from the service_
+      \(day)03:30:00+0200 | : from the store,
+      \(day)05:00:00+0200 | : from the service_
+      \(day)05:30:00+0200 | : from the store,
+      """)
+    #expect(surprises == [])
   }
 
   @Test func `the sample has the difficulties of real bodies`() async throws {
@@ -183,31 +181,27 @@ import Testing
   func `a refused board is exit code 5, also where a stored one is shown`(status: Int) async throws
   {
     #expect(try await run("board", "8503651").code == 0)
-    let failing = [
-      "--recording", try recording(failing: ["/v1/*": status]), "--policy", "revalidate",
-    ]
-    for form in [[], ["--json"]] {
-      let board = try await program.run(["board", "8503651", "--offline"] + failing + form)
-      #expect(board.code == 5 && board.output.contains("Rapperswil SG (See)"), "\(board)")
-      #expect(board.output.contains("stale") && board.output.contains("answered \(status)"))
-      #expect(board.error == "error: the service answered \(status): no reason given\n")
-    }
+    let board = "board 8503651 --offline --policy revalidate --recording "
+    let failing = board + "'\(try recording(failing: ["/v1/*": status]))'"
+    let (reason, end) = ("answered \(status)", "error: the service answered \(status): no reason")
+    let surprises = try await program.surprises(
+      """
+      \(failing) = 5        | Rapperswil SG (See) | stale | \(reason) | ! ^\(end)
+      \(failing) --json = 5 | Rapperswil SG (See) | stale | \(reason) | ! ^\(end)
+      """)
+    #expect(surprises == [])
   }
 
   @Test func `a refused key of the weather is named, and no other part needs it`() async throws {
-    let failing = ["--offline", "--recording", try recording(failing: ["/weather/*": 401])]
-    let lake = try await program.run(["lake", "thunersee"] + failing)
-    #expect(lake.code == 0 && lake.output.contains("water  18.7 C"))
-    #expect(lake.error.hasPrefix("weather: the service answered 401"), "\(lake)")
-    #expect(lake.error.hasSuffix("hint: give a valid credential: --weather-key\n"), "\(lake)")
-    let all = [
-      "--offline", "--recording",
-      try recording(failing: ["/weather/*": 403, "/boats/*": 503, "/simulations/*": 503]),
-    ]
-    let other = try TestedProgram("larder-departures", store: "other")
-    let none = try await other.run(["lake", "thunersee"] + all)
-    #expect(
-      none.code == 5 && none.error.hasSuffix("hint: give a valid credential: --weather-key\n"))
+    let lake = "lake thunersee --offline --recording '\(folder.url.path)'"
+    let hint = "hint: give a valid credential: --weather-key_"
+    _ = try recording(failing: ["/weather/*": 401])
+    let one = try await program.surprises(
+      "\(lake) | water  18.7 C | ! ^weather: the service answered 401 | ! \(hint)")
+    _ = try recording(failing: ["/weather/*": 403, "/boats/*": 503, "/simulations/*": 503])
+    let all = try await TestedProgram("larder-departures", store: "other").surprises(
+      "\(lake) = 5 | ! \(hint)")
+    #expect(one + all == [])
   }
 
   @Test func `without ship names there are boards all the same, with the reason`() async throws {
@@ -232,21 +226,19 @@ import Testing
   }
 
   @Test func `a lake without any data is an error, one from a file is known`() async throws {
-    let broken = try recording(failing: ["/boats/*": 503, "/weather/*": 503, "/simulations/*": 500])
-    let lake = try await run("lake", "thunersee", "--recording", broken)
-    #expect(lake.code == 4 && lake.output == "")
-    #expect(lake.error.contains("weather: the service answered 503"))
-    #expect(lake.error.contains("error: there is no data about Thunersee"))
-    let file = try folder.write(
-      "more.json",
-      Array(
-        #"""
-        [{"id": "sarnersee", "name": "Sarnersee", "place": {"latitude": 46.87, "longitude": 8.21},
-          "simulation": "sarnen", "stations": []}]
-        """#.utf8))
-    let other = try await run("lake", "sarnersee", "--lakes", file)
-    #expect(other.code == 0 && other.output.contains("water  18.7 C"))
-    #expect(try await run("board", "sarnersee", "--lakes", file).code == 1)
+    _ = try recording(failing: ["/boats/*": 503, "/weather/*": 503, "/simulations/*": 500])
+    let record = #"""
+      [{"id": "sarnersee", "name": "Sarnersee", "place": {"latitude": 46.87, "longitude": 8.21},
+        "simulation": "sarnen", "stations": []}]
+      """#
+    let file = try folder.write("more.json", Array(record.utf8))
+    let surprises = try await program.surprises(
+      """
+      lake thunersee --offline --recording '\(folder.url.path)' = 4 | ! weather: the service answered 503 | ! error: there is no data about Thunersee
+      lake sarnersee --offline --lakes '\(file)'                    | water  18.7 C
+      board sarnersee --offline --lakes '\(file)' = 1               | ! has no stations
+      """)
+    #expect(surprises == [])
   }
 
   @Test func `errors have their codes`() async throws {

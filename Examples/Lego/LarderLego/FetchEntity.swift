@@ -13,8 +13,8 @@ struct FetchEntity: AsyncParsableCommand {
       looks like an option: put -- before it.
       """)
 
-  @Argument(help: "One of \(KindName.list); the singular will do.")
-  var kind: KindName
+  @Argument(help: "One of \(EntityKind.list); the singular will do.")
+  var kind: EntityKind
 
   @Argument(
     help: "Numbers as the maker writes them: 3001, 10294-1, fig-000018; of a partcolor 3001/4.")
@@ -25,7 +25,7 @@ struct FetchEntity: AsyncParsableCommand {
   @Flag(help: "Send a request even if the entity is stored.")
   var reload = false
 
-  func run() async throws { try await run(kind.kind.type) }
+  func run() async throws { try await run(kind.type) }
 
   private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
     let progress = keys.count > 1 ? ProgressLine.atTerminal : nil
@@ -33,11 +33,11 @@ struct FetchEntity: AsyncParsableCommand {
       defer { progress?.clear() }
       var found: [(key: String, result: CacheResult<Entity>)] = []
       for key in keys {
-        progress?.advance(kind.kind.word, done: found.count, of: keys.count)
+        progress?.advance(kind.word, done: found.count, of: keys.count)
         guard let result = try await client.entity(type, key, policy: reload ? .reload : .standard)
         else {
           throw Failure(
-            .noSuchKey, "there is no \(kind.kind.singular) \(key)",
+            .noSuchKey, "there is no \(kind.singular) \(key)",
             hint: options.place.recording.offline ? "the recording has only a few entities" : nil)
         }
         found.append((key, result))
@@ -47,10 +47,10 @@ struct FetchEntity: AsyncParsableCommand {
     let store = options.place.store
     for (key, result) in found {
       if !store.json { print(try JSONOutput.text(result.value, pretty: true)) }
-      try store.show(Sourced(result, of: key), ["\(kind.kind.singular) \(key): \(result.words)"])
+      try store.show(Sourced(result, of: key), ["\(kind.singular) \(key): \(result.words)"])
     }
     guard !store.json, let key = keys.first?.larderWord else { return }
-    let name = "@" + realm.name(kind.kind.namespace)
+    let name = "@" + realm.name(kind.namespace)
     let looks = ["get \(name) \(key)", "info \(name) \(key)", "keys \(name) --limit 5"]
     print("\n" + store.closing(looks + ["stats \(name)"]))
   }

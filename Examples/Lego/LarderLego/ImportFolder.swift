@@ -48,8 +48,8 @@ struct RefreshLists: AsyncParsableCommand {
       categories, parts and sets (with the minifigs). Programs that refresh a kind at once share one pass over its list.
       """)
 
-  @Argument(help: "Which: \(KindName.list).")
-  var kinds: [KindName]
+  @Argument(help: "Which: \(EntityKind.list).")
+  var kinds: [EntityKind]
 
   @OptionGroup var options: ServiceOptions
 
@@ -65,7 +65,7 @@ struct RefreshLists: AsyncParsableCommand {
   func run() async throws {
     let summary = try await options.open { client, cache in
       try await ImportSummary(in: cache, from: "the service") { advance in
-        try await client.refresh(kinds.map(\.kind), pageSize: pageSize, progress: advance)
+        try await client.refresh(kinds, pageSize: pageSize, progress: advance)
       }
     }
     try summary.finish(options.place.store)

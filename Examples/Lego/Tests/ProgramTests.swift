@@ -68,38 +68,37 @@ import Testing
   @Test func `a key has a realm of its own, which uses imported entities`() async throws {
     try await FakeRebrickable.run { fake in
       fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
-      _ = try await program.run("import", Folders.sample)
-      let fetch = ["fetch", "--base", fake.base, "--key", "secret", "color"]
-      let imported = try await program.run(fetch + ["4"])
-      #expect(imported.output.contains("\"Red\"") && fake.server.count == 0)
-      let mine = try await program.run(fetch + ["4", "--reload"])
-      #expect(mine.code == 0 && mine.output.contains("Mine"))
-      let first = try #require(mine.suggestions.first)
+      let mine = "--base \(fake.base) --key secret"
+      let imported = try await program.surprises(
+        """
+        import \(Folders.sample)   | 451 entities in
+        fetch color 4 \(mine)      | "Red"
+        """)
+      #expect(fake.server.count == 0)
+      let reloaded = try await program.run(
+        ["fetch", "color", "4", "--reload"] + mine.split(separator: " ").map(String.init))
+      let first = try #require(reloaded.suggestions.first)
       #expect(first.contains("get @lego.colors.") && !first.contains("secret"))
       #expect(try await Outcome(line: first).output.contains("Mine"))
-      #expect(try await program.run(fetch + ["4", "--no-network"]).output.contains("Mine"))
-      let open = try await program.run("fetch", "color", "4", "--no-network")
-      #expect(open.output.contains("\"Red\""))
       fake.refuse(403, #"{"detail": "Invalid credentials"}"#)
-      let refused = try await program.run(fetch + ["5555"])
-      #expect(refused.code == 5)
-      #expect(
-        refused.error
-          == "error: the service answered 403: Invalid credentials\nhint: give a valid credential: --key or REBRICKABLE_KEY\n"
-      )
+      let refused = try await program.surprises(
+        """
+        fetch color 5555 \(mine) = 5         | ! ^error: the service answered 403: Invalid credentials_hint: give a valid credential: --key or
+        fetch color 4 \(mine) --no-network   | "Mine"
+        fetch color 4 --no-network           | "Red"
+        """)
+      #expect(imported + refused == [])
     }
   }
 
   // MARK: refresh
 
   @Test func `refresh reads lists page by page and prints a table`() async throws {
-    let first = try await program.run("refresh", "colors", "themes", "elements", "--offline")
-    #expect(first.code == 0 && first.error == "")
-    let lines = first.output.split(separator: "\n").map {
-      $0.split(separator: " ").map(String.init)
-    }
-    #expect(lines[1] == ["colors", "6", "0", "0", "0", "0"])
-    #expect(first.output.contains("elements left alone: the service does not have them in full"))
+    let first = try await program.surprises(
+      """
+      refresh colors themes elements --offline | _colors      6        0 | elements left alone: the service does not have them in full
+      """)
+    #expect(first == [])
     let again = try await program.answer(
       Summary.self, "refresh", "colors", "themes", "elements", "--offline")
     #expect(again.report.tallies.mapValues(\.unchanged) == [.colors: 6, .themes: 5])

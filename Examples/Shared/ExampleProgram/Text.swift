@@ -1,4 +1,3 @@
-// FoundationEssentials has no FileHandle.
 import Foundation
 public import Larder
 import Service

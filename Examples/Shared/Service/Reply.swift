@@ -1,12 +1,7 @@
+public import Foundation
 public import HTTPTypes
 public import Larder
 import LarderHTTP
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension CachedValue {
   /// The conditions of a request that validates the value, with its validators byte for byte; empty without them.

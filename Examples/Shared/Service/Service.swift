@@ -1,12 +1,7 @@
+public import Foundation
 public import HTTPTypes
 public import Larder
 public import LarderHTTP
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A web service as an adapter uses it: a base address, the fields of every request, a transport or an HTTP cache, and the
 /// waits that the service asks for.

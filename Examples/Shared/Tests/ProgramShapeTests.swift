@@ -20,6 +20,8 @@ import Testing
     var recording: String
     var path: String
     var pages: [String]
+    /// A command that asks for a list.
+    var listed: [String]
     var credential: String?
     /// A command that saves a choice of the user.
     var choice: [String] = []
@@ -30,26 +32,22 @@ import Testing
 
     var testDescription: String { name }
 
-    /// A command that asks for a list.
-    var listed: [String] {
-      name == "larder-lego"
-        ? ["list", "parts", "x", "--base"]
-        : name == "larder-departures" ? ["search", "x", "--base"] : protected
-    }
-
     static let all = [
       Program(
         name: "larder-lego", command: ["refresh", "colors", "--offline"],
         looked: ["fetch", "color", "4", "--no-network"], progress: "colors ",
         output: "        added", protected: ["fetch", "color", "4", "--base"],
         recording: "Lego/Recording", path: "/api/v3",
-        pages: ["refresh", "themes", "categories", "--key", "k", "--base"], credential: "--key",
+        pages: ["refresh", "themes", "categories", "--key", "k", "--base"],
+        listed: ["list", "parts", "x", "--base"],
+        credential: "--key",
         page: "Lego"),
       Program(
         name: "larder-articles", command: ["sync", "--offline"],
         looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",
         output: "6 of 6 articles: done", protected: ["sync", "--server"],
         recording: "Articles/Sample", path: "/api", pages: ["sync", "--server"],
+        listed: ["sync", "--server"],
         credential: "--token",
         choice: ["settings", "--articles", "10"],
         userData: ["articles.settings", "articles.sync"], page: "Articles"),
@@ -57,6 +55,7 @@ import Testing
         name: "larder-catalog", command: ["list", "--offline"], looked: ["list", "--no-network"],
         progress: "pages", output: "Rest", protected: ["list", "--server"],
         recording: "Catalog/Sample", path: "/api", pages: ["list", "--limit", "5", "--server"],
+        listed: ["list", "--refresh", "--server"],
         credential: "--token",
         choice: ["list", "--offline", "--tier", "plus"],
         userData: ["catalog.filters", "catalog.sessions"], page: "Catalog"),
@@ -66,6 +65,7 @@ import Testing
         output: "2 loaded, 0 fresh", protected: ["board", "1", "--base"],
         recording: "Departures/Sample", path: "",
         pages: ["favourites", "8503651", "8503669", "--now", "2025-07-12T08:30:00+0200", "--base"],
+        listed: ["search", "x", "--base"],
         credential: nil, choice: ["favourites", "--rows", "2", "--offline"],
         userData: ["boat.settings"], page: "Departures"),
     ]

@@ -1,12 +1,7 @@
+import Foundation
 import HTTPTypes
 public import Larder
 import Service
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Single entities in detail form.
 extension LegoClient {

@@ -1,4 +1,3 @@
-// FoundationEssentials has neither FileHandle nor Process.
 import Foundation
 import Service
 

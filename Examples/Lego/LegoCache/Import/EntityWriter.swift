@@ -1,11 +1,6 @@
+import Foundation
 import Larder
 import Service
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Stores entities of one kind that a dump or a list has, and counts the changes.
 ///

@@ -1,4 +1,3 @@
-// FoundationEssentials has no Process, which unpacks files.
 import Foundation
 import Service
 
