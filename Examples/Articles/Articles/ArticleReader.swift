@@ -6,6 +6,7 @@ import Synchronization
 /// The articles of one user, with or without a network.
 public final class ArticleReader: Sendable {
   private struct Work {
+    /// The sync under way.
     var sync: SyncRun?
     var images: [Int: Task<Void, Never>] = [:]
     var lastTask = 0
@@ -23,7 +24,7 @@ public final class ArticleReader: Sendable {
   public init(
     in store: Store, at readeck: Readeck, report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
-    storage = ArticleStore(in: store, realm: readeck.realm)
+    storage = ArticleStore(store: store, realm: readeck.realm)
     self.readeck = readeck
     self.report = report
   }
@@ -68,7 +69,7 @@ public final class ArticleReader: Sendable {
     do {
       let listed = try await readeck.unread(limit: limit)
       // Opening an edited article compares the dates again.
-      try ignoringFullStore { try storage.noteEdits(in: listed.bookmarks) }
+      _ = try ifRoom { try storage.noteEdits(in: listed.bookmarks) }
       return listed
     } catch let error as ServiceError where error.isOffline {
       let stored = try stored().map(\.bookmark)
@@ -93,7 +94,7 @@ public final class ArticleReader: Sendable {
       else { throw ArticlesError.noArticle(bookmark.id) }
       return Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false)
     }
-    try ignoringFullStore { try storage.applySettings() }
+    _ = try ifRoom { try storage.applySettings() }
     let loaded = try await loader.html(of: bookmark)
     // A removal of all articles during the load is no error, and the article is not stored.
     let isKept =
@@ -138,11 +139,12 @@ public final class ArticleReader: Sendable {
   /// Begins a sync, or returns the one under way. It sends the user's changes first.
   public func sync(priority: TaskPriority = .utility) throws -> SyncRun {
     try work.withLock { work in
-      if let run = work.sync, !run.isFinished { return run }
+      if let run = work.sync { return run }
       guard try settings().isOn else { throw ArticlesError.off }
       let (loader, outbox) = (loader, outbox)
-      let run = SyncRun(priority: priority) { report in
-        await ArticleSync(loader: loader, outbox: outbox, report: report).run()
+      let run = SyncRun(priority: priority) { [self] report in
+        defer { self.work.withLock { $0.sync = nil } }
+        return await ArticleSync(loader: loader, outbox: outbox, report: report).run()
       }
       work.sync = run
       return run
@@ -160,7 +162,7 @@ public final class ArticleReader: Sendable {
   public func finish() async {
     while true {
       let (sync, images) = work.withLock { ($0.sync, Array($0.images.values)) }
-      if sync?.isFinished ?? true, images.isEmpty { return }
+      if sync == nil, images.isEmpty { return }
       _ = await sync?.result()
       for task in images { await task.value }
     }

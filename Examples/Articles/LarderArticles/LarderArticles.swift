@@ -64,6 +64,14 @@ struct Account: ParsableArguments {
     token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? ""
   }
 
+  /// Prints the result of a command; see ``StoreOption``.
+  func show(
+    _ value: some Encodable, closing commands: [String] = [],
+    _ rows: @autoclosure () throws -> [String]
+  ) throws {
+    try place.store.show(value, closing: commands, rows())
+  }
+
   /// A namespace of this user, for commands of `larder`.
   func namespace(_ name: String) -> String {
     "@" + Readeck.realm(at: server, token: credential).name(name)
@@ -82,9 +90,6 @@ struct Sync: AsyncParsableCommand {
 
   @Flag(help: "Only if the last sync was more than four hours ago.")
   var ifDue = false
-
-  @Flag(help: "Print the result as JSON.")
-  var json = false
 
   private struct Report: Encodable {
     var outcome: SyncResult.Outcome
@@ -106,40 +111,36 @@ struct Sync: AsyncParsableCommand {
     guard let report else {
       let reason =
         isOff ? "offline reading is switched off" : "the last sync was less than four hours ago"
-      print(json ? "null" : reason)
-      return
+      return try account.show(report, [reason])
     }
     let result = report.result
     let failure = Failure(
       result.isRefused ? .refused : .failed, result.reason ?? "nothing could be stored",
       hint: result.isRefused
-        ? "give a valid credential: --token or READECK_TOKEN"
+        ? "check the address, --server, and the credential, --token or READECK_TOKEN"
         : result.withoutRoom > 0
           ? "raise the store's limit, or store fewer: larder-articles settings --articles 10"
           : "run it again: stored articles stay; --server names your server")
-    if report.outcome == .failed, !json { throw failure }
-    Console.show(json ? try JSONOutput.text(report) : text(report))
+    if report.outcome == .failed, !account.place.store.json { throw failure }
+    try account.show(report, closing: looks(report), rows(report))
     for reason in result.unreadable { Console.complain("left out: \(reason)") }
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
     if let reason = result.edits.reason { Console.complain("not sent yet: \(reason)") }
     if result.isStopped || report.outcome == .failed { throw failure }
   }
 
-  private func text(_ report: Report) -> String {
+  private func rows(_ report: Report) -> [String] {
     let result = report.result
-    var lines = [
-      result.text,
+    let counts =
       "\(result.stored) fetched, \(result.skipped) stored before, \(result.failed) failed, "
-        + "\(result.images.counted("image")) fetched",
-    ]
-    if result.edits.sent > 0 { lines.append("\(result.edits.sent.counted("change")) sent") }
-    lines.append(report.usage.text)
-    if let reason = result.reason { lines.append("reason: \(reason)") }
-    var looks = ["keys \(account.namespace("articles")) --limit 5"]
-    if report.usage.images > 0 {
-      looks.append("keys \(account.namespace("articles.images")) --limit 5")
-    }
-    lines.append(account.place.store.closing(looks + ["namespaces"]))
-    return lines.joined(separator: "\n")
+      + "\(result.images.counted("image")) fetched"
+    let sent = result.edits.sent > 0 ? ["\(result.edits.sent.counted("change")) sent"] : []
+    let reason = result.reason.map { ["reason: \($0)"] } ?? []
+    return [result.text, counts] + sent + [report.usage.text] + reason
+  }
+
+  private func looks(_ report: Report) -> [String] {
+    let names = ["articles"] + (report.usage.images > 0 ? ["articles.images"] : [])
+    return names.map { "keys \(account.namespace($0)) --limit 5" } + ["namespaces"]
   }
 }

@@ -20,9 +20,6 @@ struct ListArticles: AsyncParsableCommand {
   @Flag(help: "Ask the server for the newest unread articles.")
   var online = false
 
-  @Flag(help: "Print the list as JSON.")
-  var json = false
-
   private struct Line: Encodable {
     var id: String
     var title: String
@@ -53,6 +50,13 @@ struct ListArticles: AsyncParsableCommand {
       isEdited = kept?.isEdited
     }
 
+    var row: String {
+      let mark = isKept ? isEdited == true ? "edited" : "kept" : ""
+      return [id.padded(to: 24), String(created.prefix(10)), mark.padded(to: 6)]
+        .joined(separator: "  ") + "  " + (isMarked ? "* " : "") + title
+        + (isRead ? "  (read)" : "")
+    }
+
     func fits(_ search: String?, _ label: String?) -> Bool {
       let isFound =
         search.map { text in
@@ -73,21 +77,11 @@ struct ListArticles: AsyncParsableCommand {
         Line(bookmark, kept.first { $0.bookmark.id == bookmark.id })
       }
     }.filter { $0.fits(search, label) }
-    if json {
-      print(try JSONOutput.text(lines))
-      return
-    }
-    for line in lines {
-      let mark = line.isKept ? line.isEdited == true ? "edited" : "kept" : ""
-      Console.show(
-        [line.id.padded(to: 24), String(line.created.prefix(10)), mark.padded(to: 6)]
-          .joined(separator: "  ") + "  " + (line.isMarked ? "* " : "") + line.title
-          + (line.isRead ? "  (read)" : ""))
-    }
-    print(lines.count.counted("article"))
-    guard let first = lines.first(where: \.isKept)?.id.larderWord else { return }
     let name = account.namespace("articles")
-    print(account.place.closing("info \(name) \(first)", "get \(name) \(first)"))
+    let first = lines.first(where: \.isKept)?.id.larderWord
+    try account.show(
+      lines, closing: first.map { ["info \(name) \($0)", "get \(name) \($0)"] } ?? [],
+      lines.map(\.row) + [lines.count.counted("article")])
   }
 }
 
@@ -97,20 +91,20 @@ struct ShowArticle: AsyncParsableCommand {
     abstract: "Prints an article's HTML; one that is not stored is fetched with its images.")
 
   @Argument(help: "The id, as `list` prints it.")
-  var id: String
+  var id: NonEmpty
 
   @OptionGroup var account: Account
 
   @Flag(help: "Fetch it even if it is stored.")
   var refetch = false
 
-  @Flag(help: "Print the article as JSON.")
-  var json = false
-
   func run() async throws {
     // The article is printed before its images are fetched.
     try await account.open { reader in
-      try show(await refetch ? reader.refetch(id) : reader.article(id: id))
+      try show(
+        await Failure.orNoSuchKey {
+          try await refetch ? reader.refetch(id.text) : reader.article(id: id.text)
+        })
     }
   }
 
@@ -118,13 +112,10 @@ struct ShowArticle: AsyncParsableCommand {
     if article.isOutdated {
       Console.complain("this is the stored version; a newer one cannot be fetched now")
     }
-    if json { return print(try JSONOutput.text(article)) }
-    // A pipe gets the bytes as they are.
-    if LiveScreen.isPossible { Console.show(article.html) } else { print(article.html) }
-    if Console.isTerminal {
-      Console.complain(
-        account.place.closing("info \(account.namespace("articles")) \(id.larderWord)"))
-    }
+    if account.place.store.json { return try account.show(article, []) }
+    Console.show(document: article.html)
+    account.place.closeAtTerminal(
+      "info \(account.namespace("articles")) \(id.text.larderWord)")
   }
 }
 
@@ -146,16 +137,13 @@ struct EditArticle: AsyncParsableCommand {
   var kind: PendingEdit.Kind
 
   @Argument(help: "The id, as `list` prints it.")
-  var id: String
+  var id: NonEmpty
 
   @OptionGroup var account: Account
 
-  @Flag(help: "Print the result as JSON.")
-  var json = false
-
   func run() async throws {
-    let report = try await account.open { try await $0.edit(id, kind) }
-    Console.show(json ? try JSONOutput.text(report) : report.text)
+    let report = try await account.open { try await $0.edit(id.text, kind) }
+    try account.show(report, report.rows)
     if report.conflicts.count > 0 { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 }
@@ -169,19 +157,16 @@ struct Outbox: AsyncParsableCommand {
   @Flag(help: "Send them now.")
   var send = false
 
-  @Flag(help: "Print JSON.")
-  var json = false
-
   func run() async throws {
     try await account.open { reader in
       if send {
         let report = try await reader.sendEdits()
-        return Console.show(json ? try JSONOutput.text(report) : report.text)
+        return try account.show(report, report.rows)
       }
       let edits = try reader.pendingEdits()
-      if json { return print(try JSONOutput.text(edits)) }
-      for edit in edits { Console.show("\(edit.made)  \(edit.text)") }
-      print("\(edits.count.counted("change")) not sent yet")
+      try account.show(
+        edits,
+        edits.map { "\($0.made)  \($0.text)" } + ["\(edits.count.counted("change")) not sent yet"])
     }
   }
 }
@@ -189,9 +174,8 @@ struct Outbox: AsyncParsableCommand {
 extension PendingEdit.Kind: ExpressibleByArgument {}
 
 extension OutboxReport {
-  var text: String {
-    (["\(sent) sent, \(left) waiting for the network"] + conflicts.map { "not sent: " + $0 }
-      + (reason.map { ["not sent yet: " + $0] } ?? []))
-      .joined(separator: "\n")
+  var rows: [String] {
+    ["\(sent) sent, \(left) waiting for the network"] + conflicts.map { "not sent: " + $0 }
+      + (reason.map { ["not sent yet: " + $0] } ?? [])
   }
 }

@@ -21,9 +21,6 @@ struct Settings: AsyncParsableCommand {
   @Option(help: "The most megabytes of images: 50 to 1200.")
   var imageMegabytes: Int?
 
-  @Flag(help: "Print the settings as JSON.")
-  var json = false
-
   func validate() throws {
     if let articles, !OfflineSettings.articleChoices.contains(articles) {
       throw ValidationError("\(articles) articles are not possible: give 0, 10, 20, ... 100")
@@ -44,15 +41,14 @@ struct Settings: AsyncParsableCommand {
       if settings != before { try reader.change(settings) }
       return settings
     }
-    if json {
-      print(try JSONOutput.text(settings))
-      return
-    }
-    print("offline reading", settings.isOn ? "on" : "off", separator: "  ")
-    print("articles       ", settings.articles, separator: "  ")
-    print("images         ", settings.keepsImages ? "kept" : "not kept", separator: "  ")
-    print("at most        ", "\(settings.imageMegabytes) MB of images", separator: "  ")
-    print(account.place.closing("get @articles.settings offline", "namespaces"))
+    try account.show(
+      settings, closing: ["get @articles.settings offline", "namespaces"],
+      [
+        "offline reading  \(settings.isOn ? "on" : "off")",
+        "articles         \(settings.articles)",
+        "images           \(settings.keepsImages ? "kept" : "not kept")",
+        "at most          \(settings.imageMegabytes) MB of images",
+      ])
   }
 }
 
@@ -62,16 +58,13 @@ struct Status: AsyncParsableCommand {
 
   @OptionGroup var account: Account
 
-  @Flag(help: "Print JSON.")
-  var json = false
-
   func run() async throws {
     let usage = try await account.open { try $0.usage() }
-    if json { return print(try JSONOutput.text(usage)) }
-    print(usage.text)
-    print(usage.lastSync.map { "last sync \($0)" } ?? "never synced")
-    if usage.pendingEdits > 0 { print("\(usage.pendingEdits.counted("change")) not sent yet") }
-    print(account.place.closing("namespaces", "count @*"))
+    let edits = usage.pendingEdits
+    try account.show(
+      usage, closing: ["namespaces", "count @*"],
+      [usage.text, usage.lastSync.map { "last sync \($0)" } ?? "never synced"]
+        + (edits > 0 ? ["\(edits.counted("change")) not sent yet"] : []))
   }
 }
 
@@ -82,18 +75,16 @@ struct SignOut: AsyncParsableCommand {
 
   @OptionGroup var account: Account
 
-  @Flag(help: "Print the size of the removed data as JSON.")
-  var json = false
-
   func run() async throws {
     let usage = try await account.open { reader in
       let usage = try reader.usage()
       try await reader.signOut()
       return usage
     }
-    if json { return print(try JSONOutput.text(usage)) }
-    print("removed: \(usage.text)")
-    if usage.pendingEdits > 0 { print("lost: \(usage.pendingEdits.counted("unsent change"))") }
-    print(account.place.closing("namespaces"))
+    let edits = usage.pendingEdits
+    try account.show(
+      usage, closing: ["namespaces"],
+      ["removed: \(usage.text)"]
+        + (edits > 0 ? ["lost: \(edits.counted("unsent change"))"] : []))
   }
 }

@@ -13,24 +13,23 @@ struct WriteSite: AsyncParsableCommand {
       """)
 
   @Argument(help: "The folder; created if it does not exist.")
-  var dir: String
+  var dir: NonEmpty
 
   @OptionGroup var account: Account
-
-  @Flag(help: "Print the numbers as JSON.")
-  var json = false
 
   func run() async throws {
     let report = try await account.open { reader in
       let line = ProgressLine.atTerminal
       defer { line?.clear() }
-      return try await reader.writeSite(to: URL(filePath: dir)) { done, all in
+      return try await reader.writeSite(to: URL(filePath: dir.text)) { done, all in
         line?.advance("articles", done: done, of: all)
       }
     }
-    if json { return print(try JSONOutput.text(report)) }
     let size = ArticleUsage.size(report.bytes)
-    print("\(dir)/index.html: \(report.articles) articles and \(report.images) images, \(size)")
-    print(account.place.closing("keys \(account.namespace("articles")) --limit 5", "namespaces"))
+    try account.show(
+      report, closing: ["keys \(account.namespace("articles")) --limit 5", "namespaces"],
+      [
+        "\(dir.text)/index.html: \(report.articles) articles and \(report.images) images, \(size)"
+      ])
   }
 }

@@ -98,11 +98,11 @@ final class FakeReadeck: Sendable {
         request.parameter("is_archived") == nil
           || "\(page.isArchived)" == request.parameter("is_archived")
       }.filter { request.parameter("read_status") != "unread" || $0.progress == 0 }
-      return json(pages.prefix(limit).map(Self.bookmark))
+      return .init(json: pages.prefix(limit).map(Self.bookmark))
     case 3 where request.method != "GET": return edit(parts[2], request)
     case 3:
       guard let page = state.pages.first(where: { $0.id == parts[2] }) else { return .init(404) }
-      return json(Self.bookmark(page))
+      return .init(json: Self.bookmark(page))
     default:
       guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
         return .init(404, text: #"{"status":404,"message":"Not Found"}"#)
@@ -125,7 +125,7 @@ final class FakeReadeck: Sendable {
       page.progress = fields?["read_progress"] as? Int ?? page.progress
       page.updated = "2027-01-01T00:00:0\(fields?.count ?? 0)Z"
     }
-    return json(["id": id])
+    return .init(json: ["id": id])
   }
 
   private func article(_ page: Page, _ request: LocalServer.Received) -> LocalServer.Answer {
@@ -137,13 +137,6 @@ final class FakeReadeck: Sendable {
       "Last-Modified": "Fri, 04 Apr 2025 14:09:22 GMT", "Cache-Control": "private, must-revalidate",
     ]
     return .init(200, fields, text: page.html)
-  }
-
-  private func json(_ value: Any) -> LocalServer.Answer {
-    do {
-      let data = try JSONSerialization.data(withJSONObject: value)
-      return .init(200, ["Content-Type": "application/json"], body: data)
-    } catch { return .init(500, text: "\(error)") }
   }
 
   static func bookmark(_ page: Page) -> [String: Any] {

@@ -2,12 +2,36 @@ import Articles
 import ExampleTesting
 import Foundation
 import Larder
+import LarderURLSession
 import TestSupport
 import Testing
 
 /// What a sync fetches, in how many requests, and what it says.
 @Suite(.fixture(Fixture.self)) struct SyncTests {
   private let fixture = Fixture.current
+
+  @Test func `the program of the page stores articles and changes one`() async throws {
+    #expect(try PageProgram(of: "Articles/README.md").isIn(#filePath))
+    fixture.readeck.fill(3, images: 1)
+    let (store, token) = (fixture.store, FakeReadeck.token)
+    let transport = LocalTransport(to: fixture.server, over: URLSessionTransport())
+
+    let readeck = Readeck(at: "https://read.example/api", token: token, over: transport)
+    let reader = ArticleReader(in: store, at: readeck)
+
+    let run = try reader.sync()
+    for await step in run { print("\(step.done) of \(step.total ?? 0)") }
+    print(await run.result().text)
+
+    let list = try await reader.unread()
+    let article = try await reader.article(list.bookmarks[0])
+    let report = try await reader.edit(article.bookmark.id, .archive)
+    print(report.sent, report.left)
+    await reader.finish()
+
+    #expect(await run.result().stored == 3 && report.sent == 1 && report.left == 0)
+    #expect(try await reader.unread().bookmarks.count == 2)
+  }
 
   @Test(arguments: [0, 5]) func `twenty articles are 21 requests, with 100 images 121`(images: Int)
     async throws
@@ -83,32 +107,6 @@ import Testing
     let second = try await fixture.sync()
     #expect(second.kept == 10 && second.failed == 0)
     #expect(fixture.asked().bodies.count == 10 - first.kept)
-  }
-
-  @Test func `two processes that sync at once fetch each article once`() async throws {
-    let readeck = FakeReadeck()
-    readeck.fill(20)
-    let program = try TestedProgram("larder-articles", store: "store")
-    try await LocalServer.run { server in
-      // The first bodies wait until both processes have the list.
-      server.become { request in
-        if request.bare.hasSuffix("/article") {
-          try await waitUntil {
-            server.received.count { $0.bare == "/api/bookmarks" } == 2
-          }
-        }
-        return readeck.answer(request)
-      }
-      let words = ["sync", "--server", server.base + "/api", "--token", FakeReadeck.token]
-      async let first = program.run(words)
-      async let second = program.run(words)
-      for outcome in try await [first, second] {
-        #expect(outcome.code == 0 && outcome.output.hasPrefix("20 of 20 articles"), "\(outcome)")
-      }
-      let bodies = server.received.map(\.bare).filter { $0.hasSuffix("/article") }
-      #expect(bodies.count == 20 && Set(bodies).count == 20)
-    }
-    try Store(at: program.store).finish()
   }
 
   @Test func `a failed sync leaves the time of the last one`() async throws {

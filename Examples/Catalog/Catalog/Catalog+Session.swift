@@ -53,16 +53,14 @@ extension Catalog {
   /// The name of the session; begins one if there is none. Nil if the store has no room for it.
   func session() throws -> String? {
     if let name = try sessions.value(for: user) { return name }
-    do {
-      return try store.write { batch in
+    return try ifRoom {
+      try store.write { batch in
         // Another process may have been faster.
         if let name = try batch.value(for: user, in: sessions) { return name }
         let name = UUID().uuidString
         try batch.set(name, for: user, in: sessions)
         return name
       }
-    } catch let error as LarderError where error.code == .full {
-      return nil
     }
   }
 }

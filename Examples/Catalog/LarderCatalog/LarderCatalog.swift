@@ -66,13 +66,10 @@ struct Account: ParsableArguments {
     var bytes: Int
   }
 
-  func show(_ removal: RemovalResult, json: Bool) throws {
-    if json {
-      return print(
-        try JSONOutput.text(Removed(answers: removal.entries, bytes: removal.bytes)))
-    }
-    print("\(removal.entries.counted("answer")) removed, \(removal.bytes) bytes")
-    print(place.closing("namespaces"))
+  func show(_ removal: RemovalResult) throws {
+    try place.store.show(
+      Removed(answers: removal.entries, bytes: removal.bytes), closing: ["namespaces"],
+      ["\(removal.entries.counted("answer")) removed, \(removal.bytes) bytes"])
   }
 }
 
@@ -82,15 +79,12 @@ struct Refresh: AsyncParsableCommand {
     discussion: "`list --refresh` does the same for the list. The funnel's questions stay.")
 
   @Argument(help: "The slug, as `list` prints it.")
-  var slug: String
+  var slug: NonEmpty
 
   @OptionGroup var account: Account
 
-  @Flag(help: "Print what was removed as JSON.")
-  var json = false
-
   func run() async throws {
-    try account.show(try await account.open { try await $0.refresh(slug) }, json: json)
+    try account.show(try await account.open { try await $0.refresh(slug.text) })
   }
 }
 
@@ -100,10 +94,7 @@ struct SignOut: AsyncParsableCommand {
 
   @OptionGroup var account: Account
 
-  @Flag(help: "Print what was removed as JSON.")
-  var json = false
-
   func run() async throws {
-    try account.show(try await account.open { try await $0.signOut() }, json: json)
+    try account.show(try await account.open { try await $0.signOut() })
   }
 }

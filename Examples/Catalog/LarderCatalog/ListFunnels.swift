@@ -26,9 +26,6 @@ struct ListFunnels: AsyncParsableCommand {
   @Flag(help: "Ask the server about every page, fresh or not.")
   var refresh = false
 
-  @Flag(help: "Print the catalog as JSON.")
-  var json = false
-
   func validate() throws {
     guard limit >= 1 else { throw ValidationError("a page of \(limit) funnels is not possible") }
   }
@@ -47,7 +44,9 @@ struct ListFunnels: AsyncParsableCommand {
       )
     }
     if let trouble { Console.complain("stored pages stand in: \(trouble)") }
-    if json { print(try JSONOutput.text(contents)) } else { show(contents, replies) }
+    try account.place.store.show(
+      contents, closing: ["keys @catalog.http", "keys @catalog.listings", "namespaces"],
+      rows(of: contents) + [contents.funnels.count.counted("funnel"), Self.row(of: replies)])
     for reason in contents.skipped { Console.complain("left out: \(reason)") }
     guard contents.skipped.isEmpty else {
       throw Failure(
@@ -59,29 +58,23 @@ struct ListFunnels: AsyncParsableCommand {
     }
   }
 
-  private func show(_ contents: CatalogContents, _ replies: [Reply]) {
-    for group in contents.pillars.sorted(by: { ($0.pillar.order ?? 0) < ($1.pillar.order ?? 0) })
-    where search == nil || !group.funnels.isEmpty {
-      Console.show(group.pillar.title)
-      group.funnels.forEach(Self.show)
+  private func rows(of contents: CatalogContents) -> [String] {
+    let groups = contents.pillars.sorted { ($0.pillar.order ?? 0) < ($1.pillar.order ?? 0) }
+      .map { (title: $0.pillar.title, funnels: $0.funnels) }
+      .filter { search == nil || !$0.funnels.isEmpty }
+    let others = contents.uncategorized.isEmpty ? [] : [("Others", contents.uncategorized)]
+    return (groups + others).flatMap { title, funnels in
+      [title] + funnels.map { "  \($0.slug.padded(to: 24))  \($0.title)" }
     }
-    if !contents.uncategorized.isEmpty {
-      print("Others")
-      contents.uncategorized.forEach(Self.show)
-    }
-    print(contents.funnels.count.counted("funnel"))
+  }
+
+  private static func row(of replies: [Reply]) -> String {
     let stale = replies.count(where: \.isStale)
     let fresh = replies.count { $0.isHit && !$0.isStale }
     let unchanged = replies.count { $0.isConfirmed && !$0.isStale }
     let fetched = replies.count - stale - fresh - unchanged
-    print(
-      "pages: \(fresh) fresh, \(unchanged) unchanged, \(fetched) fetched"
-        + (stale > 0 ? ", \(stale) stale: the server cannot be reached" : ""))
-    print(account.place.closing("keys @catalog.http", "keys @catalog.listings", "namespaces"))
-  }
-
-  private static func show(_ funnel: Funnel) {
-    Console.show("  \(funnel.slug.padded(to: 24))  \(funnel.title)")
+    return "pages: \(fresh) fresh, \(unchanged) unchanged, \(fetched) fetched"
+      + (stale > 0 ? ", \(stale) stale: the server cannot be reached" : "")
   }
 }
 
@@ -90,7 +83,7 @@ struct ShowFunnel: AsyncParsableCommand {
     commandName: "show", abstract: "Prints the catalog's entry of a funnel, as JSON.")
 
   @Argument(help: "The slug, as `list` prints it.")
-  var slug: String
+  var slug: NonEmpty
 
   @OptionGroup var account: Account
 
@@ -99,14 +92,15 @@ struct ShowFunnel: AsyncParsableCommand {
 
   func run() async throws {
     let reply = try await account.open { catalog in
-      try await definition ? catalog.definition(of: slug) : catalog.funnel(slug)
+      try await Failure.orNoSuchKey {
+        try await definition ? catalog.definition(of: slug.text) : catalog.funnel(slug.text)
+      }
     }
     if reply.isStale {
       let age = Duration.seconds(reply.age ?? 0).words
       Console.complain("from the store, \(age) old, stale: the server cannot be reached")
     }
-    let text = String(decoding: reply.body, as: UTF8.self)
-    if LiveScreen.isPossible { Console.show(text) } else { print(text) }
-    if Console.isTerminal { Console.complain(account.place.closing("keys @catalog.http")) }
+    Console.show(document: String(decoding: reply.body, as: UTF8.self))
+    account.place.closeAtTerminal("keys @catalog.http")
   }
 }

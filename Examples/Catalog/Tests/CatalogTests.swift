@@ -104,17 +104,6 @@ import Testing
     #expect(try fixture.store.namespace("catalog.http").count() == 2)
   }
 
-  @Test func `an expired catalog is an error without the service`() async throws {
-    fixture.fake.fill(10)
-    let catalog = fixture.catalog()
-    let all = try await catalog.all()
-    let lost = fixture.catalog(
-      over: HTTPCache(in: fixture.cache.namespace, over: FailingTransport.offline))
-    #expect(try await lost.all() == all, "as long as it is fresh")
-    fixture.clock.advance(by: .minutes(5))
-    await #expect(throws: (any Error).self) { try await lost.all() }
-  }
-
   @Test func `a day of reading: 80 % hits, 90 % of bytes saved, no hit of 100 ms`() async throws {
     fixture.fake.fill(250)
     let catalog = fixture.catalog()

@@ -76,9 +76,11 @@ final class FakeCatalog: Sendable {
         state.statuses += 1
         return state.statuses
       }
-      return json(200, ["success": true, "data": ["step": number]], ["Cache-Control": "no-store"])
+      return .init(
+        200, ["Cache-Control": "no-store"], json: ["success": true, "data": ["step": number]])
     default:
-      return json(200, ["success": true, "data": ["id": "a1"]], ["Cache-Control": "max-age=600"])
+      return .init(
+        200, ["Cache-Control": "max-age=600"], json: ["success": true, "data": ["id": "a1"]])
     }
   }
 
@@ -150,22 +152,12 @@ final class FakeCatalog: Sendable {
     if !validator.isEmpty, validator.allSatisfy({ conditions[$0.key] == $0.value }) {
       return .init(304, fields)
     }
-    return json(200, ["success": true, "data": data], fields)
+    return .init(200, fields, json: ["success": true, "data": data])
   }
 
   static func control(_ seconds: Int) -> String { "public, max-age=\(seconds), must-revalidate" }
 
   private func error(_ status: Int, _ code: String, _ message: String) -> LocalServer.Answer {
-    json(status, ["success": false, "error": ["code": code, "message": message]], [:])
-  }
-
-  private func json(_ status: Int, _ object: [String: Any], _ fields: [String: String])
-    -> LocalServer.Answer
-  {
-    do {
-      let data = try JSONSerialization.data(
-        withJSONObject: object, options: .sortedKeys)
-      return .init(status, fields.merging(["Content-Type": "application/json"]) { $1 }, body: data)
-    } catch { return .init(500, text: "\(error)") }
+    .init(status, json: ["success": false, "error": ["code": code, "message": message]])
   }
 }

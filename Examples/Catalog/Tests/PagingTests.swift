@@ -4,11 +4,36 @@ import Foundation
 import HTTPTypes
 import Larder
 import LarderHTTP
+import LarderURLSession
 import Testing
 
 /// Reading a catalog page by page: what is asked for, and what comes of it.
 @Suite(.fixture(Fixture.self)) struct PagingTests {
   private let fixture = Fixture.current
+
+  @Test func `the program of the page reads the whole catalog`() async throws {
+    #expect(try PageProgram(of: "Catalog/README.md").isIn(#filePath))
+    fixture.fake.fill(120)
+    let (store, token) = (fixture.store, "one")
+    let transport = LocalTransport(to: fixture.server, over: URLSessionTransport())
+
+    let cache = HTTPCache(in: store.namespace("catalog.http"), over: Catalog.network(transport))
+    let catalog = Catalog(
+      at: "https://catalog.example/api", user: "ines", token: token, over: cache)
+
+    let reader = try catalog.reader(limit: 50)
+    try await reader.more()
+    await reader.shows(41)
+    try await reader.more()
+    try await reader.refresh()
+
+    let all = try await catalog.all()
+    print(cache.statistics.hitRate ?? 0)
+
+    #expect(all.slugs == fixture.slugs())
+    #expect(await reader.contents.slugs.count == 100)
+    #expect(fixture.server.received.allSatisfy { $0.path.hasPrefix("/api/") })
+  }
 
   @Test func `all pages together have each funnel once, in order`() async throws {
     fixture.fake.fill(230)
@@ -42,7 +67,11 @@ import Testing
     #expect(fixture.server.count == 1)
   }
 
-  @Test func `after five minutes pages are asked about, and stay as they are`() async throws {
+  @Test(arguments: [(FakeCatalog.Validators.tags, "if-none-match"), (.dates, "if-modified-since")])
+  func `after five minutes pages are asked about, by tag or date, and stay as they are`(
+    validators: FakeCatalog.Validators, condition: String
+  ) async throws {
+    fixture.fake.change { $0.validators = validators }
     fixture.fake.fill(120)
     let catalog = fixture.catalog()
     let all = try await catalog.all()
@@ -52,8 +81,11 @@ import Testing
     #expect(fixture.asked().all == 0)
     fixture.clock.advance(by: .seconds(1))
     #expect(try await catalog.all() == all)
-    #expect(fixture.asked() == (3, 3))
-    #expect(fixture.counts == [3, 3, 3])
+    let conditions = fixture.server.received.map { request in
+      ["if-none-match", "if-modified-since"].filter { request.fields[$0] != nil }
+    }
+    #expect(conditions == Array(repeating: [condition], count: 3))
+    #expect(fixture.asked() == (3, 3) && fixture.counts == [3, 3, 3])
     #expect(try await catalog.all() == all)
     #expect(fixture.asked().all == 0, "fresh again")
   }

@@ -11,24 +11,23 @@ import Testing
   init() throws { program = try TestedProgram("larder-catalog", store: "my catalog") }
 
   @Test func `the recorded catalog is read by pages, then from the store`() async throws {
-    let first = try await program.run("list", "--offline", "--limit", "5")
-    #expect(first.output.contains("\nOthers\n  first-aid-box "))
-    let second = try await program.run("list", "--offline", "--limit", "5")
-    #expect(second.output.contains("\npages: 3 fresh, 0 unchanged, 0 fetched\n"))
+    #expect(
+      try await program.surprises(
+        """
+        list --offline --limit 5           | Others_  first-aid-box
+        list --offline --limit 5           | pages: 3 fresh, 0 unchanged, 0 fetched_
+        """) == [])
     let counts = try await Outcome(
       line: "larder '\(program.store)' -e 'get @http-statistics catalog.http'")
     #expect(counts.output.hasSuffix("forward uri-miss 3\nhit fresh 3\n"), "\(counts)")
-    let refreshed = try await program.run("list", "--refresh", "--offline", "--limit", "5")
-    #expect(refreshed.output.contains("0 fresh") && refreshed.code == 0)
-    let contents = try await program.answer(
-      CatalogContents.self, "list", "--offline", "--tier", "plus")
-    #expect(contents.slugs == ["after-the-shift", "evening-light", "naps"])
-    let found = try await program.answer(
-      CatalogContents.self, "list", "EVENING", "--offline", "--tier", "plus")
-    #expect(found.slugs == ["evening-light"])
     #expect(
-      try await program.run("list", "--offline", "--limit", "5").output.contains(" 3 fetched\n"),
-      "another filter has ended them")
+      try await program.surprises(
+        """
+        list --refresh --offline --limit 5 | pages: 0 fresh
+        list --offline --tier plus         | after-the-shift | evening-light | naps | 3 funnels_
+        list EVENING --offline --tier plus | evening-light | 1 funnel_
+        list --offline --limit 5           | 3 fetched_
+        """) == [], "another filter has ended them")
   }
 
   @Test(arguments: [
@@ -54,26 +53,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [["list", "--limit", "5"], ["show", "f-1"]])
-  func `six processes at once make one request for each page`(command: [String]) async throws {
-    let fake = FakeCatalog()
-    fake.fill(12)
-    try await LocalServer.run { server in
-      server.become { request in
-        // Time for the others to ask too.
-        try await Task.sleep(for: .milliseconds(300))
-        return fake.answer(request)
-      }
-      let words = command + ["--server", server.base + "/api", "--token", "one"]
-      let outputs = try await withThrowingTaskGroup(of: Outcome.self) { group in
-        for _ in 1...6 { group.addTask { [program] in try await program.run(words) } }
-        return try await group.reduce(into: [Outcome]()) { $0.append($1) }
-      }
-      #expect(outputs.allSatisfy { $0.code == 0 && !$0.output.isEmpty }, "\(outputs)")
-      #expect(server.count == (command[0] == "list" ? 3 : 1))
-    }
-  }
-
   @Test func `a stale funnel is shown without a network, and says so`() async throws {
     let folder = program.folder
     _ = try folder.write("funnel.json", Array(#"{"data": {"slug": "f-1"}}"#.utf8))
@@ -89,24 +68,19 @@ import Testing
   }
 
   @Test func `one funnel, its questions, and removing them`() async throws {
-    struct Removed: Decodable, Equatable {
-      var answers: Int
-      var bytes: Int
-    }
     let shown = try await program.run("show", "feet", "--offline")
-    #expect(shown.code == 0 && shown.output.contains("\"slug\": \"feet\""))
+    let bytes = shown.output.utf8.count - 1
     #expect(
-      try await program.run("show", "feet", "--definition", "--offline").output.contains(
-        "How many steps"))
-    #expect(try await program.run("show", "feet", "--no-network").output == shown.output)
-    let size = shown.output.utf8.count - 1
-    for removed in [Removed(answers: 1, bytes: size), Removed(answers: 0, bytes: 0)] {
-      #expect(try await program.answer(Removed.self, "refresh", "feet") == removed)
-    }
-    _ = try await program.run("list", "--offline", "--limit", "5")
-    let other = try await program.answer(Removed.self, "sign-out", "--user", "you")
-    #expect(other == Removed(answers: 0, bytes: 0))
-    #expect(try await program.run("sign-out").output.hasPrefix("4 answers removed, "))
+      try await program.surprises(
+        """
+        show feet --no-network                | "slug": "feet"
+        show feet --definition --offline      | How many steps
+        refresh feet --json                   | {"answers":1,"bytes":\(bytes)}
+        refresh feet --json                   | {"answers":0,"bytes":0}
+        list --offline --limit 5              | 12 funnels_
+        sign-out --user you --json            | {"answers":0,"bytes":0}
+        sign-out                              | ^4 answers removed,
+        """) == [])
     let left = try Store(at: program.store)
     #expect(
       try left.namespaces().allSatisfy { $0.entries == 0 || $0.name == "http-statistics" },
@@ -115,16 +89,19 @@ import Testing
   }
 
   @Test func `errors have their codes and say what to do`() async throws {
-    let absent = try await program.run("show", "nosuch", "--offline")
-    #expect(absent.code == 1 && absent.error.hasPrefix("error: the service answered 404"))
-    let paging = try await program.run("list", "--offline", "--limit", "7")
-    #expect(paging.code == 4 && paging.error.contains("Pagination cursor is invalid"))
+    #expect(
+      try await program.surprises(
+        """
+        show nosuch --offline = 1      | ! ^error: the service answered 404
+        show "" --offline = 2          | ! invalid
+        list --offline --limit 7 = 4   | ! Pagination cursor is invalid
+        list --limit 0 = 2             | ! a page of 0 funnels is not possible
+        """) == [])
     let answers = #"[{"path": "/api/funnels/catalog?limit=50", "file": "absent.json"}]"#
     _ = try program.folder.write("answers.json", Array(answers.utf8))
     let broken = try await program.run(
       "list", "--offline", "--recording", program.folder.url.path, "--user", "other")
     #expect(broken.code == 4 && broken.error.hasPrefix("error: the recording's /"))
     #expect(broken.error.contains("/absent.json cannot be read: "))
-    #expect(try await program.run("list", "--limit", "0").code == 2)
   }
 }

@@ -6,29 +6,9 @@ import LarderHTTP
 import Service
 import Testing
 
-/// Servers that give their pages no tags, leave fields out, or send funnels that cannot be read.
+/// Servers that leave fields out, or send funnels that cannot be read.
 @Suite(.fixture(Fixture.self)) struct ServerTests {
   private let fixture = Fixture.current
-
-  @Test func `without tags the date of the last change does`() async throws {
-    fixture.fake.change { $0.validators = .dates }
-    fixture.fake.fill(120)
-    let catalog = fixture.catalog()
-    let all = try await catalog.all()
-    _ = fixture.asked()
-    fixture.clock.advance(by: .seconds(299))
-    #expect(try await catalog.all() == all)
-    #expect(fixture.asked().all == 0, "they were read together, and are fresh")
-    fixture.clock.advance(by: .seconds(1))
-    #expect(try await catalog.all() == all)
-    let asked = fixture.server.received
-    #expect(asked.count == 3)
-    for request in asked {
-      #expect(request.fields["if-none-match"] == nil)
-      #expect(request.fields["if-modified-since"]?.hasPrefix("Thu, 01 Jan 2026 00:") == true)
-    }
-    #expect(fixture.counts == [3, 3, 3])
-  }
 
   @Test func `an answer without optional fields is a whole catalog`() async throws {
     fixture.server.become { _ in

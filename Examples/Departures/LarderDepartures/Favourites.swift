@@ -1,7 +1,6 @@
 import ArgumentParser
 import Departures
 import ExampleProgram
-// Each update leaves the process at once, also into a pipe.
 import Foundation
 import Larder
 
@@ -49,7 +48,9 @@ struct LoadFavourites: AsyncParsableCommand {
       line?.clear()
       let came = await prefetch.finish()
       failed = came.failed
-      print("\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed")
+      try session.show(
+        ["loaded": came.loaded, "fresh": came.present, "failed": came.failed],
+        ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed"])
     }
     if failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
   }
@@ -87,7 +88,8 @@ struct Publish: AsyncParsableCommand {
           let board = try await cache.board(at: station)
           if let error = board.error { Console.complain("\(station): \(error)") }
           let next = try await cache.publish(station)
-          print("\(station): \(next.count) departures for the widget")
+          try session.show(
+            [station: next.count], ["\(station): \(next.count) departures for the widget"])
         } catch {
           try Task.checkCancellation()
           Console.complain("\(station): \(error)")
@@ -114,13 +116,10 @@ struct ShowWidget: AsyncParsableCommand {
   @Flag(help: "Print them again whenever they change.")
   var watch = false
 
-  @Flag(help: "Print a line of JSON each time.")
-  var json = false
-
   @OptionGroup var session: Session
 
   func run() async throws {
-    try await session.open(showing: json || watch ? nil : [.next, .settings]) { cache in
+    try await session.open(showing: watch ? [] : [.next, .settings]) { cache in
       let widget = Widget(cache.store)
       let stations = try stations.isEmpty ? widget.settings.stations : stations
       if stations.isEmpty { Console.complain("no station is given, and none is saved") }
@@ -132,17 +131,13 @@ struct ShowWidget: AsyncParsableCommand {
   }
 
   private func show(_ next: [NextDeparture]) throws {
-    var text = ""
-    if json {
-      text = try JSONOutput.withTimes(next) + "\n"
-    } else {
-      for departure in next {
-        let ship = departure.ship.map { "  (\($0))" } ?? ""
-        text += "\(try SwissTime.clock(departure.leaves))  \((departure.line + " ").padded(to: 6))"
-        text += "\(departure.destination)\(ship)  from \(departure.station)\n"
-      }
-      if next.isEmpty { text = "no departures\n" }
+    let rows = try next.map { departure in
+      let line = (departure.line + " ").padded(to: 6) + departure.destination
+      let ship = departure.ship.map { "  (\($0))" } ?? ""
+      return "\(try SwissTime.clock(departure.leaves))  \(line)\(ship)  from \(departure.station)"
     }
-    FileHandle.standardOutput.write(Data(text.printable.utf8))
+    try session.show(next, rows.isEmpty ? ["no departures"] : rows)
+    // Each update leaves the process at once, also into a pipe.
+    fflush(nil)
   }
 }

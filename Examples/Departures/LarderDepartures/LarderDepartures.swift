@@ -53,11 +53,18 @@ struct Session: ParsableArguments {
 
   private var isPast: Bool { place.recording.offline || now != nil }
 
-  /// Opens the store, calls `body`, prints the closing lines, and closes the store.
+  var json: Bool { place.store.json }
+
+  /// Prints a part of a command's result: JSON with the times as ISO 8601, or else rows.
+  func show(_ value: some Encodable, _ rows: @autoclosure () throws -> [String]) throws {
+    try place.store.show(JSONOutput.withTimes(value), rows())
+  }
+
+  /// Opens the store, calls `body`, prints the closing lines, unless there is JSON, and closes the store.
   ///
-  /// - Parameter namespaces: the namespaces in the closing lines; nil for none.
+  /// - Parameter namespaces: the namespaces in the closing lines; none for none.
   func open(
-    showing namespaces: [BoatNamespace]?, _ body: (DeparturesCache) async throws -> Void
+    showing namespaces: [BoatNamespace], _ body: (DeparturesCache) async throws -> Void
   ) async throws {
     var options = Store.Options()
     if let start = try start() { options.clock = ShiftedClock(from: start) }
@@ -71,7 +78,7 @@ struct Session: ParsableArguments {
       store, services: services, lakes: Lake.known + more(), log: place.log)
     cache.waitsForNewer = true
     try await body(cache)
-    if let namespaces { close(namespaces) }
+    if !json, !namespaces.isEmpty { close(namespaces) }
     try store.close()
   }
 
@@ -124,34 +131,10 @@ struct ShiftedClock: LarderClock {
   var monotonic: Duration { system.monotonic }
 }
 
-/// A value with its source and age.
-struct Sourced<Value: Encodable>: Encodable {
-  var value: Value
-  var source: String
-  /// In seconds.
-  var age: Int
-  var isStale: Bool
-  var error: String?
-  /// `from the store, 5 minutes old`.
-  let words: String
-
-  private enum CodingKeys: String, CodingKey { case value, source, age, isStale, error }
-
-  init<Held>(_ loaded: CacheResult<Held>, _ value: Value) {
-    self.value = value
-    source = loaded.source.rawValue
-    words = loaded.words
-    age = Int(loaded.age / .seconds(1))
-    isStale = loaded.source == .stale
-    error = loaded.error.map { "\($0)" }
-  }
-}
-
 extension JSONOutput {
   /// JSON with the times of this adapter as ISO 8601 in place of milliseconds.
-  static func withTimes(_ value: some Encodable) throws -> String {
-    let json = try JSONDecoder().decode(JSON.self, from: JSONEncoder().encode(value))
-    return try text(converted(json))
+  static func withTimes(_ value: some Encodable) throws -> JSON {
+    converted(try JSONDecoder().decode(JSON.self, from: JSONEncoder().encode(value)))
   }
 
   private static let times: Set<String> = [

@@ -8,7 +8,7 @@ struct ShowBoard: AsyncParsableCommand {
     commandName: "board", abstract: "The departures of a station, or of all landings of a lake.")
 
   @Argument(help: "A station's number or name, or the id of a lake: 8503651, zuerichsee.")
-  var station: String
+  var station: NonEmpty
 
   @Option(help: "The day in Zurich, 2025-07-12. Default: today.")
   var day: CalendarDay?
@@ -25,14 +25,11 @@ struct ShowBoard: AsyncParsableCommand {
   @Option(help: "With --live: the departures of each station.")
   var rows = 10
 
-  @Flag(help: "Print a line of JSON for each station.")
-  var json = false
-
   @OptionGroup var session: Session
 
   func validate() throws {
     guard live else { return }
-    if json || day != nil { throw ValidationError("--live shows today, and no JSON") }
+    if session.json || day != nil { throw ValidationError("--live shows today, and no JSON") }
     guard (1...Widget.most).contains(rows) else {
       throw ValidationError("\(rows) rows are not possible: give 1 to \(Widget.most)")
     }
@@ -42,7 +39,7 @@ struct ShowBoard: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await session.open(showing: json || live ? nil : [.boards, .ships]) { cache in
+    try await session.open(showing: live ? [] : [.boards, .ships]) { cache in
       let stations = try await stations(cache)
       if live {
         // A screen shows what is stored, and newer data in the next frame.
@@ -95,6 +92,7 @@ struct ShowBoard: AsyncParsableCommand {
 
   /// The numbers of the stations.
   private func stations(_ cache: DeparturesCache) async throws -> [String] {
+    let station = station.text
     if station.allSatisfy(\.isNumber) { return [station] }
     if let lake = cache.lake(station) {
       guard !lake.stations.isEmpty else {
@@ -113,12 +111,13 @@ struct ShowBoard: AsyncParsableCommand {
   }
 
   private func show(_ board: CacheResult<Board>, _ ships: ShipDay?) throws {
-    if json { return print(try JSONOutput.withTimes(Sourced(board, board.value))) }
-    Console.show("\(board.value.station.name), \(board.value.day): \(board.words)")
-    for departure in board.value.departures {
-      Console.show(try Self.line(departure, ship: ships?.ship(of: departure)))
+    let departures = try board.value.departures.map { departure in
+      try Self.line(departure, ship: ships?.ship(of: departure))
     }
-    if board.value.departures.isEmpty { print("no departures") }
+    try session.show(
+      Sourced(board),
+      ["\(board.value.station.name), \(board.value.day): \(board.words)"]
+        + (departures.isEmpty ? ["no departures"] : departures))
   }
 
   private static func line(_ departure: Departure, ship: String?) throws -> String {
@@ -137,25 +136,19 @@ struct FindStations: AsyncParsableCommand {
     commandName: "search", abstract: "Stations by name.")
 
   @Argument(help: "The beginning of the name.")
-  var name: String
-
-  @Flag(help: "Print JSON.")
-  var json = false
+  var name: NonEmpty
 
   @OptionGroup var session: Session
 
   func run() async throws {
-    try await session.open(showing: json ? nil : [.locations]) { cache in
-      let found = try await cache.stations(named: name)
-      if json {
-        print(try JSONOutput.text(Sourced(found, found.value)))
-      } else {
-        for station in found.value {
-          let icon = station.icon.map { "  (\($0))" } ?? ""
-          Console.show((station.id ?? "-").padded(to: 9) + station.name + icon)
-        }
-        print("\(found.value.count.counted("station")), \(found.words)")
+    try await session.open(showing: [.locations]) { cache in
+      let found = try await cache.stations(named: name.text)
+      let stations = found.value.map { station in
+        (station.id ?? "-").padded(to: 9) + station.name + (station.icon.map { "  (\($0))" } ?? "")
       }
+      try session.show(
+        Sourced(found),
+        stations + ["\(found.value.count.counted("station")), \(found.words)"])
       try found.checkAccess()
     }
   }
@@ -165,27 +158,20 @@ struct FindWay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "way", abstract: "Ways from one station to another, from now on.")
 
-  @Argument var from: String
-  @Argument var to: String
-
-  @Flag(help: "Print JSON.")
-  var json = false
+  @Argument var from: NonEmpty
+  @Argument var to: NonEmpty
 
   @OptionGroup var session: Session
 
   func run() async throws {
-    try await session.open(showing: json ? nil : [.connections]) { cache in
-      let ways = try await cache.connections(from: from, to: to)
-      if json {
-        print(try JSONOutput.withTimes(Sourced(ways, ways.value)))
-      } else {
-        for way in ways.value {
-          let span = "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))"
-          Console.show(
-            span + "  " + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", "))
-        }
-        print("\(ways.value.count.counted("way")), \(ways.words)")
+    try await session.open(showing: [.connections]) { cache in
+      let ways = try await cache.connections(from: from.text, to: to.text)
+      let rows = try ways.value.map { way in
+        "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))  "
+          + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", ")
       }
+      try session.show(
+        Sourced(ways), rows + ["\(ways.value.count.counted("way")), \(ways.words)"])
       try ways.checkAccess()
     }
   }

@@ -10,9 +10,6 @@ struct ShowLake: AsyncParsableCommand {
   @Argument(help: "The lake's id, zuerichsee.")
   var lake: String
 
-  @Flag(help: "Print JSON.")
-  var json = false
-
   @OptionGroup var session: Session
 
   private struct Report: Encodable {
@@ -24,7 +21,7 @@ struct ShowLake: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await session.open(showing: json ? nil : [.weather, .temperatures, .levels]) { cache in
+    try await session.open(showing: [.weather, .temperatures, .levels]) { cache in
       guard let lake = cache.lake(lake) else {
         throw Failure(
           .noSuchKey, "no lake \(lake)",
@@ -50,10 +47,10 @@ struct ShowLake: AsyncParsableCommand {
           return forecast.value.step(at: cache.store.now).map { Sourced(forecast, $0) }
         },
         temperature: try await part("water") {
-          try await cache.temperature(of: lake).map { Sourced($0, $0.value) }
+          try await cache.temperature(of: lake).map { Sourced($0) }
         },
         level: try await part("level") {
-          try await cache.level(of: lake).map { Sourced($0, $0.value) }
+          try await cache.level(of: lake).map { Sourced($0) }
         },
         sun: try await cache.sun(at: lake).value)
       // The sun is computed without any service.
@@ -61,8 +58,7 @@ struct ShowLake: AsyncParsableCommand {
         throw refusal ?? Failure(.failed, "there is no data about \(lake.name)")
       }
       if let hint = refusal?.hint { Console.complain("hint: \(hint)") }
-      if json { return print(try JSONOutput.withTimes(report)) }
-      try show(report)
+      try session.show(report, rows(of: report))
     }
   }
 
@@ -79,18 +75,18 @@ struct ShowLake: AsyncParsableCommand {
     }
   }
 
-  private func show(_ report: Report) throws {
-    print(report.lake.name)
-    if let weather = report.weather {
-      Console.show("  air    \(weather.value.celsius) C, \(weather.value.words) (\(weather.words))")
+  private func rows(of report: Report) throws -> [String] {
+    let weather = report.weather.map {
+      "air    \($0.value.celsius) C, \($0.value.words) (\($0.words))"
     }
-    if let water = report.temperature {
-      print(
-        "  water  \(water.value.celsius) C, by a \(water.value.origin.rawValue) (\(water.words))")
+    let water = report.temperature.map {
+      "water  \($0.value.celsius) C, by a \($0.value.origin.rawValue) (\($0.words))"
     }
-    if let level = report.level { print("  level  \(level.value.metres) m (\(level.words))") }
+    let level = report.level.map { "level  \($0.value.metres) m (\($0.words))" }
+    var rows = [weather, water, level].compactMap(\.self)
     if let rise = report.sun.rise, let set = report.sun.set {
-      print("  sun    \(try SwissTime.clock(rise)) to \(try SwissTime.clock(set))")
+      rows.append("sun    \(try SwissTime.clock(rise)) to \(try SwissTime.clock(set))")
     }
+    return [report.lake.name] + rows.map { "  " + $0 }
   }
 }

@@ -21,12 +21,14 @@ struct ShowUsage: AsyncParsableCommand {
         ]
         table.add([info.name] + numbers.map(\.grouped) + [reads.hitRate?.percent ?? "-"])
       }
-      print(table.lines.joined(separator: "\n"))
       func share(_ tier: Statistics.Tier) -> String {
         "\(tier.used.grouped) of \(tier.limit.map(\.grouped) ?? "any number of") bytes"
       }
       let total = statistics.usage
-      print("disk: \(share(total.disk)); memory: \(share(total.memory))")
+      try session.show(
+        Dictionary(
+          uniqueKeysWithValues: statistics.namespaces.map { ($0.info.name, $0.info.bytes) }),
+        table.lines + ["disk: \(share(total.disk)); memory: \(share(total.memory))"])
     }
   }
 }
@@ -46,9 +48,10 @@ struct SaveTile: AsyncParsableCommand {
 
   func run() async throws {
     try await session.open(showing: [.tiles]) { cache in
-      let tile = try await cache.tile(zoom: zoom, x: x, y: y)
+      let tile = try await Failure.orNoSuchKey { try await cache.tile(zoom: zoom, x: x, y: y) }
       try Data(tile.value).write(to: URL(filePath: output))
-      print("\(tile.value.count) bytes, \(tile.words)")
+      try session.show(
+        Sourced(tile, tile.value.count), ["\(tile.value.count) bytes, \(tile.words)"])
     }
   }
 }

@@ -9,7 +9,7 @@ extension FakeServices {
       return .init(400, ["Content-Type": "text/html"], text: "Invalid value for Parameter `limit`.")
     }
     guard !state.unknown.contains(id), let from = Self.moment(parameters["datetime"] ?? "") else {
-      return json(["station": NSNull(), "stationboard": [Any]()], state)
+      return .init(200, state.fields, json: ["station": NSNull(), "stationboard": [Any]()])
     }
     var journeys: [[String: Any]] = []
     var day = Self.zurich.startOfDay(for: from)
@@ -27,8 +27,9 @@ extension FakeServices {
       guard let next = Self.zurich.date(byAdding: .day, value: 1, to: day) else { break }
       day = next
     }
-    return json(
-      ["station": Self.station(id, "Landing \(id) (See)"), "stationboard": journeys], state)
+    return .init(
+      200, state.fields,
+      json: ["station": Self.station(id, "Landing \(id) (See)"), "stationboard": journeys])
   }
 
   /// A time of day; the calendar's own search takes milliseconds, and is needed on the days of a change alone.

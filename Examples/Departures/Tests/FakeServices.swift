@@ -82,17 +82,19 @@ final class FakeServices: Sendable {
     case "/v1/stationboard": return board(parameters, state)
     case "/boats/ships":
       if state.shipsAreDown { return Self.error(500, "no ships") }
-      return json(ships(state), state)
+      return .init(200, state.fields, json: ships(state))
     case "/boats/lakes":
       if state.reportIsDown { return Self.error(500, "no report") }
-      return json(lakes(state), state)
-    case "/weather/forecast": return json(Self.weather(asked: state.asked.count), state)
+      return .init(200, state.fields, json: lakes(state))
+    case "/weather/forecast":
+      return .init(200, state.fields, json: Self.weather(asked: state.asked.count))
     case let path where path.hasPrefix("/simulations/"):
-      return json(
-        [
+      return .init(
+        200, state.fields,
+        json: [
           "time": state.simulatedTimes,
           "variables": ["T": ["data": state.simulated.map { $0.map { $0 as Any } ?? NSNull() }]],
-        ], state)
+        ])
     case let path where path.hasPrefix("/tiles/"):
       return .init(200, ["Content-Type": "image/png"], body: Data(repeating: 7, count: 20_000))
     default: return .init(404)
@@ -100,13 +102,7 @@ final class FakeServices: Sendable {
   }
 
   static func error(_ status: Int, _ message: String) -> LocalServer.Answer {
-    .init(
-      status, ["Content-Type": "application/json"], text: #"{"errors":[{"message":"\#(message)"}]}"#
-    )
-  }
-
-  func json(_ value: Any, _ state: State) -> LocalServer.Answer {
-    .init(200, state.fields, body: try! JSONSerialization.data(withJSONObject: value))
+    .init(status, json: ["errors": [["message": message]]])
   }
 
   private func ships(_ state: State) -> [String: Any] {

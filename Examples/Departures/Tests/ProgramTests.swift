@@ -48,41 +48,18 @@ import Testing
       #expect(
         frame.contains("09:35  in 1:0") && frame.hasSuffix("\u{1B}[J") || frame == frames.last)
     }
-    let piped = try await run("board", "8503651", "--live")
-    #expect(piped.code == 2 && piped.error.contains("--live needs a terminal"))
-    #expect(try await run("board", "8503651", "--live", "--json").code == 2)
-  }
-
-  @Test func `six boards at once make one request`() async throws {
-    let fake = FakeServices()
-    try await LocalServer.run { server in
-      server.become { request in
-        // Time for the others to ask too.
-        try await Task.sleep(for: .milliseconds(500))
-        return fake.answer(request.path)
-      }
-      let words = ["board", "8503651", "--now", "2025-07-12T08:30:00+0200", "--base", server.base]
-      try await withThrowingTaskGroup(of: Outcome.self) { group in
-        for _ in 1...6 { group.addTask { [program] in try await program.run(words) } }
-        for try await outcome in group { #expect(outcome.code == 0, "\(outcome)") }
-      }
-      #expect(server.received.count { $0.bare.hasSuffix("/stationboard") } == 1)
-    }
-    try Store(at: program.store).finish()
   }
 
   @Test func `a command waits for newer data and stores it`() async throws {
-    func source(at now: String) async throws -> String? {
-      let outcome = try await run("board", "8503651", "--day", "2025-07-12", "--now", now)
-      return outcome.output.split(separator: "\n").first?.split(separator: ": ").last.map(
-        String.init)
-    }
-    #expect(try await source(at: "2025-07-12T03:00:00+0200") == "from the service")
-    let stored = try await source(at: "2025-07-12T03:30:00+0200")
-    #expect(stored?.hasPrefix("from the store, ") == true)
-    #expect(try await source(at: "2025-07-12T05:00:00+0200") == "from the service")
-    let again = try await source(at: "2025-07-12T05:30:00+0200")
-    #expect(again?.hasPrefix("from the store, ") == true)
+    let day = "board 8503651 --offline --day 2025-07-12 --now 2025-07-12T"
+    let surprises = try await program.surprises(
+      """
+      \(day)03:00:00+0200 | : from the service_
+      \(day)03:30:00+0200 | : from the store,
+      \(day)05:00:00+0200 | : from the service_
+      \(day)05:30:00+0200 | : from the store,
+      """)
+    #expect(surprises == [])
   }
 
   @Test func `the sample has the difficulties of real bodies`() async throws {
@@ -115,40 +92,74 @@ import Testing
     #expect(words.code == 0 && words.error == "", "\(words)")
     let answers = try await program.lastAnswers(of: words)
     #expect(answers.count >= 2 && !answers.contains(""), "\(words)")
-    guard ["lake", "search", "way", "widget"].contains(command[0]) else { return }
     let json = try await program.run(command + ["--offline", "--json"])
     #expect(json.code == 0 && json.error == "")
     _ = try JSONDecoder().decode(JSON.self, from: Data(json.output.utf8))
   }
 
-  @Test func `lake, way and search print source and age`() async throws {
-    for (command, service, store) in [
-      (["lake", "thunersee"], "C, clear sky (from the service)", "(from the store, "),
-      (["way", "8503651", "8503669"], " way, from the service", " way, from the store, "),
-      (["search", "Thal"], " stations, from the service", " stations, from the store, "),
-    ] {
-      #expect(try await program.run(command + ["--offline"]).output.contains(service))
-      #expect(try await program.run(command + ["--offline"]).output.contains(store))
-      let later = ["--no-network", "--now", "2025-07-12T08:50:00+0200"]
-      let stale = try await program.run(command + later + ["--json"])
-      #expect(stale.code == 0 && stale.output.contains("\"age\":1"), "\(stale)")
-    }
-    // The ways of 08:30 are five minutes fresh, and shown after that without a network.
-    let way = try await program.run([
-      "way", "8503651", "8503669", "--no-network", "--now", "2025-07-12T08:50:00+0200",
-    ])
-    #expect(way.output.contains(", stale: the service cannot be reached: there is no network"))
-    let json = try await json("lake", "thunersee")
-    #expect(json["temperature"]?["value"]?["origin"]?.text == "simulation")
-    #expect(json["weather"]?["isStale"]?.isTrue == false)
+  @Test func `commands print source and age, and the widget obeys its settings`() async throws {
+    #expect(
+      try await program.surprises(
+        """
+        lake thunersee --offline                  | C, clear sky (from the service)
+        lake thunersee --offline                  | C, clear sky (from the store,
+        lake thunersee --offline --json           | "origin":"simulation" | "isStale":false
+        way 8503651 8503669 --offline             | way, from the service
+        way 8503651 8503669 --offline             | way, from the store,
+        search Thal --offline                     | stations, from the service
+        search Thal --offline                     | stations, from the store,
+        lake thunersee --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
+        search Thal --no-network --now 2025-07-12T08:50:00+0200 --json    | "age":1
+        way 8503651 8503669 --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
+        way 8503651 8503669 --no-network --now 2025-07-12T08:50:00+0200   | , stale: the service cannot be reached: there is no network
+        favourites 8503651 --rows 1 --no-ships --offline | 1 loaded
+        favourites --offline --json               | {"failed":0,"fresh":1,"loaded":0}
+        publish --offline                         | 7 departures for the widget
+        widget --offline                          | ^09:35  102   Rapperswil SG (See)  from Z\u{FC}rich
+        usage --offline                           | _boat.boards | of 100,000,000 bytes; memory: | of 50,000,000 bytes_
+        board zuerichsee --offline                | B\u{FC}rkliplatz | ! ^8503681, 8503677, | ! : not in the timetable_
+        board zuerichsee --now 2025-07-12T09:00:00+0200 --no-network = 4 | B\u{FC}rkliplatz | ! , 8503653: the service cannot be reached: there is no network
+        board thunersee --no-network = 4          | ! cannot be reached
+        """) == [])
   }
 
-  @Test func `settings of the widget`() async throws {
-    _ = try await run("favourites", "8503651", "--rows", "1", "--no-ships")
-    _ = try await run("publish")
-    let widget = try await run("widget")
-    #expect(widget.output.hasPrefix("09:35  102   Rapperswil SG (See)  from Z\u{FC}rich"))
-    #expect(try await run("favourites", "--rows", "99").code == 2)
+  @Test func `a tile of the map is saved and stored`() async throws {
+    let file = folder.url.path + "/tile.png"
+    let fake = FakeServices()
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let surprises = try await program.surprises(
+        """
+        tile 12 2145 1435 --output \(file) --offline = 1          | ! answered 404
+        tile 12 2145 1435 --output \(file) --base \(server.base) | ^20000 bytes, from the service_
+        tile 12 2145 1435 --output \(file) --no-network           | ^20000 bytes, from the store,
+        """)
+      #expect(surprises == [])
+    }
+    #expect(try Data(contentsOf: URL(filePath: file)) == Data(repeating: 7, count: 20_000))
+  }
+
+  @Test func `a station is found by its name, which breaks no row`() async throws {
+    let fake = FakeServices()
+    try await LocalServer.run { server in
+      server.become { request in
+        guard request.bare == "/v1/locations" else { return fake.answer(request.path) }
+        let stations = #"""
+          {"stations": [{"id": null, "name": "Thalwil, Weg 1"}, {"id": "1", "name": "Thalwil\n\u001b[2J"},
+            {"id": "2", "name": "Thalwil (See)"}]}
+          """#
+        return .init(
+          200, text: request.parameter("query") == "Bern" ? "{\"stations\": []}" : stations)
+      }
+      let surprises = try await program.surprises(
+        """
+        board 'thalwil (see)' --base \(server.base)  | Landing 2 (See)
+        board Thalwi --base \(server.base)           | Landing 1 (See)
+        search Thalwi --base \(server.base)          | _1        Thalwil \u{FFFD}[2J_2
+        board Bern --base \(server.base) = 1         | ! ^error: there is no station Bern_
+        """)
+      #expect(surprises == [])
+    }
   }
 
   /// A recording in which some requests fail.
@@ -170,89 +181,87 @@ import Testing
   func `a refused board is exit code 5, also where a stored one is shown`(status: Int) async throws
   {
     #expect(try await run("board", "8503651").code == 0)
-    let failing = [
-      "--recording", try recording(failing: ["/v1/*": status]), "--policy", "revalidate",
-    ]
-    for form in [[], ["--json"]] {
-      let board = try await program.run(["board", "8503651", "--offline"] + failing + form)
-      #expect(board.code == 5 && board.output.contains("Rapperswil SG (See)"), "\(board)")
-      #expect(board.output.contains("stale") && board.output.contains("answered \(status)"))
-      #expect(board.error == "error: the service answered \(status): no reason given\n")
-    }
+    let board = "board 8503651 --offline --policy revalidate --recording "
+    let failing = board + "'\(try recording(failing: ["/v1/*": status]))'"
+    let (reason, end) = ("answered \(status)", "error: the service answered \(status): no reason")
+    let surprises = try await program.surprises(
+      """
+      \(failing) = 5        | Rapperswil SG (See) | stale | \(reason) | ! ^\(end)
+      \(failing) --json = 5 | Rapperswil SG (See) | stale | \(reason) | ! ^\(end)
+      """)
+    #expect(surprises == [])
   }
 
   @Test func `a refused key of the weather is named, and no other part needs it`() async throws {
-    let failing = ["--offline", "--recording", try recording(failing: ["/weather/*": 401])]
-    let lake = try await program.run(["lake", "thunersee"] + failing)
-    #expect(lake.code == 0 && lake.output.contains("water  18.7 C"))
-    #expect(lake.error.hasPrefix("weather: the service answered 401"), "\(lake)")
-    #expect(lake.error.hasSuffix("hint: give a valid credential: --weather-key\n"), "\(lake)")
-    let all = [
-      "--offline", "--recording",
-      try recording(failing: ["/weather/*": 403, "/boats/*": 503, "/simulations/*": 503]),
-    ]
-    let other = try TestedProgram("larder-departures", store: "other")
-    let none = try await other.run(["lake", "thunersee"] + all)
-    #expect(
-      none.code == 5 && none.error.hasSuffix("hint: give a valid credential: --weather-key\n"))
+    let lake = "lake thunersee --offline --recording '\(folder.url.path)'"
+    let hint = "hint: give a valid credential: --weather-key_"
+    _ = try recording(failing: ["/weather/*": 401])
+    let one = try await program.surprises(
+      "\(lake) | water  18.7 C | ! ^weather: the service answered 401 | ! \(hint)")
+    _ = try recording(failing: ["/weather/*": 403, "/boats/*": 503, "/simulations/*": 503])
+    let all = try await TestedProgram("larder-departures", store: "other").surprises(
+      "\(lake) = 5 | ! \(hint)")
+    #expect(one + all == [])
   }
 
   @Test func `without ship names there are boards all the same, with the reason`() async throws {
-    let stored = try await run("board", "8503669", "--day", "2025-07-13")
-    #expect(stored.code == 0)
-    let broken = ["--recording", try recording(failing: ["/boats/*": 503])]
-    for (policy, isAsked) in [("cacheOnly", false), ("cacheElseLoad", false), ("revalidate", true)]
-    {
-      let board = try await program.run(
-        ["board", "8503669", "--day", "2025-07-13", "--policy", policy, "--offline"] + broken)
-      #expect(board.code == 0 && board.error.hasPrefix("names of ships") == isAsked, "\(policy)")
-    }
+    let broken = "--offline --recording '\(try recording(failing: ["/boats/*": 503]))'"
     let other = try TestedProgram("larder-departures", store: "other")
-    let board = try await other.run(["board", "8503651", "--offline"] + broken)
-    #expect(board.code == 0 && board.output.contains("08:05     BAT 101   Rapperswil SG (See)"))
-    #expect(!board.output.contains("(Limmat)"))
-    #expect(board.error == "names of ships: the service answered 503: no reason given\n")
-    let lake = try await other.run(["lake", "thunersee", "--offline"] + broken)
-    #expect(lake.code == 0 && lake.output.contains("water  18.7 C, by a simulation"))
-    #expect(lake.error == "level: the service answered 503: no reason given\n")
-    let publish = try await other.run(["publish", "1", "8503651", "--offline"] + broken)
-    #expect(publish.code == 4 && publish.output.contains("8503651: 7 departures"))
-    #expect(publish.error.hasSuffix("1: the station 1 is not in the timetable\n"))
+    let reason = "the service answered 503: no reason given"
+    let day = "board 8503669 --day 2025-07-13"
+    let stored = try await program.surprises(
+      """
+      \(day) --offline
+      \(day) --policy cacheOnly \(broken)
+      \(day) --policy cacheElseLoad \(broken)
+      \(day) --policy revalidate \(broken) | ! ^names of ships
+      """)
+    let fetched = try await other.surprises(
+      """
+      board 8503651 \(broken)     | 08:05     BAT 101   Rapperswil SG (See)  platform 1AB_ | ! ^names of ships: \(reason)_
+      lake thunersee \(broken)    | water  18.7 C, by a simulation | ! ^level: \(reason)_
+      publish 1 8503651 \(broken) = 4 | 8503651: 7 departures | ! 1: the station 1 is not in the timetable_
+      """)
+    #expect(stored + fetched == [])
   }
 
   @Test func `a lake without any data is an error, one from a file is known`() async throws {
-    let broken = try recording(failing: ["/boats/*": 503, "/weather/*": 503, "/simulations/*": 500])
-    let lake = try await run("lake", "thunersee", "--recording", broken)
-    #expect(lake.code == 4 && lake.output == "")
-    #expect(lake.error.contains("weather: the service answered 503"))
-    #expect(lake.error.contains("error: there is no data about Thunersee"))
-    let file = try folder.write(
-      "more.json",
-      Array(
-        #"""
-        [{"id": "sarnersee", "name": "Sarnersee", "place": {"latitude": 46.87, "longitude": 8.21},
-          "simulation": "sarnen", "stations": []}]
-        """#.utf8))
-    let other = try await run("lake", "sarnersee", "--lakes", file)
-    #expect(other.code == 0 && other.output.contains("water  18.7 C"))
-    #expect(try await run("board", "sarnersee", "--lakes", file).code == 1)
+    _ = try recording(failing: ["/boats/*": 503, "/weather/*": 503, "/simulations/*": 500])
+    let record = #"""
+      [{"id": "sarnersee", "name": "Sarnersee", "place": {"latitude": 46.87, "longitude": 8.21},
+        "simulation": "sarnen", "stations": []}]
+      """#
+    let file = try folder.write("more.json", Array(record.utf8))
+    let surprises = try await program.surprises(
+      """
+      lake thunersee --offline --recording '\(folder.url.path)' = 4 | ! weather: the service answered 503 | ! error: there is no data about Thunersee
+      lake sarnersee --offline --lakes '\(file)'                    | water  18.7 C
+      board sarnersee --offline --lakes '\(file)' = 1               | ! has no stations
+      """)
+    #expect(surprises == [])
   }
 
   @Test func `errors have their codes`() async throws {
-    let station = try await run("board", "1")
-    #expect(station.code == 1 && station.error.contains("the station 1 is not in the timetable"))
-    let lake = try await run("lake", "loch-ness")
-    #expect(lake.code == 1 && lake.error.contains("one of zuerichsee, "))
-    for arguments in [
-      ["board"], ["board", "1", "--policy", "never"], ["board", "1", "--day", "2025-02-30"],
-      ["search"],
-      ["board", "1", "--now", "yesterday"],
-      ["lake", "x", "--lakes", "/none"], ["publish"], ["favourites"],
-    ] {
-      let outcome = try await program.run(arguments + ["--offline"])
-      #expect(outcome.code == 2 && outcome.output == "", "\(outcome)")
-    }
-    let widget = try await run("widget")
-    #expect(widget.code == 0 && widget.error == "no station is given, and none is saved\n")
+    #expect(
+      try await program.surprises(
+        """
+        board 1 --offline = 1                        | ! the station 1 is not in the timetable
+        lake loch-ness --offline = 1                 | ! one of zuerichsee,
+        board --offline = 2                          | ! ^Error:
+        board 1 --policy never --offline = 2         | ! ^Error:
+        board 1 --day 2025-02-30 --offline = 2       | ! ^Error:
+        board '' --offline = 2                       | ! invalid
+        search --offline = 2                         | ! ^Error:
+        search '' --offline = 2                      | ! ^Error: The value '' is invalid for '<name>'
+        way '' 8503651 --offline = 2                 | ! ^Error:
+        board 1 --now yesterday --offline = 2        | ! "yesterday" is not a time
+        lake x --lakes /none --offline = 2           | ! /none has no records of lakes
+        publish --offline = 2                        | ! no station is given
+        favourites --offline = 2                     | ! no station is given
+        favourites --rows 99 --offline = 2           | ! 99 rows are not possible
+        board 8503651 --live --offline = 2           | ! --live needs a terminal
+        board 8503651 --live --json --offline = 2    | ! no JSON
+        widget --offline                             | ! ^no station is given, and none is saved_
+        """) == [])
   }
 }

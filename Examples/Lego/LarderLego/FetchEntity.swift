@@ -13,8 +13,8 @@ struct FetchEntity: AsyncParsableCommand {
       looks like an option: put -- before it.
       """)
 
-  @Argument(help: "One of \(KindName.list); the singular will do.")
-  var kind: KindName
+  @Argument(help: "One of \(EntityKind.list); the singular will do.")
+  var kind: EntityKind
 
   @Argument(
     help: "Numbers as the maker writes them: 3001, 10294-1, fig-000018; of a partcolor 3001/4.")
@@ -25,10 +25,7 @@ struct FetchEntity: AsyncParsableCommand {
   @Flag(help: "Send a request even if the entity is stored.")
   var reload = false
 
-  @Flag(help: "Print a line of JSON for each entity, with its source.")
-  var json = false
-
-  func run() async throws { try await run(kind.kind.type) }
+  func run() async throws { try await run(kind.type) }
 
   private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
     let progress = keys.count > 1 ? ProgressLine.atTerminal : nil
@@ -36,31 +33,25 @@ struct FetchEntity: AsyncParsableCommand {
       defer { progress?.clear() }
       var found: [(key: String, result: CacheResult<Entity>)] = []
       for key in keys {
-        progress?.advance(kind.kind.word, done: found.count, of: keys.count)
+        progress?.advance(kind.word, done: found.count, of: keys.count)
         guard let result = try await client.entity(type, key, policy: reload ? .reload : .standard)
         else {
           throw Failure(
-            .noSuchKey, "there is no \(kind.kind.singular) \(key)",
+            .noSuchKey, "there is no \(kind.singular) \(key)",
             hint: options.place.recording.offline ? "the recording has only a few entities" : nil)
         }
         found.append((key, result))
       }
       return (found, cache.realm)
     }
+    let store = options.place.store
     for (key, result) in found {
-      if json {
-        print(try JSONOutput.text(Shown(key, result)))
-      } else {
-        print(try JSONOutput.text(result.value, pretty: true))
-        Console.show("\(kind.kind.singular) \(key): \(result.words)")
-      }
+      if !store.json { print(try JSONOutput.text(result.value, pretty: true)) }
+      try store.show(Sourced(result, of: key), ["\(kind.singular) \(key): \(result.words)"])
     }
-    guard !json, let key = keys.first?.larderWord else { return }
-    let name = realm.name(kind.kind.namespace)
-    print(
-      "\n"
-        + options.place.closing(
-          "get @\(name) \(key)", "info @\(name) \(key)", "keys @\(name) --limit 5",
-          "stats @\(name)"))
+    guard !store.json, let key = keys.first?.larderWord else { return }
+    let name = "@" + realm.name(kind.namespace)
+    let looks = ["get \(name) \(key)", "info \(name) \(key)", "keys \(name) --limit 5"]
+    print("\n" + store.closing(looks + ["stats \(name)"]))
   }
 }

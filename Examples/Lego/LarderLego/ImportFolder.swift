@@ -10,8 +10,9 @@ struct ImportFolder: AsyncParsableCommand {
     discussion: """
       The folder has Rebrickable's CSV downloads (colors.csv.gz, parts.csv.gz, ...; compressed or not) or JSON in the form \
       of its API (colors.json, ...). Stored entities that are no longer in the folder are removed; kinds that the folder \
-      does not have stay. Rows that refer to a missing part or color are skipped and listed. A damaged file leaves its kind \
-      as it was; the summary says how far the import came, and the next import continues.
+      does not have stay. Rows that cannot be read, or refer to a missing part or color, are skipped and listed. A file \
+      that is damaged as a whole leaves its kind as it was; the summary says how far the import came, and the next import \
+      continues.
 
       A store with a limit keeps to it: entities that do not fit are evicted, and the summary says how many are stored.
       """)
@@ -20,9 +21,6 @@ struct ImportFolder: AsyncParsableCommand {
   var folder: String
 
   @OptionGroup var store: StoreOption
-
-  @Flag(help: "Print the summary as JSON.")
-  var json = false
 
   func run() async throws {
     let dump = RebrickableDump(directory: folder)
@@ -36,7 +34,7 @@ struct ImportFolder: AsyncParsableCommand {
       try LegoImport(into: LegoCache(store)).run(dump, progress: advance)
     }
     try store.close()
-    try summary.finish(self.store, json: json)
+    try summary.finish(self.store)
   }
 }
 
@@ -50,16 +48,13 @@ struct RefreshLists: AsyncParsableCommand {
       categories, parts and sets (with the minifigs). Programs that refresh a kind at once share one pass over its list.
       """)
 
-  @Argument(help: "Which: \(KindName.list).")
-  var kinds: [KindName]
+  @Argument(help: "Which: \(EntityKind.list).")
+  var kinds: [EntityKind]
 
   @OptionGroup var options: ServiceOptions
 
   @Option(help: "Entities in a page; the service allows at most 1,000.")
   var pageSize = 1000
-
-  @Flag(help: "Print the summary as JSON.")
-  var json = false
 
   func validate() throws {
     guard (1...1000).contains(pageSize) else {
@@ -70,10 +65,10 @@ struct RefreshLists: AsyncParsableCommand {
   func run() async throws {
     let summary = try await options.open { client, cache in
       try await ImportSummary(in: cache, from: "the service") { advance in
-        try await client.refresh(kinds.map(\.kind), pageSize: pageSize, progress: advance)
+        try await client.refresh(kinds, pageSize: pageSize, progress: advance)
       }
     }
-    try summary.finish(options.place.store, json: json)
+    try summary.finish(options.place.store)
     let skipped = summary.report.skipped.values.reduce(0) { $0 + $1.count }
     guard skipped == 0 else {
       throw Failure(

@@ -48,8 +48,11 @@ struct ImportSummary: Encodable {
   }
 
   /// Prints it, and throws the reason why the import stopped.
-  func finish(_ store: StoreOption, json: Bool) throws {
-    Console.show(try json ? JSONOutput.text(self) : text(store))
+  func finish(_ store: StoreOption) throws {
+    let largest = kinds.max { $0.tally.read < $1.tally.read }?.kind
+    let looks = largest.map { ["keys @\(realm.name($0.namespace)) --limit 5"] } ?? []
+    try store.show(
+      self, closing: ["namespaces"] + looks + ["keys @* --sort expiry --limit 5 --long"], rows)
     if let reason { throw reason }
   }
 
@@ -57,17 +60,11 @@ struct ImportSummary: Encodable {
     EntityKind.allCases.compactMap { kind in report.tallies[kind].map { (kind, $0) } }
   }
 
-  private func text(_ store: StoreOption) -> String {
+  private var rows: [String] {
     let read = kinds.reduce(0) { $0 + $1.tally.read }
-    let largest = kinds.max { $0.tally.read < $1.tally.read }?.kind
-    let time = Duration.seconds(seconds)
     let rate = Int(Double(read) / max(seconds, 0.001)).grouped
-    let lines =
-      table + notes + ["", "\(read.grouped) entities in \(time.words), \(rate)/s", ""]
-    let commands =
-      ["namespaces"] + (largest.map { ["keys @\(realm.name($0.namespace)) --limit 5"] } ?? [])
-      + ["keys @* --sort expiry --limit 5 --long"]
-    return (lines + [store.closing(commands)]).joined(separator: "\n")
+    let time = Duration.seconds(seconds).words
+    return table + notes + ["", "\(read.grouped) entities in \(time), \(rate)/s", ""]
   }
 
   private var table: [String] {
@@ -89,6 +86,9 @@ struct ImportSummary: Encodable {
         lines.append("\(kind.word): \(skipped.count.counted("row")) skipped")
         lines += skipped.list.prefix(Self.listed).map { "  " + $0 }
         if skipped.count > Self.listed { lines.append("  ... (--json lists more)") }
+        if skipped.areUnreadable {
+          lines.append("\(kind.word): nothing was removed, because some rows cannot be read")
+        }
       }
       if let limit, let stored = stored[kind], stored < tally.read {
         lines.append(

@@ -1,8 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import ExampleProgram
 import Foundation
 import Larder
-import LegoCache
+public import LegoCache
 import Service
 
 @main
@@ -29,24 +29,19 @@ struct LarderLego: ParsableCommand {
 }
 
 /// A kind as an argument: `parts`, `part`, or the name of its namespace.
-struct KindName: ExpressibleByArgument {
-  var kind: EntityKind
-
-  init?(argument: String) {
-    guard
-      let kind = EntityKind.allCases.first(where: {
-        [$0.word, $0.singular, $0.namespace].contains(argument)
-          || $0 == .sets && argument.hasPrefix("minifig")
-      })
-    else { return nil }
-    self.kind = kind
+extension EntityKind: ExpressibleByArgument {
+  public init?(argument: String) {
+    let kind = Self.allCases.first {
+      [$0.word, $0.singular, $0.namespace].contains(argument)
+        || $0 == .sets && argument.hasPrefix("minifig")
+    }
+    guard let kind else { return nil }
+    self = kind
   }
 
-  static var allValueStrings: [String] { EntityKind.allCases.map(\.word) }
+  public static var allValueStrings: [String] { allCases.map(\.word) }
   static let list = allValueStrings.joined(separator: ", ")
-}
 
-extension EntityKind {
   var singular: String { self == .categories ? "category" : String(word.dropLast()) }
 }
 
@@ -81,21 +76,5 @@ struct ServiceOptions: ParsableArguments {
     let result = try await body(client, cache)
     try cache.larder.close()
     return result
-  }
-}
-
-/// A result with its source, as it is printed with `--json`.
-struct Shown<Value: Encodable & Sendable>: Encodable {
-  var key: String
-  var source: String
-  /// In seconds.
-  var age: Double
-  var error: String?
-  var value: Value
-
-  init(_ key: String, _ result: CacheResult<Value>) {
-    (self.key, source, value) = (key, result.source.rawValue, result.value)
-    age = result.age / .seconds(1)
-    error = result.error.map { "\($0)" }
   }
 }

@@ -23,15 +23,12 @@ struct ListEntities: AsyncParsableCommand {
   var subject: Subject
 
   @Argument(help: "The words to search for, or the number of the set or the part.")
-  var text: String
+  var text: NonEmpty
 
   @OptionGroup var options: ServiceOptions
 
   @Option(help: "The most rows, 1 to 1000.")
   var rows = 20
-
-  @Flag(help: "Print the page as JSON.")
-  var json = false
 
   func validate() throws {
     guard (1...1000).contains(rows) else {
@@ -41,11 +38,11 @@ struct ListEntities: AsyncParsableCommand {
 
   func run() async throws {
     switch subject {
-    case .parts: try await show(.parts.searching(text)) { [$0.partNum, $0.name] }
-    case .sets: try await show(.sets.searching(text), Self.columns)
-    case .minifigs: try await show(.minifigs.searching(text), Self.columns)
+    case .parts: try await show(.parts.searching(text.text)) { [$0.partNum, $0.name] }
+    case .sets: try await show(.sets.searching(text.text), Self.columns)
+    case .minifigs: try await show(.minifigs.searching(text.text), Self.columns)
     case .inventory:
-      try await show(.inventory(of: text)) { item in
+      try await show(.inventory(of: text.text)) { item in
         let spare = item.isSpare == true ? " (spare)" : ""
         return [
           "\(item.quantity ?? 1) x", item.part.partNum,
@@ -53,7 +50,7 @@ struct ListEntities: AsyncParsableCommand {
         ]
       }
     case .colorsOf:
-      try await show(.colors(of: text)) { pair in
+      try await show(.colors(of: text.text)) { pair in
         ["\(pair.colorID)", pair.colorName ?? "", pair.setCount.map { "\($0) sets" } ?? ""]
       }
     }
@@ -67,15 +64,20 @@ struct ListEntities: AsyncParsableCommand {
     _ list: LegoList<Entity>, _ columns: (Entity) -> [String]
   ) async throws {
     let (page, realm) = try await options.open { client, cache in
-      (try await client.page(list.sized(rows)), cache.realm)
-    }
-    if json { return print(try JSONOutput.text(Shown(text, page))) }
-    let found = page.value.results
-    for row in found.map(columns) {
-      Console.show(row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? ""))
+      func page() async throws -> CacheResult<Listing<Entity>> {
+        try await client.page(list.sized(rows))
+      }
+      // A search is refused as a whole; a set or a part may be unknown.
+      let isSearch = [.parts, .sets, .minifigs].contains(subject)
+      return (try await isSearch ? page() : Failure.orNoSuchKey(page), cache.realm)
     }
     for reason in page.value.skipped ?? [] { Console.complain("left out: \(reason)") }
-    Console.show("\(found.count) of \(page.value.count), \(page.words)")
-    print(options.place.closing("keys @\(realm.name(LegoCache.pagesName))", "namespaces"))
+    let found = page.value.results
+    try options.place.store.show(
+      Sourced(page, of: text.text),
+      closing: ["keys @\(realm.name(LegoCache.pagesName))", "namespaces"],
+      found.map(columns).map { row in
+        row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? "")
+      } + ["\(found.count) of \(page.value.count), \(page.words)"])
   }
 }

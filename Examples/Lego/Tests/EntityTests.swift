@@ -41,17 +41,6 @@ import Testing
     #expect(try encoded == JSONDecoder().decode(JSON.self, from: Data(json.utf8)))
   }
 
-  @Test func `fields that identify an entity are required`() {
-    #expect(throws: DecodingError.self) { try decoded(Theme.self, #"{"name":"Technic"}"#) }
-    #expect(throws: DecodingError.self) { try decoded(Part.self, #"{"name":"x","part_cat_id":1}"#) }
-    #expect(throws: DecodingError.self) {
-      try decoded(ModelSet.self, #"{"set_num":null,"name":"x"}"#)
-    }
-    #expect(throws: DecodingError.self) {
-      try decoded(PartColor.self, #"{"color_id":1,"elements":[]}"#)
-    }
-  }
-
   @Test func `an answer about a part in a colour takes both from the request`() throws {
     let bare = Data(#"{"num_sets":433,"elements":["394126"]}"#.utf8)
     let pair = try JSONDecoder(part: "3941", color: 0).decode(PartColor.self, from: bare)

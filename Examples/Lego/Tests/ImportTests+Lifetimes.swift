@@ -76,7 +76,7 @@ extension ImportTests {
 
   @Test(arguments: [
     "id,name,rgb,is_trans", "<!DOCTYPE html><html>", "id,name,is_trans\n0,Black,f",
-    "id,name,rgb,is_trans\n1,Blue,0055BF,f\n4,Red,B40000,f\nx,Broken,000000,f",
+    "id,name,rgb,is_trans\n1,Blue\nx,Broken,000000,f",
   ]) func `a damaged table leaves its kind as it was, and the import is resumed`(
     text: String
   ) throws {
@@ -92,6 +92,31 @@ extension ImportTests {
     try writeSecond()
     #expect(
       try imported().tallies[.colors] == Tally(added: 1, changed: 1, unchanged: 1, removed: 1))
+  }
+
+  @Test func `rows that cannot be read are skipped and listed, and nothing is removed`() throws {
+    try writeFirst()
+    _ = try imported()
+    try write(
+      "colors", "id,name,rgb,is_trans", "0,Black", "1,Blue,0055BF,f", "4,\"Red\"x,B40000,f",
+      "x,Broken,000000,f", "\"5,Unclosed,B40000,f", "6,\"Two", "lines\",000000,f",
+      "8,Green,237841,f")
+    let report = try imported()
+    #expect(report.tallies[.colors] == Tally(added: 3))
+    #expect(try lego.cached(Color.self, key: "6")?.name == "Two\nlines")
+    #expect(
+      report.skipped[.colors]?.list == [
+        "colors.csv:2: 2 fields, but the first row names 4 columns",
+        "colors.csv:4:8: text after the quote that closes a field",
+        "colors.csv:5: id: \"x\" is not a number",
+        "colors.csv:7:4: text after the quote that closes a field",
+      ])
+    #expect(try lego.count(of: .colors) == 6, "the rows of three may be those that cannot be read")
+    // The red and black elements refer to such rows.
+    #expect(report.skipped[.elements]?.count == 3 && report.failure == nil)
+    #expect(try lego.count(of: .elements) == 3 && lego.count(of: .partColors) == 3)
+    try writeSecond()
+    #expect(try imported().tallies[.colors]?.removed == 3)
   }
 
   @Test func `entities that others store during an import stay, and its failure is reported`()
@@ -123,6 +148,11 @@ extension ImportTests {
     let stopped = #expect(throws: LegoImport.Stopped.self) { try imported() }
     let error = stopped?.reason as? DumpError
     #expect(error?.kind == .malformed && error?.description == "colors.json: [0].rgb is missing")
+    let mixed = #"[{"id": 1, "name": "Blue"}, {"id": 2, "name": "Green", "rgb": "237841"}]"#
+    _ = try folder.write("colors.json", Array(mixed.utf8))
+    let report = try imported()
+    #expect(report.tallies[.colors] == Tally(added: 1))
+    #expect(report.skipped[.colors]?.list == ["colors.json: 1: [0].rgb is missing"])
     let path = folder.url.path + "/store"
     _ = try LegoCache(at: path)
     var options = Store.Options()

@@ -30,7 +30,8 @@ public struct Failure: Error {
     case let error as LarderError: self.init(Self.code(of: error), error.message, hint: error.hint)
     case ServiceError.refused(status: 401, _), ServiceError.refused(status: 403, _):
       self.init(.refused, "\(error)", hint: credential.map { "give a valid credential: \($0)" })
-    case ServiceError.refused(status: 404, _): self.init(.noSuchKey, "\(error)")
+    case let error as ServiceError where error.isRefusal:
+      self.init(.refused, "\(error)", hint: "check the address of the service")
     case let error as ServiceError where error.isOffline:
       self.init(
         .failed, "\(error)",
@@ -47,6 +48,17 @@ public struct Failure: Error {
     }
   }
 
+  /// Calls `body`, which asks a service for one thing: 404 means that there is no such thing.
+  public static func orNoSuchKey<Result>(
+    _ body: () async throws -> Result
+  ) async throws -> Result {
+    do {
+      return try await body()
+    } catch ServiceError.refused(status: 404, let message) {
+      throw Failure(.noSuchKey, "\(ServiceError.refused(status: 404, message: message))")
+    }
+  }
+
   /// The failure to open a store, which all programs write to.
   public init(opening error: LarderError) {
     self.init(
@@ -58,7 +70,8 @@ public struct Failure: Error {
   private static func code(of error: LarderError) -> Code {
     switch error.code {
     case .notFound, .cannotOpen, .foreign, .newerFormat: .cannotOpen
-    case .readOnly, .overLimit, .exists, .noSuchNamespace, .badCursor, .invalidArgument: .refused
+    case .readOnly, .overLimit, .exists, .noSuchNamespace: .refused
+    case .badCursor, .invalidArgument: .usage
     default: .failed
     }
   }
@@ -85,7 +98,7 @@ public struct Failure: Error {
     } catch  where root.exitCode(for: error).isSuccess {
       root.exit(withError: error)
     } catch  where root.exitCode(for: error) == .validationFailure {
-      Console.complain(root.fullMessage(for: error))
+      Console.write(root.fullMessage(for: error) + "\n")
       root.exit(withError: ExitCode(Code.usage.rawValue))
     } catch {
       (failure(error) ?? Failure(error, credential: credential)).exit(from: root)
@@ -93,7 +106,8 @@ public struct Failure: Error {
   }
 
   private func exit(from root: any ParsableCommand.Type) -> Never {
-    Console.complain("error: \(message)" + (hint.map { "\nhint: \($0)" } ?? ""))
+    Console.complain("error: \(message)")
+    if let hint { Console.complain("hint: \(hint)") }
     root.exit(withError: ExitCode(code.rawValue))
   }
 }

@@ -28,7 +28,7 @@ public enum LiveScreen {
   public static func run(_ frame: @escaping @Sendable () async throws -> [String]) async throws {
     let drawing = Task {
       while true {
-        let lines = try await frame().map { $0.printable + "\u{1B}[K" }
+        let lines = try await frame().map { $0.inOneLine + "\u{1B}[K" }
         write("\u{1B}[H" + lines.joined(separator: "\r\n") + "\u{1B}[J")
         try await Task.sleep(for: .seconds(1))
       }

@@ -8,10 +8,13 @@ import Service
 /// The version of all example programs: that of Larder.
 public let exampleVersion = Store.version
 
-/// The option `--store`, the same for all commands of a program.
+/// The options `--store` and `--json`, the same for all commands of a program.
 public struct StoreOption: ParsableArguments {
   @Option(name: .customLong("store"), help: "The store; created if it does not exist.")
   public var path = StoreOption.standard
+
+  @Flag(help: "Print JSON.")
+  public var json = false
 
   public init() {}
 
@@ -35,6 +38,18 @@ public struct StoreOption: ParsableArguments {
   public func closing(_ commands: [String]) -> String {
     (["Look at it:"] + commands.map { "  larder \(path.shellWord) -e \($0.shellWord)" })
       .joined(separator: "\n")
+  }
+
+  /// Prints the result of a command: with `--json` the value, else rows and the closing lines.
+  ///
+  /// - Parameter rows: text of a service in a row cannot break its line.
+  public func show(
+    _ value: some Encodable, closing commands: [String] = [],
+    _ rows: @autoclosure () throws -> [String]
+  ) throws {
+    if json { return print(try JSONOutput.text(value)) }
+    for row in try rows() { Console.show(row) }
+    if !commands.isEmpty { print(closing(commands)) }
   }
 }
 
@@ -111,5 +126,18 @@ public struct Place: ParsableArguments {
     return result
   }
 
-  public func closing(_ commands: String...) -> String { store.closing(commands) }
+  /// The closing lines on standard error, for a document that was printed at a terminal.
+  public func closeAtTerminal(_ commands: String...) {
+    if Console.isTerminal { Console.write(store.closing(commands) + "\n") }
+  }
+}
+
+/// A name or a text as an argument; an empty one is a usage error.
+public struct NonEmpty: ExpressibleByArgument, Sendable {
+  public let text: String
+
+  public init?(argument: String) {
+    guard argument.contains(where: { !$0.isWhitespace }) else { return nil }
+    text = argument
+  }
 }

@@ -1,4 +1,3 @@
-// FoundationEssentials has no FileHandle.
 import Foundation
 public import Larder
 import Service
@@ -11,10 +10,16 @@ public enum Console {
       && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
-  public static func complain(_ line: String) { write(line.printable + "\n") }
+  /// A message in one line.
+  public static func complain(_ line: String) { write(line.inOneLine + "\n") }
 
-  /// Prints text that may have come from a service.
-  public static func show(_ text: String) { print(text.printable) }
+  /// Prints a row. Text of a service in it can neither break the line nor command the terminal.
+  public static func show(_ row: String) { print(row.inOneLine) }
+
+  /// Prints a document of a service. A pipe gets the bytes as they are.
+  public static func show(document text: String) {
+    print(LiveScreen.isPossible ? text.printable : text)
+  }
 
   public static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }
@@ -57,6 +62,14 @@ extension String {
       String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
   }
 
+  /// The same in one line: line breaks and tabs are blanks.
+  public var inOneLine: String {
+    guard unicodeScalars.contains(where: { $0.isControl || $0.isBreak }) else { return self }
+    return String(
+      String.UnicodeScalarView(
+        unicodeScalars.map { $0.isBreak ? " " : $0.isControl ? "\u{FFFD}" : $0 }))
+  }
+
   public func padding(to width: Int, with filler: Character) -> String {
     self + String(repeating: filler, count: Swift.max(0, width - count))
   }
@@ -76,18 +89,16 @@ extension String {
   private func quoted(plain: String) -> String {
     let isPlain =
       !isEmpty && !hasPrefix("-")
-      && utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: plain.utf8.contains(byte)
-        }
-      }
+      && utf8.allSatisfy { $0.isAlphanumeric || plain.utf8.contains($0) }
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
   }
 }
 
 extension Unicode.Scalar {
+  fileprivate var isBreak: Bool {
+    [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029].contains(value)
+  }
+
   /// C0, DEL and C1, and the marks that change the direction of the text after them.
   fileprivate var isControl: Bool {
     switch value {
@@ -113,6 +124,34 @@ public struct TextTable {
         column == 0 ? row[0].padded(to: widths[0]) : row[column].flushRight(to: widths[column])
       }.joined(separator: "  ")
     }
+  }
+}
+
+/// A value with its source and age, as it is printed with `--json`.
+public struct Sourced<Value: Encodable>: Encodable {
+  public var key: String?
+  public var value: Value
+  public var source: String
+  /// In seconds.
+  public var age: Int
+  public var isStale: Bool
+  public var error: String?
+  /// `from the store, 5 minutes old`.
+  public let words: String
+
+  private enum CodingKeys: String, CodingKey { case key, value, source, age, isStale, error }
+
+  /// - Parameter value: a part of the result.
+  public init<Held>(_ result: CacheResult<Held>, _ value: Value, of key: String? = nil) {
+    (self.key, self.value, words) = (key, value, result.words)
+    source = result.source.rawValue
+    age = Int(result.age / .seconds(1))
+    isStale = result.source == .stale
+    error = result.error.map { "\($0)" }
+  }
+
+  public init(_ result: CacheResult<Value>, of key: String? = nil) where Value: Sendable {
+    self.init(result, result.value, of: key)
   }
 }
 

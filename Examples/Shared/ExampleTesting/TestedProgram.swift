@@ -41,6 +41,40 @@ public struct TestedProgram: Sendable {
     public var outcome: Outcome
   }
 
+  /// Runs the commands of a table, one after the other; returns those whose outcome is not as expected.
+  ///
+  ///     sync --offline             | 6 of 6 articles: done
+  ///     show nosuch --offline = 1  | ! error: the service answered 404
+  ///
+  /// A row has a command for a shell, its exit code (0 by default), and pieces of its output, or with `!` of its error. Of
+  /// `^piece` the output begins with the piece; `_` stands for a line feed. Without a piece of the error there must
+  /// be none.
+  public func surprises(_ table: String) async throws -> [String] {
+    var surprises: [String] = []
+    for row in table.split(separator: "\n") {
+      let parts = row.components(separatedBy: " | ").map { $0.trimmingCharacters(in: .whitespaces) }
+      let words = parts[0].components(separatedBy: " = ")
+      let outcome = try await Outcome(line: "\(name) \(words[0]) --store '\(store)'")
+      let code = words.count > 1 ? Int32(words[1].trimmingCharacters(in: .whitespaces)) : 0
+      let pieces = parts.dropFirst()
+      let isQuiet = code == 0 && !pieces.contains { $0.hasPrefix("!") }
+      let fits = pieces.allSatisfy { Self.has(outcome, $0) }
+      if outcome.code != code || isQuiet && outcome.error != "" || !fits {
+        surprises.append("\(parts[0]): \(outcome)")
+      }
+    }
+    return surprises
+  }
+
+  private static func has(_ outcome: Outcome, _ piece: String) -> Bool {
+    var (text, piece) = (outcome.output, piece)
+    if piece.hasPrefix("!") {
+      (text, piece) = (outcome.error, piece.dropFirst().trimmingCharacters(in: .whitespaces))
+    }
+    piece = piece.replacing("_", with: "\n")
+    return piece.hasPrefix("^") ? text.hasPrefix(piece.dropFirst()) : text.contains(piece)
+  }
+
   public func run(_ arguments: [String]) async throws -> Outcome {
     try await Outcome(of: [name] + arguments + ["--store", store])
   }

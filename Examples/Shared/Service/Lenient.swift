@@ -1,28 +1,22 @@
 /// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number. Nil for anything else,
-/// such as `"nan"`, which JSON cannot express.
+/// such as `"nan"`, which JSON cannot express, or `[]`, as some services write an empty object.
 ///
 /// For fields without which the rest of the answer is still of use.
 @propertyWrapper
-public struct Lenient<Value: LosslessStringConvertible & Decodable & Sendable>: Decodable, Sendable
-{
+public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
   public var wrappedValue: Value?
 
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      wrappedValue = nil
-    } else if let value = try? container.decode(Value.self) {
-      wrappedValue = value
-    } else if let text = try? container.decode(String.self) {
-      wrappedValue = Value(text)
-    } else if let number = try? container.decode(Int64.self) {
-      wrappedValue = Value("\(number)")
-    } else if let number = try? container.decode(Double.self) {
-      wrappedValue = Value("\(number)")
-    } else {
-      wrappedValue = nil
+    if container.decodeNil() { return }
+    wrappedValue = try? container.decode(Value.self)
+    if wrappedValue == nil, let type = Value.self as? any LosslessStringConvertible.Type {
+      let text =
+        (try? container.decode(String.self)) ?? (try? "\(container.decode(Int64.self))")
+        ?? (try? "\(container.decode(Double.self))")
+      wrappedValue = text.flatMap { type.init($0) } as? Value
     }
     if let number = wrappedValue as? Double, !number.isFinite { wrappedValue = nil }
   }
@@ -33,24 +27,6 @@ extension KeyedDecodingContainer {
     _ type: Lenient<Value>.Type, forKey key: Key
   ) throws -> Lenient<Value> {
     try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
-  }
-}
-
-/// A field of several parts that is left out if it cannot be decoded: `[]`, as some services write an empty object.
-@propertyWrapper
-public struct IfReadable<Value: Decodable & Sendable>: Decodable, Sendable {
-  public var wrappedValue: Value?
-
-  public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
-
-  public init(from decoder: any Decoder) throws { wrappedValue = try? Value(from: decoder) }
-}
-
-extension KeyedDecodingContainer {
-  public func decode<Value>(
-    _ type: IfReadable<Value>.Type, forKey key: Key
-  ) throws -> IfReadable<Value> {
-    try decodeIfPresent(type, forKey: key) ?? IfReadable(wrappedValue: nil)
   }
 }
 

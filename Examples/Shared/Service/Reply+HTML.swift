@@ -1,4 +1,3 @@
-// FoundationEssentials lacks most of the encodings.
 import Foundation
 import HTTPTypes
 

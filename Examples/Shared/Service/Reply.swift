@@ -1,12 +1,17 @@
+public import Foundation
 public import HTTPTypes
 public import Larder
 import LarderHTTP
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+extension CachedValue {
+  /// The conditions of a request that validates the value, with its validators byte for byte; empty without them.
+  public var conditions: HTTPFields {
+    var fields = HTTPFields()
+    if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
+    if let lastModified { fields[.ifModifiedSince] = String(decoding: lastModified, as: UTF8.self) }
+    return fields
+  }
+}
 
 /// A service's answer with its whole body, from the network or the cache.
 public struct Reply: Sendable {

@@ -1,12 +1,7 @@
+import Foundation
 import HTTPTypes
 public import Larder
 import LarderHTTP
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension Service {
   /// The answer at the end of the redirections.

@@ -1,12 +1,7 @@
+public import Foundation
 public import HTTPTypes
 public import Larder
 public import LarderHTTP
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A web service as an adapter uses it: a base address, the fields of every request, a transport or an HTTP cache, and the
 /// waits that the service asks for.
@@ -154,6 +149,11 @@ public struct Service: Sendable {
     try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
       ?? RemovalResult()
   }
+}
+
+/// Calls `body`, which stores something that can be done without; nil if the store has no room for it.
+public func ifRoom<Result>(_ body: () throws -> Result) throws -> Result? {
+  do { return try body() } catch let error as LarderError where error.code == .full { return nil }
 }
 
 /// Separates the answers for one user of one service from all others.

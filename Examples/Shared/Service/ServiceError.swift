@@ -40,9 +40,13 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the service knows the request and refuses it; then stored data is no substitute.
+  /// Whether the service knows the request and refuses it; then stored data is no substitute. 408 is no refusal.
   public var isRefusal: Bool {
-    if case .refused(let status, _) = self { (400..<500).contains(status) } else { false }
+    if case .refused(let status, _) = self {
+      (400..<500).contains(status) && status != 408
+    } else {
+      false
+    }
   }
 
   public var description: String {
@@ -136,15 +140,16 @@ extension Error {
 }
 
 extension Duration {
-  /// In the largest unit that fits: `5 minutes`, `1 hour`, `40 ms`.
+  /// To the nearest unit, the largest of which there are two or exactly one: `6 minutes`, `90 seconds`, `1 hour`, `40 ms`.
   public var words: String {
     // Services may name any number.
     let milliseconds = Int64(min(max(self / .milliseconds(1), -1e15), 1e15))
-    for (unit, name) in [
+    let units: [(Int64, String)] = [
       (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"),
     ]
-    where milliseconds >= unit {
-      let count = milliseconds / Int64(unit)
+    for (unit, name) in units
+    where milliseconds >= 2 * unit || milliseconds == unit {
+      let count = (milliseconds + unit / 2) / unit
       return "\(count) \(name)\(count == 1 ? "" : "s")"
     }
     return "\(milliseconds) ms"
@@ -161,13 +166,17 @@ extension String {
   /// Escaped for a path segment or the value of a parameter: only unreserved characters (RFC 3986, 2.3) stay.
   public var percentEscaped: String {
     utf8.map { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "~"):
-        String(UnicodeScalar(byte))
-      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
+      byte.isAlphanumeric || "-._~".utf8.contains(byte)
+        ? String(UnicodeScalar(byte))
+        : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }.joined()
+  }
+}
+
+extension UInt8 {
+  /// Whether it is a letter or a digit in ASCII.
+  public var isAlphanumeric: Bool {
+    let character = Character(UnicodeScalar(self))
+    return character.isASCII && (character.isLetter || character.isNumber)
   }
 }

@@ -16,6 +16,12 @@ import Testing
     var output: String
     /// A command that asks the service: its arguments before the address of the service.
     var protected: [String]
+    /// The folder of the recording, the path of the service in it, and a command of several pages or answers.
+    var recording: String
+    var path: String
+    var pages: [String]
+    /// A command that asks for a list.
+    var listed: [String]
     var credential: String?
     /// A command that saves a choice of the user.
     var choice: [String] = []
@@ -30,23 +36,36 @@ import Testing
       Program(
         name: "larder-lego", command: ["refresh", "colors", "--offline"],
         looked: ["fetch", "color", "4", "--no-network"], progress: "colors ",
-        output: "        added", protected: ["fetch", "color", "4", "--base"], credential: "--key",
+        output: "        added", protected: ["fetch", "color", "4", "--base"],
+        recording: "Lego/Recording", path: "/api/v3",
+        pages: ["refresh", "themes", "categories", "--key", "k", "--base"],
+        listed: ["list", "parts", "x", "--base"],
+        credential: "--key",
         page: "Lego"),
       Program(
         name: "larder-articles", command: ["sync", "--offline"],
         looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",
-        output: "6 of 6 articles: done", protected: ["sync", "--server"], credential: "--token",
+        output: "6 of 6 articles: done", protected: ["sync", "--server"],
+        recording: "Articles/Sample", path: "/api", pages: ["sync", "--server"],
+        listed: ["sync", "--server"],
+        credential: "--token",
         choice: ["settings", "--articles", "10"],
         userData: ["articles.settings", "articles.sync"], page: "Articles"),
       Program(
         name: "larder-catalog", command: ["list", "--offline"], looked: ["list", "--no-network"],
-        progress: "pages", output: "Rest", protected: ["list", "--server"], credential: "--token",
+        progress: "pages", output: "Rest", protected: ["list", "--server"],
+        recording: "Catalog/Sample", path: "/api", pages: ["list", "--limit", "5", "--server"],
+        listed: ["list", "--refresh", "--server"],
+        credential: "--token",
         choice: ["list", "--offline", "--tier", "plus"],
         userData: ["catalog.filters", "catalog.sessions"], page: "Catalog"),
       Program(
         name: "larder-departures", command: ["favourites", "8503651", "8503669", "--offline"],
         looked: ["board", "8503651", "--offline"], progress: "boards ",
         output: "2 loaded, 0 fresh", protected: ["board", "1", "--base"],
+        recording: "Departures/Sample", path: "",
+        pages: ["favourites", "8503651", "8503669", "--now", "2025-07-12T08:30:00+0200", "--base"],
+        listed: ["search", "x", "--base"],
         credential: nil, choice: ["favourites", "--rows", "2", "--offline"],
         userData: ["boat.settings"], page: "Departures"),
     ]
@@ -149,6 +168,37 @@ import Testing
         #expect(!outcome.error.contains("hint: "), "the timetable has no credential")
       }
     }
+  }
+
+  @Test(arguments: Program.all) func `a list that is not there is a refusal, exit code 5`(
+    program: Program
+  ) async throws {
+    let tested = try TestedProgram(program.name, store: "store")
+    try await LocalServer.run { server in
+      server.become { _ in .init(404, text: #"{"detail": "Not found."}"#) }
+      let outcome = try await tested.run(program.listed + [server.base])
+      #expect(outcome.code == 5, "\(outcome)")
+      #expect(outcome.error.contains("answered 404") && outcome.error.contains("the address"))
+    }
+  }
+
+  @Test(arguments: Program.all) func `six processes at once ask for each page once`(
+    program: Program
+  ) async throws {
+    let tested = try TestedProgram(program.name, store: "store")
+    try await LocalServer.run { server in
+      try server.replay(program.recording, after: .milliseconds(500))
+      let command = program.pages + [server.base + program.path]
+      let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
+        for _ in 1...6 { group.addTask { try await tested.run(command) } }
+        return try await group.reduce(into: [Outcome]()) { $0.append($1) }
+      }
+      #expect(outcomes.allSatisfy { $0.code == 0 && !$0.output.isEmpty }, "\(outcomes)")
+      // Each sync begins with the list, because it may have changed.
+      let paths = server.received.map(\.path).filter { !$0.hasPrefix("/api/bookmarks?") }
+      #expect(paths.count > 1 && Set(paths).count == paths.count, "\(paths)")
+    }
+    try Store(at: tested.store).finish()
   }
 
   @Test(arguments: Program.all) func `a login page of the network is not stored`(program: Program)

@@ -101,6 +101,7 @@ import Testing
     #expect(
       "a\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\r\u{7F}b\n\tc".printable
         == "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}\u{FFFD}b\n\tc")
+    #expect("a\r\nb\u{2028}c\td\u{1B}\u{85}".inOneLine == "a  b c d\u{FFFD} ")
   }
 
   @Test func `a result says where it is from, and what went wrong`() {
@@ -189,38 +190,35 @@ import Testing
 
   @Test func `errors say what the service said, or that there is none`() async throws {
     let store = try Store.tested(clock: ManualClock())
+    let long = "the service answered 500: " + String(repeating: "x", count: 200)
+    let form = "is not what it should be: "
+    let cases: [(path: String, answer: LocalServer.Answer, words: String)] = [
+      ("/gone", .init(404, text: "no such thing"), "the service answered 404: no such thing"),
+      ("/busy", .init(429, ["Retry-After": "600"]), "asked to wait 10 minutes"),
+      ("/never", .init(429, ["Retry-After": "99999999999999999999"]), "asked to wait 24855 days"),
+      ("/long", .init(500, text: String(repeating: "x", count: 100_000)), long),
+      ("/null", .init(200, text: #"{"name": null}"#), form + "name is null"),
+      ("/number", .init(200, text: #"{"name": 5}"#), form + "name is not text"),
+      ("/array", .init(200, text: "[]"), form + "the body is not an object"),
+      ("/list", .init(200, text: "{}"), "/list \(form)name is missing"),
+      ("/page", .init(200, text: "<html>"), "this network may have sent it"),
+    ]
     let base = try await LocalServer.run { server in
-      server.become { request in
-        switch request.path {
-        case "/gone": .init(404, text: "no such thing")
-        case "/busy": .init(429, ["Retry-After": "600"])
-        case "/never": .init(429, ["Retry-After": "99999999999999999999"])
-        case "/long": .init(500, text: String(repeating: "x", count: 100_000))
-        case "/null": .init(200, text: #"{"name": null}"#)
-        case "/number": .init(200, text: #"{"name": 5}"#)
-        case "/array": .init(200, text: "[]")
-        case "/list": .init(200, text: "{}")
-        default: .init(200, text: "<html>")
+      let service = Service.tested(at: server.base, in: store)
+      for (path, answer, words) in cases {
+        server.become { _ in answer }
+        await #expect {
+          try await service.get(Thing.self, from: path)
+        } throws: {
+          "\($0)".hasSuffix(words)
         }
       }
-      let service = Service.tested(at: server.base, in: store)
-      func error(_ path: String) async -> String {
-        do { return "\(try await service.get(Thing.self, from: path))" } catch { return "\(error)" }
-      }
-      #expect(await error("/gone") == "the service answered 404: no such thing")
-      #expect(await error("/busy").contains("asked to wait 10 minutes"))
-      #expect(await error("/page").contains("the answer to /page is a web page"))
-      #expect(await error("/list").hasSuffix("/list is not what it should be: name is missing"))
-      #expect(await error("/never").hasSuffix("asked to wait 24855 days"))
-      #expect(await error("/long").utf8.count < 250)
-      #expect(await error("/null").hasSuffix("not what it should be: name is null"))
-      #expect(await error("/number").hasSuffix("not what it should be: name is not text"))
-      #expect(await error("/array").hasSuffix("not what it should be: the body is not an object"))
       let nowhere = Service(at: "nowhere/api", over: URLSessionTransport())
-      let scheme = await #expect(throws: ServiceError.self) { try await nowhere.send("/x") }
-      #expect(
-        scheme?.description.hasSuffix("nowhere/api does not begin with http:// or https://") == true
-      )
+      await #expect {
+        try await nowhere.send("/x")
+      } throws: {
+        "\($0)".hasSuffix("nowhere/api does not begin with http:// or https://")
+      }
       return server.base
     }
     await #expect { _ = try await Service.tested(at: base, in: store).send("/x") } throws: {

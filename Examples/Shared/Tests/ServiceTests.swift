@@ -165,10 +165,12 @@ extension Service {
       #expect(try await count() == 2)
     }
     #expect("a b/\u{E9}?&=~_".percentEscaped == "a%20b%2F%C3%A9%3F%26%3D~_")
-    #expect(
-      [Duration.seconds(300), .milliseconds(40), .seconds(1), .hours(50)].map(\.words) == [
-        "5 minutes", "40 ms", "1 second", "2 days",
-      ])
+    for (duration, words) in [
+      (Duration.seconds(300), "5 minutes"), (.seconds(359), "6 minutes"), (.hours(50), "2 days"),
+      (.milliseconds(40), "40 ms"), (.seconds(1), "1 second"), (.milliseconds(1600), "1600 ms"),
+      (.seconds(90), "90 seconds"), (.seconds(3600), "1 hour"), (.seconds(3599), "60 minutes"),
+      (.milliseconds(59_700), "60 seconds"), (.minutes(150), "3 hours"), (.days(1), "1 day"),
+    ] { #expect(duration.words == words) }
   }
 
   @Test func `answers can come from files`() async throws {

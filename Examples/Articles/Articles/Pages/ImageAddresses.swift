@@ -1,10 +1,5 @@
+import Foundation
 import Service
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The images of a piece of HTML: those of `src` and all candidates of `srcset`, in their order, each once.
 ///

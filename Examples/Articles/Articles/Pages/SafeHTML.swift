@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Foundation
 
 /// Makes HTML of unknown origin safe to show in a page: it cannot run code, load anything, or change the page around it.
 ///

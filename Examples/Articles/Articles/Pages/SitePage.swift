@@ -1,10 +1,5 @@
+import Foundation
 import Service
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// One page of HTML with a list of articles and their texts. A policy in it forbids scripts, and everything to load but images
 /// beside it.

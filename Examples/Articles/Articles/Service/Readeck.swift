@@ -1,13 +1,8 @@
+import Foundation
 import HTTPTypes
 import Larder
 public import LarderHTTP
 public import Service
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The part of readeck's API that a reader needs. None of its answers is stored here.
 public struct Readeck: Sendable {

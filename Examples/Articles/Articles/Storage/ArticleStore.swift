@@ -10,27 +10,28 @@ import Service
 /// The store itself evicts neither articles nor images: the oldest article is removed when a newer one needs the room.
 struct ArticleStore: Sendable {
   let store: Store
-  let articles: Cache<String>
-  let images: Cache<[UInt8]>
-  let syncs: Cache<SyncRecord>
-  let outbox: Cache<PendingEdit>
-  private let settingsCache: Cache<OfflineSettings>
+  let realm: Realm
+
+  var articles: Cache<String> {
+    store.cache(TextCodec(), in: realm.name("articles"), memory: MemoryLimits.off)
+  }
+  var images: Cache<[UInt8]> {
+    store.cache(BytesCodec(), in: realm.name("articles.images"), memory: MemoryLimits.off)
+  }
+  var syncs: Cache<SyncRecord> {
+    store.cache(of: SyncRecord.self, in: realm.name("articles.sync"), rules: .userData)
+  }
+  var outbox: Cache<PendingEdit> {
+    store.cache(of: PendingEdit.self, in: realm.name("articles.outbox"), rules: .userData)
+  }
+  private var settingsCache: Cache<OfflineSettings> {
+    store.cache(of: OfflineSettings.self, in: "articles.settings", rules: .userData)
+  }
 
   private static let settingsKey = "offline"
   private static let syncKey = "last sync"
 
   static let ever = Duration.days(36_500)
-
-  init(in store: Store, realm: Realm = .open) {
-    self.store = store
-    articles = store.cache(TextCodec(), in: realm.name("articles"), memory: MemoryLimits.off)
-    images = store.cache(BytesCodec(), in: realm.name("articles.images"), memory: MemoryLimits.off)
-    syncs = store.cache(of: SyncRecord.self, in: realm.name("articles.sync"), rules: .userData)
-    outbox = store.cache(
-      of: PendingEdit.self, in: realm.name("articles.outbox"), rules: .userData)
-    settingsCache = store.cache(
-      of: OfflineSettings.self, in: "articles.settings", rules: .userData)
-  }
 
   /// Another process may change them at any time, so they are read before each use.
   func settings() throws -> OfflineSettings {

@@ -1,10 +1,5 @@
+import Foundation
 public import Larder
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A stored article without its HTML.
 public struct StoredArticle: Sendable, Hashable {

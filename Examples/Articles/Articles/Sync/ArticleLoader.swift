@@ -25,14 +25,14 @@ struct ArticleLoader: Sendable {
       [self] stored in
       let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
       // Without room storing it fails too, and that error is reported.
-      try ignoringFullStore { try storage.makeRoom(for: bookmark, keeping: listed) }
+      _ = try ifRoom { try storage.makeRoom(for: bookmark, keeping: listed) }
       return try entry(of: bookmark, body, stored)
     }
     guard let loaded else { throw ArticlesError.noArticle(id) }
     readeck.service.note(id, in: storage.articles.name, loaded)
     if let known, loaded.source == .loaded, loaded.error == nil {
       // Otherwise they are removed with the article.
-      try ignoringFullStore { try storage.release(known.images, of: id) }
+      _ = try ifRoom { try storage.release(known.images, of: id) }
     }
     return loaded
   }
@@ -134,11 +134,6 @@ struct ArticleLoader: Sendable {
       if let failure, (failure as? LarderError)?.code != .noSuchOwner { throw failure }
     }
   }
-}
-
-/// Calls `body`; a store without room is no error.
-func ignoringFullStore(_ body: () throws -> Void) throws {
-  do { try body() } catch let error as LarderError where error.code == .full {}
 }
 
 extension ServiceError {

@@ -19,7 +19,7 @@ struct ArticleSync: Sendable {
       try await run(&result, &ids, &refusal)
     } catch {
       result.isStopped = true
-      if case ServiceError.refused(401...403, _) = error { result.isRefused = true }
+      result.isRefused = (error as? ServiceError)?.isRefusal ?? false
       result.reason = error is CancellationError ? "it was ended" : "\(error)"
     }
     do {

@@ -82,7 +82,7 @@ struct Outbox: Sendable {
       } catch let error as ServiceError where error.isOffline || error.isTemporary {
         throw full
       }
-      try ignoringFullStore { try storage.store.write { try apply(edit, in: &$0) } }
+      _ = try ifRoom { try storage.store.write { try apply(edit, in: &$0) } }
       return report
     }
     return try await send()

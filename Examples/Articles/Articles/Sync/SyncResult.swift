@@ -35,7 +35,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var reason: String?
   /// Whether it ended early.
   public var isStopped = false
-  /// Whether the service refused the user's token.
+  /// Whether the service refused the user or the list.
   public var isRefused = false
 
   public var outcome: Outcome {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The progress of a sync.
 public struct SyncProgress: Sendable, Hashable {
   /// Articles that are finished.
@@ -18,11 +16,6 @@ public struct SyncProgress: Sendable, Hashable {
 public final class SyncRun: AsyncSequence, Sendable {
   private let steps: AsyncStream<SyncProgress>
   private let task: Task<SyncResult, Never>
-  private let isOver: Flag
-
-  private final class Flag: Sendable {
-    let value = Atomic(false)
-  }
 
   /// - Parameter work: reports its progress, and ends early when it is cancelled.
   init(
@@ -30,13 +23,9 @@ public final class SyncRun: AsyncSequence, Sendable {
     _ work: @escaping @Sendable (@escaping @Sendable (SyncProgress) -> Void) async -> SyncResult
   ) {
     let (steps, reports) = AsyncStream<SyncProgress>.makeStream()
-    let isOver = Flag()
-    (self.steps, self.isOver) = (steps, isOver)
+    self.steps = steps
     task = Task(priority: priority) {
-      defer {
-        isOver.value.store(true, ordering: .releasing)
-        reports.finish()
-      }
+      defer { reports.finish() }
       return await work { reports.yield($0) }
     }
   }
@@ -50,7 +39,4 @@ public final class SyncRun: AsyncSequence, Sendable {
 
   /// Ends it; stored articles stay.
   public func cancel() { task.cancel() }
-
-  /// Whether it has ended.
-  public var isFinished: Bool { isOver.value.load(ordering: .acquiring) }
 }

@@ -47,12 +47,12 @@ extension Catalog {
   private func keep(_ record: [PageVersion], of listing: String, in session: String?) throws {
     var attributes = EntryAttributes()
     attributes.tags = [userTag, pagesTag]
-    do {
+    _ = try ifRoom {
       try store.write { batch in
         guard try batch.value(for: user, in: sessions) == session else { return }
         try batch.set(record, for: "\(user) \(listing)", in: listings, attributes)
       }
-    } catch let error as LarderError where error.code == .full {}
+    }
   }
 
   /// The path of the first page.

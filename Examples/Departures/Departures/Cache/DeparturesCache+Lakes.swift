@@ -1,4 +1,5 @@
 public import Larder
+import Service
 
 extension DeparturesCache {
   public func forecast(
@@ -53,7 +54,7 @@ extension DeparturesCache {
     asking asked: BoatNamespace, of lake: Lake, _ policy: RequestPolicy
   ) async throws -> LakeReport {
     let report = try await services.report(fields: policy.fields)
-    try keepBeside { batch in
+    func keep(in batch: inout WriteBatch) throws {
       for other in lakes {
         guard let row = report.row(of: other) else { continue }
         if let celsius = row.temperature, other != lake || asked != .temperatures {
@@ -65,6 +66,7 @@ extension DeparturesCache {
         }
       }
     }
+    _ = try ifRoom { try store.write(keep) }
     return report
   }
 

@@ -14,15 +14,17 @@ public struct DeparturesCache: Sendable {
   /// Called for every lookup: `boards 8503651_2025-07-12: memory, 12 s old`.
   let log: (@Sendable (String) -> Void)?
 
-  let boards: Cache<Board>
-  let connections: Cache<[Connection]>
-  let locations: Cache<[Station]>
-  let forecasts: Cache<Forecast>
-  let ships: Cache<ShipDay>
-  let temperatures: Cache<WaterTemperature>
-  let levels: Cache<WaterLevel>
-  let sun: Cache<SunTimes>
-  let tiles: Cache<[UInt8]>
+  var boards: Cache<Board> { store.cache(in: .boards) }
+  var connections: Cache<[Connection]> { store.cache(in: .connections) }
+  var locations: Cache<[Station]> { store.cache(in: .locations) }
+  var forecasts: Cache<Forecast> { store.cache(in: .weather) }
+  var ships: Cache<ShipDay> { store.cache(in: .ships) }
+  var temperatures: Cache<WaterTemperature> { store.cache(in: .temperatures) }
+  var levels: Cache<WaterLevel> { store.cache(in: .levels) }
+  var sun: Cache<SunTimes> { store.cache(in: .sun) }
+  var tiles: Cache<[UInt8]> {
+    store.cache(BytesCodec(), in: BoatNamespace.tiles.name, rules: BoatNamespace.tiles.rules)
+  }
 
   /// - Parameter services: those over the same store.
   public init(
@@ -33,16 +35,6 @@ public struct DeparturesCache: Sendable {
     self.services = services
     self.lakes = lakes
     self.log = log
-    boards = store.cache(of: Board.self, in: .boards)
-    connections = store.cache(of: [Connection].self, in: .connections)
-    locations = store.cache(of: [Station].self, in: .locations)
-    forecasts = store.cache(of: Forecast.self, in: .weather)
-    ships = store.cache(of: ShipDay.self, in: .ships)
-    temperatures = store.cache(of: WaterTemperature.self, in: .temperatures)
-    levels = store.cache(of: WaterLevel.self, in: .levels)
-    sun = store.cache(of: SunTimes.self, in: .sun)
-    tiles = store.cache(
-      BytesCodec(), in: BoatNamespace.tiles.name, rules: BoatNamespace.tiles.rules)
     try store.declare(.departures)
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }
@@ -75,13 +67,6 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// Stores what an answer has beside the requested value. Without room only that value is returned.
-  func keepBeside(_ body: (inout WriteBatch) throws -> Void) throws {
-    do {
-      try store.write(body)
-    } catch let error as LarderError where error.code == .full {}
-  }
-
   /// A lookup of a value that always exists.
   func value<Value: Sendable>(
     _ key: String, in cache: Cache<Value>, _ options: LoadOptions,
@@ -96,9 +81,7 @@ public struct DeparturesCache: Sendable {
 
 extension Store {
   /// All types survive JSON unchanged, so a written value need not be decoded.
-  func cache<Value: Codable & Sendable>(of type: Value.Type, in namespace: BoatNamespace) -> Cache<
-    Value
-  > {
+  func cache<Value: Codable & Sendable>(in namespace: BoatNamespace) -> Cache<Value> {
     cache(JSONCodec<Value>(isLossless: true), in: namespace.name, rules: namespace.rules)
   }
 }

@@ -1,25 +1,16 @@
+import Foundation
 public import Larder
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The next departures that an app writes and its widget, another process, reads from the same store.
 public struct Widget: Sendable {
   public let store: Store
-  private let next: Cache<NextDeparture>
-  private let settingsCache: Cache<WidgetSettings>
+  private var next: Cache<NextDeparture> { store.cache(in: .next) }
+  private var settingsCache: Cache<WidgetSettings> { store.cache(in: .settings) }
 
   /// The most departures of a station.
   public static let most = 20
 
-  public init(_ store: Store) {
-    self.store = store
-    next = store.cache(of: NextDeparture.self, in: .next)
-    settingsCache = store.cache(of: WidgetSettings.self, in: .settings)
-  }
+  public init(_ store: Store) { self.store = store }
 
   /// The saved settings, or the defaults.
   public var settings: WidgetSettings {

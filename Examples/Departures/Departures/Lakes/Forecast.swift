@@ -48,10 +48,10 @@ struct ForecastBody: Decodable {
 
     var dt: Int64
     var main: Main
-    @IfReadable var weather: [Weather]?
-    @IfReadable var wind: Wind?
-    @IfReadable var rain: Fall?
-    @IfReadable var snow: Fall?
+    @Lenient var weather: [Weather]?
+    @Lenient var wind: Wind?
+    @Lenient var rain: Fall?
+    @Lenient var snow: Fall?
   }
   struct City: Decodable { @Lenient var name: String? }
 

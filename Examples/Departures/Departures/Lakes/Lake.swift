@@ -10,14 +10,4 @@ public struct Lake: Codable, Hashable, Sendable, Identifiable {
   public var simulation: String?
   /// The numbers of its landings.
   public var stations: [String]
-
-  public init(
-    id: String, name: String, place: Coordinates, simulation: String? = nil, stations: [String] = []
-  ) {
-    self.id = id
-    self.name = name
-    self.place = place
-    self.simulation = simulation
-    self.stations = stations
-  }
 }

@@ -63,9 +63,11 @@ extension DeparturesCache {
   func ships(on day: CalendarDay, _ options: LoadOptions) async throws -> CacheResult<ShipDay> {
     try await value("\(day)", in: ships, options) {
       let days = try await services.ships(fields: options.policy.fields)
-      try keepBeside { batch in
-        for (other, ships) in days where other != day {
-          try batch.set(ships, for: "\(other)", in: self.ships)
+      _ = try ifRoom {
+        try store.write { batch in
+          for (other, ships) in days where other != day {
+            try batch.set(ships, for: "\(other)", in: self.ships)
+          }
         }
       }
       return .value(days[day] ?? ShipDay(ships: [:]))

@@ -1,10 +1,5 @@
+import Foundation
 public import Larder
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Sunrise and sunset of a day, computed to a minute or two.
 public struct SunTimes: Codable, Hashable, Sendable {

@@ -9,7 +9,7 @@ struct JourneyBody: Decodable {
   @Lenient var number: String?
   @Lenient var `operator`: String?
   @Lenient var to: String?
-  @IfReadable var passList: LenientList<StopBody>?
+  @Lenient var passList: LenientList<StopBody>?
 
   /// Nil for a run that ends here, or has no times.
   func departure(from station: Station, names: [String: String]) -> Departure? {
@@ -59,7 +59,7 @@ struct StopBody: Decodable {
     @Lenient var departure: String?
   }
 
-  @IfReadable var station: StationBody?
+  @Lenient var station: StationBody?
   @Lenient var arrival: String?
   @Lenient var arrivalTimestamp: Int64?
   @Lenient var departure: String?
@@ -68,7 +68,7 @@ struct StopBody: Decodable {
   @Lenient var delay: String?
   @Lenient var cancelled: Bool?
   @Lenient var platform: String?
-  @IfReadable var prognosis: Prognosis?
+  @Lenient var prognosis: Prognosis?
 
   /// Nil for nonsense: the service knows no delay of more than a day.
   var minutesLate: Int? {

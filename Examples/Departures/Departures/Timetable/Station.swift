@@ -8,13 +8,6 @@ public struct Station: Codable, Hashable, Sendable {
   public var place: Coordinates?
   /// `ship`, `train`, `bus`, ...; only searches have it.
   public var icon: String?
-
-  public init(id: String?, name: String, place: Coordinates? = nil, icon: String? = nil) {
-    self.id = id
-    self.name = name
-    self.place = place
-    self.icon = icon
-  }
 }
 
 /// A place on the map, in degrees.
@@ -23,8 +16,7 @@ public struct Coordinates: Codable, Hashable, Sendable {
   public var longitude: Double
 
   public init(latitude: Double, longitude: Double) {
-    self.latitude = latitude
-    self.longitude = longitude
+    (self.latitude, self.longitude) = (latitude, longitude)
   }
 
   /// Nil for degrees that do not exist.
@@ -62,7 +54,7 @@ public struct Platform: Codable, Hashable, Sendable, CustomStringConvertible {
 struct StationBody: Decodable {
   @Lenient var id: String?
   @Lenient var name: String?
-  @IfReadable var coordinate: CoordinateBody?
+  @Lenient var coordinate: CoordinateBody?
   @Lenient var icon: String?
 
   /// Nil without name and number.

@@ -1,12 +1,7 @@
+import Foundation
 import HTTPTypes
 public import Larder
 import Service
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Single entities in detail form.
 extension LegoClient {
@@ -117,16 +112,6 @@ extension LegoClient {
       guard let fields else { return try service.checked(first) }
       return try service.checked(await service.send(address, fields: fields))
     }
-  }
-}
-
-extension CachedValue {
-  /// The conditions of a request that validates the value; empty without validators.
-  fileprivate var conditions: HTTPFields {
-    var fields = HTTPFields()
-    if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
-    if let lastModified { fields[.ifModifiedSince] = String(decoding: lastModified, as: UTF8.self) }
-    return fields
   }
 }
 

@@ -1,11 +1,6 @@
+import Foundation
 public import Larder
 import Service
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Lists, page by page. Pages are stored, and their entities are stored under their own keys too.
 extension LegoClient {

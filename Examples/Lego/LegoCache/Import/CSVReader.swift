@@ -1,7 +1,7 @@
 /// Reads CSV as RFC 4180 has it, a row at a time: quotes double inside quotes, lines end in LF or CRLF, UTF-8 with or without
 /// a byte order mark. The first row names the columns.
 ///
-/// It works on bytes. Malformed CSV is an error with its position; there is no recovery.
+/// It works on bytes. A malformed row is an error with its position; the next row is then read from the line after its first.
 struct CSVReader {
   /// For messages.
   let file: String
@@ -29,8 +29,17 @@ struct CSVReader {
 
   /// The next row, `nil` after the last.
   mutating func next() throws(DumpError) -> CSVRow? {
-    let line = line
-    guard let fields = try record() else { return nil }
+    let (line, start) = (line, at)
+    let fields: [String]
+    do {
+      guard let record = try record() else { return nil }
+      fields = record
+    } catch {
+      // A quote in the wrong place may have hidden any number of lines.
+      at = (bytes[start...].firstIndex(of: .lineFeed) ?? bytes.count - 1) + 1
+      (self.line, lineStart) = (line + 1, at)
+      throw error
+    }
     guard fields.count == columns.count else {
       throw malformed(
         "\(fields.count) fields, but the first row names \(columns.count) columns", line)

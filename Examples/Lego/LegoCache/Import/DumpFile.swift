@@ -1,4 +1,3 @@
-// FoundationEssentials has neither FileHandle nor Process.
 import Foundation
 import Service
 
@@ -62,7 +61,7 @@ public struct DumpError: Error, Sendable, Equatable, CustomStringConvertible {
     case missingColumn
     /// A field of the wrong form for its column.
     case badValue
-    /// A row that names a row of another file which is not there; it is skipped.
+    /// A row that names a row of another file which is not there.
     case skipped
   }
 

@@ -1,13 +1,17 @@
-/// Rows that refer to a row of another table which does not exist, have the key of a row before them, or cannot be decoded.
+/// Rows that cannot be read, have the key of a row before them, or refer to a row of another table which does not exist.
 public struct SkippedRows: Sendable, Equatable, Codable {
   public var count = 0
   /// Place and reason of the first ``longestList`` of them: `elements.csv:3: no part "9999"`.
   public var list: [String] = []
 
+  /// Whether some cannot be read: the key of such a row is not known, so nothing is removed.
+  public var areUnreadable = false
+
   public static let longestList = 100
 
-  public mutating func add(_ reason: String) {
+  public mutating func add(_ reason: String, isUnreadable: Bool = false) {
     count += 1
+    areUnreadable = areUnreadable || isUnreadable
     if list.count < Self.longestList { list.append(reason) }
   }
 }

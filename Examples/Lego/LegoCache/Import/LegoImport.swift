@@ -7,8 +7,9 @@ import Larder
 /// Entities that the dump no longer has are removed after all others were stored, if they were stored when the import of
 /// that kind began. Expired entities count as absent.
 ///
-/// A table is read to its end first, so a damaged one leaves its kind as it was. The report says how far the import came; the
-/// next import completes it.
+/// Rows that cannot be read are skipped and listed, and nothing of their kind is removed. A table is read to its end first, so
+/// one that is damaged as a whole leaves its kind as it was. The report says how far the import came; the next import
+/// completes it.
 public struct LegoImport: Sendable {
   public let cache: LegoCache
   /// The number of entities in a transaction.
@@ -79,7 +80,7 @@ public struct LegoImport: Sendable {
         try progress(Progress(kind: kind, done: done, total: entities.count))
       }
       // If all rows were skipped, another table is damaged.
-      if !entities.isEmpty { try writer?.removeOthers() }
+      if !entities.isEmpty, !skipped.areUnreadable { try writer?.removeOthers() }
       return ImportReport(of: kind, writer?.tally, skipped)
     } catch {
       throw Stopped(

@@ -1,4 +1,3 @@
-// FoundationEssentials has no Process, which unpacks files.
 import Foundation
 import Service
 
@@ -40,14 +39,18 @@ public struct RebrickableDump: Sendable {
 
   /// All entities of a kind, in the order of the file. Throws ``DumpError``.
   ///
-  /// - Parameter skipped: gets the rows that refer to a missing part or colour.
+  /// - Parameter skipped: gets the rows that cannot be read, or refer to a missing part or colour.
   public func read<Entity: LegoEntity>(
     _ type: Entity.Type, skipped: inout SkippedRows
   ) throws -> [Entity] {
     if let path = json(of: Entity.kind) {
       let bytes = try DumpFile.bytes(of: path)
       do {
-        return try JSONDecoder().decode([Entity].self, from: Data(bytes))
+        let list = try JSONDecoder().decode(LenientList<Entity>.self, from: Data(bytes))
+        for fault in list.skipped {
+          skipped.add("\(DumpFile.name(of: path)): \(fault)", isUnreadable: true)
+        }
+        return list.elements
       } catch {
         throw DumpError(
           .malformed, file: DumpFile.name(of: path),
@@ -71,13 +74,14 @@ public struct RebrickableDump: Sendable {
 
   /// Elements contain their part and colour.
   private func elements(_ skipped: inout SkippedRows) throws -> [Element] {
-    let colors = try colorsByID()
+    let colors = try colorsByID(&skipped)
     var others = SkippedRows()
     var parts: [String: Part] = [:]
     // As in the import, the first row of a key counts.
     for part in try rows(.parts, &others, { try Part($0) }) where parts[part.partNum] == nil {
       parts[part.partNum] = part
     }
+    skipped.areUnreadable = skipped.areUnreadable || others.areUnreadable
     return try rows(.elements, &skipped) { row in
       let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
       guard let part = parts[part] else { throw row.skipped("no part \"\(part)\"") }
@@ -88,7 +92,7 @@ public struct RebrickableDump: Sendable {
 
   /// The pairs of part and colour that have elements, in the order of the table.
   private func partColors(_ skipped: inout SkippedRows) throws -> [PartColor] {
-    let colors = try colorsByID()
+    let colors = try colorsByID(&skipped)
     var pairs: [PartColor] = []
     var positions: [String: Int] = [:]
     for pair in try rows(.elements, &skipped, { try PartColor($0, colors: colors) }) {
@@ -104,15 +108,18 @@ public struct RebrickableDump: Sendable {
     return pairs
   }
 
-  private func colorsByID() throws -> [Int: Color] {
+  /// - Parameter skipped: learns if a colour cannot be read; the rows of its elements are skipped.
+  private func colorsByID(_ skipped: inout SkippedRows) throws -> [Int: Color] {
     var others = SkippedRows()
     let colors = try rows(.colors, &others) { try Color($0) }
+    skipped.areUnreadable = others.areUnreadable
     return Dictionary(colors.map { ($0.id, $0) }) { first, _ in first }
   }
 
-  /// The results of `body` for all rows but those for which it throws ``DumpError/Kind/skipped``.
+  /// The results of `body` for all rows but those that cannot be read or are skipped.
   ///
-  /// A table without a row is an error: an import would remove all entities of its kind.
+  /// A table without a row is an error, because an import would remove all entities of its kind; and so is one without a
+  /// readable row, or without a column, which is damaged as a whole.
   private func rows<Row>(
     _ table: Table, _ skipped: inout SkippedRows, _ body: (CSVRow) throws -> Row
   ) throws -> [Row] {
@@ -123,18 +130,24 @@ public struct RebrickableDump: Sendable {
     }
     var reader = try CSVReader(file: DumpFile.name(of: path), bytes: DumpFile.bytes(of: path))
     var rows: [Row] = []
-    var isEmpty = true
-    while let row = try reader.next() {
-      isEmpty = false
+    var (isReadable, fault) = (false, DumpError?.none)
+    while true {
       do {
+        guard let row = try reader.next() else { break }
         rows.append(try body(row))
+        isReadable = true
       } catch let error as DumpError where error.kind == .skipped {
         skipped.add("\(error)")
+        isReadable = true
+      } catch let error as DumpError where error.kind != .missingColumn {
+        skipped.add("\(error)", isUnreadable: true)
+        fault = fault ?? error
       }
     }
-    if isEmpty {
-      throw DumpError(
-        .malformed, file: reader.file, message: "no row after the names of the columns")
+    guard isReadable else {
+      throw fault
+        ?? DumpError(
+          .malformed, file: reader.file, message: "no row after the names of the columns")
     }
     return rows
   }
