@@ -37,7 +37,7 @@ extension StoreEngine {
       }
     } onCancel: {
       suspended.cancel()
-      queue.takeBack(suspended)
+      queue.withdraw(suspended)
     }
   }
 

@@ -70,7 +70,7 @@ final class WriteQueue: Sendable {
     enum Answer { case closed, cancelled, accepted }
     let answer: Answer = state.withLock { state in
       if state.isClosed { return .closed }
-      // It was cancelled before it was in the queue, where ``takeBack(_:)`` would have found it.
+      // It was cancelled before it was in the queue, where ``withdraw(_:)`` would have found it.
       if write.isCancelled { return .cancelled }
       state.waiting.append(write)
       state.waitingSize += write.size
@@ -84,7 +84,7 @@ final class WriteQueue: Sendable {
 
   /// Removes a cancelled write that still waits. If its group runs already, the group rolls back and runs without it, unless
   /// its commit has begun.
-  func takeBack(_ write: some QueuedWrite) {
+  func withdraw(_ write: some QueuedWrite) {
     let isWaiting = state.withLock { state in
       guard let index = state.waiting.firstIndex(where: { $0 === write }) else { return false }
       state.waiting.remove(at: index)
