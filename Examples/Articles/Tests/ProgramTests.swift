@@ -1,18 +1,12 @@
-import Articles
 import ExampleTesting
-import Foundation
-import Larder
 import Testing
 
 /// The built program, from outside, over the recording in the repository.
-@Suite struct ProgramTests {
+@Suite(.fixture(Fixture.self)) struct ProgramTests {
+  private let fixture = Fixture.current
   private let program: TestedProgram
 
   init() throws { program = try TestedProgram("larder-articles", store: "my articles") }
-
-  private func run(_ arguments: String...) async throws -> Outcome {
-    try await program.run(arguments)
-  }
 
   @Test func `the recorded articles are listed and opened, and errors have their codes`()
     async throws
@@ -62,61 +56,53 @@ import Testing
   }
 
   @Test func `an opened article has its images when the program ends`() async throws {
-    _ = try await run("settings", "--images")
-    let shown = try await run("show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--offline")
-    #expect(shown.code == 0 && shown.error == "" && shown.output.hasPrefix("<section"))
-    #expect(try await run("status").output.hasPrefix("1 article, 446 B of HTML and 223 B of"))
+    #expect(
+      try await program.surprises(
+        """
+        settings --images                            | images           kept_
+        show Kx7QmZ3vT9sLw2RbY5nHd1 --offline        | ^<section
+        status                                       | ^1 article, 446 B of HTML and 223 B of
+        """) == [])
   }
 
+  // MARK: Over a server
+
+  private var account: String { "--server \(fixture.server.base)/api --token \(FakeReadeck.token)" }
+
   @Test func `a sync that ends early has exit code 4, also if it stored something`() async throws {
-    let readeck = FakeReadeck()
-    readeck.fill(3)
-    try await LocalServer.run { server in
-      server.become { request in
-        if server.count > 2 { return .init(429, ["Retry-After": "600"]) }
-        return readeck.answer(request)
-      }
-      let lost = try await run(
-        "sync", "--server", server.base + "/api", "--token", FakeReadeck.token)
-      #expect(lost.code == 4 && lost.output.hasPrefix("1 of 3 articles: partial"), "\(lost)")
+    fixture.readeck.fill(3)
+    fixture.server.become { [server = fixture.server, readeck = fixture.readeck] request in
+      server.count > 2 ? .init(429, ["Retry-After": "600"]) : readeck.answer(request)
     }
+    let lost = "sync \(account) = 4 | ^1 of 3 articles: partial"
+    #expect(try await program.surprises(lost) == [])
   }
 
   @Test func `a title can neither command the terminal nor break its row`() async throws {
-    let readeck = FakeReadeck()
-    readeck.fill(1)
-    readeck.change(FakeReadeck.id(0)) { $0.title = "\u{1B}]0;mine\u{7}\u{9B}31m\r\nnext\tone" }
-    try await LocalServer.run { server in
-      server.become { readeck.answer($0) }
-      let list = try await run(
-        "list", "--online", "--server", server.base + "/api", "--token", FakeReadeck.token)
-      #expect(list.code == 0 && list.output.contains("\u{FFFD}]0;mine\u{FFFD}"), "\(list)")
-      #expect(list.output.contains("31m  next one\n1 article\n"), "\(list)")
-      #expect(!list.output.contains("\u{1B}") && !list.output.contains("\u{9B}"))
+    fixture.readeck.fill(1)
+    fixture.readeck.change(FakeReadeck.id(0)) {
+      $0.title = "\u{1B}]0;mine\u{7}\u{9B}31m\r\nnext\tone"
     }
+    let list = "list --online \(account) | \u{FFFD}]0;mine\u{FFFD}\u{FFFD}31m  next one_1 article_"
+    #expect(try await program.surprises(list) == [])
   }
 
   @Test func `articles have labels, and are fetched again when that is wanted`() async throws {
-    let readeck = FakeReadeck()
-    readeck.fill(2)
-    try await LocalServer.run { server in
-      server.become { readeck.answer($0) }
-      let account = "--server \(server.base)/api --token \(FakeReadeck.token)"
-      let surprises = try await program.surprises(
-        """
-        sync \(account)                 | 2 of 2 articles
-        list --label ferries \(account) | 2 articles
-        list --label hats \(account)    | ^0 articles_
-        """)
-      readeck.change(FakeReadeck.id(0)) { ($0.html, $0.entityTag) = ("new", "2") }
-      let show = "show \(FakeReadeck.id(0)) \(account)"
-      let shown = try await program.surprises(
-        """
-        \(show)                         | ^<section>0 </section>_
-        \(show) --refetch               | ^new_
-        \(show)                         | ^new_
-        """)
-      #expect(surprises + shown == [])
-    }
+    fixture.readeck.fill(2)
+    let listed = try await program.surprises(
+      """
+      sync \(account)                 | 2 of 2 articles
+      list --label ferries \(account) | 2 articles
+      list --label hats \(account)    | ^0 articles_
+      """)
+    fixture.readeck.change(FakeReadeck.id(0)) { ($0.html, $0.entityTag) = ("new", "2") }
+    let show = "show \(FakeReadeck.id(0)) \(account)"
+    let shown = try await program.surprises(
+      """
+      \(show)                         | ^<section>0 </section>_
+      \(show) --refetch               | ^new_
+      \(show)                         | ^new_
+      """)
+    #expect(listed + shown == [])
   }
 }

@@ -26,8 +26,6 @@ struct EntityWriter<Entity: LegoEntity> {
   private var attributes = EntryAttributes(codec: .json)
   /// The lifetime that a new entry gets.
   private let expires: Expiration
-  /// The most entities of the next transaction: fewer where the store has no room for more.
-  private var size: Int
   /// Stored keys that were not written so far, with their expiry.
   private var unseen: [Key: Timestamp?] = [:]
   /// Stored values that are stale: they count as absent, and may have what the source does not.
@@ -38,7 +36,6 @@ struct EntityWriter<Entity: LegoEntity> {
   ///   - batch: the most entities in a transaction.
   init(into cache: LegoCache, from origin: Origin, isWhole: Bool, batch: Int = 1000) throws {
     (self.origin, self.isWhole, self.batch) = (origin, isWhole, batch)
-    size = batch
     store = cache.larder
     namespace = cache.namespace(of: Entity.kind)
     let rules = cache.plan.rules(of: Entity.kind) ?? Rules()
@@ -66,7 +63,7 @@ struct EntityWriter<Entity: LegoEntity> {
       // In key order, neighbours go to the same pages.
       let items = try entities[start..<end].map { (key: Key($0.key), value: try codec.encode($0)) }
         .sorted { $0.key < $1.key }
-      for (item, outcome) in zip(items, try write(items)) {
+      for (item, outcome) in zip(items, try write(items[...])) {
         unseen.removeValue(forKey: item.key)
         tally[keyPath: outcome] += 1
       }
@@ -86,35 +83,31 @@ struct EntityWriter<Entity: LegoEntity> {
     }
   }
 
-  /// Writes items in as few transactions as the store has room for: after one without room the next is half as large, and
-  /// after each other one a little larger.
-  private mutating func write(_ items: [Item]) throws -> [Outcome] {
-    var outcomes: [Outcome] = []
-    while outcomes.count < items.count {
-      let some = items[outcomes.count...].prefix(size)
-      do {
-        outcomes += try store.write { batch in
-          try some.map { item in
-            let (value, outcome) = try change(batch.value(for: item.key, in: namespace), to: item)
-            if let value { try batch.set(value, for: item.key, in: namespace, attributes) }
-            if outcome == \.renewed { try batch.touch(item.key, in: namespace) }
-            return outcome
-          }
+  /// Writes items in as few transactions as the store has room for.
+  private func write(_ items: ArraySlice<Item>) throws -> [Outcome] {
+    do {
+      return try store.write { batch in
+        try items.map { item in
+          let (value, outcome) = try change(batch.value(for: item.key, in: namespace), to: item)
+          if let value { try batch.set(value, for: item.key, in: namespace, attributes) }
+          if outcome == \.renewed { try batch.touch(item.key, in: namespace) }
+          return outcome
         }
-        size = min(size + 1 + size / 16, batch)
-      } catch let error as LarderError where error.code == .full && some.count > 1 {
+      }
+    } catch let error as LarderError where error.code == .full {
+      if items.count > 1 {
         // A transaction copies each page that it changes, and a small file cannot hold many copies.
-        size = some.count / 2
-      } catch let error as LarderError where error.code == .full {
-        // For a single write the store makes room as often as necessary.
-        let item = items[outcomes.count]
+        let middle = items.startIndex + items.count / 2
+        return try write(items[..<middle]) + write(items[middle...])
+      }
+      // For a single write the store makes room as often as necessary.
+      return try items.map { item in
         let (value, outcome) = try change(namespace.value(for: item.key), to: item)
         if let value { try namespace.set(value, for: item.key, attributes) }
         if outcome == \.renewed { try namespace.touch(item.key) }
-        outcomes.append(outcome)
+        return outcome
       }
     }
-    return outcomes
   }
 
   /// The bytes to write for an entity, nil for none; and what that means.
