@@ -51,12 +51,9 @@ final class BlockedWrite<Result: Sendable>: QueuedWrite {
 
 /// A write whose caller is a task, suspended until the commit.
 final class SuspendedWrite<Result: Sendable>: QueuedWrite {
-  private struct State {
-    var result: Result?
-    var continuation: CheckedContinuation<Result, any Error>?
-  }
   private let write: SharedWrite<Result>
-  private let state = Mutex(State())
+  private let written = Mutex<Result?>(nil)
+  private let continuation = Mutex<CheckedContinuation<Void, any Error>?>(nil)
   private let cancelled = Atomic(false)
 
   init(_ write: SharedWrite<Result>) { self.write = write }
@@ -65,26 +62,22 @@ final class SuspendedWrite<Result: Sendable>: QueuedWrite {
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   /// Before it is queued.
-  func begin(_ continuation: CheckedContinuation<Result, any Error>) {
-    state.withLock { $0.continuation = continuation }
+  func begin(_ continuation: CheckedContinuation<Void, any Error>) {
+    self.continuation.withLock { $0 = continuation }
   }
 
   func cancel() { cancelled.store(true, ordering: .relaxed) }
 
   func run(in batch: inout WriteBatch) throws {
     let result = try write.body(&batch)
-    state.withLock { $0.result = result }
+    written.withLock { $0 = result }
   }
 
   func finish(_ error: (any Error)?) {
-    let (result, continuation) = state.withLock { state in
-      defer { state.continuation = nil }
-      return (state.result, state.continuation)
-    }
-    if let error {
-      continuation?.resume(throwing: error)
-    } else if let result {
-      continuation?.resume(returning: result)
-    }
+    guard let continuation = continuation.withLock({ $0.take() }) else { return }
+    if let error { continuation.resume(throwing: error) } else { continuation.resume() }
   }
+
+  /// Of a finished write.
+  var result: Result { written.withLock { $0! } }
 }

@@ -30,7 +30,7 @@ extension StoreEngine {
     // A store that is closed, or was opened before a fork, throws the error for that.
     if !environment.isOpen { return try commitRethrowing(.standard, write.body) }
     let suspended = SuspendedWrite(write)
-    return try await withTaskCancellationHandler {
+    try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         suspended.begin(continuation)
         if !queue.add(suspended, engine: self) { suspended.finish(error(.closed)) }
@@ -39,6 +39,7 @@ extension StoreEngine {
       suspended.cancel()
       queue.withdraw(suspended)
     }
+    return suspended.result
   }
 
   /// Runs the writes of a group in their order, in one transaction if possible, and tells each caller its own outcome.
