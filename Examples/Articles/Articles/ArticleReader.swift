@@ -55,6 +55,9 @@ public final class ArticleReader: Sendable {
   /// Sends them, until the service cannot be reached.
   public func sendEdits() async throws -> OutboxReport { try await outbox.send() }
 
+  /// Gives up the changes of an article; returns their number. The next sync fetches the service's version.
+  public func dropEdits(of id: String) throws -> Int { try outbox.drop(id) }
+
   /// Fetches a stored article again, whether it was edited or not.
   public func refetch(_ id: String) async throws -> Article {
     let bookmark = try await readeck.bookmark(id)

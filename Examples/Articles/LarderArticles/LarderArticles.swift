@@ -61,7 +61,7 @@ struct Account: ParsableArguments {
   }
 
   private var credential: String {
-    token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? ""
+    (token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? "").trimmingBlanks
   }
 
   /// Prints the result of a command; see ``StoreOption``.
@@ -115,17 +115,20 @@ struct Sync: AsyncParsableCommand {
     }
     let result = report.result
     let failure = Failure(
-      result.isRefused ? .refused : .failed, result.reason ?? "nothing could be stored",
+      result.isRefused ? .refused : .failed,
+      result.reason ?? result.failures.first ?? "nothing could be stored",
       hint: result.isRefused
         ? "check the address, --server, and the credential, --token or READECK_TOKEN"
         : result.withoutRoom > 0
           ? "raise the store's limit, or store fewer: larder-articles settings --articles 10"
           : "run it again: stored articles stay; --server names your server")
-    if report.outcome == .failed, !account.place.store.json { throw failure }
-    try account.show(report, closing: looks(report), rows(report))
+    if report.outcome != .failed || account.place.store.json {
+      try account.show(report, closing: looks(report), rows(report))
+    }
     for reason in result.unreadable { Console.complain("left out: \(reason)") }
+    for reason in result.failures { Console.complain("failed: \(reason)") }
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
-    if let reason = result.edits.reason { Console.complain("not sent yet: \(reason)") }
+    for reason in result.edits.reasons { Console.complain("not sent yet: \(reason)") }
     if result.isStopped || report.outcome == .failed { throw failure }
   }
 

@@ -144,24 +144,33 @@ struct EditArticle: AsyncParsableCommand {
   func run() async throws {
     let report = try await account.open { try await $0.edit(id.text, kind) }
     try account.show(report, report.rows)
-    if report.conflicts.count > 0 { throw ExitCode(Failure.Code.refused.rawValue) }
+    try report.check()
   }
 }
 
 struct Outbox: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the changes that the server does not have yet; --send sends them.")
+    abstract: "Lists the changes that the server does not have yet; --send sends them.",
+    discussion: "The exit code is 5 if the server refuses the user, or has dropped a change.")
 
   @OptionGroup var account: Account
 
   @Flag(help: "Send them now.")
   var send = false
 
+  @Option(help: ArgumentHelp("Gives up the changes of an article.", valueName: "id"))
+  var drop: NonEmpty?
+
   func run() async throws {
     try await account.open { reader in
+      if let drop {
+        let count = try reader.dropEdits(of: drop.text)
+        return try account.show(count, ["\(count.counted("change")) given up"])
+      }
       if send {
         let report = try await reader.sendEdits()
-        return try account.show(report, report.rows)
+        try account.show(report, report.rows)
+        return try report.check()
       }
       let edits = try reader.pendingEdits()
       try account.show(
@@ -175,7 +184,12 @@ extension PendingEdit.Kind: ExpressibleByArgument {}
 
 extension OutboxReport {
   var rows: [String] {
-    ["\(sent) sent, \(left) waiting for the network"] + conflicts.map { "not sent: " + $0 }
-      + (reason.map { ["not sent yet: " + $0] } ?? [])
+    ["\(sent) sent, \(left) waiting"] + conflicts.map { "not sent: " + $0 }
+      + reasons.map { "not sent yet: " + $0 }
+  }
+
+  /// Throws if the service refuses the user, or changes were dropped.
+  func check() throws {
+    if isRefused || !conflicts.isEmpty { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 }

@@ -84,7 +84,8 @@ import Testing
         : readeck.answer(request)
     }
     let first = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
-    #expect(first.sent == 0 && first.left == 1 && first.reason?.contains("login page") == true)
+    #expect(
+      first.sent == 0 && first.left == 1 && first.reasons.first?.contains("login page") == true)
     #expect(try await fixture.reader.edit(FakeReadeck.id(1), .mark).sent == 1)
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.edits.left == 1, "\(result)")
@@ -162,21 +163,77 @@ import Testing
     #expect(page(fixture, 0)?.isMarked == true)
   }
 
-  @Test(arguments: [("PATCH", 408, true), ("GET", 403, false), ("PATCH", 403, nil)])
-  func `only a refusal of the change itself drops it`(
-    method: String, status: Int, isReported: Bool?
+  @Test(arguments: [
+    ("PATCH", 408, true), ("PATCH", 500, true), ("PATCH", 301, true), ("GET", 403, true),
+    ("GET", 401, true), ("PATCH", 403, false), ("PATCH", 409, false),
+  ])
+  func `only a refusal of the change itself drops it, and the others are sent`(
+    method: String, status: Int, waits: Bool
   ) async throws {
-    fixture.readeck.fill(1)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      request.method == method ? .init(status) : readeck.answer(request)
-    }
+    fixture.readeck.fill(2)
+    _ = try await fixture.sync()
     let id = FakeReadeck.id(0)
-    if isReported == false {
-      await #expect(throws: ServiceError.self) { try await fixture.reader.edit(id, .mark) }
-    } else {
-      let report = try await fixture.reader.edit(id, .mark)
-      #expect(report.left == (isReported == nil ? 0 : 1) && report.sent == 0, "\(report)")
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.method == method && request.bare == "/api/bookmarks/\(id)"
+        ? .init(status) : readeck.answer(request)
     }
-    #expect(try fixture.reader.pendingEdits().count == (isReported == nil ? 0 : 1))
+    let report = try await fixture.reader.edit(id, .mark)
+    #expect(report.sent == 0 && report.left == (waits ? 1 : 0), "\(report)")
+    #expect(report.conflicts.count == (waits ? 0 : 1) && report.isRefused == (status == 401))
+    #expect(report.reasons.count == (waits ? 1 : 0))
+    let next = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
+    #expect(next.sent == (status == 401 ? 0 : 1))
+    // A dropped change is undone here, too.
+    _ = try await fixture.sync()
+    let stored = try fixture.reader.stored().first { $0.bookmark.id == id }
+    #expect(stored?.bookmark.isMarked == waits)
+    #expect(try fixture.reader.dropEdits(of: id) == (waits ? 1 : 0))
+  }
+
+  @Test func `senders at the same time send each change once, in its order`() async throws {
+    fixture.readeck.fill(1)
+    fixture.network.fail()
+    let id = FakeReadeck.id(0)
+    for kind in [PendingEdit.Kind.archive, .unarchive, .mark] {
+      _ = try await fixture.reader.edit(id, kind)
+    }
+    fixture.network.recover()
+    let sent = try await withThrowingTaskGroup(of: Int.self) { [fixture] group in
+      for _ in 0..<8 {
+        group.addTask {
+          try await Fixture.reader(
+            in: fixture.store, at: fixture.server.base, over: fixture.network
+          ).sendEdits().sent
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(sent == 3 && fixture.server.received.count { $0.method == "PATCH" } == 3)
+    #expect(page(fixture, 0)?.isArchived == false && page(fixture, 0)?.isMarked == true)
+  }
+
+  @Test func `a sync leaves what waits to be sent as the user has it`() async throws {
+    fixture.readeck.fill(3)
+    _ = try await fixture.sync()
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.method == "GET" ? readeck.answer(request) : .init(503)
+    }
+    for (number, kind) in [(0, PendingEdit.Kind.delete), (1, .archive), (2, .mark)] {
+      _ = try await fixture.reader.edit(FakeReadeck.id(number), kind)
+    }
+    fixture.readeck.change(FakeReadeck.id(2)) { $0.updated = "2025-05-01T00:00:00Z" }
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.edits.left == 3, "\(result)")
+    let stored = try fixture.reader.stored()
+    #expect(stored.ids == [FakeReadeck.id(2)] && stored[0].bookmark.isMarked)
+  }
+
+  @Test func `a change of a later version waits, and holds up no other`() async throws {
+    fixture.readeck.fill(1)
+    try await fixture.reader.storage.outbox.namespace.set(
+      #"{"article":"a","title":"x","kind":"share","made":1}"#, for: "000000000000000001")
+    let report = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
+    #expect(report.sent == 1 && report.left == 1 && report.reasons.count == 1, "\(report)")
+    #expect(try await fixture.sync().outcome == .done)
   }
 }

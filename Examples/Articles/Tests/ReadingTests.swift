@@ -71,7 +71,7 @@ import Testing
     }
     let result = try await fixture.sync()
     #expect(result.stored == 1 && result.failed == 1 && !result.isStopped)
-    #expect(result.reason?.contains(reason) == true, "\(result)")
+    #expect(result.failures.first?.contains(reason) == true, "\(result)")
     #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
   }
 

@@ -82,7 +82,7 @@ import Testing
     for number in [3, 11] { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 500 } }
     let first = try await fixture.sync()
     #expect(first.outcome == .partial && first.text == "18 of 20 articles: partial")
-    #expect(first.reason == "Article 11: the service answered 500: no reason given")
+    #expect(first.failures == ["Article 11: the service answered 500: no reason given"])
     #expect(try fixture.reader.usage().lastSync == fixture.clock.now)
     _ = fixture.asked()
 
@@ -166,7 +166,7 @@ import Testing
       fixture.network.fail(with: code, at: Fixture.body(4))
       let result = try await fixture.sync()
       #expect(result.failed == 1 && !result.isStopped && result.kept == 5)
-      #expect(result.reason?.hasPrefix("Article 4: the service cannot be reached") == true)
+      #expect(result.failures[0].hasPrefix("Article 4: the service cannot be reached"))
     }
     fixture.network.recover()
     #expect(try await fixture.sync().stored == 1)

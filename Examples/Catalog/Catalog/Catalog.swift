@@ -2,7 +2,6 @@ import HTTPTypes
 import Larder
 public import LarderHTTP
 public import Service
-import Synchronization
 
 /// A catalog of funnels for one user, over an HTTP cache.
 ///
@@ -102,24 +101,10 @@ public struct Catalog: Sendable {
 
   /// Calls `body` in one process of the machine at a time for this user and path. The next one then finds in the store what
   /// the first has stored.
-  ///
-  /// The turn is the lease of a load that never has a value of its own.
   func inTurn<Value: Sendable>(
     _ path: String, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let result = Box<Value>()
-    _ = try await listings.valueIfPresent(for: "turn \(user) \(path)") {
-      let value = try await body()
-      result.value.withLock { $0 = value }
-      return nil
-    }
-    // Nil if another task of this process had the turn.
-    if let value = result.value.withLock({ $0 }) { return value }
-    return try await body()
-  }
-
-  private final class Box<Value: Sendable>: Sendable {
-    let value = Mutex<Value?>(nil)
+    try await listings.inTurn("turn \(user) \(path)", body)
   }
 
   /// A good answer to a request; any other is an error, and one of 401 or 403 signs the user out.

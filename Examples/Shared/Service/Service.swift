@@ -50,8 +50,13 @@ public struct Service: Sendable {
   }
 
   private init(_ base: String, _ carrier: Carrier) {
-    self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
+    self.base = Self.base(base)
     self.carrier = carrier
+  }
+
+  /// An address without the slash at its end, which names the same service.
+  public static func base(_ address: String) -> String {
+    address.hasSuffix("/") ? String(address.dropLast()) : address
   }
 
   private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }

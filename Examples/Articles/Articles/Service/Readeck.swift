@@ -29,7 +29,7 @@ public struct Readeck: Sendable {
 
   /// The realm of a user.
   public static func realm(at base: String, token: String) -> Realm {
-    token.isEmpty ? .open : Realm(base: base, credential: token)
+    token.isEmpty ? .open : Realm(base: Service.base(base), credential: token)
   }
 
   private static let accept: HTTPFields = [.accept: "application/json"]

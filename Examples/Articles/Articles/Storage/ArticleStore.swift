@@ -77,9 +77,12 @@ struct ArticleStore: Sendable {
       guard let known = try article(bookmark.id), !known.isEdited,
         bookmark.isEdited(since: known.bookmark)
       else { continue }
-      try articles.touch(bookmark.id, expires: .at(store.now))
+      try refetch(bookmark.id)
     }
   }
+
+  /// Marks a stored article as stale: the next sync fetches it.
+  func refetch(_ id: String) throws { try articles.touch(id, expires: .at(store.now)) }
 
   /// The most articles that can be stored: the user's limit, or an operator's if that is lower.
   func limit() throws -> Int {

@@ -34,6 +34,9 @@ struct ArticleLoader: Sendable {
       // Otherwise they are removed with the article.
       _ = try ifRoom { try storage.release(known.images, of: id) }
     }
+    if loaded.source == .loaded, loaded.error == nil {
+      _ = try ifRoom { try Outbox(storage: storage, readeck: readeck).apply(to: id) }
+    }
     return loaded
   }
 

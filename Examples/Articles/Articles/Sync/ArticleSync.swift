@@ -43,7 +43,9 @@ struct ArticleSync: Sendable {
     let listed = try await loader.readeck.unread(limit: limit)
     result.unreadable = listed.unreadable
     try storage.noteEdits(in: listed.bookmarks)
-    let wanted = listed.bookmarks.prefix(limit).filter(\.hasArticle)
+    // Those that wait to be archived or deleted are gone for the user.
+    let hidden = try outbox.hidden()
+    let wanted = listed.bookmarks.prefix(limit).filter { $0.hasArticle && !hidden.contains($0.id) }
     ids = wanted.map(\.id)
     result.total = wanted.count
     let listedIDs = Set(ids)
@@ -76,8 +78,7 @@ struct ArticleSync: Sendable {
         result.images += try await loader.images(of: bookmark.id)
       } catch {
         guard try await !isFinal(error) else { throw error }
-        result.failed += 1
-        result.reason = result.reason ?? "\(bookmark.name): \(error)"
+        result.failures.append("\(bookmark.name): \(error)")
       }
     }
     if result.withoutRoom > 0 {

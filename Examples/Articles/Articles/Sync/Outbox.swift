@@ -39,8 +39,10 @@ public struct OutboxReport: Codable, Sendable, Hashable {
   public var conflicts: [String] = []
   /// Changes that wait for a network, or for a usable answer.
   public var left = 0
-  /// What was wrong with the service's answer to a change that waits; nil if nothing was.
-  public var reason: String?
+  /// Why changes wait that the service could be asked about.
+  public var reasons: [String] = []
+  /// Whether the service refuses the user.
+  public var isRefused = false
 
   fileprivate mutating func add(_ conflict: String?, of edit: PendingEdit) {
     if let conflict { conflicts.append("\(edit.text): \(conflict)") } else { sent += 1 }
@@ -55,14 +57,22 @@ struct Outbox: Sendable {
   let storage: ArticleStore
   let readeck: Readeck
 
-  /// All changes in their order.
-  func edits() throws -> [(key: Key, edit: PendingEdit)] {
-    var edits: [(key: Key, edit: PendingEdit)] = []
+  /// All changes in their order; nil for one that another version of this program has made.
+  private func all() throws -> [(key: Key, edit: PendingEdit?)] {
+    var edits: [(key: Key, edit: PendingEdit?)] = []
     try storage.outbox.namespace.scan { entry, bytes in
-      edits.append((entry.key, try JSONCodec<PendingEdit>().decode(bytes)))
+      edits.append((entry.key, Self.decoded(bytes)))
       return true
     }
     return edits
+  }
+
+  private static func decoded(_ bytes: Span<UInt8>) -> PendingEdit? {
+    do { return try JSONCodec<PendingEdit>().decode(bytes) } catch { return nil }
+  }
+
+  func edits() throws -> [(key: Key, edit: PendingEdit)] {
+    try all().compactMap { key, edit in edit.map { (key, $0) } }
   }
 
   /// Makes a change, queues it, and sends all. Without room in the queue it is sent after the others, or fails.
@@ -90,13 +100,38 @@ struct Outbox: Sendable {
 
   /// Applies a change to the stored article, and queues it, in one transaction.
   private func add(_ edit: PendingEdit) throws {
-    var number = try edits().last.flatMap { Int($0.key.string ?? "") } ?? 0
+    var number = try all().last.flatMap { Int($0.key.string ?? "") } ?? 0
     try storage.store.write { batch in
       // Another process may have taken the number.
-      repeat { number += 1 } while try batch.value(for: Self.key(number), in: storage.outbox) != nil
+      repeat {
+        number += 1
+      } while try batch.entry(
+        for: Self.key(number), in: storage.outbox.namespace) != nil
       try batch.set(edit, for: Self.key(number), in: storage.outbox)
       try apply(edit, in: &batch)
     }
+  }
+
+  /// Applies the changes of an article that was stored while they wait.
+  func apply(to id: String) throws {
+    let edits = try edits().map(\.edit).filter { $0.article == id }
+    if edits.isEmpty { return }
+    try storage.store.write { batch in
+      for edit in edits { try apply(edit, in: &batch) }
+    }
+  }
+
+  /// The articles that the user has archived or deleted.
+  func hidden() throws -> Set<String> {
+    var hidden: Set<String> = []
+    for (_, edit) in try edits() {
+      switch edit.kind {
+      case .archive, .delete: hidden.insert(edit.article)
+      case .unarchive: hidden.remove(edit.article)
+      case .mark, .unmark, .read, .unread: break
+      }
+    }
+    return hidden
   }
 
   private func apply(_ edit: PendingEdit, in batch: inout WriteBatch) throws {
@@ -120,8 +155,15 @@ struct Outbox: Sendable {
     return String(repeating: "0", count: max(0, 18 - digits.count)) + digits
   }
 
-  /// Sends the changes until the service cannot be reached. After an unusable answer those of other articles are sent.
+  /// Sends the changes until the service cannot be reached, or refuses the user. A change that gets no usable answer waits, and
+  /// with it the later ones of its article; those of other articles are sent.
+  ///
+  /// One process sends at a time, so that the service gets them in their order.
   func send() async throws -> OutboxReport {
+    try await storage.syncs.inTurn("turn of the outbox") { try await sendAll() }
+  }
+
+  private func sendAll() async throws -> OutboxReport {
     var report = OutboxReport()
     var waiting: Set<String> = []
     while let (key, edit) = try edits().first(where: { !waiting.contains($0.edit.article) }) {
@@ -129,15 +171,31 @@ struct Outbox: Sendable {
         let conflict = try await send(edit)
         report.add(conflict, of: edit)
         try await remove(key, edit, isSent: conflict == nil)
-      } catch let error as ServiceError where error.isOffline || error.isTemporary {
-        break
-      } catch let error as ServiceError where error.isUnusable {
+      } catch let error as ServiceError {
         waiting.insert(edit.article)
-        report.reason = "\(edit.text): \(error)"
+        let isGone = try await isGone(error)
+        if isGone, case .unreachable = error { break }
+        report.reasons.append("\(edit.text): \(error)")
+        report.isRefused = error.refusesUser
+        if isGone || report.isRefused { break }
       }
     }
-    report.left = try storage.outbox.count()
+    let all = try all()
+    report.left = all.count
+    let unknown = all.count { $0.edit == nil }
+    if unknown > 0 {
+      report.reasons.append("changes of another version of larder-articles: \(unknown)")
+    }
     return report
+  }
+
+  /// Whether the service answers nothing any more.
+  private func isGone(_ error: ServiceError) async throws -> Bool {
+    switch error {
+    case .unreachable, .throttled: true
+    case .interrupted: try await !readeck.answers()
+    default: false
+    }
   }
 
   /// Why a change was dropped; nil if it was sent.
@@ -157,15 +215,21 @@ struct Outbox: Sendable {
       return nil
     } catch ServiceError.refused(status: 404, _) {
       return edit.kind == .delete ? nil : "the article was deleted"
-    } catch let error as ServiceError where error.isRefusal && !error.isTemporary {
-      // A user who cannot even read it has no valid credential, and the change waits for one.
-      if case .refused(let status, _) = error,
-        [401, 407].contains(status) || status == 403 && !isReadable
-      {
-        throw error
-      }
+    } catch let error as ServiceError
+      where error.isRefusal && !error.isTemporary && isReadable && !error.refusesUser
+    {
       return "\(error)"
     }
+  }
+
+  /// Drops the changes of an article that wait; returns their number.
+  func drop(_ id: String) throws -> Int {
+    let keys = try edits().filter { $0.edit.article == id }.map(\.key)
+    try storage.store.write { batch in
+      for key in keys { try batch.remove(key, from: storage.outbox.namespace) }
+    }
+    try storage.refetch(id)
+    return keys.count
   }
 
   /// Removes a change, and tells the next one of the same article that the service's newest version is the user's own.
@@ -179,5 +243,14 @@ struct Outbox: Sendable {
       try batch.remove(key, from: storage.outbox.namespace)
       if let last { try batch.set(last.edit, for: last.key, in: storage.outbox) }
     }
+    // The next sync takes the service's version in place of the dropped change.
+    if !isSent { try storage.refetch(edit.article) }
+  }
+}
+
+extension ServiceError {
+  /// Whether the credential is not valid.
+  fileprivate var refusesUser: Bool {
+    if case .refused(let status, _) = self { [401, 407].contains(status) } else { false }
   }
 }

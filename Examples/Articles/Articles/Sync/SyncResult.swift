@@ -17,8 +17,9 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var stored = 0
   /// Articles that were stored already.
   public var skipped = 0
-  /// Articles that could not be fetched.
-  public var failed = 0
+  /// Articles that could not be fetched, and why.
+  public var failures: [String] = []
+  public var failed: Int { failures.count }
   /// Articles that were not fetched because the store has no room for them.
   public var withoutRoom = 0
   /// Articles in the service's list.
@@ -31,7 +32,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var unreadable: [String] = []
   /// The changes of the user that were sent first.
   public var edits = OutboxReport()
-  /// The reason for an early end, else that of the first failed article.
+  /// The reason for an early end, or for articles without room.
   public var reason: String?
   /// Whether it ended early.
   public var isStopped = false
