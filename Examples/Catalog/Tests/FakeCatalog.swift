@@ -25,6 +25,8 @@ final class FakeCatalog: Sendable {
     /// A cursor that each page gives in place of its own.
     var stuckCursor: String?
     var refusesCursors = false
+    /// Whether a page begins with the funnel of its cursor, the last of the page before.
+    var hasInclusiveCursors = false
     var validators = Validators.tags
     /// `Cache-Control` of the pages.
     var control = FakeCatalog.control(300)
@@ -101,7 +103,7 @@ final class FakeCatalog: Sendable {
       guard !state.refusesCursors, let last else {
         return error(400, "INVALID_CURSOR", "Pagination cursor is invalid or expired.")
       }
-      first = last + 1
+      first = last + (state.hasInclusiveCursors ? 0 : 1)
     }
     let items = all.dropFirst(first).prefix(limit)
     let hasMore = first + items.count < all.count

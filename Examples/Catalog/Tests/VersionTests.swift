@@ -101,6 +101,24 @@ import Testing
     #expect(fixture.server.count <= 8)
   }
 
+  @Test(arguments: FakeCatalog.Validators.allCases)
+  func `funnels that the service lists on two pages are shown once`(
+    validators: FakeCatalog.Validators
+  ) async throws {
+    fixture.fake.change { state in
+      (state.validators, state.hasInclusiveCursors) = (validators, true)
+    }
+    fixture.fake.fill(150)
+    let all = try await fixture.catalog().all()
+    #expect(all.slugs == fixture.slugs())
+    #expect(fixture.server.count == 2 + 4, "a second pass has the same pages")
+    #expect(try await fixture.elsewhere().all() == all)
+    #expect(fixture.server.count == 6, "they are on record")
+    fixture.clock.advance(by: .minutes(6))
+    fixture.fake.change(Self.move)
+    #expect(try await fixture.catalog().all().slugs == fixture.slugs())
+  }
+
   @Test func `random changes between readings are all noticed`() async throws {
     let seed = TestSettings.seed
     var generator = SeededRNG(seed: seed)

@@ -10,7 +10,7 @@ struct LoadFavourites: AsyncParsableCommand {
     abstract: "Saves the favourite stations and fetches their boards ahead of use.")
 
   @Argument(help: "Numbers of stations, the most important first. Default: the saved ones.")
-  var stations: [String] = []
+  var stations: [NonEmpty] = []
 
   @Option(help: "Departures of each station in the widget.")
   var rows: Int?
@@ -32,7 +32,7 @@ struct LoadFavourites: AsyncParsableCommand {
       let widget = Widget(cache.store)
       var settings = try widget.settings
       let before = settings
-      if !stations.isEmpty { settings.stations = stations }
+      if !stations.isEmpty { settings.stations = stations.numbers }
       settings.rows = rows ?? settings.rows
       settings.showsShips = ships ?? settings.showsShips
       if settings != before { try widget.save(settings) }
@@ -56,6 +56,14 @@ struct LoadFavourites: AsyncParsableCommand {
   }
 }
 
+extension [NonEmpty] {
+  /// The numbers of stations, each once.
+  fileprivate var numbers: [String] {
+    var seen: Set<String> = []
+    return map(\.text).filter { seen.insert($0).inserted }
+  }
+}
+
 extension WidgetSettings {
   /// The stations; an error if there are none.
   func named() throws(Failure) -> [String] {
@@ -73,14 +81,14 @@ struct Publish: AsyncParsableCommand {
   )
 
   @Argument(help: "Numbers of stations. Default: those of the widget's settings.")
-  var stations: [String] = []
+  var stations: [NonEmpty] = []
 
   @OptionGroup var session: Session
 
   func run() async throws {
     var failed = false
     try await session.open(showing: [.next]) { cache in
-      let stations = try stations.isEmpty ? Widget(cache.store).settings.named() : stations
+      let stations = try stations.isEmpty ? Widget(cache.store).settings.named() : stations.numbers
       let names = try await cache.shipNames()
       if let error = names.error { Console.complain("names of ships: \(error)") }
       for station in stations {
@@ -108,7 +116,7 @@ struct ShowWidget: AsyncParsableCommand {
     discussion: "With --watch it prints them again after each change, and when one has left.")
 
   @Argument(help: "Numbers of stations. Default: those of the widget's settings.")
-  var stations: [String] = []
+  var stations: [NonEmpty] = []
 
   @Option(help: "Departures of each station. Default: as the settings say.")
   var rows: Int?
@@ -121,7 +129,7 @@ struct ShowWidget: AsyncParsableCommand {
   func run() async throws {
     try await session.open(showing: watch ? [] : [.next, .settings]) { cache in
       let widget = Widget(cache.store)
-      let stations = try stations.isEmpty ? widget.settings.stations : stations
+      let stations = try stations.isEmpty ? widget.settings.stations : stations.numbers
       if stations.isEmpty { Console.complain("no station is given, and none is saved") }
       for try await next in widget.updates(of: stations, limit: rows) {
         try show(next)

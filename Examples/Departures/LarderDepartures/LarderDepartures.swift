@@ -103,7 +103,12 @@ struct Session: ParsableArguments {
   private func more() throws -> [Lake] {
     guard let lakes else { return [] }
     do {
-      return try JSONDecoder().decode([Lake].self, from: Data(contentsOf: URL(filePath: lakes)))
+      let more = try JSONDecoder().decode([Lake].self, from: Data(contentsOf: URL(filePath: lakes)))
+      var known = Set(Lake.known.map(\.id))
+      for lake in more where !known.insert(lake.id).inserted {
+        Console.complain("\(lakes): there is a lake \(lake.id) already; this record is ignored")
+      }
+      return more
     } catch {
       let reason = (error as? DecodingError)?.words ?? "it cannot be read"
       throw ValidationError("\(lakes) has no records of lakes: \(reason)")

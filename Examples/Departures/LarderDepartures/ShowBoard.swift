@@ -72,7 +72,10 @@ struct ShowBoard: AsyncParsableCommand {
           names = try await cache.shipNames(on: board.value.day, policy: policy)
           if let error = names?.error { Console.complain("names of ships: \(error)") }
         }
-        if upcoming { board.value.departures = board.value.upcoming(at: cache.store.now) }
+        if upcoming {
+          let late = day == nil ? try await cache.late(from: station, policy: policy) : []
+          board.value.departures = late + board.value.upcoming(at: cache.store.now)
+        }
         try show(board, names?.day)
         shown.append(board)
       } catch {
@@ -102,7 +105,9 @@ struct ShowBoard: AsyncParsableCommand {
       }
       return lake.stations
     }
-    let found = try await cache.stations(named: station).value.filter { $0.id != nil }
+    let found = try await cache.stations(named: station, policy: policy).value.filter {
+      $0.id != nil
+    }
     let exact = found.first { $0.name.lowercased() == station.lowercased() }
     guard let id = (exact ?? found.first)?.id else {
       throw Failure(.noSuchKey, "there is no station \(station)")

@@ -159,6 +159,16 @@ import Testing
         board Bern --base \(server.base) = 1         | ! ^error: there is no station Bern_
         """)
       #expect(surprises == [])
+      server.become { request in
+        guard request.bare == "/v1/locations" else { return fake.answer(request.path) }
+        return .init(200, text: #"{"stations": [{"id": "3", "name": "Bern"}]}"#)
+      }
+      let later = try await program.surprises(
+        """
+        board Bern --base \(server.base) = 1                | ! ^error: there is no station Bern_
+        board Bern --policy reload --base \(server.base)    | Landing 3 (See)
+        """)
+      #expect(later == [])
     }
   }
 
@@ -239,6 +249,49 @@ import Testing
       board sarnersee --offline --lakes '\(file)' = 1               | ! has no stations
       """)
     #expect(surprises == [])
+  }
+
+  @Test func `a departure of yesterday that is late is among the upcoming ones`() async throws {
+    let fake = FakeServices()
+    fake.change { ($0.times, $0.delay) = (["23:50"], 20) }
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let board = "board 8503651 --upcoming --base \(server.base) --boats \(server.base)/boats"
+      // Of each day, at midnight: with the one that is late there are two.
+      for (time, count) in [
+        ("12T21:40:00Z", 1), ("12T22:02:00Z", 2), ("12T22:11:00Z", 1),
+        ("12T22:02:00Z --day 2025-07-13", 1),
+      ] {
+        let words = "\(board) --now 2025-07-\(time)".split(separator: " ").map(String.init)
+        let shown = try await program.run(words)
+        #expect(
+          shown.output.components(separatedBy: "23:50 +20").count == count + 1, "\(time): \(shown)")
+      }
+    }
+  }
+
+  @Test func `a favourite counts once, and has a number`() async throws {
+    #expect(
+      try await program.surprises(
+        """
+        favourites 8503651 8503651 8503651 --rows 1 --offline | 1 loaded
+        favourites 8503651 '' --offline = 2       | ! ^Error: The value '' is invalid
+        publish '' --offline = 2                  | ! ^Error: The value '' is invalid
+        publish 8503651 8503651 --offline         | ^8503651: 7 departures for the widget_
+        widget --offline --json                   | ^[{
+        """) == [])
+    let shown = try await program.run("widget", "--offline")
+    #expect(shown.output.components(separatedBy: "09:35").count == 2, "\(shown)")
+  }
+
+  @Test func `a record of a lake that is known is named`() async throws {
+    let record =
+      #"[{"id": "thunersee", "name": "Mine", "place": {"latitude": 46, "longitude": 8}, "stations": []}]"#
+    let file = try folder.write("more.json", Array(record.utf8))
+    #expect(
+      try await program.surprises(
+        "lake thunersee --offline --lakes '\(file)' | Thunersee | ! there is a lake thunersee already"
+      ) == [])
   }
 
   @Test func `errors have their codes`() async throws {

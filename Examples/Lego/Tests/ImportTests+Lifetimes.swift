@@ -163,4 +163,41 @@ extension ImportTests {
     }
     #expect((refused?.reason as? LarderError)?.code == .readOnly)
   }
+
+  @Test func `a list as the API answers it is imported, null is a skipped row`() throws {
+    let colors =
+      #"{"id": 1, "name": "Blue", "rgb": "0055BF"}, null, {"id": 2, "name": "Red", "rgb": "C91A09"}"#
+    _ = try folder.write("colors.json", Array("{\"count\": 3, \"results\": [\(colors)]}".utf8))
+    var report = try imported()
+    #expect(report.tallies[.colors]?.added == 2)
+    #expect(report.skipped[.colors]?.list == ["colors.json: [1] is null"])
+    // A page of the list removes nothing.
+    let page =
+      #"{"count": 223, "next": "x", "results": [{"id": 1, "name": "Blue", "rgb": "0055BF"}]}"#
+    _ = try folder.write("colors.json", Array(page.utf8))
+    report = try imported()
+    #expect(report.skipped[.colors]?.list == ["colors.json: it has 1 of 223"])
+    #expect(try lego.count(of: .colors) == 2)
+    for (text, reason) in [
+      (#"{"results": 7}"#, "results is not a list"), ("{}", "the body is not a list"),
+      ("[null]", "[0] is null"),
+    ] {
+      _ = try folder.write("colors.json", Array(text.utf8))
+      let stopped = #expect(throws: LegoImport.Stopped.self) { try imported() }
+      let error = stopped?.reason as? DumpError
+      #expect(error?.description == "colors.json: \(reason)")
+    }
+  }
+
+  @Test func `a second import into a store at once is refused`() throws {
+    _ = try folder.write(
+      "colors.json", Array(#"[{"id": 1, "name": "Blue", "rgb": "0055BF"}]"#.utf8))
+    var refused: LarderError?
+    let report = try LegoImport(into: lego).run(dump) { _ in
+      refused = #expect(throws: LarderError.self) { try LegoImport(into: lego).run(sample) }
+    }
+    #expect(refused?.code == .busy && report.tallies[.colors]?.added == 1)
+    #expect(try lego.count() == 1)
+    #expect(try LegoImport(into: lego).run(sample).tallies[.colors]?.read == 64)
+  }
 }

@@ -91,6 +91,20 @@ import Testing
     }
   }
 
+  @Test func `an import beside another is refused with the code of a busy store`() async throws {
+    _ = try await program.run("import", Folders.sample)
+    let other = try Store(at: store)
+    do {
+      let lock = try ImportLock(of: other)
+      let surprises = try await program.surprises(
+        "import \(Folders.sample) = 4 | ! ^error: another import into | ! runs_hint: run it again")
+      #expect(surprises == [])
+      withExtendedLifetime(lock) {}
+    }
+    #expect(try await program.run("import", Folders.sample).code == 0)
+    try other.close()
+  }
+
   // MARK: refresh
 
   @Test func `refresh reads lists page by page and prints a table`() async throws {

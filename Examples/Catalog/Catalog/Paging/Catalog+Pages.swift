@@ -4,14 +4,14 @@ import LarderHTTP
 import Service
 
 extension Catalog {
-  /// The pass with its next page; nil if that does not fit the pages before it.
+  /// The pass with its next page; a failure if that does not fit the pages before it.
   ///
   /// The page and its version are stored in one turn, so that other processes find both.
   ///
   /// - Parameter ahead: the page, if it was fetched ahead.
   func extended(
     _ pass: ListingPass, of listing: String, by ahead: ListingPass.Step?
-  ) async throws -> ListingPass? {
+  ) async throws -> Result<ListingPass, PageMisfit> {
     let cursor = try pass.nextCursor()
     return try await inTurn(path(of: listing, at: cursor)) { [self] in
       let session = try session()
@@ -31,7 +31,7 @@ extension Catalog {
       guard pass.accepts(step, by: record) else {
         // No other answer can be had now that fits the pages before it.
         if let trouble = step.trouble { throw trouble }
-        return nil
+        return .failure(PageMisfit(versions: pass.versions(with: step)))
       }
       if !step.version.isIn(record, at: pass.steps.count) {
         // Pages after another version of this one are removed from the record.
@@ -39,7 +39,7 @@ extension Catalog {
       }
       var longer = pass
       longer.append(step)
-      return longer
+      return .success(longer)
     }
   }
 

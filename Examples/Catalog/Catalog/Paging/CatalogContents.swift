@@ -8,19 +8,22 @@ public struct CatalogContents: Codable, Sendable, Hashable {
   public init() {}
 
   public init(_ pages: some Sequence<CatalogPage>) {
-    for page in pages { append(page) }
+    var seen: Set<String> = []
+    for page in pages { append(page, &seen) }
   }
 
-  /// Every page has all pillars, also without funnels.
-  private mutating func append(_ page: CatalogPage) {
-    for group in page.pillars {
+  /// Every page has all pillars, also without funnels. A funnel on several pages counts once, in its first place.
+  private mutating func append(_ page: CatalogPage, _ seen: inout Set<String>) {
+    func new(_ funnels: [Funnel]) -> [Funnel] { funnels.filter { seen.insert($0.id).inserted } }
+    for var group in page.pillars {
+      group.funnels = new(group.funnels)
       if let index = pillars.firstIndex(where: { $0.pillar.id == group.pillar.id }) {
         pillars[index].funnels += group.funnels
       } else {
         pillars.append(group)
       }
     }
-    uncategorized += page.uncategorized
+    uncategorized += new(page.uncategorized)
     skipped += page.skipped
   }
 

@@ -5,7 +5,7 @@ public import Service
 ///
 /// All pages belong to one version of the catalog: if a page belongs to another version, all are read again, and
 /// ``generation`` increases. A change at the service between two requests of one pass is only seen if a funnel appears
-/// twice.
+/// twice. A service that lists a funnel on two pages is read twice; the first place counts.
 public actor CatalogReader {
   private let catalog: Catalog
   private let listing: String
@@ -49,7 +49,7 @@ public actor CatalogReader {
   /// Call it with the index of a funnel that becomes visible, counted from 0 over all pages. After 80 percent of them the next
   /// page is fetched ahead, one at a time.
   public func shows(_ index: Int) {
-    let count = pass.pages.reduce(0) { $0 + $1.funnels.count }
+    let count = contents.funnels.count
     let isNear = count > 0 && (index + 1) * 5 >= count * 4
     guard isNear, hasMore, ahead == nil, current == nil else { return }
     ahead = Task(priority: .utility) { [catalog, listing, pass] in
@@ -101,12 +101,13 @@ public actor CatalogReader {
     var isInvalid = false
     for _ in 0...Self.retries {
       do {
-        if try await extend(&next, to: wanted) {
+        if let misfit = try await extend(&next, to: wanted) {
+          next = ListingPass(asksAlways: true, doubted: misfit.versions)
+        } else {
           if !next.pages.starts(with: pass.pages) { generation += 1 }
           pass = next
           return
         }
-        next = ListingPass(asksAlways: true)
       } catch CatalogError.invalidCursor(let message) {
         // The stored pages belong to a listing that the service does not know any more.
         guard !isInvalid else { throw CatalogError.invalidCursor(message) }
@@ -126,16 +127,16 @@ public actor CatalogReader {
     ahead = nil
   }
 
-  /// Reads until the pass has this number of pages; false if one does not fit those before it.
-  private func extend(_ next: inout ListingPass, to wanted: Int) async throws -> Bool {
+  /// Reads until the pass has this number of pages; a result if one does not fit those before it.
+  private func extend(_ next: inout ListingPass, to wanted: Int) async throws -> PageMisfit? {
     while next.steps.count < wanted, !next.isAtEnd {
       let known = await stepAhead(at: try next.nextCursor())
-      guard let longer = try await catalog.extended(next, of: listing, by: known) else {
-        return false
+      switch try await catalog.extended(next, of: listing, by: known) {
+      case .success(let longer): next = longer
+      case .failure(let misfit): return misfit
       }
-      next = longer
     }
-    return true
+    return nil
   }
 
   /// The page that was fetched ahead; nil if it is another one, is not fresh any more, or could not be fetched.

@@ -24,7 +24,14 @@ struct ListingPass: Sendable {
   /// Whether the service validates every page, fresh or not.
   let asksAlways: Bool
 
-  init(asksAlways: Bool = false) { self.asksAlways = asksAlways }
+  /// The versions of the pass before this one, which ended with a funnel that was on an earlier page; empty if none did.
+  private let doubted: [PageVersion]
+  /// Whether the service lists funnels on two pages: two passes had the same versions.
+  private var hasRepeats = false
+
+  init(asksAlways: Bool = false, doubted: [PageVersion] = []) {
+    (self.asksAlways, self.doubted) = (asksAlways, doubted)
+  }
 
   var pages: [CatalogPage] { steps.map(\.contents) }
   var isAtEnd: Bool { steps.last.map { !$0.contents.pagination.hasMore } ?? false }
@@ -50,16 +57,34 @@ struct ListingPass: Sendable {
 
   /// Whether a page is of the same version as the pages before it.
   ///
+  /// A funnel on two pages is a sign of two versions, unless the pages are on record, or a second pass gets them again.
+  ///
   /// - Parameter record: the versions that belong together.
   func accepts(_ step: Step, by record: [PageVersion]) -> Bool {
-    let known = Set(steps.flatMap(\.contents.funnels).map(\.id))
-    let own = step.contents.funnels.map(\.id)
-    guard known.isDisjoint(with: own) else { return false }
-    return step.version.isIn(record, at: steps.count)
-      || step.isAsked && steps.allSatisfy(\.isAsked)
+    let isAsked = step.isAsked && steps.allSatisfy(\.isAsked)
+    guard repeatsFunnels(step) else { return step.version.isIn(record, at: steps.count) || isAsked }
+    let versions = versions(with: step)
+    return record.starts(with: versions) || isAsked && (hasRepeats || doubted == versions)
   }
 
-  mutating func append(_ step: Step) { steps.append(step) }
+  /// The versions of the pages, and of the next one.
+  func versions(with step: Step) -> [PageVersion] { steps.map(\.version) + [step.version] }
+
+  private func repeatsFunnels(_ step: Step) -> Bool {
+    let known = Set(steps.flatMap(\.contents.funnels).map(\.id))
+    return !known.isDisjoint(with: step.contents.funnels.map(\.id))
+  }
+
+  mutating func append(_ step: Step) {
+    hasRepeats = hasRepeats || repeatsFunnels(step)
+    steps.append(step)
+  }
+}
+
+/// Pages that do not belong together.
+struct PageMisfit: Error {
+  /// Those of the pages, the last of which does not fit the others.
+  var versions: [PageVersion]
 }
 
 /// A page of a listing in one version.

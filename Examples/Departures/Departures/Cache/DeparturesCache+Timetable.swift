@@ -48,6 +48,26 @@ extension DeparturesCache {
     }
   }
 
+  /// Yesterday's departures that have not left.
+  ///
+  /// Yesterday's board is requested only if the stored one has some.
+  public func late(
+    from station: String, policy: RequestPolicy = .standard
+  ) async throws -> [Departure] {
+    let day = try today.advanced(by: -1)
+    var late: [Departure] = []
+    for policy in [.cacheOnly, policy] {
+      do {
+        late = try await board(at: station, on: day, policy: policy).value.upcoming(at: store.now)
+      } catch {
+        // What is stored is the best that is known.
+        try Task.checkCancellation()
+      }
+      if late.isEmpty { break }
+    }
+    return late
+  }
+
   func board(
     at station: String, on day: CalendarDay, _ options: LoadOptions
   ) async throws -> CacheResult<Board> {
@@ -57,12 +77,16 @@ extension DeparturesCache {
     }
   }
 
-  /// Stations and addresses whose names begin with the text.
+  /// Stations and addresses whose names begin with the text. An answer without any is kept for five minutes only.
   public func stations(
     named query: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[Station]> {
     try await value(query, in: locations, LoadOptions(policy: policy)) { [services] in
-      .value(try await services.locations(named: query, fields: policy.fields))
+      let found = try await services.locations(named: query, fields: policy.fields)
+      if !found.isEmpty { return .value(found) }
+      var attributes = EntryAttributes(expires: .after(.minutes(5)))
+      attributes.stale = .zero
+      return .stored(found, attributes)
     }
   }
 

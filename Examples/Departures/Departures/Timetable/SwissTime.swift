@@ -87,15 +87,27 @@ public enum SwissTime {
     return time.description
   }
 
-  /// `2025-07-12T09:00:00+0200`, as the service writes moments: its offset has no colon. One with a colon, and `Z`, are
-  /// read too. Nil for anything else.
+  /// `2025-07-12T09:00:00+0200`, as the service writes moments: its offset has no colon. One with a colon, one of hours alone,
+  /// `Z`, a time without seconds and one with a fraction of a second are read too. Nil for anything else.
   public static func moment(_ text: String) -> Timestamp? {
     let parts = text.split(separator: "T", omittingEmptySubsequences: false)
-    guard parts.count == 2, let day = CalendarDay(String(parts[0])) else { return nil }
-    let clock = parts[1].prefix(8).split(separator: ":").map { Int($0) }
-    guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-      (0...24).contains(hour), (0...59).contains(minute), (0...60).contains(second),
-      let offset = offset(parts[1].dropFirst(8))
+    guard parts.count == 2, let day = CalendarDay(String(parts[0])),
+      let end = parts[1].firstIndex(where: { "+-Z".contains($0) }),
+      let offset = offset(parts[1][end...])
+    else { return nil }
+    var clock = parts[1][..<end]
+    if let point = clock.firstIndex(of: ".") {
+      let digits = clock[clock.index(after: point)...]
+      guard clock.utf8.count > 8, digits.utf8.count >= 1,
+        digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+      else { return nil }
+      clock = clock[..<point]
+    }
+    guard clock.utf8.count == 5 || clock.utf8.count == 8 else { return nil }
+    let numbers = clock.split(separator: ":").map { $0.utf8.count == 2 ? Int($0) : nil }
+    guard (2...3).contains(numbers.count), let hour = numbers[0], let minute = numbers[1],
+      let second = numbers.count == 3 ? numbers[2] : 0,
+      (0...24).contains(hour), (0...59).contains(minute), (0...60).contains(second)
     else { return nil }
     return day.startInUTC.advanced(by: .seconds(hour * 3600 + minute * 60 + second - offset))
   }
@@ -103,9 +115,15 @@ public enum SwissTime {
   private static func offset(_ text: Substring) -> Int? {
     if text == "Z" { return 0 }
     let digits = text.dropFirst().filter { $0 != ":" }
-    guard let sign = text.first, sign == "+" || sign == "-", digits.count == 4,
-      let number = Int(digits), number >= 0
+    guard let sign = text.first, sign == "+" || sign == "-",
+      digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits)
     else { return nil }
-    return (sign == "-" ? -1 : 1) * (number / 100 * 3600 + number % 100 * 60)
+    let minutes: Int
+    switch digits.count {
+    case 2: minutes = number * 60
+    case 4: minutes = number / 100 * 60 + number % 100
+    default: return nil
+    }
+    return (sign == "-" ? -60 : 60) * minutes
   }
 }

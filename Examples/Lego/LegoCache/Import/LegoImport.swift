@@ -34,11 +34,13 @@ public struct LegoImport: Sendable {
 
   /// Imports `kinds` of a dump. All entities of a kind are in memory meanwhile.
   ///
-  /// Throws ``Stopped``.
+  /// Throws ``Stopped``; or, before it changes anything, `LarderError` of the code `busy` if another import into the store runs.
   public func run(
     _ dump: RebrickableDump, kinds: [EntityKind] = EntityKind.allCases,
     progress: (Progress) throws -> Void = { _ in }
   ) throws -> ImportReport {
+    let lock = try ImportLock(of: cache.larder)
+    defer { withExtendedLifetime(lock) {} }
     let present = Set(dump.kinds)
     var report = ImportReport()
     var reason: (any Error)?

@@ -2,7 +2,7 @@ import Foundation
 import Service
 
 /// A folder of Rebrickable's CSV downloads, compressed or not, of any year since 2020; or of JSON, a file for each kind
-/// (`colors.json`, ...) with an array in the API's shape, which is read in place of the kind's CSV.
+/// (`colors.json`, ...) with an array, or a list as the API answers it, which is read in place of the kind's CSV.
 ///
 /// CSV has fewer fields than the API: those it lacks stay nil. A file is read into memory as a whole.
 public struct RebrickableDump: Sendable {
@@ -46,8 +46,9 @@ public struct RebrickableDump: Sendable {
     if let path = json(of: Entity.kind) {
       let bytes = try DumpFile.bytes(of: path)
       do {
-        let list = try JSONDecoder().decode(LenientList<Entity>.self, from: Data(bytes))
-        for fault in list.skipped {
+        let body = try JSONDecoder().decode(EntityFile<Entity>.self, from: Data(bytes))
+        let list = body.list
+        for fault in list.skipped + [body.gap].compactMap({ $0 }) {
           skipped.add("\(DumpFile.name(of: path)): \(fault)", isUnreadable: true)
         }
         return list.elements
