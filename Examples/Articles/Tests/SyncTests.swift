@@ -82,7 +82,8 @@ import Testing
     for number in [3, 11] { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 500 } }
     let first = try await fixture.sync()
     #expect(first.outcome == .partial && first.text == "18 of 20 articles: partial")
-    #expect(first.failures == ["Article 11: the service answered 500: no reason given"])
+    #expect(
+      first.failures == [11, 3].map { "Article \($0): the service answered 500: no reason given" })
     #expect(try fixture.reader.usage().lastSync == fixture.clock.now)
     _ = fixture.asked()
 

@@ -65,9 +65,6 @@ public struct Statistics: Sendable {
     public var freePages: Int
     /// The number of the newest commit.
     public var transaction: UInt64
-    /// Whether every page is checked before it is read or written over. Always true: a file with pages of a size that Larder
-    /// does not know is not opened.
-    public var checksPages: Bool
   }
 
   /// A reader slot of the store.
@@ -135,8 +132,7 @@ extension Store {
         usage: usage(state, settings.limits, fileSize: size),
         file: Statistics.File(
           size: size, pageSize: info.pageSize, pages: info.pages,
-          freePages: try transaction.freePages(), transaction: newest,
-          checksPages: true),
+          freePages: try transaction.freePages(), transaction: newest),
         readers: try engine.environment.readerTable.readers().map { reader in
           Statistics.Reader(
             process: reader.process, age: reader.transaction.map { newest &- min($0, newest) })

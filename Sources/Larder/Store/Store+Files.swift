@@ -85,7 +85,8 @@ extension StoreEngine {
     do throws(LMDBError) {
       try environment.readerTable.clearDead()
       let own = Int(ProcessInfo.processInfo.processIdentifier)
-      let others = Set(try environment.readerTable.readers().map(\.process)).subtracting([own]).sorted()
+      let others = Set(try environment.readerTable.readers().map(\.process)).subtracting([own])
+        .sorted()
       let names =
         others.isEmpty
         ? "another process has"

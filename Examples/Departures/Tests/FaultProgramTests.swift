@@ -1,0 +1,94 @@
+import ExampleTesting
+import Foundation
+import Larder
+import Service
+import Testing
+
+@testable import Departures
+
+/// The built program, when a service refuses or fails.
+@Suite struct FaultProgramTests {
+  private let program: TestedProgram
+  private var folder: TemporaryFolder { program.folder }
+
+  init() throws { program = try TestedProgram("larder-departures", store: "my store") }
+
+  /// A recording in which some requests fail.
+  private func recording(failing paths: [String: Int]) throws -> String {
+    let sample = Folders.examples.appending(path: "Departures/Sample")
+    let answers = try JSONSerialization.jsonObject(
+      with: Data(contentsOf: sample.appending(path: "answers.json")))
+    let list = paths.map { ["path": $0.key, "status": $0.value] as [String: Any] }
+    for file in try FileManager.default.contentsOfDirectory(atPath: sample.path) {
+      _ = try folder.write(file, Data(contentsOf: sample.appending(path: file)))
+    }
+    _ = try folder.write(
+      "answers.json",
+      JSONSerialization.data(withJSONObject: list + (answers as? [[String: Any]] ?? [])))
+    return folder.url.path
+  }
+
+  @Test(arguments: [401, 403])
+  func `a refused board is exit code 5, also where a stored one is shown`(status: Int) async throws
+  {
+    #expect(try await program.run(["board", "8503651", "--offline"]).code == 0)
+    let board = "board 8503651 --offline --policy revalidate --recording "
+    let failing = board + "'\(try recording(failing: ["/v1/*": status]))'"
+    let (reason, end) = ("answered \(status)", "error: the service answered \(status): no reason")
+    let surprises = try await program.surprises(
+      """
+      \(failing) = 5        | Rapperswil SG (See) | stale | \(reason) | ! ^\(end)
+      \(failing) --json = 5 | Rapperswil SG (See) | stale | \(reason) | ! ^\(end)
+      """)
+    #expect(surprises == [])
+  }
+
+  @Test func `a refused key of the weather is named, and no other part needs it`() async throws {
+    let lake = "lake thunersee --offline --recording '\(folder.url.path)'"
+    let hint = "hint: give a valid credential: --weather-key_"
+    _ = try recording(failing: ["/weather/*": 401])
+    let one = try await program.surprises(
+      "\(lake) | water  18.7 C | ! ^weather: the service answered 401 | ! \(hint)")
+    _ = try recording(failing: ["/weather/*": 403, "/boats/*": 503, "/simulations/*": 503])
+    let all = try await TestedProgram("larder-departures", store: "other").surprises(
+      "\(lake) = 5 | ! \(hint)")
+    #expect(one + all == [])
+  }
+
+  @Test func `without ship names there are boards all the same, with the reason`() async throws {
+    let broken = "--offline --recording '\(try recording(failing: ["/boats/*": 503]))'"
+    let other = try TestedProgram("larder-departures", store: "other")
+    let reason = "the service answered 503: no reason given"
+    let day = "board 8503669 --day 2025-07-13"
+    let stored = try await program.surprises(
+      """
+      \(day) --offline
+      \(day) --policy cacheOnly \(broken)
+      \(day) --policy cacheElseLoad \(broken)
+      \(day) --policy revalidate \(broken) | ! ^names of ships
+      """)
+    let fetched = try await other.surprises(
+      """
+      board 8503651 \(broken)     | 08:05     BAT 101   Rapperswil SG (See)  platform 1AB_ | ! ^names of ships: \(reason)_
+      lake thunersee \(broken)    | water  18.7 C, by a simulation | ! ^level: \(reason)_
+      publish 1 8503651 \(broken) = 4 | 8503651: 7 departures | ! 1: the station 1 is not in the timetable_
+      """)
+    #expect(stored + fetched == [])
+  }
+
+  @Test func `a lake without any data is an error, one from a file is known`() async throws {
+    _ = try recording(failing: ["/boats/*": 503, "/weather/*": 503, "/simulations/*": 500])
+    let record = #"""
+      [{"id": "sarnersee", "name": "Sarnersee", "place": {"latitude": 46.87, "longitude": 8.21},
+        "simulation": "sarnen", "stations": []}]
+      """#
+    let file = try folder.write("more.json", Array(record.utf8))
+    let surprises = try await program.surprises(
+      """
+      lake thunersee --offline --recording '\(folder.url.path)' = 4 | ! weather: the service answered 503 | ! error: there is no data about Thunersee
+      lake sarnersee --offline --lakes '\(file)'                    | water  18.7 C
+      board sarnersee --offline --lakes '\(file)' = 1               | ! has no stations
+      """)
+    #expect(surprises == [])
+  }
+}
