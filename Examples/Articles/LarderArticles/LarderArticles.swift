@@ -60,8 +60,10 @@ struct Account: ParsableArguments {
     }
   }
 
+  /// A recording is nobody's: its articles, and the changes of them, stay apart from those of the user.
   private var credential: String {
-    (token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? "").trimmingBlanks
+    if place.recording.offline { return "" }
+    return (token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? "").trimmingBlanks
   }
 
   /// Prints the result of a command; see ``StoreOption``.

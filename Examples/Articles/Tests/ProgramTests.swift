@@ -105,4 +105,36 @@ import Testing
       """)
     #expect(listed + shown == [])
   }
+
+  @Test func `a recording gets no change of the user, and leaves the user's articles alone`()
+    async throws
+  {
+    fixture.readeck.fill(1)
+    #expect(
+      try await program.surprises(
+        """
+        sync \(account)                                              | 1 of 1 articles
+        edit archive \(FakeReadeck.id(0)) --no-network \(account)    | ^0 sent, 1 waiting
+        outbox --send --offline --token \(FakeReadeck.token)         | ^0 sent, 0 waiting
+        sync --offline --token \(FakeReadeck.token)                  | articles: done
+        list \(account)                                              | ^0 articles_
+        outbox --drop \(FakeReadeck.id(0)) \(account)                | ^1 change given up
+        """) == [])
+  }
+
+  @Test func `a change that was dropped is told with exit code 5`() async throws {
+    fixture.readeck.fill(1)
+    let id = FakeReadeck.id(0)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.method == "PATCH" ? .init(409) : readeck.answer(request)
+    }
+    #expect(
+      try await program.surprises(
+        """
+        edit mark \(id) --no-network \(account) | ^0 sent, 1 waiting
+        outbox --send \(account) = 5            | not sent: mark
+        edit mark \(id) \(account) = 5          | not sent: mark
+        outbox \(account)                       | ^0 changes not sent yet
+        """) == [])
+  }
 }

@@ -5,20 +5,17 @@ import Larder
 ///
 /// Two at once would leave a mix of two dumps. It is a lock of the store's folder, which the system releases with a killed
 /// process.
-struct ImportLock: ~Copyable {
-  /// -1 for a store in memory.
-  private let descriptor: Int32
+struct ImportLock {
+  private let folder: FileHandle
 
-  /// Throws ``LarderError/Code/busy`` if another import has it.
-  init(of store: Store) throws(LarderError) {
-    descriptor = unsafe open(store.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK else {
-      return
+  /// Throws ``LarderError/Code/busy`` if another import has it. Nil for a store in memory, and on a file system without locks.
+  init?(of store: Store) throws(LarderError) {
+    guard let folder = FileHandle(forReadingAtPath: store.path) else { return nil }
+    if flock(folder.fileDescriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK else { return nil }
+      throw LarderError(
+        .busy, "another import into \(store.path) runs", hint: "run it again after that one")
     }
-    close(descriptor)
-    throw LarderError(
-      .busy, "another import into \(store.path) runs", hint: "run it again after that one")
+    self.folder = folder
   }
-
-  deinit { if descriptor >= 0 { close(descriptor) } }
 }
