@@ -71,6 +71,7 @@ struct Outbox: Sendable {
     do { return try JSONCodec<PendingEdit>().decode(bytes) } catch { return nil }
   }
 
+  /// Those of them that this version can send.
   func edits() throws -> [(key: Key, edit: PendingEdit)] {
     try all().compactMap { key, edit in edit.map { (key, $0) } }
   }
@@ -121,7 +122,7 @@ struct Outbox: Sendable {
     }
   }
 
-  /// The articles that the user has archived or deleted.
+  /// The articles whose waiting changes archive or delete them.
   func hidden() throws -> Set<String> {
     var hidden: Set<String> = []
     for (_, edit) in try edits() {
