@@ -73,11 +73,12 @@ struct PeersCommand: ParsableCommand {
       try bench.opening()
       try bench.memory()
     case .writes:
+      // Inserts add many times the entries that a small store has, so they follow what is measured among those.
       try bench.mixed()
-      try bench.inserts()
       try bench.refreshes()
       try bench.singles()
       try bench.crowd()
+      try bench.inserts()
       try bench.purging()
       try bench.readsBesideRemovals()
       try bench.evictions()

@@ -95,7 +95,7 @@ extension Bench {
       let together = time / Double(threads * count)
       return [alone / Double(count * 2) / together, together]
     }
-    try measure("64 tasks, time of a write", rounds: settings.longRounds) { contender, round in
+    try measure("64 tasks, time of a write", rounds: settings.rounds) { contender, round in
       let count = contender.site.level == .durable ? 20 : 100
       let pieces = (0..<threads).map { task in
         Orders.piece(of: order, round: round + 17 * task, count: count)
