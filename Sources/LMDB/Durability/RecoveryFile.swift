@@ -179,7 +179,8 @@ struct Recovery {
         let isAtPoint = try record.recoveryPoint.map { point throws(LMDBError) in
           try isAt(point)
         }
-        return isAtPoint ?? !record.isDirty ? nil : (file, record)
+        let isSaved = isAtPoint ?? !record.isDirty
+        return isSaved ? nil : (file, record)
       }
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)

@@ -124,7 +124,7 @@ struct FreeListCheck {
   ) throws(PageDamage) {
     let isLeaf = level == pages.free.depth
     let check = PageCheck(table: pages.table, numberKeys: true, tiling: tiling)
-    _ = try check.check(number, isLeaf: isLeaf, from: low, to: high)
+    try check.check(number, isLeaf: isLeaf, from: low, to: high)
     try note(number)
     let page = try check.open(number, isLeaf: isLeaf)
     for index in 0..<page.count {

@@ -42,9 +42,9 @@ extension WriteGuard {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
     note(place, added: inlineSize(key, count) + 3)
-    // LMDB looks at the last leaf wherever the key belongs; no other has no key above it.
+    // LMDB looks at the last leaf wherever the key belongs. Only the last leaf has no upper bound.
     if place.leaf.reference.high != nil {
-      _ = try path(toLast: true, in: tree(of: database), numberKeys: false)
+      _ = try path(toLast: true, in: tree(of: database))
     }
   }
 
@@ -77,7 +77,7 @@ extension WriteGuard {
     if facts.hasCheckedNext { return }
     guard facts.added > 0 || facts.removed > 0 || leaf.index >= leaf.page.count - 1 else { return }
     var next = recentPaths[place.path]
-    _ = try move(&next, forward: true, in: tree, numberKeys: false, bottom: tree.depth - 1)
+    _ = try move(&next, forward: true, in: tree)
     checkedPages[leaf.number].hasCheckedNext = true
   }
 
@@ -137,14 +137,14 @@ extension WriteGuard {
     let facts = checkedPages[leaf.number]
     let isUnchanged = facts.added == 0 && facts.removed == 0
     if isUnchanged, forward, leaf.index < leaf.page.count - 1 { return }
-    if try move(&path, forward: forward, in: tree, numberKeys: false, bottom: tree.depth - 1) {
+    if try move(&path, forward: forward, in: tree) {
       try checkValues(of: path.leaf)
     }
   }
 
   /// Checks the pages before a cursor moves to the first record or the last.
   func willMove(toLast atLast: Bool, in database: Database) throws(PageDamage) {
-    let path = try path(toLast: atLast, in: tree(of: database), numberKeys: false)
+    let path = try path(toLast: atLast, in: tree(of: database))
     if !path.levels.isEmpty { try checkValues(of: path.leaf) }
   }
 

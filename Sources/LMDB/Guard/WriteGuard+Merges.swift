@@ -58,7 +58,7 @@ extension WriteGuard {
       var beside = path
       beside.levels.removeSubrange((level + 1)...)
       for _ in 0..<distance {
-        guard try move(&beside, forward: forward, in: tree, numberKeys: false, bottom: level)
+        guard try move(&beside, forward: forward, in: tree)
         else { break }
         try visit(beside.levels[level])
       }

@@ -1,18 +1,5 @@
 /// The ways from a tree's root to a record. Each page on them is checked once.
 extension WriteGuard {
-  /// The path to the record of `key`, or to the record behind which `key` would be inserted.
-  func path(to key: PageCheck.Key, in tree: Tree, numberKeys: Bool) throws(PageDamage)
-    -> CheckedPath
-  {
-    var path = CheckedPath()
-    try descend(&path, in: tree, numberKeys: numberKeys) { page in
-      guard !numberKeys else { return page.lastNotAfter(number: key, pageSize: pageSize) }
-      return unsafe page.lastNotAfter(
-        SearchKey(key.start, count: key.count), pageSize: pageSize)
-    }
-    return path
-  }
-
   /// Takes the path to the record of `key`, or to the record behind which `key` would be inserted, and remembers it among
   /// ``recentPaths``.
   ///
@@ -33,10 +20,9 @@ extension WriteGuard {
   }
 
   /// The path to the first record or the last.
-  func path(toLast atLast: Bool, in tree: Tree, numberKeys: Bool) throws(PageDamage) -> CheckedPath
-  {
+  func path(toLast atLast: Bool, in tree: Tree) throws(PageDamage) -> CheckedPath {
     var path = CheckedPath()
-    try descend(&path, in: tree, numberKeys: numberKeys) { page in atLast ? page.count - 1 : 0 }
+    try descend(&path, in: tree, numberKeys: false) { page in atLast ? page.count - 1 : 0 }
     return path
   }
 
@@ -90,8 +76,9 @@ extension WriteGuard {
 
   /// Moves to the next or the previous page of the path's last level; false at the end.
   func move(
-    _ path: inout CheckedPath, forward: Bool, in tree: Tree, numberKeys: Bool, bottom: Int
+    _ path: inout CheckedPath, forward: Bool, in tree: Tree
   ) throws(PageDamage) -> Bool {
+    let bottom = path.levels.count - 1
     var level = bottom - 1
     while level >= 0 {
       let index = path.levels[level].index + (forward ? 1 : -1)
@@ -104,7 +91,7 @@ extension WriteGuard {
       while path.levels.count <= bottom {
         let reference = try child(path.levels[path.levels.count - 1])
         let isLeaf = path.levels.count == tree.depth - 1
-        let page = try checked(reference, isLeaf: isLeaf, numberKeys: numberKeys)
+        let page = try checked(reference, isLeaf: isLeaf, numberKeys: false)
         path.levels.append(
           CheckedPath.Level(
             reference: reference, page: page, index: forward ? 0 : page.count - 1))
@@ -126,11 +113,11 @@ extension WriteGuard {
     if visit == .again, let page = TreePage(number, isLeaf: isLeaf, in: pages.table) {
       return page
     }
-    return try firstVisit(visit, reference, isLeaf: isLeaf, numberKeys: numberKeys)
+    return try checkVisited(visit, reference, isLeaf: isLeaf, numberKeys: numberKeys)
   }
 
   @inline(never)
-  private func firstVisit(
+  private func checkVisited(
     _ visit: CheckedPages.Visit, _ reference: PageReference, isLeaf: Bool, numberKeys: Bool
   ) throws(PageDamage) -> TreePage {
     let number = reference.page
@@ -138,7 +125,7 @@ extension WriteGuard {
     switch visit {
     case .same, .again: break
     case .first:
-      _ = try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
+      try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
       if !numberKeys { try visitFreeLists(likePage: number, isLeaf: isLeaf, check) }
     case .moved:
       try check.checkBounds(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
@@ -151,8 +138,7 @@ extension WriteGuard {
     return try check.open(number, isLeaf: isLeaf)
   }
 
-  /// Visits the pages of the free lists' tree that the page would be among if it belonged to that tree; a page of both trees
-  /// is met twice.
+  /// Walks the tree of the free lists to where this page would be, so that a page in both trees is visited twice.
   private func visitFreeLists(
     likePage number: UInt64, isLeaf: Bool, _ check: PageCheck
   ) throws(PageDamage) {
@@ -162,6 +148,9 @@ extension WriteGuard {
       node.keyCount == 8
     else { return }
     let key = unsafe PageCheck.Key(start: node.key, count: node.keyCount)
-    _ = try path(to: key, in: pages.free, numberKeys: true)
+    var path = CheckedPath()
+    try descend(&path, in: pages.free, numberKeys: true) {
+      $0.lastNotAfter(number: key, pageSize: pageSize)
+    }
   }
 }

@@ -7,8 +7,8 @@ import Synchronization
 /// that this write has made need no check. If a page is damaged the write fails before LMDB sees it, and the
 /// environment refuses all further writes of this process. Used only under the writer's lock.
 final class WriteGuard: @unchecked Sendable {
-  /// The number of successive commits for which the checked pages are remembered.
-  static let rememberedCommits = 256
+  /// The number of successive writes for which the checked pages are remembered.
+  static let rememberedWrites = 256
 
   private let names: [String]
   /// The same as keys.
@@ -41,7 +41,8 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe knownFree }
     @inline(__always) _modify { yield unsafe &knownFree }
   }
-  private var commits = 0
+  /// Writes since the checked pages were forgotten.
+  private var writesRemembered = 0
   /// The number of this process's last commit, and the ``WriteTransaction/serial`` of the write that made it.
   private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
@@ -51,7 +52,7 @@ final class WriteGuard: @unchecked Sendable {
   private var lastCounted: UInt64?
   /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
-  /// Whether there is any, which every call of a write asks.
+  /// Whether there is any damage, which every call of a write asks.
   private let hasDamage = Atomic(false)
 
   init(names: [String]) {
@@ -73,10 +74,10 @@ final class WriteGuard: @unchecked Sendable {
     recentPaths.forget()
     let isKnown = pages.id == former.id || pages.id == ownCommit.id
     lastCounted = lastCounted ?? pages.id
-    if !isKnown || commits >= Self.rememberedCommits {
+    if !isKnown || writesRemembered >= Self.rememberedWrites {
       checkedPages.forget()
       freePages = nil
-      commits = 0
+      writesRemembered = 0
     } else if pages.id != former.id {
       if let freed = try freePages?.advance(from: former, to: pages) {
         freedPages += freed
@@ -84,7 +85,7 @@ final class WriteGuard: @unchecked Sendable {
       }
     }
     checkedPages.hasLists = freePages != nil
-    commits += 1
+    writesRemembered += 1
   }
 
   /// Counts a write, and returns its serial number.
@@ -111,7 +112,7 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
+  /// Whether a page is free in the last commit. False as long as no list of free pages was checked. May read all lists.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
     guard freePages?.mayContain(page) == true else { return false }
     let check = try readFreeLists()

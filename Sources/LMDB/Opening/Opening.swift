@@ -97,8 +97,8 @@ struct Opening {
   /// Creates, recovers and checks the data file while no other process has it open. Holds `lock.write`, because a process
   /// without permission to write may read the file.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
-    let isLocked = options.readOnly ? false : try waitToWrite()
-    defer { if isLocked { locks.write.release() } }
+    if !options.readOnly { try waitToWrite() }
+    defer { if !options.readOnly { locks.write.release() } }
     if !options.readOnly { try Creation.removeUnfinished(files) }
     if !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
@@ -113,10 +113,9 @@ struct Opening {
     }
   }
 
-  private func waitToWrite() throws(OpenError) -> Bool {
+  private func waitToWrite() throws(OpenError) {
     do throws(LMDBError) {
       try locks.write.wait(lockTimeout: options.lockTimeout)
-      return true
     } catch {
       throw OpenError(
         error == .busy ? .busy : .system, path: files.directory,

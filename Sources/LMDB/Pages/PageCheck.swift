@@ -14,22 +14,15 @@ struct PageCheck {
     self.tiling = tiling
   }
 
-  /// The bytes that records take, with their entries in the page's list of them.
-  struct Summary {
-    var count: Int
-    var used: Int
-  }
-
   /// Proves that the page's records lie side by side from `upper` to its end, that their keys ascend, that they are of
   /// kinds that our files have, and that keys lie from `low` on and before `high`.
   ///
   /// - Throws: the first violation. A branch page has at least two records, one on the free list's tree.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
-  ) throws(PageDamage) -> Summary {
+  ) throws(PageDamage) {
     let page = try open(number, isLeaf: isLeaf)
     let pageSize = table.pageSize
-    let used = pageSize - page.upper
     guard isLeaf || page.count >= 2 || numberKeys else {
       throw PageDamage(page: number, reason: "a branch of one page")
     }
@@ -69,7 +62,6 @@ struct PageCheck {
     guard areDistinct, tiling.isWhole else {
       throw PageDamage(page: number, reason: "its records do not lie side by side")
     }
-    return Summary(count: page.count, used: used + 2 * page.count)
   }
 
   /// Proves that the keys of a page that was checked lie from `low` on and before `high`.

@@ -62,7 +62,7 @@ struct TreeWalk {
       return
     }
     do throws(PageDamage) {
-      _ = try check.check(number, isLeaf: isLeaf, from: low, to: high)
+      try check.check(number, isLeaf: isLeaf, from: low, to: high)
     } catch {
       // The readable records of a damaged page are visited, too.
       damage.append(error)
