@@ -19,10 +19,10 @@ extension CacheLoad {
   /// lease ends, or ``LoadLeases/longest`` has passed.
   ///
   /// - Parameter waits: false inside another load: two processes whose loads wait for each other's would not go on.
-  func turn(waits: Bool) async throws -> Turn {
+  func awaitTurn(waits: Bool) async throws -> Turn {
     let leases = cache.namespace.engine.leases
     guard let leases, options.takesLease, !cache.namespace.store.isReadOnly else {
-      return try turn(nil, since: nil)
+      return try lookUpAgain(nil, since: nil)
     }
     let hash = cache.leaseHash(key)
     let limit = leases.now + LoadLeases.longest
@@ -33,7 +33,7 @@ extension CacheLoad {
     while true {
       var lease: LoadLease?
       if case .granted(let granted) = attempt { lease = granted }
-      let turn = try turn(lease, since: first)
+      let turn = try lookUpAgain(lease, since: first)
       guard case .held = attempt, !turn.isAnswered, waits, options.policy != .reload,
         leases.now < limit
       else { return turn }
@@ -44,7 +44,8 @@ extension CacheLoad {
     }
   }
 
-  private func turn(_ lease: LoadLease?, since first: CacheLookup<Value>?) throws -> Turn {
+  /// Looks the key up with the lease that was taken, if any, and ends the lease if there is nothing to load.
+  private func lookUpAgain(_ lease: LoadLease?, since first: CacheLookup<Value>?) throws -> Turn {
     do {
       var turn = Turn(lookup: try cache.lookUpForLoad(key.span), lease: lease)
       switch options.policy {

@@ -18,10 +18,10 @@ struct LoadedValue<Value: Sendable>: Sendable {
   var end: Timestamp?
 
   /// Whether a reader may be given the value at `now`, though its own lookup, made in `snapshot`, did not find it.
-  func isNewer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
+  func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
     // The commit can take longer than the value lives.
     if let end, now >= end { return false }
-    return write?.isNewer(than: lookup, snapshot: snapshot) ?? false
+    return write?.mayAnswer(than: lookup, snapshot: snapshot) ?? false
   }
 
   /// The result for a caller; it says that the value is committed once that is so.
@@ -86,6 +86,17 @@ struct CacheLoad<Value: Sendable>: Sendable {
       })
   }
 
+  /// A task that fails the load at a time of the monotonic clock, unless it is cancelled before.
+  private func fail(
+    _ running: InFlight, at end: Duration, priority: TaskPriority?
+  ) -> Task<Void, any Error> {
+    Task(priority: priority) { [engine] in
+      try await engine.clock.sleep(until: end)
+      engine.loads.remove(running, name)
+      running.fail(timedOut)
+    }
+  }
+
   private func start(
     _ running: InFlight, priority: TaskPriority?, timeout: Duration?,
     onError: (@Sendable (any Error) -> Void)? = nil
@@ -93,14 +104,8 @@ struct CacheLoad<Value: Sendable>: Sendable {
     let (loads, name) = (engine.loads, name)
     let end = timeout.map { engine.clock.monotonic + $0.bounded }
     let isNested = LoadDependencies.running != nil
-    running.start(priority: priority) { [engine] in
-      let timer = end.map { end in
-        Task(priority: priority) {
-          try await engine.clock.sleep(until: end)
-          loads.remove(running, name)
-          running.fail(timedOut)
-        }
-      }
+    running.start(priority: priority) {
+      let timer = end.map { fail(running, at: $0, priority: priority) }
       let outcome: Result<LoadedValue<Value>, any Error>
       do {
         outcome = .success(
@@ -135,7 +140,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
   }
 
   private func run(waits: Bool) async throws -> LoadedValue<Value> {
-    let turn = try await turn(waits: waits)
+    let turn = try await awaitTurn(waits: waits)
     if turn.isAnswered { return LoadedValue(result: cache.result(turn.lookup)) }
     let loaded: LoadedValue<Value>
     do {
@@ -203,6 +208,6 @@ extension CacheLookup {
   /// lookup's snapshot.
   func mayUse(_ load: InFlightLoad<LoadedValue<Value>>) -> Bool {
     guard let loaded = load.value else { return true }
-    return loaded.isNewer(than: found.base, snapshot: found.snapshot, now: found.now)
+    return loaded.mayAnswer(than: found.base, snapshot: found.snapshot, now: found.now)
   }
 }

@@ -39,7 +39,7 @@ extension Cache {
     let load: InFlightLoad<LoadedValue<Value>>? =
       namespace.engine.loads.load(named: loadName(key.copied))
     guard let loaded = load?.value,
-      loaded.isNewer(than: base, snapshot: snapshot, now: namespace.engine.clock.now)
+      loaded.mayAnswer(than: base, snapshot: snapshot, now: namespace.engine.clock.now)
     else { return nil }
     return loaded.result?.value
   }

@@ -42,7 +42,7 @@ final class LoadWrite: Sendable {
 
   /// Whether a reader may be given the loaded value though its own lookup did not find it: the lookup was made before the
   /// commit, and in the same namespace.
-  func isNewer(than lookup: BaseVersion, snapshot: UInt64) -> Bool {
+  func mayAnswer(than lookup: BaseVersion, snapshot: UInt64) -> Bool {
     let transaction = transaction.load(ordering: .relaxed)
     return (transaction == 0 || snapshot < transaction)
       && (base.id == .store || base.id == lookup.id)

@@ -81,17 +81,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     task = Task(priority: priority) {
       await withTaskGroup { group in
         for _ in 0..<Swift.min(concurrency, keys.count) {
-          group.addTask {
-            while let key = queue.next() {
-              let outcome: Step.Outcome
-              do { outcome = try await load(key) } catch { outcome = .failed(error) }
-              let done = queue.finish(key, outcome)
-              if case .present = outcome { continue }
-              let pause = pause(done)
-              guard pause > .zero, queue.hasNext else { continue }
-              do { try await clock.sleep(until: clock.monotonic + pause.bounded) } catch { return }
-            }
-          }
+          group.addTask { await queue.work(clock, pause: pause, load: load) }
         }
       }
       continuation.finish()
@@ -158,7 +148,7 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
   }
 
   /// The next key; nil at the end and once the task is cancelled.
-  func next() -> Key? {
+  private func next() -> Key? {
     if Task.isCancelled { return nil }
     return state.withLock { state in
       guard state.next < keys.count else { return nil }
@@ -167,10 +157,26 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
     }
   }
 
-  fileprivate var hasNext: Bool { state.withLock { $0.next < keys.count } }
+  /// Loads keys one after the other until none is left or the task is cancelled.
+  func work(
+    _ clock: any LarderClock, pause: (Int) -> Duration,
+    load: (Key) async throws -> Prefetch<Key>.Step.Outcome
+  ) async {
+    while let key = next() {
+      let outcome: Prefetch<Key>.Step.Outcome
+      do { outcome = try await load(key) } catch { outcome = .failed(error) }
+      let done = finish(key, outcome)
+      if case .present = outcome { continue }
+      let pause = pause(done)
+      guard pause > .zero, hasNext else { continue }
+      do { try await clock.sleep(until: clock.monotonic + pause.bounded) } catch { return }
+    }
+  }
+
+  private var hasNext: Bool { state.withLock { $0.next < keys.count } }
 
   /// Records an outcome and returns how many keys are done.
-  func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {
+  private func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {
     // Reported under the lock, so that the steps come in the order of their numbers.
     state.withLock { state in
       state.done += 1

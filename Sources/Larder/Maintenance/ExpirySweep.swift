@@ -159,15 +159,7 @@ struct ExpirySweep {
       while let next = record, found.count < limit, next.key.starts(with: prefix.span) {
         let isShort = next.key.count < ExpiryRecord.headSize
         if isShort || ExpiryRecord.deadline(of: next.key) <= now {
-          let done = position.flatMap { next.key.elementsEqual($0.record.span) ? $0.entry : nil }
-          if let expiry = ExpiryRecord(next.key, next.value) {
-            for indexed in expiry where found.count < limit {
-              if let done, indexed.position <= done { continue }
-              found.append(.entry(indexed))
-            }
-          } else if done == nil {
-            found.append(.damaged(next.key.copied))
-          }
+          Self.append(next.key, next.value, after: position, limit: limit, to: &found)
           record = try cursor.next()
         } else if only == nil, let id = next.key.namespaceID.next?.prefix {
           record = try cursor.seek(id.span)
@@ -176,6 +168,22 @@ struct ExpirySweep {
         }
       }
       return found
+    }
+  }
+
+  /// Appends the entries of a record that lie behind `position`, up to `limit` in all.
+  private static func append(
+    _ key: Span<UInt8>, _ value: Span<UInt8>, after position: Position?, limit: Int,
+    to found: inout [Due]
+  ) {
+    let done = position.flatMap { key.elementsEqual($0.record.span) ? $0.entry : nil }
+    guard let expiry = ExpiryRecord(key, value) else {
+      if done == nil { found.append(.damaged(key.copied)) }
+      return
+    }
+    for indexed in expiry where found.count < limit {
+      if let done, indexed.position <= done { continue }
+      found.append(.entry(indexed))
     }
   }
 

@@ -32,7 +32,7 @@ extension Maintenance {
       return now + (try remaining()) + random
     } catch {
       tell(.failure(error))
-      return end(after: error, in: era) ? nil : now + interval + random
+      return endIfFinal(error, in: era) ? nil : now + interval + random
     }
   }
 
@@ -57,27 +57,19 @@ extension Maintenance {
 
   /// - Returns: whether the run must be repeated soon.
   private func runIfDue(in era: Int, isRetry: Bool) -> Bool {
-    let outcome: Result<Report, LarderError>?
     do throws(LarderError) {
-      outcome = try runIfMine(in: era, isRetry: isRetry)
-    } catch {
-      outcome = .failure(error)
-    }
-    guard let outcome else { return false }
-    tell(outcome)
-    switch outcome {
-    case .success(let report):
+      guard let report = try runIfMine(in: era, isRetry: isRetry) else { return false }
+      tell(.success(report))
       return report.removed.skippedAfterClockJump && !isRetry
-    case .failure(let error):
-      _ = end(after: error, in: era)
+    } catch {
+      tell(.failure(error))
+      _ = endIfFinal(error, in: era)
       return false
     }
   }
 
   /// - Returns: nil if another process has made the run, or this object was stopped.
-  private func runIfMine(
-    in era: Int, isRetry: Bool
-  ) throws(LarderError) -> Result<Report, LarderError>? {
+  private func runIfMine(in era: Int, isRetry: Bool) throws(LarderError) -> Report? {
     guard isCurrent(era) else { return nil }
     try store.checkWritable()
     if !isRetry {
@@ -89,17 +81,8 @@ extension Maintenance {
       }
       if !isMine { return nil }
     }
-    return run(while: { isCurrent(era) })
-  }
-
-  func run(while shouldContinue: () -> Bool) -> Result<Report, LarderError>? {
-    running.withLock { _ in
-      guard shouldContinue() else { return nil }
-      do throws(LarderError) {
-        return .success(try store.engine.maintain(while: shouldContinue))
-      } catch {
-        return .failure(error)
-      }
+    return try running.withLock { _ throws(LarderError) in
+      isCurrent(era) ? try store.engine.maintain(while: { isCurrent(era) }) : nil
     }
   }
 
@@ -111,8 +94,8 @@ extension Maintenance {
     }
   }
 
-  /// Whether the error ends the maintenance.
-  private func end(after error: LarderError, in era: Int) -> Bool {
+  /// Ends the maintenance after an error that every later run would meet; returns whether it is one.
+  private func endIfFinal(_ error: LarderError, in era: Int) -> Bool {
     guard [.closed, .forked, .readOnly].contains(error.code) else { return false }
     state.withLock { state in
       if state.era == era { state.end() }
@@ -141,7 +124,9 @@ extension StoreEngine {
     try flush()
     report.repaired = try RepairJob(self).run(while: shouldContinue)
     report.reclaimed = try Purge(self).reclaim(while: shouldContinue)
-    if shouldContinue() { report.removed = try Purge(self).run { _ in shouldContinue() } }
+    if shouldContinue() {
+      report.removed = try Purge(self).removeExpired { _ in shouldContinue() }
+    }
     if shouldContinue() { try sampleReads() }
     return report
   }

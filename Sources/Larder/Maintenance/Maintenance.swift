@@ -57,8 +57,8 @@ public final class Maintenance: Sendable {
   /// - Parameters:
   ///   - interval: longer than 0.
   ///   - jitter: 0 to 1; a run comes later by a random part of the interval, up to this one.
-  ///   - onRun: called after each run, on its thread.
-  ///   - onError: called when a run fails. The next run follows all the same, unless the store was closed. The error is also
+  ///   - onRun: called after each run that ``start()`` has scheduled, on its thread.
+  ///   - onError: called when such a run fails. The next run follows all the same, unless the store was closed. The error is also
   ///     in ``latest``.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible interval or jitter.
   public init(
@@ -122,9 +122,16 @@ public final class Maintenance: Sendable {
   public func runOnce() throws(LarderError) -> Report {
     try store.checkWritable()
     try store.engine.commit { batch in batch.recordMaintenance() }
-    guard let outcome = run(while: { true }) else { return Report() }
-    state.withLock { $0.latest = outcome }
-    return try outcome.get()
+    do throws(LarderError) {
+      let report = try running.withLock { _ throws(LarderError) in
+        try store.engine.maintain(while: { true })
+      }
+      state.withLock { $0.latest = .success(report) }
+      return report
+    } catch {
+      state.withLock { $0.latest = .failure(error) }
+      throw error
+    }
   }
 }
 

@@ -41,19 +41,27 @@ struct Purge {
   func run(
     only namespace: String? = nil, while shouldContinue: (RemovalResult) -> Bool = { _ in true }
   ) throws(LarderError) -> RemovalResult {
+    let total = try removeExpired(only: namespace, while: shouldContinue)
+    guard shouldContinue(total) else { return total }
+    _ = try reclaim { shouldContinue(total) }
+    if namespace == nil { _ = try RepairJob(engine).run { shouldContinue(total) } }
+    return total
+  }
+
+  /// Removes expired entries of all namespaces, or of one.
+  func removeExpired(
+    only namespace: String? = nil, while shouldContinue: (RemovalResult) -> Bool
+  ) throws(LarderError) -> RemovalResult {
     try engine.flushAccessTimes()
     var total = RemovalResult()
     var position: ExpirySweep.Position?
     repeat {
-      let (removal, reached) = try engine.commit(.cleanup) { batch in
+      let (removal, reached) = try engine.commit(.withoutCleanup) { batch in
         try batch.purge(limit: Self.perBatch, after: position, only: namespace)
       }
       total += removal
       position = reached
-      guard shouldContinue(total) else { return total }
-    } while position != nil
-    _ = try reclaim { shouldContinue(total) }
-    if namespace == nil { _ = try RepairJob(engine).run { shouldContinue(total) } }
+    } while position != nil && shouldContinue(total)
     return total
   }
 
@@ -75,7 +83,7 @@ extension WriteBatch {
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {
-    guard trustsClock() else {
+    guard checkClock() else {
       var removal = RemovalResult()
       removal.skippedAfterClockJump = true
       return (removal, nil)
@@ -97,22 +105,22 @@ extension WriteBatch {
     try GarbageCollector.reclaim(limit: limit, &writer)
   }
 
-  /// Whether the wall clock is plausible. A first doubt is recorded in the store.
-  private mutating func trustsClock() -> Bool {
+  /// Whether the wall clock is plausible; records the first doubt in the store, and the end of one.
+  private mutating func checkClock() -> Bool {
     let (state, now) = (writer.context.state, writer.context.now)
     let day: Int64 = 86_400_000
     let opened = writer.context.engine.opened
     let monotonic = writer.context.engine.clock.monotonic.milliseconds
-    let newest = Int64(clamping: state.lastStamp)
+    let lastStamp = Timestamp(milliseconds: Int64(clamping: state.lastStamp))
     // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
     // A clock of the program may go back, against its contract.
     let sinceOpening = max(0, monotonic &- opened.monotonic.milliseconds)
-    let sinceStamp = opened.now.duration(to: Timestamp(milliseconds: newest)).milliseconds
-    let watched = max(0, sinceOpening - max(0, sinceStamp))
-    let gap = Timestamp(milliseconds: newest).duration(to: now).milliseconds
+    let sinceStamp = opened.now.duration(to: lastStamp).milliseconds
+    let seenPassing = max(0, sinceOpening - max(0, sinceStamp))
+    let gap = lastStamp.duration(to: now).milliseconds
     var suspectSince: UInt64 = 0
     defer { writer.context.counters.updateStore { $0.suspectSince = suspectSince } }
-    if newest == 0 || gap <= day || gap - watched <= day { return true }
+    if state.lastStamp == 0 || gap <= day || gap - seenPassing <= day { return true }
     // The stored time is one too large, because 0 stands for no doubt.
     let doubt = Int64(clamping: state.suspectSince)
     let since = doubt - 1

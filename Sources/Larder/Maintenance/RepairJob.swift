@@ -28,7 +28,7 @@ struct RepairJob {
           guard try run(part, of: repair, while: shouldContinue) else { return repaired }
         }
         let survey = try survey(repair)
-        isDone = try engine.commit(.cleanup) { batch in
+        isDone = try engine.commit(.withoutCleanup) { batch in
           try repair.finish(survey, &batch.writer.context)
         }
         attempts += 1
@@ -68,7 +68,7 @@ struct RepairJob {
       let (keys, reached) = try dangling(part, of: repair, after: position, chunked)
       position = reached
       if !keys.isEmpty {
-        try engine.commit(.cleanup) { batch in try repair.drop(keys, part, &batch.writer) }
+        try engine.commit(.withoutCleanup) { batch in try repair.drop(keys, part, &batch.writer) }
       }
     } while position != nil
     return true
