@@ -10,7 +10,7 @@ import Testing
     _ store: Store, in namespace: Store.Namespace? = nil, limit: Int
   ) throws -> RemovalResult {
     let id = try namespace?.id
-    return try store.engine.commit(.cleanup) { batch in
+    return try store.engine.commit(.withoutCleanup) { batch in
       var sweep = ExpirySweep(of: id, limit: limit)
       return try sweep.run(&batch.writer)
     }

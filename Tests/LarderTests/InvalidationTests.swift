@@ -15,7 +15,7 @@ import Testing
 
   /// Invalidates a tag as a process does that is killed after its first transaction.
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
-    try store.engine.commit(.cleanup) { batch in
+    try store.engine.commit(.withoutCleanup) { batch in
       let (removal, tombstone) = try TagInvalidation.begin(
         Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.writer)
       #expect(tombstone != nil)
@@ -96,7 +96,7 @@ import Testing
       }
       #expect(try notes.page(limit: 50).items.map(\.key) == [Key("other")])
       #expect(try store.verify().isSound)
-      try store.engine.commit(.cleanup) { batch in
+      try store.engine.commit(.withoutCleanup) { batch in
         let value = try batch.value(for: "k60", in: notes)
         let entry = try batch.entry(for: "k60", in: notes)
         let touched = try batch.touch("k60", in: notes)

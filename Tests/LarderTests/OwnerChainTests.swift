@@ -83,7 +83,7 @@ import Testing
       // One transaction, and nothing after it: as a kill behind the commit leaves it.
       guard
         case .committed = try store.engine.attempt(
-          .cleanup, { batch in _ = try batch.remove("0", from: notes) })
+          .withoutCleanup, { batch in _ = try batch.remove("0", from: notes) })
       else {
         Issue.record("not committed")
         return
@@ -91,7 +91,7 @@ import Testing
       #expect(try store.state.orphans == 1)
       #expect(try notes.count() == 2_500)
       #expect(try store.verify().faults == [])
-      guard case .committed = try store.engine.attempt(.cleanup, { _ in }) else { return }
+      guard case .committed = try store.engine.attempt(.withoutCleanup, { _ in }) else { return }
       #expect(try notes.count() == 1_500)
       #expect(try store.verify().faults == [])
       try store.namespace("others").set("x", for: "y")
@@ -103,7 +103,7 @@ import Testing
     try withStore { store, _ in
       let notes = store.namespace("notes")
       try makeStar(2_500, in: store)
-      _ = try store.engine.attempt(.cleanup) { batch in
+      _ = try store.engine.attempt(.withoutCleanup) { batch in
         _ = try batch.remove("0", from: notes)
         try batch.set("again", for: "0", in: notes)
       }

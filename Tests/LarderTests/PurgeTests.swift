@@ -117,7 +117,7 @@ import Testing
         }
       }
       clock.advance(by: .seconds(1))
-      let visited = try store.engine.commit(.cleanup) { batch in
+      let visited = try store.engine.commit(.withoutCleanup) { batch in
         return try batch.purge(limit: 500, after: nil, only: nil)
       }
       #expect(visited.removal.entries == 10 && visited.reached == nil)

@@ -206,11 +206,11 @@ import Testing
   }
 
   @Test func `a budget of pages is overdrawn by large values, and by many changed pages`() {
-    func room() -> DiskRoom {
-      DiskRoom(limit: 8 << 20, pageSize: 4096, available: 400, used: 1000)
+    func room() -> BatchPages {
+      BatchPages(limit: 8 << 20, pageSize: 4096, available: 400, used: 1000)
     }
-    func isOverdrawn(_ room: DiskRoom, _ changes: Int) -> Bool {
-      room.spent(changing: changes) + DiskRoom.kept > room.available
+    func isOverdrawn(_ room: BatchPages, _ changes: Int) -> Bool {
+      room.spent(changing: changes) + BatchPages.kept > room.available
     }
     var large = room()
     #expect(large.reserve == 256 && large.usable == 2048 - 256)

@@ -33,12 +33,14 @@ protocol EvictionQueue: ~Copyable {
 
   /// Moves the window boundary behind the oldest entry of the window, which becomes main's newest; nil if none may move.
   mutating func promote() throws(Failure) -> Entry?
+  /// The first entry of the window; never `spared`.
   mutating func oldestInWindow(sparing spared: Entry?) throws(Failure) -> Entry?
   /// The first entry of main at a position or after it, and after the newest the oldest again; never `spared`.
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics; false if it must stay.
+  /// Removes an entry and its statistics; false if it must stay. An entry that must stay is not offered again, so that an
+  /// eviction ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats

@@ -50,7 +50,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   var entries: UInt64 { counters.entries }
 
-  var isOver: Bool { request.left > 0 && reason != nil }
+  var isOver: Bool { request.evictionsLeft > 0 && reason != nil }
 
   var isNearlyFull: Bool {
     let counters = counters
@@ -107,7 +107,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     guard let reason, mayEvict(candidate, newest: try newest) else { return false }
     guard counters.bytes >= request.guaranteed &+ candidate.size else {
       // Smaller entries may fit, but a search for them could look at all.
-      request.left = 0
+      request.evictionsLeft = 0
       return false
     }
     let before = writer.context.state
@@ -115,7 +115,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       request.skipped.insert(candidate.sequence)
       return false
     }
-    request.left -= 1
+    request.evictionsLeft -= 1
     removal += RemovalResult(
       entries: Int(truncatingIfNeeded: before.entries &- writer.context.state.entries),
       bytes: Int(truncatingIfNeeded: before.bytes &- writer.context.state.bytes))
@@ -195,6 +195,6 @@ extension Limits {
     return isNear(usedEntries, entries) || isNear(usedBytes, bytes)
   }
 
-  /// Whether nothing is ever evicted for these limits.
-  var isEmpty: Bool { entries == nil && bytes == nil }
+  /// Whether entries may be evicted for these limits.
+  var evicts: Bool { entries != nil || bytes != nil }
 }

@@ -18,6 +18,9 @@ struct QueueState: Equatable {
 
   init() {}
 
+  /// The numbers in the record of a namespace's counters.
+  static let wordCount = 12
+
   init(_ words: inout WordReader) {
     windowBoundary = words.next()
     clockHand = words.next()

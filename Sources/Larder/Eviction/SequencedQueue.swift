@@ -33,6 +33,7 @@ extension SequencedQueue where Self: ~Copyable {
   func position(after entry: Candidate) -> UInt64 { entry.sequence &+ 1 }
 
   mutating func oldestInWindow(sparing spared: Candidate?) throws(LarderError) -> Candidate? {
+    // The entry to spare was promoted last, so it is not in the window.
     try first(from: state.windowBoundary)
   }
 

@@ -35,7 +35,7 @@ extension SpaceBudget {
   }
 
   /// Whether storing an entry under these rules may evict others.
-  func mayEvict(_ rules: Rules) -> Bool { !rules.limits.isEmpty || limits.evicts || hasDiskLimit }
+  func mayEvict(_ rules: Rules) -> Bool { rules.limits.evicts || limits.evicts || hasDiskLimit }
 
   /// Makes room in a namespace for what its counters include already: expired entries are removed first, then its policy
   /// evicts.
@@ -110,7 +110,7 @@ extension SpaceBudget {
       let guaranteed = isOwn ? 0 : member.guaranteed
       let request = RoomRequest(
         cause: .store(exceededLimit(writer.context.state) ?? reason), id: member.id, limits: limits,
-        left: 1, guaranteed: guaranteed, protected: protected)
+        evictionsLeft: 1, guaranteed: guaranteed, protected: protected)
       let removal =
         counters.entries == 0 || counters.bytes < guaranteed
         ? RemovalResult() : try evict(member.eviction, request, &writer)

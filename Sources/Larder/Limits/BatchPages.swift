@@ -6,7 +6,7 @@ import LarderSystem
 /// A value takes pages, and every change takes copies of the pages it touches. The replaced pages are free only for the second
 /// commit after it. So a part of the file, the reserve, is kept free of entries. Removals always find room in it, and a value
 /// can be stored before the pages of evicted entries become free.
-struct DiskRoom {
+struct BatchPages {
   /// The size of the file in bytes.
   let limit: Int
   private let pages: Int

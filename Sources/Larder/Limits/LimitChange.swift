@@ -86,7 +86,7 @@ extension WriteBatch {
     if isOver(writer) {
       var sweep = ExpirySweep(of: id, limit: most)
       try sweep.run(&writer, while: isOver)
-      var request = RoomRequest(cause: .namespace, id: id, limits: limits, left: most)
+      var request = RoomRequest(cause: .namespace, id: id, limits: limits, evictionsLeft: most)
       request.keepsNewest = limits.entries != 0 && limits.bytes != 0
       try budget.evict(rules.eviction, request, &writer)
     }
@@ -158,11 +158,11 @@ extension WriteBatch {
     guard let limit else { return nil }
     let engine = writer.context.engine
     let pages = limit / engine.pageSize
-    let usable = pages - DiskRoom.reserve(of: pages, pageSize: engine.pageSize)
+    let usable = pages - BatchPages.reserve(of: pages, pageSize: engine.pageSize)
     guard writer.context.usesMore(than: usable) else { return nil }
     let size = engine.environment.fileSize
     let available = try writer.context.transaction.read { lmdb throws(LMDBError) in
-      try lmdb.availablePages(upTo: DiskRoom.perStep, limit: size)
+      try lmdb.availablePages(upTo: BatchPages.perStep, limit: size)
     }
     let entries = writer.context.state.entries
     for _ in 0..<4 where writer.context.state.garbage > 0 && writer.context.usesMore(than: usable) {
@@ -175,7 +175,7 @@ extension WriteBatch {
         && writer.context.usesMore(than: usable)
     }
     if !writer.context.usesMore(than: usable) { return nil }
-    return max(limit, size + max(0, DiskRoom.perStep - available) * engine.pageSize)
+    return max(limit, size + max(0, BatchPages.perStep - available) * engine.pageSize)
   }
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Pages that a commit frees can be used by the second commit after it. So evictions for a write run in transactions of their
 /// own, each with no more copies than pages are free, followed by two commits that only make time pass.
-struct RoomOnDisk {
+struct PageReclaimer {
   /// The number of attempts for a write.
   private static let attempts = 4
   /// Pages that an eviction leaves free for its own commit.
@@ -26,7 +26,7 @@ struct RoomOnDisk {
     self.mayRepeat = mayRepeat
     // The limit may be lower than when an earlier batch ran, or lifted.
     let earlier = min(engine.pagesForBatches.load(ordering: .relaxed), Self.half(engine))
-    wanted = mayRepeat ? 0 : max(2 * DiskRoom.kept, earlier)
+    wanted = mayRepeat ? 0 : max(2 * BatchPages.kept, earlier)
   }
 
   private static func half(_ engine: StoreEngine) -> Int {
@@ -54,13 +54,13 @@ struct RoomOnDisk {
     try checkReaders()
     guard failures < Self.attempts else { throw full }
     if mayRepeat {
-      try free(2 * taken + DiskRoom.kept)
+      try free(2 * taken + BatchPages.kept)
       return
     }
     // The number of pages that the batch still needs is unknown, and a second failure costs more than an eviction. A batch
     // copies at most the pages in use, so half of the file is enough for a batch without large values.
     let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
-    let pages = max(taken, likely) + DiskRoom.kept
+    let pages = max(taken, likely) + BatchPages.kept
     engine.pagesForBatches.store(pages, ordering: .relaxed)
     throw try free(pages) ? repeatable : full
   }
@@ -95,7 +95,7 @@ struct RoomOnDisk {
     }
     try letCommitsPass()
     return try attempt { batch in
-      (batch.budget.disk?.available ?? .max) >= pages - DiskRoom.kept
+      (batch.budget.disk?.available ?? .max) >= pages - BatchPages.kept
     }
   }
 

@@ -7,7 +7,7 @@ extension SpaceBudget {
   mutating func measureDisk(_ writer: inout EntryWriter) throws(LarderError) {
     guard let limit = limits.disk else { return }
     // Far from the limit no batch needs to count its pages.
-    let ample = DiskRoom.ample / writer.context.engine.pageSize
+    let ample = BatchPages.ample / writer.context.engine.pageSize
     if try writer.context.transaction.read({ lmdb throws(LMDBError) in
       try lmdb.pagesBehindLast(limit: limit) > ample
     }) {
@@ -16,11 +16,11 @@ extension SpaceBudget {
     let databases = writer.context.engine.indexes.all
     let (available, used) = try writer.context.transaction.read { lmdb throws(LMDBError) in
       (
-        try lmdb.availablePages(upTo: DiskRoom.enough, limit: limit),
+        try lmdb.availablePages(upTo: BatchPages.enough, limit: limit),
         try lmdb.usedPages(of: databases)
       )
     }
-    disk = DiskRoom(
+    disk = BatchPages(
       limit: limit, pageSize: writer.context.engine.pageSize, available: available, used: used)
   }
 
@@ -32,7 +32,7 @@ extension SpaceBudget {
 
   /// Whether `pages` more can be taken after the changes of the batch so far, and `kept` are left then.
   func hasPages(
-    for pages: Int = 0, keeping kept: Int = DiskRoom.kept, _ writer: borrowing EntryWriter
+    for pages: Int = 0, keeping kept: Int = BatchPages.kept, _ writer: borrowing EntryWriter
   ) -> Bool {
     guard let disk else { return true }
     return disk.spent(changing: writer.context.transaction.changedPages) + pages + kept
@@ -57,7 +57,7 @@ extension SpaceBudget {
     return try writer.context.transaction.read { lmdb throws(LMDBError) in
       // After other changes of this batch only the pages behind the last one are sure to be consecutive.
       spent == 0
-        ? try !lmdb.hasRun(of: run, afterTaking: DiskRoom.branches, limit: disk.limit)
+        ? try !lmdb.hasRun(of: run, afterTaking: BatchPages.branches, limit: disk.limit)
         : try lmdb.pagesBehindLast(limit: disk.limit) < run + spent
     }
   }
@@ -65,7 +65,7 @@ extension SpaceBudget {
   /// Takes pages for a record that is rewritten; false if too few are left in this batch.
   mutating func spend(_ recordCount: Int, _ writer: borrowing EntryWriter) -> Bool {
     guard let room = disk else { return true }
-    guard hasPages(for: room.pages(ofRecord: recordCount) + DiskRoom.branches, writer) else {
+    guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches, writer) else {
       return false
     }
     disk?.spend(pages: room.pages(ofLargeRecord: recordCount), stored: recordCount)
@@ -84,7 +84,7 @@ extension SpaceBudget {
       ? room.chunkPages(ofValue: weight.size)
       : room.pages(ofLargeRecord: weight.stored)
     let needed = max(own, 1)
-    guard needed + DiskRoom.kept <= room.usable else {
+    guard needed + BatchPages.kept <= room.usable else {
       throw LarderError(
         .overLimit,
         "a value of \(weight.size) bytes does not fit into \(writer.context.engine.environment.path), "
@@ -95,7 +95,7 @@ extension SpaceBudget {
     // Evictions copy pages, too: they leave those that the entry itself needs.
     try lowerUse(
       to: room.usable - needed, forBytes: weight.size,
-      keeping: needed + DiskRoom.branches + DiskRoom.kept, protected, &writer)
+      keeping: needed + BatchPages.branches + BatchPages.kept, protected, &writer)
     disk?.spend(pages: own, stored: weight.stored)
     guard hasPages(writer) else {
       isOverdrawn = true

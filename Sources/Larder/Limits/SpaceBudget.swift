@@ -7,7 +7,7 @@ import LarderSystem
 struct SpaceBudget {
   private(set) var limits: StoreLimits
   /// The pages left in the data file; nil without a disk limit, and far from it.
-  var disk: DiskRoom?
+  var disk: BatchPages?
   /// The pages of the value for which room is being made.
   var missingPages = 0
   /// Whether the batch failed because too few pages were left.
@@ -72,7 +72,7 @@ extension SpaceBudget {
   private func mostGuaranteed(pageSize: Int) -> Int? {
     let onDisk = limits.disk.map { disk in
       let pages = disk / pageSize
-      return (pages - DiskRoom.reserve(of: pages, pageSize: pageSize)) * pageSize
+      return (pages - BatchPages.reserve(of: pages, pageSize: pageSize)) * pageSize
     }
     return [limits.bytes, onDisk].compactMap { $0 }.min()
   }
@@ -91,7 +91,7 @@ struct RoomRequest {
   var id: NamespaceID
   var limits: Limits
   /// The number of entries that may be evicted.
-  var left = Int.max
+  var evictionsLeft = Int.max
   /// Bytes that the namespace must keep.
   var guaranteed: UInt64 = 0
   var protected = ProtectedEntries.none

@@ -29,8 +29,9 @@ struct NamespaceCounters: Equatable {
     self.epoch = epoch
   }
 
-  /// How many numbers were given out: one for each write, and one for each pin that was removed.
-  var writes: UInt64 { next - 1 }
+  /// How many numbers were given out: one for each write, and one for each pin that was removed. A recount after damage skips
+  /// at least 2^40 of them.
+  var numbersGiven: UInt64 { next - 1 }
 
   /// Nil if the record of the namespace is damaged, or says what cannot be.
   init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
@@ -55,7 +56,12 @@ struct NamespaceCounters: Equatable {
   /// Counts of a file stay below the address space it is mapped into. Sums of those of many namespaces do not overflow.
   static let highestCount: UInt64 = 1 << 47
 
-  static let recordSize = RecordSeal.size + 51 * 8
+  /// 10 numbers, and those of removals, reads and queue.
+  static let recordSize =
+    RecordSeal.size
+    + 8
+    * (7 + 2 * RemovalReason.allCases.count + ReadCounters.Kind.allCases.count
+      + QueueState.wordCount)
 
   /// Writes the record as it is stored.
   func write(to record: inout OutputSpan<UInt8>, of id: NamespaceID, seal: RecordSeal) {
@@ -81,6 +87,7 @@ struct NamespaceCounters: Equatable {
 }
 
 /// Why an entry was removed.
+// The record of the counters has the cases in this order: a change of it is another file format.
 public enum RemovalReason: Int, CaseIterable, Sendable {
   /// It had expired.
   case expired
@@ -166,6 +173,7 @@ public struct RemovalCounters: Sendable, Equatable {
 
 /// Reads by their outcome, since the last reset of the statistics.
 public struct ReadCounters: Sendable, Equatable {
+  // The record of the counters has the cases in this order, and the vector of counts has no room for a ninth.
   enum Kind: Int, CaseIterable {
     /// A value was lent, whether or not its codec could read it.
     case hits

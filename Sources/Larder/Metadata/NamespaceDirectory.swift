@@ -93,7 +93,7 @@ struct NamespaceDirectory {
     others[name] = nil
   }
 
-  /// An id that no namespace has and no cleared namespace had; its counters begin at 0.
+  /// An id that no namespace has, nor a cleared one whose entries are not reclaimed yet; its counters begin at 0.
   func newID(
     _ context: inout WriteContext
   ) throws(LarderError) -> NamespaceID {

@@ -22,22 +22,19 @@ extension StoreState {
     var cursor = try transaction.cursor(in: .main)
     var record = try cursor.seek(prefix.span)
     while let found = record, found.key.starts(with: prefix.span) {
-      if let id = MetadataKey.id(of: found.key) {
-        if try transaction.value(for: MetadataKey.garbage(id), in: .main) != nil {
-          state.garbage += 1
-        } else {
-          let counters: NamespaceCounters
-          if let stored = NamespaceCounters(found.value, of: id, seal: seal) {
-            counters = stored
-          } else {
-            counters = try NamespaceCounters.recounted(id, in: transaction)
-          }
-          state.entries &+= counters.entries
-          state.bytes &+= counters.bytes
-          state.stored &+= counters.stored
-        }
-      }
+      let id = MetadataKey.id(of: found.key)
+      let stored = id.flatMap { NamespaceCounters(found.value, of: $0, seal: seal) }
       record = try cursor.next()
+      guard let id else { continue }
+      if try transaction.value(for: MetadataKey.garbage(id), in: .main) != nil {
+        state.garbage += 1
+        continue
+      }
+      let counters =
+        if let stored { stored } else { try NamespaceCounters.recounted(id, in: transaction) }
+      state.entries &+= counters.entries
+      state.bytes &+= counters.bytes
+      state.stored &+= counters.stored
     }
     // More than there are is allowed; fewer would leave dependents behind.
     state.dependents = state.entries

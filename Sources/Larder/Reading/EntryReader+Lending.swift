@@ -30,7 +30,7 @@ extension EntryReader {
   ///   - id: the namespace's id in this transaction; see ``identify(_:in:)``.
   ///   - recordsAccess: whether the access table learns of the access, and an expired entry is queued for removal.
   ///   - isKnown: called with the version that would be lent. If it returns true, the caller has that value: the read is
-  ///     counted, and nothing is lent.
+  ///     counted as a hit, but not as an access, and nothing is lent.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
@@ -93,8 +93,7 @@ extension EntryReader {
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction,
     _ body: (Span<UInt8>) throws -> Void
   ) throws -> Bool {
-    let flags = found.header.flags
-    guard flags.contains(.chunked) || flags.contains(.transformed) else {
+    guard !found.header.flags.isDisjoint(with: [.chunked, .transformed]) else {
       try body(found.payload)
       return true
     }
@@ -107,16 +106,24 @@ extension EntryReader {
   func wholeValue(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
-    let (id, version) = (found.id, found.header.version)
+    guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
+      return nil
+    }
+    return try wholeValue(
+      found.payload, found.header, fields, key: key.copied, in: found.id, transaction)
+  }
+
+  /// The same of an entry that is parsed already.
+  func wholeValue(
+    _ payload: Span<UInt8>, _ header: EntryHeader, _ fields: EntryFields, key: [UInt8],
+    in id: NamespaceID, _ transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> [UInt8]? {
     let stored =
-      found.header.flags.contains(.chunked)
-      ? try assemble(found.payload, id: id, version: version, in: transaction)
-      : found.payload.copied
-    guard found.header.flags.contains(.transformed) else { return stored }
-    guard let stored, let fields = EntryFields(found.record.extracting(found.header.fieldsRange))
-    else { return nil }
-    let entry = TransformContext(key.copied, in: id, version: version, reader: self)
-    return try transforms.restore(stored, fields, of: entry)
+      header.flags.contains(.chunked)
+      ? try assemble(payload, id: id, version: header.version, in: transaction) : payload.copied
+    guard header.flags.contains(.transformed), let stored else { return stored }
+    let context = TransformContext(key, in: id, version: header.version, reader: self)
+    return try transforms.restore(stored, fields, of: context)
   }
 
   /// Tells the access table, and the time to idle, that the application has read an entry.
@@ -128,7 +135,7 @@ extension EntryReader {
 
   /// Looks up a key for a read of the application. An outcome that `isAccepted` refuses is recorded as a miss, and gives nil.
   @_lifetime(borrow transaction)
-  func lookUpCounted(
+  func lookUpOrCountMiss(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
     at now: Int64, recordsAccess: Bool, accepting isAccepted: (Lookup.Outcome) -> Bool
   ) throws(LarderError) -> Lookup? {

@@ -6,7 +6,7 @@ import Synchronization
 package enum PieceRole: Sendable {
   /// A read and an access; the entry must be fresh.
   case first
-  /// Neither; the entry may have expired since the first piece.
+  /// No hit and no access; the entry may have expired since the first piece.
   case next
   /// An access: the entry is a part of what another entry stands for. It may have expired.
   case part
@@ -78,7 +78,7 @@ extension Snapshot {
       let recordsAccess = !namespace.store.isReadOnly
       let now = engine.clock.coarseNow
       guard
-        let found = try engine.reader.lookUpCounted(
+        let found = try engine.reader.lookUpOrCountMiss(
           key, of: handle, in: transaction, at: now, recordsAccess: recordsAccess,
           accepting: { $0 == .fresh || role != .first && $0 != .negative })
       else { return nil }

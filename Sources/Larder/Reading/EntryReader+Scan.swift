@@ -22,7 +22,7 @@ extension EntryReader {
     in transaction: borrowing ReadTransaction,
     _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, findsPlain: false, in: transaction) {
+    try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: false, in: transaction) {
       found in
       let record = found.record
       guard let (entry, key) = try intactEntry(found.entryKey, record, id, prefix, in: transaction)
@@ -47,16 +47,16 @@ extension EntryReader {
 
   /// Visits the records whose entry keys may be those of keys that begin with `prefix`.
   ///
-  /// - Parameter findsPlain: whether plain entries are verified here, a leaf at a time.
+  /// - Parameter verifiesPlain: whether plain entries are verified here, a leaf at a time.
   /// - Throws: a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
   func scanRecords(
-    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, findsPlain: Bool,
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
     in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
   ) throws -> ScanPosition {
     do {
       return try visitRecords(
-        id, prefix: prefix, behind: position, findsPlain: findsPlain, in: transaction, visit)
+        id, prefix: prefix, behind: position, verifiesPlain: verifiesPlain, in: transaction, visit)
     } catch let error as LMDBError {
       throw environment.larderError(error)
     }
@@ -64,7 +64,7 @@ extension EntryReader {
 
   @inline(__always)
   private func visitRecords(
-    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, findsPlain: Bool,
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
     in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
   ) throws -> ScanPosition {
     var entryPrefix: [UInt8] = []
@@ -81,7 +81,7 @@ extension EntryReader {
     var bytes = 0
     while runs.count > 0 {
       let now = clock.coarseNow
-      let plain = findsPlain ? plainEntries(in: runs, of: id, at: now) : 0
+      let verified = verifiesPlain ? verifiedEntries(in: runs, of: id, at: now) : 0
       let end = min(runs.count, index &+ left)
       left &-= end &- index
       while index < end {
@@ -89,14 +89,15 @@ extension EntryReader {
         guard key.count > 4, key.halfWord(at: 0) == idBytes,
           prefix.isEmpty || key.starts(with: entryPrefix.span)
         else {
-          // A damaged key may seem to be behind the range. Then the one behind it is less, which ends a run.
+          // A run ends in front of a key that is not greater than the one before. So a damaged key that seems to be behind the
+          // range is the last of its run, and `next` throws if the key after it is less.
           if index == runs.count &- 1 { try runs.next() }
           return ScanPosition(last: start, isAtEnd: true)
         }
         let record = runs.value(index)
         bytes &+= record.count
-        let isPlain = plain &>> UInt64(truncatingIfNeeded: index) & 1 != 0
-        guard try visit(ScannedRecord(key, record, isPlain: isPlain, now: now)) else {
+        let isVerified = verified &>> UInt64(truncatingIfNeeded: index) & 1 != 0
+        guard try visit(ScannedRecord(key, record, isVerified: isVerified, now: now)) else {
           return ScanPosition(last: key.copied, isAtEnd: false)
         }
         index &+= 1
@@ -115,15 +116,9 @@ extension EntryReader {
     of entry: StoredEntry, _ payload: Span<UInt8>, key: [UInt8],
     in transaction: borrowing ReadTransaction, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    let (flags, id, version) = (entry.header.flags, entry.id, entry.header.version)
-    guard flags.contains(.chunked) || flags.contains(.transformed) else { return try body(payload) }
-    var value =
-      flags.contains(.chunked)
-      ? try assemble(payload, id: id, version: version, in: transaction) : payload.copied
-    if flags.contains(.transformed), let stored = value {
-      let context = TransformContext(key, in: id, version: version, reader: self)
-      value = try transforms.restore(stored, entry.fields, of: context)
-    }
+    if entry.header.flags.isDisjoint(with: [.chunked, .transformed]) { return try body(payload) }
+    let value = try wholeValue(
+      payload, entry.header, entry.fields, key: key, in: entry.id, transaction)
     return try value.map { try body($0.span) }
   }
 }

@@ -5,17 +5,17 @@ import LarderSystem
 struct ScannedRecord: ~Escapable {
   let entryKey: Span<UInt8>
   let record: Span<UInt8>
-  /// Whether it is an entry with a plain header and a short key, fresh and intact.
-  let isPlain: Bool
+  /// Whether it is an entry with a plain header and a short key that is known to be fresh and intact.
+  let isVerified: Bool
   /// When its run was read.
   let now: Int64
 
   @_lifetime(copy entryKey, copy record)
   @inline(__always)
-  init(_ entryKey: Span<UInt8>, _ record: Span<UInt8>, isPlain: Bool, now: Int64) {
+  init(_ entryKey: Span<UInt8>, _ record: Span<UInt8>, isVerified: Bool, now: Int64) {
     self.entryKey = entryKey
     self.record = record
-    self.isPlain = isPlain
+    self.isVerified = isVerified
     self.now = now
   }
 
@@ -36,9 +36,9 @@ extension EntryReader {
     in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, findsPlain: true, in: transaction) {
+    try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: true, in: transaction) {
       found in
-      guard found.isPlain else {
+      guard found.isVerified else {
         return try visitOther(found, of: namespace, id, prefix, in: transaction, visit)
       }
       guard prefix.isEmpty || found.key.starts(with: prefix.span) else { return true }
@@ -51,13 +51,13 @@ extension EntryReader {
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
-    try scanRecords(id, prefix: prefix, behind: position, findsPlain: true, in: transaction) {
+    try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: true, in: transaction) {
       found in
-      if found.isPlain {
+      if found.isVerified {
         return try prefix.isEmpty || found.key.starts(with: prefix.span) ? visit(found.key) : true
       }
-      if let header = simpleHeader(of: found) {
-        guard isIntact(found, header, id, prefix),
+      if let header = plainHeader(of: found) {
+        guard matches(found, header, id, prefix),
           clock.state(of: header, at: found.now) != .expired
         else { return true }
         return try visit(found.key)
@@ -75,7 +75,7 @@ extension EntryReader {
   ///
   /// In a loop of its own, where nothing else needs the registers.
   @inline(never)
-  func plainEntries(
+  func verifiedEntries(
     in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64
   ) -> UInt64 {
     if transforms.hasRequired { return 0 }
@@ -94,7 +94,7 @@ extension EntryReader {
   }
 
   /// The header of an entry with a short key and a value in one piece; nil for a rarer record.
-  private func simpleHeader(of found: ScannedRecord) -> EntryHeader? {
+  private func plainHeader(of found: ScannedRecord) -> EntryHeader? {
     let count = found.entryKey.count
     guard count > 5, found.entryKey[count - 1] == 0, !transforms.hasRequired,
       let header = EntryHeader(found.record), header.flags.isSubset(of: .pinned)
@@ -103,7 +103,7 @@ extension EntryReader {
   }
 
   /// Whether the key of such an entry begins with `prefix`, and its checksum matches.
-  private func isIntact(
+  private func matches(
     _ found: ScannedRecord, _ header: EntryHeader, _ id: NamespaceID, _ prefix: [UInt8]
   ) -> Bool {
     (prefix.isEmpty || found.key.starts(with: prefix.span))
@@ -119,11 +119,11 @@ extension EntryReader {
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> Bool {
     let record = found.record
-    guard let header = simpleHeader(of: found) else {
+    guard let header = plainHeader(of: found) else {
       return try visitUncommon(
         found.entryKey, record, of: namespace, id, prefix, in: transaction, visit)
     }
-    guard clock.state(of: header, at: found.now) == .fresh, isIntact(found, header, id, prefix)
+    guard clock.state(of: header, at: found.now) == .fresh, matches(found, header, id, prefix)
     else { return true }
     return try visit(found.key, record.extracting(header.payloadStart..<record.count))
   }

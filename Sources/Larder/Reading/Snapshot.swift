@@ -145,7 +145,7 @@ extension Snapshot {
       let recordsAccess = !namespace.store.isReadOnly
       let now = engine.clock.coarseNow
       guard
-        let found = try engine.reader.lookUpCounted(
+        let found = try engine.reader.lookUpOrCountMiss(
           key, of: handle, in: transaction, at: now, recordsAccess: recordsAccess,
           accepting: { $0 == .fresh })
       else { return nil }

@@ -77,7 +77,7 @@ extension StoreEngine {
   /// Adds a sample in the first run of an hour.
   func sampleReads() throws(LarderError) {
     guard try metadata.readHistory(in: beginRead()).isDue(at: clock.now) else { return }
-    try commit(.cleanup) { batch in try batch.sampleReads() }
+    try commit(.withoutCleanup) { batch in try batch.sampleReads() }
   }
 }
 

@@ -155,11 +155,11 @@ extension Store {
   /// The number of the newest commit of any process; about 2 ns.
   package var lastCommit: UInt64 { engine.environment.lastTransaction }
 
-  /// The writes and removals of each namespace since it was made. O(namespaces).
-  package func tallies() throws(LarderError) -> [(writes: UInt64, removals: RemovalCounters)] {
+  /// The numbers given to writes in each namespace since it was made, and its removals. O(namespaces).
+  package func tallies() throws(LarderError) -> [(numbers: UInt64, removals: RemovalCounters)] {
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map {
-      ($0.counters.writes, $0.counters.removals)
+      ($0.counters.numbersGiven, $0.counters.removals)
     }
   }
 }

@@ -59,11 +59,11 @@ struct TagInvalidation {
   func run(
     _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
-    var (total, tombstone) = try engine.commit(.cleanup) { batch in
+    var (total, tombstone) = try engine.commit(.withoutCleanup) { batch in
       try Self.begin(tag, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.writer)
     }
     while let key = tombstone {
-      let (removal, shouldContinue) = try engine.commit(.cleanup) { batch in
+      let (removal, shouldContinue) = try engine.commit(.withoutCleanup) { batch in
         try Self.resume(key, limit: Self.perBatch, &batch.writer)
       }
       total += removal

@@ -15,22 +15,24 @@ extension EntryWriter {
   /// The checksum is verified, because the record is about to be believed. Of a large record that would read all of it
   /// from the disk; instead its index records must be where its header says.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
-    let found = try context.transaction.change { lmdb throws(LMDBError) -> SlotContents in
-      guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }
-      guard let entry = StoredEntry(entryKey: entryKey, record: record) else { return .damaged }
-      return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
-    }
-    guard case .entry(let entry) = found, entry.isLarge else { return found }
-    return try isIndexed(entry) ? found : .damaged
+    try contents(of: entryKey) { StoredEntry(entryKey: entryKey, record: $0) }
   }
 
   /// The contents under the key of an entry that this batch has parsed already; the record is not parsed again.
   mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
+    try contents(of: entry.entryKey) { _ in entry }
+  }
+
+  @inline(__always)
+  private mutating func contents(
+    of entryKey: [UInt8], parse: (Span<UInt8>) -> StoredEntry?
+  ) throws(LarderError) -> SlotContents {
     let found = try context.transaction.change { lmdb throws(LMDBError) -> SlotContents in
-      guard let record = try lmdb.locate(entry.entryKey.span, in: .entries) else { return .empty }
+      guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }
+      guard let entry = parse(record) else { return .damaged }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
     }
-    guard case .entry = found, entry.isLarge else { return found }
+    guard case .entry(let entry) = found, entry.isLarge else { return found }
     return try isIndexed(entry) ? found : .damaged
   }
 
@@ -95,7 +97,7 @@ extension EntryWriter {
     }
   }
 
-  /// The value of an entry that is fresh and not negative; nil if it is damaged.
+  /// The value of an entry; nil if it is negative or damaged, or has transforms that this store does not accept.
   mutating func value(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
     guard !entry.header.flags.contains(.negative), let body = try intactBody(of: entry) else {
       return nil

@@ -13,7 +13,7 @@ struct CommitMode {
 
   static let standard = CommitMode()
   static let once = CommitMode(mayRepeat: false)
-  static let cleanup = CommitMode(cleansUp: false)
+  static let withoutCleanup = CommitMode(cleansUp: false)
   static func standard(lockTimeout: Duration?) -> CommitMode {
     CommitMode(lockTimeout: lockTimeout)
   }
@@ -83,7 +83,7 @@ extension StoreEngine {
     _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
   ) throws -> CommitOutcome<Result> {
     try checkNotWriting("writing to")
-    var room = RoomOnDisk(engine: self, mayRepeat: mode.mayRepeat)
+    var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
     while true {
       switch try attempt(mode, with: room, body) {
       case .committed(let result): return .committed(result)
@@ -100,7 +100,7 @@ extension StoreEngine {
   ///
   /// - Parameter room: the preparations that are left for the batch before it begins.
   func attempt<Result>(
-    _ mode: CommitMode, with room: RoomOnDisk? = nil,
+    _ mode: CommitMode, with room: PageReclaimer? = nil,
     _ body: (inout WriteBatch) throws -> Result
   ) throws -> CommitOutcome<Result> {
     var effects = BatchEffects()
@@ -148,7 +148,7 @@ extension StoreEngine {
     var left = count
     do {
       while left > 0,
-        case .committed(let now) = try attempt(.cleanup, { $0.writer.context.state.orphans })
+        case .committed(let now) = try attempt(.withoutCleanup, { $0.writer.context.state.orphans })
       {
         // The count is that before the transaction's own share.
         left = now
@@ -162,7 +162,7 @@ extension StoreEngine {
 extension WriteBatch {
   /// Runs `body`, and bounded shares of the work that reads and removals have left.
   fileprivate mutating func run<Result>(
-    _ mode: CommitMode, _ room: RoomOnDisk?, _ body: (inout WriteBatch) throws -> Result
+    _ mode: CommitMode, _ room: PageReclaimer?, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
     let engine = writer.context.engine
     budget = SpaceBudget(try writer.directory.settings(&writer.context).limits)
@@ -179,7 +179,7 @@ extension WriteBatch {
     try flushSomeAccessTimes()
     let result = try body(&self)
     // The last pages are for what the caller wants.
-    if budget.hasPages(for: DiskRoom.forCleanup, writer) {
+    if budget.hasPages(for: BatchPages.forCleanup, writer) {
       if mode.cleansUp {
         try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)
         try TagInvalidation.resumeFirst(limit: TagInvalidation.perWrite, &writer)

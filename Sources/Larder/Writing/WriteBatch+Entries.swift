@@ -61,12 +61,12 @@ extension WriteBatch {
     case .empty:
       return false
     case .damaged:
-      try checkBudget(0)
+      try countChange(ofBytes: 0)
       try writer.removeDamaged(entryKey)
       return false
     case .entry(let entry):
       guard entry.has(key) else { return false }
-      try checkBudget(0)
+      try countChange(ofBytes: 0)
       let isExpired = writer.state(of: entry) == .expired
       let isHidden = try writer.isHidden(entry)
       try writer.remove(
@@ -86,7 +86,7 @@ extension WriteBatch {
     else {
       return false
     }
-    try checkBudget(entry.recordCount)
+    try countChange(ofBytes: entry.recordCount)
     let lifetime = try Lifetime(
       expires, stale: stale ?? entry.header.stale, in: namespace, at: writer.context.now)
     let end = lifetime.expires(key, version: entry.header.version)
@@ -107,7 +107,7 @@ extension WriteBatch {
   ) throws(LarderError) -> Bool {
     guard let entry = try writer.living(key, in: namespace) else { return false }
     if entry.header.flags.contains(.pinned) == isPinned { return true }
-    try checkBudget(entry.recordCount)
+    try countChange(ofBytes: entry.recordCount)
     guard try writer.setPinned(isPinned, entry) else { return false }
     try writer.changes.recordTouch(
       of: entry, expires: entry.header.expires, &writer.directory, &writer.context)
@@ -141,7 +141,7 @@ extension WriteBatch {
   ) throws(LarderError) -> Bool {
     try key.withKeyBytes { key throws(LarderError) in
       guard let entry = try writer.living(key, in: namespace.name) else { return false }
-      try checkBudget(entry.recordCount + (metadata?.count ?? 0))
+      try countChange(ofBytes: entry.recordCount + (metadata?.count ?? 0))
       let context = TransformContext(
         key.copied, in: entry.id, version: entry.header.version,
         reader: writer.context.engine.reader)
@@ -169,7 +169,7 @@ extension WriteBatch {
     let owners = try resolve(owners, ifAbsent: .refuse)
     return try key.withKeyBytes { key throws(LarderError) in
       guard let entry = try writer.living(key, in: namespace.name) else { return false }
-      try checkBudget(entry.recordCount)
+      try countChange(ofBytes: entry.recordCount)
       writer.context.counters.recordWriteTime(writer.context.now)
       return try writer.setOwners(owners, of: entry)
     }

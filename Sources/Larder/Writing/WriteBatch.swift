@@ -26,7 +26,7 @@ public struct WriteBatch: ~Copyable {
   consuming func release() -> WriteTransaction { writer.release() }
 
   /// Counts a change of so many bytes against the bounds of the batch.
-  mutating func checkBudget(_ bytes: Int) throws(LarderError) {
+  mutating func countChange(ofBytes bytes: Int) throws(LarderError) {
     try writer.context.transaction.checkUsable()
     count += 1
     size += bytes

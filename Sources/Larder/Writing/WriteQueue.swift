@@ -24,8 +24,8 @@ extension QueuedWrite {
 /// commits once, and gives each caller its own outcome. A write that fails does not affect the others. A group has at
 /// most 1,000 writes or 8 MB.
 ///
-/// Each caller waits until its write is committed. So the queue never holds more writes than there are callers, and callers
-/// cannot outrun the disk.
+/// Callers wait until their writes are committed, so they cannot outrun the disk. Only loads do not wait, and ``LoadWrites``
+/// bounds how many of their writes are queued.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
@@ -35,13 +35,13 @@ final class WriteQueue: Sendable {
     /// About how many bytes the waiting ones write.
     var waitingSize = 0
     /// Whether a thread commits what waits.
-    var isRunning = false
+    var isCommitting = false
     var isClosed = false
   }
   private let state = Mutex(State())
   /// Whether the writer thread was asked to take what waits. Changes under the lock of the state; every write reads it, and
   /// would otherwise take that lock once more than it must.
-  private let isDraining = Atomic(false)
+  private let isScheduled = Atomic(false)
   /// Waits for ever if the process can create no thread. Callers that block commit what waits themselves then.
   let thread = DispatchQueue(label: "larder.writer")
 
@@ -50,17 +50,18 @@ final class WriteQueue: Sendable {
 
   /// Whether a thread of this process is writing.
   var isBusy: Bool {
-    direct.load(ordering: .relaxed) > 0 || isDraining.load(ordering: .relaxed)
+    direct.load(ordering: .relaxed) > 0 || isScheduled.load(ordering: .relaxed)
   }
 
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
 
-  /// Whether the last group is being written and nothing else waits.
+  /// Whether the last group is being written and nothing else waits; for tests.
   var hasTaken: Bool {
-    state.withLock { $0.waiting.isEmpty && isDraining.load(ordering: .relaxed) }
+    state.withLock { $0.waiting.isEmpty && isScheduled.load(ordering: .relaxed) }
   }
 
+  /// For tests.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -75,7 +76,7 @@ final class WriteQueue: Sendable {
       state.waiting.append(write)
       state.waitingSize += write.size
       // Inside the lock, so that a later close waits for it.
-      if !isDraining.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
+      if !isScheduled.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
       return .accepted
     }
     if answer == .cancelled { write.finish(CancellationError()) }
@@ -98,25 +99,25 @@ final class WriteQueue: Sendable {
   func close(_ engine: StoreEngine) {
     state.withLock { $0.isClosed = true }
     drain(engine)
-    while state.withLock({ $0.isRunning }) { backOff(microseconds: 200) }
+    while state.withLock({ $0.isCommitting }) { backOff(microseconds: 200) }
   }
 
   /// Commits what waits on the calling thread, unless another thread does.
   func drain(_ engine: StoreEngine) {
     let isFirst = state.withLock { state in
-      defer { state.isRunning = true }
-      return !state.isRunning
+      defer { state.isCommitting = true }
+      return !state.isCommitting
     }
     guard isFirst else { return }
     while let group = takeGroup() { engine.commit(group) }
   }
 
-  /// The next group; nil when nothing waits, and then the thread stops draining.
+  /// The next group; nil when nothing waits, and then this thread commits no more.
   private func takeGroup() -> [any QueuedWrite]? {
     state.withLock { state in
       if state.waiting.isEmpty {
-        isDraining.store(false, ordering: .relaxed)
-        state.isRunning = false
+        isScheduled.store(false, ordering: .relaxed)
+        state.isCommitting = false
         return nil
       }
       var group = state.waiting

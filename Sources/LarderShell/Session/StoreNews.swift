@@ -6,8 +6,15 @@ package import ShellLanguage
 /// Reads the number of the last commit, and the counters only if that has changed.
 package struct StoreNews {
   private struct Counts {
-    var writes: UInt64 = 0
+    /// The numbers given to writes.
+    var numbers: UInt64 = 0
     var removals: [RemovalReason: UInt64] = [:]
+
+    /// The writes between two looks; 0 if a namespace was recounted after damage, which skips 2^40 numbers or more.
+    func writes(since before: Counts) -> Int {
+      let given = numbers - min(before.numbers, numbers)
+      return given < 1 << 40 ? Int(given) : 0
+    }
   }
 
   private var commit: UInt64?
@@ -38,7 +45,7 @@ package struct StoreNews {
       }
     }
     let parts = [
-      (Int(clamping: counts.writes - min(before.writes, counts.writes)), "set"),
+      (counts.writes(since: before), "set"),
       (count { $0 == .expired }, "expired"),
       (count(\.isEviction), "evicted"),
       // A replaced value counts as set.
@@ -52,7 +59,7 @@ package struct StoreNews {
   private static func counts(_ store: Store) throws(LarderError) -> Counts {
     var counts = Counts()
     for namespace in try store.tallies() {
-      counts.writes += namespace.writes
+      counts.numbers &+= namespace.numbers
       for reason in RemovalReason.allCases {
         counts.removals[reason, default: 0] += namespace.removals[reason]
       }
