@@ -84,6 +84,11 @@ public final class ArticleReader: Sendable {
   /// The stored articles, newest first. Reads no HTML.
   public func stored() throws -> [StoredArticle] { try storage.list() }
 
+  /// How many images of an article are stored.
+  public func imageCount(of article: StoredArticle) throws -> Int {
+    try article.images.count { try storage.images.contains($0) }
+  }
+
   /// Whether the article can be read without a network. Reads no HTML, counts no read and writes nothing.
   public func hasCachedArticle(_ id: String) throws -> Bool { try storage.has(id) }
 
