@@ -73,7 +73,7 @@ import Testing
     }
     let all = try await fixture.catalog().all()
     #expect(all.slugs == ["naps"] && all.skipped.isEmpty)
-    #expect(all.pillars[0].pillar.id == "9" && all.pillars[0].pillar.order == 3)
+    #expect(all.pillars.map(\.pillar.id) == ["9"] && all.pillars.map(\.pillar.order) == [3])
     #expect(all.funnels[0].pillarID == "7" && all.funnels[0].minutes == nil)
     #expect(fixture.server.count == 1)
   }
