@@ -13,7 +13,10 @@ public enum Console {
   /// A message in one line.
   public static func complain(_ line: String) { write(line.inOneLine + "\n") }
 
-  public static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  /// Nobody can be told of a failure.
+  public static func write(_ text: String) {
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+  }
 }
 
 /// The form of everything that is printed with `--json`.

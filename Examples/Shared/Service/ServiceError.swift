@@ -138,7 +138,8 @@ extension Error {
   /// The words of an error of a file. On Linux Foundation has none for some, but those of the system's error under them.
   public var fileWords: String {
     let under = (self as? CocoaError)?.underlying
-    return (under ?? self).localizedDescription
+    return ((under ?? self) as NSError).localizedFailureReason
+      ?? (under ?? self).localizedDescription
   }
 }
 
