@@ -10,6 +10,8 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   case ended
   /// The service has no text of this article.
   case noArticle(String)
+  /// The article is not stored, and the service does not have it or cannot be asked.
+  case unknown(String, reason: String)
 
   public var description: String {
     switch self {
@@ -17,6 +19,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
     case .nothingStored: "there is no network, and no article is stored"
     case .ended: "the stored articles were removed meanwhile"
     case .noArticle(let id): "the service has no text of \(id)"
+    case .unknown(let id, let reason): "the article \(id) is not stored, and \(reason)"
     }
   }
 }

@@ -44,7 +44,8 @@ public final class ArticleReader: Sendable {
   /// Changes an article here at once, and at the service as soon as it can be reached.
   ///
   /// Throws nothing if the service cannot be reached: the report says so. In a store without room for the change it is only
-  /// sent, and an error says if that fails.
+  /// sent, and an error says if that fails. An article that is not stored must be at the service, else
+  /// ``ArticlesError/unknown(_:reason:)`` is thrown.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
     try await outbox.edit(id, kind)
   }
@@ -83,6 +84,11 @@ public final class ArticleReader: Sendable {
 
   /// The stored articles, newest first. Reads no HTML.
   public func stored() throws -> [StoredArticle] { try storage.list() }
+
+  /// How many images of an article are stored.
+  public func imageCount(of article: StoredArticle) throws -> Int {
+    try article.images.count { try storage.images.contains($0) }
+  }
 
   /// Whether the article can be read without a network. Reads no HTML, counts no read and writes nothing.
   public func hasCachedArticle(_ id: String) throws -> Bool { try storage.has(id) }

@@ -28,7 +28,7 @@ struct LarderArticles: AsyncParsableCommand {
       case .nothingStored:
         Failure(.failed, "\(error)", hint: "run larder-articles sync when there is a network")
       case .ended: Failure(.refused, "\(error)", hint: "run it again to store articles")
-      case .noArticle:
+      case .noArticle, .unknown:
         Failure(.noSuchKey, "\(error)", hint: "larder-articles list shows the stored articles")
       case nil: nil
       }
@@ -127,7 +127,9 @@ struct Sync: AsyncParsableCommand {
     if report.outcome != .failed || account.place.store.json {
       try account.show(report, closing: looks(report), rows(report))
     }
-    for reason in result.unreadable { Console.complain("left out: \(reason)") }
+    for reason in result.unreadable + result.imagesLeftOut {
+      Console.complain("left out: \(reason)")
+    }
     for reason in result.failures { Console.complain("failed: \(reason)") }
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
     for reason in result.edits.reasons { Console.complain("not sent yet: \(reason)") }

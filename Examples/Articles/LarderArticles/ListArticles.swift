@@ -35,7 +35,7 @@ struct ListArticles: AsyncParsableCommand {
     var images: Int?
     var isEdited: Bool?
 
-    init(_ bookmark: Bookmark, _ kept: StoredArticle?) {
+    init(_ bookmark: Bookmark, _ kept: StoredArticle?, in reader: ArticleReader) throws {
       id = bookmark.id
       title = bookmark.name
       site = bookmark.siteName
@@ -46,7 +46,7 @@ struct ListArticles: AsyncParsableCommand {
       isRead = bookmark.isRead
       isKept = kept != nil
       bytes = kept?.size
-      images = kept.map { $0.lacksImages ? 0 : $0.images.count }
+      images = try kept.map { try reader.imageCount(of: $0) }
       isEdited = kept?.isEdited
     }
 
@@ -69,12 +69,12 @@ struct ListArticles: AsyncParsableCommand {
   func run() async throws {
     let lines = try await account.open { reader in
       let kept = try reader.stored()
-      guard online else { return kept.map { Line($0.bookmark, $0) } }
+      guard online else { return try kept.map { try Line($0.bookmark, $0, in: reader) } }
       let list = try await reader.unread()
       for reason in list.unreadable { Console.complain("left out: \(reason)") }
       if list.isOffline { Console.complain("there is no network: these are the stored articles") }
-      return list.bookmarks.map { bookmark in
-        Line(bookmark, kept.first { $0.bookmark.id == bookmark.id })
+      return try list.bookmarks.map { bookmark in
+        try Line(bookmark, kept.first { $0.bookmark.id == bookmark.id }, in: reader)
       }
     }.filter { $0.fits(search, label) }
     let name = account.namespace("articles")
@@ -113,7 +113,7 @@ struct ShowArticle: AsyncParsableCommand {
       Console.complain("this is the stored version; a newer one cannot be fetched now")
     }
     if account.place.store.json { return try account.show(article, []) }
-    Console.show(document: article.html)
+    try Output.write(document: article.html)
     account.place.closeAtTerminal(
       "info \(account.namespace("articles")) \(id.text.larderWord)")
   }

@@ -104,6 +104,29 @@ import Testing
     #expect(try fixture.reader.pendingEdits().isEmpty)
   }
 
+  @Test(arguments: PendingEdit.Kind.allCases)
+  func `a change that cannot be queued and is refused leaves the article as it is`(
+    kind: PendingEdit.Kind
+  ) async throws {
+    fixture.readeck.fill(1)
+    let id = FakeReadeck.id(0)
+    fixture.readeck.change(id) { page in
+      page.isMarked = kind == .unmark
+      page.progress = kind == .unread ? 100 : 50
+      // For it there is always something to send.
+      page.isArchived = kind == .unarchive
+    }
+    _ = try await fixture.reader.article(id: id)
+    try fill(fixture.store, .limit)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.method == "GET" ? readeck.answer(request) : .init(409)
+    }
+    let before = try fixture.reader.stored()
+    let report = try await fixture.reader.edit(id, kind)
+    #expect(report.conflicts.count == 1 && report.left == 0, "\(report)")
+    #expect(try before.count == 1 && fixture.reader.stored() == before)
+  }
+
   @Test func `a list in another order is sorted, so that older articles displace no newer`()
     async throws
   {

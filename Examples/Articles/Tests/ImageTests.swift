@@ -137,7 +137,10 @@ import Testing
     #expect(fixture.asked().images == [gone])
   }
 
-  @Test func `an image without its end is requested again`() async throws {
+  @Test
+  func `an image without its end, or too large, is named once and requested again a day later`()
+    async throws
+  {
     let end: [UInt8] = [0xFF, 0xD9]
     let whole: [[UInt8]] = [
       [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8) + [1, 2, 3, 4],
@@ -151,15 +154,26 @@ import Testing
         at: "/img/\(FakeReadeck.id(0))-\(number)")
     }
     for (number, bytes) in whole.enumerated() {
-      // Without the end that a server lost before it compressed the image.
+      // Without the end that a server lost before it compressed the image, or with other bytes behind it.
       let cut = bytes.dropLast([6, 2, 1, 1, 11][number])
-      set(Array(cut), number)
+      set(number == 1 ? bytes + [UInt8](repeating: 0, count: 5_000) : Array(cut), number)
     }
-    #expect(try await fixture.sync().images == 0)
-    for (number, bytes) in whole.enumerated() {
-      set(bytes, number)
-    }
-    #expect(try await fixture.sync().images == whole.count)
+    fixture.readeck.set(.init(bytes: [UInt8](repeating: 7, count: 64_000_001)), at: "/img/large")
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.html += "<img src='/img/large'>" }
+    let first = try await fixture.sync()
+    #expect(first.images == 0 && first.imagesLeftOut.count == whole.count + 1, "\(first)")
+    #expect(
+      first.imagesLeftOut.contains(
+        fixture.address("/img/large") + ": the answer is larger than 64 MB"))
+    #expect(first.imagesLeftOut.contains { $0.hasSuffix("its end is missing") })
+    for (number, bytes) in whole.enumerated() { set(bytes, number) }
+    _ = fixture.asked()
+    let second = try await fixture.sync()
+    #expect(second.outcome == .nothingNew && second.imagesLeftOut == [])
+    #expect(fixture.asked().images == [])
+    fixture.clock.advance(by: .days(1))
+    fixture.readeck.set(.init(), at: "/img/large")
+    #expect(try await fixture.sync().images == whole.count + 1)
   }
 
   @Test func `an image of an unreachable host is fetched by a later sync`() async throws {

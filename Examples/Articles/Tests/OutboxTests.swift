@@ -77,6 +77,7 @@ import Testing
     async throws
   {
     fixture.readeck.fill(2)
+    _ = try await fixture.sync()
     let path = "/api/bookmarks/\(FakeReadeck.id(0))"
     fixture.server.become { [readeck = fixture.readeck] request in
       request.method == method && request.bare == path
@@ -192,6 +193,7 @@ import Testing
 
   @Test func `senders at the same time send each change once, in its order`() async throws {
     fixture.readeck.fill(1)
+    _ = try await fixture.sync()
     fixture.network.fail()
     let id = FakeReadeck.id(0)
     for kind in [PendingEdit.Kind.archive, .unarchive, .mark] {
@@ -210,6 +212,46 @@ import Testing
     }
     #expect(sent == 3 && fixture.server.received.count { $0.method == "PATCH" } == 3)
     #expect(page(fixture, 0)?.isArchived == false && page(fixture, 0)?.isMarked == true)
+  }
+
+  @Test func `each change is sent in a turn of its own`() async throws {
+    fixture.readeck.fill(3)
+    _ = try await fixture.sync()
+    fixture.network.fail()
+    for number in 0..<3 { _ = try await fixture.reader.edit(FakeReadeck.id(number), .mark) }
+    fixture.network.recover()
+    // A turn looks for a value that is never there.
+    func turns() throws -> UInt64 {
+      try fixture.reader.storage.syncs.statistics()?.reads.misses ?? 0
+    }
+    let before = try turns()
+    #expect(try await fixture.reader.sendEdits().sent == 3)
+    #expect(try turns() == before + 4, "the last one finds nothing to send")
+  }
+
+  @Test func `a change of an article that nobody knows is an error, and is not queued`()
+    async throws
+  {
+    fixture.readeck.fill(2)
+    _ = try await fixture.sync()
+    for isConnected in [true, false] {
+      if !isConnected { fixture.network.fail() }
+      let error = await #expect(throws: ArticlesError.self) {
+        try await fixture.reader.edit("nosuch", .mark)
+      }
+      #expect(error?.description.hasPrefix("the article nosuch is not stored, and ") == true)
+    }
+    #expect(try fixture.reader.pendingEdits().isEmpty)
+    #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
+    // One that was archived here is known by that.
+    for kind in [PendingEdit.Kind.archive, .unarchive] {
+      _ = try await fixture.reader.edit(FakeReadeck.id(0), kind)
+    }
+    #expect(try fixture.reader.pendingEdits().map(\.kind) == [.archive, .unarchive])
+    // So is one that only the service has.
+    fixture.network.recover()
+    fixture.readeck.fill(1, from: 2)
+    #expect(try await fixture.reader.edit(FakeReadeck.id(2), .mark).sent == 3)
   }
 
   @Test func `a sync leaves what waits to be sent as the user has it`() async throws {

@@ -17,6 +17,10 @@ import Testing
         list --online --no-network = 4 | ! ^error: there is no network, and no article
         show nosuch --offline = 1      | ! ^error: the service answered 404
         show "" --offline = 2          | ! invalid
+        site "" = 2                    | ! invalid
+        edit mark nosuch --offline = 1 | ! ^error: the article nosuch is not stored, and the service answered 404
+        edit mark nosuch --no-network = 1 | ! ^error: the article nosuch is not stored, and the service cannot
+        outbox                         | ^0 changes
         sync --no-network = 4          | ! ^error: the service cannot be reached: there is no network_ | ! hint:
         sync --offline                 | ^6 of 6 articles: done
         sync --offline                 | ^6 of 6 articles: nothing new_
@@ -47,8 +51,9 @@ import Testing
         """
         settings --articles 30 --images --json | {"articles":30,"imageMegabytes":200,"isOn":true,"keepsImages":true}
         sync --offline --json                  | "outcome":"done" | "images":5 | "articles":6
-        list --json                            | "images":3,"isEdited":false,"isKept":true
+        list ferry --json                      | "images":2,"isEdited":false,"isKept":true
         settings --no-images --json            | "keepsImages":false
+        list ferry --json                      | "images":0,"isEdited":false,"isKept":true
         status --json                          | "imageBytes":0
         sign-out --json                        | "articles":6 | "lastSync":
         status --json                          | "articles":0
@@ -131,6 +136,7 @@ import Testing
     #expect(
       try await program.surprises(
         """
+        sync \(account)                        | 1 of 1 articles
         edit mark \(id) --no-network \(account) | ^0 sent, 1 waiting
         outbox --send \(account) = 5            | not sent: mark
         edit mark \(id) \(account) = 5          | not sent: mark

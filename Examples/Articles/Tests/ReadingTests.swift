@@ -75,6 +75,21 @@ import Testing
     #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
   }
 
+  @Test(arguments: [
+    ("<section><p title='<section'>x</p><!-- <section> --></section>", true),
+    ("<section><p>x</p><section>y</section></section>", true),
+    ("<section><p title='</section>'>x</p>", false), ("<section><p>x</p></sect", false),
+    ("<section><!-- </section> -->x", false),
+  ]) func `an article whose section is not closed is incomplete`(html: String, isWhole: Bool)
+    async throws
+  {
+    fixture.readeck.fill(1)
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.html = html }
+    let result = try await fixture.sync()
+    #expect(result.stored == (isWhole ? 1 : 0), "\(result)")
+    #expect(result.failures.allSatisfy { $0.hasSuffix("its end is missing") })
+  }
+
   @Test(
     arguments: [
       ("text/html; charset=ISO-8859-1", [0x47, 0xFC, 0x6E], "G\u{FC}n"),

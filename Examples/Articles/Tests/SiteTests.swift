@@ -100,9 +100,15 @@ import Testing
   }
 
   @Test func `images are told by their bytes`() {
+    let long = String(repeating: "a comment ", count: 500)
     let formats: [(String, ImageFormat?)] = [
       ("GIF89a", .gif), ("RIFF0000WEBPVP8", .webp), ("<?xml version='1.0'?><svg xmlns=x>", .svg),
       ("0000ftypavif", .avif), ("<html><img></html>", nil), ("", nil),
+      ("<html><body><svg></svg></body></html>", nil),
+      ("\u{FEFF}<!DOCTYPE svg [<!ENTITY a 'b'>]>\n<!--\(long) <p> -->\n<svg viewBox='0'>", .svg),
+      ("BM000000", .bmp), ("\0\0\u{1}\0\u{1}\0", .ico), ("0000ftypheic", .heic),
+      ("0000ftypheix", .heic), ("0000ftypmif1", .heic), ("0000ftypavis", .avif),
+      ("0000ftypmp42", nil),
     ]
     for (text, format) in formats { #expect(ImageFormat(Array(text.utf8)) == format, "\(text)") }
     #expect(

@@ -53,7 +53,7 @@ struct Account: ParsableArguments {
         in: store.namespace("catalog.http"), over: Catalog.network(transport))
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
       let result = try await body(
-        Catalog(at: server, user: user, token: token, over: cache, log: place.log))
+        Catalog(at: server, user: user, token: token.trimmingBlanks, over: cache, log: place.log))
       do {
         try await cache.saveStatistics()
       } catch let error as LarderError where error.code == .full {}

@@ -100,7 +100,7 @@ struct ShowFunnel: AsyncParsableCommand {
       let age = Duration.seconds(reply.age ?? 0).words
       Console.complain("from the store, \(age) old, stale: the server cannot be reached")
     }
-    Console.show(document: String(decoding: reply.body, as: UTF8.self))
+    try Output.write(document: String(decoding: reply.body, as: UTF8.self))
     account.place.closeAtTerminal("keys @catalog.http")
   }
 }

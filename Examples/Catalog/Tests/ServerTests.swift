@@ -40,7 +40,7 @@ import Testing
     #expect(all.slugs == ["naps"] && all.pillars.count == 1)
     #expect(
       all.skipped == [
-        "data.pillars[1].pillar.id is not text",
+        "data.pillars[1].pillar.title is missing",
         "walks: data.pillars[0].funnels[1].title is null",
         "data.pillars[0].funnels[2] is not an object",
         "3: data.uncategorized_funnels[0].slug is missing",
@@ -65,14 +65,15 @@ import Testing
       .init(
         200, ["Cache-Control": "max-age=300"],
         text: #"""
-          {"data": {"pillars": [{"pillar": {"id": "p", "title": "Sleep"}, "funnels": [
-            {"id": "1", "slug": "naps", "title": "Naps", "pillar_id": 7, "est_duration_min": 7.5},
+          {"data": {"pillars": [{"pillar": {"id": 9, "title": "Sleep", "sort_order": "3"}, "funnels": [
+            {"id": 1, "slug": "naps", "title": "Naps", "pillar_id": 7, "est_duration_min": 7.5},
             {"id": "1", "slug": "naps", "title": "Naps"}]}],
            "uncategorized_funnels": [{"id": "1", "slug": "naps", "title": "Naps"}]}}
           """#)
     }
     let all = try await fixture.catalog().all()
     #expect(all.slugs == ["naps"] && all.skipped.isEmpty)
+    #expect(all.pillars.map(\.pillar.id) == ["9"] && all.pillars.map(\.pillar.order) == [3])
     #expect(all.funnels[0].pillarID == "7" && all.funnels[0].minutes == nil)
     #expect(fixture.server.count == 1)
   }

@@ -145,7 +145,5 @@ struct ShowWidget: AsyncParsableCommand {
       return "\(try SwissTime.clock(departure.leaves))  \(line)\(ship)  from \(departure.station)"
     }
     try session.show(next, rows.isEmpty ? ["no departures"] : rows)
-    // Each update leaves the process at once, also into a pipe.
-    fflush(nil)
   }
 }

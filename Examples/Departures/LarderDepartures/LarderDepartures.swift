@@ -78,7 +78,7 @@ struct Session: ParsableArguments {
       store, services: services, lakes: Lake.known + more(), log: place.log)
     cache.waitsForNewer = true
     try await body(cache)
-    if !json, !namespaces.isEmpty { close(namespaces) }
+    if !json, !namespaces.isEmpty { try close(namespaces) }
     try store.close()
   }
 
@@ -116,12 +116,12 @@ struct Session: ParsableArguments {
   }
 
   /// With a time in the past, entries have expired for `larder`, which uses the machine's clock.
-  private func close(_ namespaces: [BoatNamespace]) {
+  private func close(_ namespaces: [BoatNamespace]) throws {
     let looks = namespaces.map { namespace in
       "keys @\(namespace.name) --limit 5"
         + (isPast && namespace.rules.expires != .never ? " --expired" : "")
     }
-    print(place.store.closing(looks + ["stats"]))
+    try Output.write(place.store.closing(looks + ["stats"]))
   }
 }
 

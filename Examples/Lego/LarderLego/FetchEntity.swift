@@ -46,12 +46,12 @@ struct FetchEntity: AsyncParsableCommand {
     }
     let store = options.place.store
     for (key, result) in found {
-      if !store.json { print(try JSONOutput.text(result.value, pretty: true)) }
+      if !store.json { try Output.write(JSONOutput.text(result.value, pretty: true)) }
       try store.show(Sourced(result, of: key), ["\(kind.singular) \(key): \(result.words)"])
     }
     guard !store.json, let key = keys.first?.larderWord else { return }
     let name = "@" + realm.name(kind.namespace)
     let looks = ["get \(name) \(key)", "info \(name) \(key)", "keys \(name) --limit 5"]
-    print("\n" + store.closing(looks + ["stats \(name)"]))
+    try Output.write("\n" + store.closing(looks + ["stats \(name)"]))
   }
 }

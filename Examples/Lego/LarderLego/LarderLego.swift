@@ -67,7 +67,7 @@ struct ServiceOptions: ParsableArguments {
     do {
       client = try LegoClient(
         at: place.store.path, base: base,
-        credential: key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"],
+        credential: (key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"])?.trimmingBlanks,
         over: try place.recording.transport(sample: "Recording"), log: place.log)
     } catch let error as LarderError {
       throw Failure(opening: error)

@@ -84,19 +84,22 @@ public struct Failure: Error {
     failure: @Sendable (any Error) -> Failure? = { _ in nil }
   ) async {
     do {
-      var command = try root.parseAsRoot()
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
+      do {
+        var command = try root.parseAsRoot()
+        if var command = command as? any AsyncParsableCommand {
+          try await command.run()
+        } else {
+          try command.run()
+        }
+      } catch  where root.exitCode(for: error).isSuccess {
+        // The help, or the version.
+        try Output.write(root.fullMessage(for: error))
       }
     } catch let failure as Failure {
       failure.exit(from: root)
     } catch let code as ExitCode {
       // The message was printed already.
       root.exit(withError: code)
-    } catch  where root.exitCode(for: error).isSuccess {
-      root.exit(withError: error)
     } catch  where root.exitCode(for: error) == .validationFailure {
       Console.write(root.fullMessage(for: error) + "\n")
       root.exit(withError: ExitCode(Code.usage.rawValue))

@@ -14,8 +14,13 @@ public enum LiveScreen {
   /// Held while the screen is drawn or left.
   private static let screen = Mutex(())
 
+  /// A terminal that has gone sends a signal, which ends the display.
+  private static func put(_ text: String) {
+    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+  }
+
   private static func write(_ text: String) {
-    screen.withLock { _ in FileHandle.standardOutput.write(Data(text.utf8)) }
+    screen.withLock { _ in put(text) }
   }
 
   /// Whether standard output is a terminal.
@@ -36,9 +41,9 @@ public enum LiveScreen {
     let ends = [SIGINT, SIGTERM, SIGHUP].map { handle($0) { drawing.cancel() } }
     let suspension = handle(SIGTSTP) {
       screen.withLock { _ in
-        FileHandle.standardOutput.write(Data(leave.utf8))
+        put(leave)
         kill(getpid(), SIGSTOP)
-        FileHandle.standardOutput.write(Data(enter.utf8))
+        put(enter)
       }
     }
     write(enter)

@@ -47,9 +47,9 @@ public struct StoreOption: ParsableArguments {
     _ value: some Encodable, closing commands: [String] = [],
     _ rows: @autoclosure () throws -> [String]
   ) throws {
-    if json { return print(try JSONOutput.text(value)) }
-    for row in try rows() { Console.show(row) }
-    if !commands.isEmpty { print(closing(commands)) }
+    if json { return try Output.write(JSONOutput.text(value)) }
+    let lines = try rows().map(\.inOneLine) + (commands.isEmpty ? [] : [closing(commands)])
+    if !lines.isEmpty { try Output.write(lines.joined(separator: "\n")) }
   }
 }
 

@@ -13,15 +13,10 @@ public enum Console {
   /// A message in one line.
   public static func complain(_ line: String) { write(line.inOneLine + "\n") }
 
-  /// Prints a row. Text of a service in it can neither break the line nor command the terminal.
-  public static func show(_ row: String) { print(row.inOneLine) }
-
-  /// Prints a document of a service. A pipe gets the bytes as they are.
-  public static func show(document text: String) {
-    print(LiveScreen.isPossible ? text.printable : text)
+  /// Nobody can be told of a failure.
+  public static func write(_ text: String) {
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
-
-  public static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }
 
 /// The form of everything that is printed with `--json`.

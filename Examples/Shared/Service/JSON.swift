@@ -17,7 +17,16 @@ public enum JSON: Sendable, Hashable {
   }
 
   public var text: String? { if case .string(let text) = self { text } else { nil } }
-  public var number: Double? { if case .number(let number) = self { number } else { nil } }
+  /// Some services send numbers as text.
+  public var number: Double? {
+    switch self {
+    case .number(let number): number
+    case .string(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+    default: nil
+    }
+  }
+  /// Text such as an id, which some services send as a whole number.
+  public var word: String? { text ?? number.flatMap { Int(exactly: $0) }.map { "\($0)" } }
   public var isTrue: Bool? { if case .bool(let bool) = self { bool } else { nil } }
   public var texts: [String] {
     if case .array(let values) = self { values.compactMap(\.text) } else { [] }

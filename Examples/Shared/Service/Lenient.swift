@@ -28,6 +28,13 @@ extension KeyedDecodingContainer {
   ) throws -> Lenient<Value> {
     try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
   }
+
+  /// A field without which the rest is of no use, such as an id: of another type, or else an error.
+  public func decode<Value: Decodable & Sendable>(lenient type: Value.Type, forKey key: Key) throws
+    -> Value
+  {
+    try decode(Lenient<Value>.self, forKey: key).wrappedValue ?? decode(type, forKey: key)
+  }
 }
 
 /// An element of a list that may be of another form than the others.
@@ -49,9 +56,7 @@ public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
       result = .failure(error)
       // Text that is not Unicode cannot be read at all.
       let json = try? JSON(from: decoder)
-      let key = Self.keys.lazy.compactMap { json?[$0] }.compactMap { key in
-        key.text ?? key.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
-      }.first { !$0.isEmpty }
+      let key = Self.keys.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }
       let reason = (error as? DecodingError)?.words ?? "\(error)"
       fault = (key.map { $0 + ": " } ?? "") + reason
     }

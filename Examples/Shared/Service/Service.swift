@@ -54,9 +54,11 @@ public struct Service: Sendable {
     self.carrier = carrier
   }
 
-  /// An address without the slash at its end, which names the same service.
+  /// An address without the slash at its end and with its scheme in lower case, which names the same service.
   public static func base(_ address: String) -> String {
-    address.hasSuffix("/") ? String(address.dropLast()) : address
+    let address = address.hasSuffix("/") ? address.dropLast() : address[...]
+    let scheme = address.prefix { $0 != ":" }
+    return scheme.lowercased() + address[scheme.endIndex...]
   }
 
   private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
@@ -174,7 +176,7 @@ public struct Realm: Hashable, Sendable {
   private init(mark: String?) { self.mark = mark }
 
   public init(base: String, credential: String) {
-    mark = String(Secrets.digest(base + "\n" + credential).prefix(12))
+    mark = String(Secrets.digest(Service.base(base) + "\n" + credential).prefix(12))
   }
 
   /// A namespace's name in this realm, `lego.colors` or `lego.colors.1f0c2a9b03d4`.

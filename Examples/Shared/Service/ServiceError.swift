@@ -19,6 +19,8 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   case refused(status: Int, message: String)
   /// The service answered 429, and again after the wait it asked for; or asked for a wait that is too long.
   case throttled(wait: Duration)
+  /// A body of more bytes than ``Service/largestBody``.
+  case tooLarge(limit: Int)
   /// A body in the wrong form.
   case undecodable(path: String, reason: String)
   /// A web page or other content where data or an image was expected: often the login page of a public network.
@@ -57,6 +59,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .refused(let status, let message): "the service answered \(status): \(message)"
     case .throttled(let wait):
       "the service limits requests and asked to wait \(wait.words)"
+    case .tooLarge(let limit): "the answer is larger than \(limit / 1_000_000) MB"
     case .undecodable(let path, let reason):
       "the service's answer to \(path) is not what it should be: \(reason)"
     case .wrongContent(let path, let type):
@@ -70,7 +73,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case let error as URLError: self = Self.failure(error.code)
     case HTTPCacheError.timedOut(let limit): self = .interrupted("timed out after \(limit.words)")
     case HTTPCacheError.bodyTooLarge(let limit):
-      self = .broken("the answer is larger than \(limit / 1_000_000) MB")
+      self = .tooLarge(limit: limit)
     default: return nil
     }
   }
@@ -135,7 +138,8 @@ extension Error {
   /// The words of an error of a file. On Linux Foundation has none for some, but those of the system's error under them.
   public var fileWords: String {
     let under = (self as? CocoaError)?.underlying
-    return (under ?? self).localizedDescription
+    return ((under ?? self) as NSError).localizedFailureReason
+      ?? (under ?? self).localizedDescription
   }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 public import Service
 
 /// An article in a list of readeck's API: all fields of its JSON, of which some have a name here.
@@ -9,7 +10,7 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
   public let id: String
 
   private init(_ fields: JSON, at path: [any CodingKey]) throws {
-    guard let id = fields["id"]?.text, (1...400).contains(id.utf8.count),
+    guard let id = fields["id"]?.word, (1...400).contains(id.utf8.count),
       fields["updated"]?.text != nil
     else {
       throw DecodingError.dataCorrupted(
@@ -66,10 +67,21 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
     Self.isLater(updated, than: other.updated) ?? false
   }
 
-  /// Nil for the same time. The service sends UTC without trailing zeros: of two texts with the same beginning the shorter
-  /// is the earlier.
+  /// Nil for the same time.
   static func isLater(_ time: String, than other: String) -> Bool? {
-    let (time, other) = (time.prefix { $0 != "Z" }, other.prefix { $0 != "Z" })
+    let (time, other) = (utc(time), utc(other))
     return time == other ? nil : time > other
+  }
+
+  /// A time in UTC without trailing zeros: of two with the same beginning the shorter is the earlier.
+  private static func utc(_ time: String) -> String {
+    let fraction = time.dropFirst(19).prefix { $0 == "." || $0.isNumber }
+    let zone = time[fraction.endIndex...]
+    var (whole, digits) = (String(time.prefix(19)), String(fraction))
+    if zone != "Z", let moment = try? Date(whole + zone, strategy: .iso8601) {
+      whole = String(moment.formatted(.iso8601).prefix(19))
+    }
+    while let last = digits.last, "0.".contains(last) { digits.removeLast() }
+    return whole + digits
   }
 }

@@ -29,7 +29,7 @@ public struct Readeck: Sendable {
 
   /// The realm of a user.
   public static func realm(at base: String, token: String) -> Realm {
-    token.isEmpty ? .open : Realm(base: Service.base(base), credential: token)
+    token.isEmpty ? .open : Realm(base: base, credential: token)
   }
 
   private static let accept: HTTPFields = [.accept: "application/json"]
@@ -87,8 +87,7 @@ public struct Readeck: Sendable {
     }
     // A body that was cut off before it was compressed arrives without an error, or is empty.
     if start.isEmpty { throw ServiceError.undecodable(path: good.path, reason: "it is empty") }
-    let (opened, closed) = ("<section", "</section")
-    if start.hasPrefix(opened), html.ranges(of: opened).count > html.ranges(of: closed).count {
+    if start.hasPrefix("<section"), Self.lacksEnd(html) {
       throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
     }
     if let type = good.contentType, !type.hasPrefix("text/") {
@@ -103,6 +102,18 @@ public struct Readeck: Sendable {
       return ["html", "head", "title", "base", "link", "body", "frameset"].contains(tag.name)
     }
     return false
+  }
+
+  /// Whether a section is not closed. Text in an attribute or a comment is no tag.
+  private static func lacksEnd(_ html: String) -> Bool {
+    let open = HTMLTokens(html).reduce(0) { open, token in
+      switch token {
+      case .open(let tag) where tag.name == "section": open + 1
+      case .close("section"): open - 1
+      default: open
+      }
+    }
+    return open > 0
   }
 
   /// The URL of an article's HTML: the base of its relative addresses.

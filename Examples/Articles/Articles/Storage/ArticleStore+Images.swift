@@ -3,7 +3,7 @@ import Larder
 /// The images of articles.
 ///
 /// An image has as owners the articles that show it and have room for it. A negative entry stands for an image that the service
-/// refused; it expires after ``absence``, and the image is requested again.
+/// refused, or that is too large or incomplete; it expires after ``absence``, and the image is requested again.
 extension ArticleStore {
   static let absence = Duration.days(1)
 

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Larder
 import Service
+import Synchronization
 
 /// Fetches articles and their images, and stores them.
 struct ArticleLoader: Sendable {
@@ -60,20 +61,25 @@ struct ArticleLoader: Sendable {
   /// The most images that are fetched at the same time.
   private static let mostImages = 4
 
-  /// Fetches the missing images of an article, in parallel and at background priority; returns their number.
+  /// Fetches the missing images of an article, in parallel and at background priority; returns their number, and the images
+  /// that are of no use.
   ///
   /// A failing image does not stop the others. If they do not fit, the article stays without images.
-  func images(of id: String) async throws -> Int {
+  func images(of id: String) async throws -> (fetched: Int, leftOut: [String]) {
     let limit = try storage.settings().imageBytes
-    guard limit > 0, let article = try storage.article(id) else { return 0 }
+    guard limit > 0, let article = try storage.article(id) else { return (0, []) }
     if let refused = article.notes.imageLimit {
-      guard limit > refused else { return 0 }
+      guard limit > refused else { return (0, []) }
       try storage.allowImages(in: id)
     }
+    let leftOut = Mutex<[String]>([])
     let prefetch = try Prefetch(
       storage.missingImages(of: article), concurrency: Self.mostImages, priority: .background,
       pause: { _ in .zero },
-      load: { [self] address in try await image(at: address, of: id) ? .loaded : .present })
+      load: { [self] address in
+        try await image(at: address, of: id) { reason in leftOut.withLock { $0.append(reason) } }
+          ? .loaded : .present
+      })
     var failure: (any Error)?
     for await step in prefetch {
       guard case .failed(let error) = step.outcome, failure == nil else { continue }
@@ -83,10 +89,10 @@ struct ArticleLoader: Sendable {
     let summary = await prefetch.finish()
     try Task.checkCancellation()
     switch failure {
-    case nil: return summary.loaded
+    case nil: return (summary.loaded, leftOut.withLock { $0 })
     case let error as LarderError where [.full, .overLimit].contains(error.code):
       try storage.leaveOutImages(of: article, limit: limit)
-      return 0
+      return (0, [])
     case let error?: throw error
     }
   }
@@ -95,11 +101,13 @@ struct ArticleLoader: Sendable {
   private static let pauses: [Duration] = [.milliseconds(500), .seconds(2)]
 
   /// Whether the image was stored; throws if the store fails or has no room for it.
-  private func image(at address: String, of id: String) async throws -> Bool {
+  private func image(
+    at address: String, of id: String, leaveOut: @escaping @Sendable (String) -> Void
+  ) async throws -> Bool {
     var pauses = Self.pauses[...]
     while true {
       do {
-        return try await storeImage(at: address, of: id)
+        return try await storeImage(at: address, of: id, leaveOut)
       } catch let error as ServiceError {
         // The next sync tries again.
         guard error.isTemporary, let pause = pauses.popFirst() else { return false }
@@ -108,7 +116,9 @@ struct ArticleLoader: Sendable {
     }
   }
 
-  private func storeImage(at address: String, of id: String) async throws -> Bool {
+  private func storeImage(
+    at address: String, of id: String, _ leaveOut: @escaping @Sendable (String) -> Void
+  ) async throws -> Bool {
     let options = LoadOptions(
       expires: .never, absent: .after(ArticleStore.absence), owners: [storage.owner(id)],
       waitsForCommit: true)
@@ -120,7 +130,8 @@ struct ArticleLoader: Sendable {
           [readeck] in
           do {
             return try await readeck.image(at: address).body
-          } catch let error as ServiceError where error.isRefusal && !error.isTemporary {
+          } catch let error as ServiceError where error.isLasting {
+            if !error.isRefusal { leaveOut("\(address): \(error)") }
             return nil
           }
         }
@@ -146,6 +157,14 @@ extension ServiceError {
     case .refused(let status, _): status >= 500 || status == 408
     case .unreachable, .interrupted, .throttled: true
     default: false
+    }
+  }
+
+  /// Whether the answer to the same request is probably of no use for long.
+  fileprivate var isLasting: Bool {
+    switch self {
+    case .undecodable, .tooLarge: true
+    default: isRefusal && !isTemporary
     }
   }
 }

@@ -75,7 +75,9 @@ struct ArticleSync: Sendable {
             continue
           }
         }
-        result.images += try await loader.images(of: bookmark.id)
+        let images = try await loader.images(of: bookmark.id)
+        result.images += images.fetched
+        result.imagesLeftOut += images.leftOut
       } catch {
         guard try await !isFinal(error) else { throw error }
         result.failures.append("\(bookmark.name): \(error)")

@@ -1,53 +1,5 @@
-public import Larder
+import Larder
 import Service
-
-/// A change that the user made and the service does not have yet.
-public struct PendingEdit: Codable, Sendable, Hashable {
-  public enum Kind: String, Codable, Sendable, CaseIterable {
-    case archive, unarchive, mark, unmark, read, unread, delete
-
-    /// The field of the bookmark and its value; nil for a deletion.
-    var field: (name: String, value: JSON)? {
-      switch self {
-      case .archive: ("is_archived", .bool(true))
-      case .unarchive: ("is_archived", .bool(false))
-      case .mark: ("is_marked", .bool(true))
-      case .unmark: ("is_marked", .bool(false))
-      // In percent; an article stays in the list of unread ones until it is archived.
-      case .read: ("read_progress", .number(100))
-      case .unread: ("read_progress", .number(0))
-      case .delete: nil
-      }
-    }
-  }
-
-  public var article: String
-  public var title: String
-  public var kind: Kind
-  public var made: Timestamp
-  /// The bookmark's `updated` that the user has seen: of the stored article, or after the previous change of it was sent.
-  var base: String?
-
-  /// `archive "The ferry"`.
-  public var text: String { "\(kind.rawValue) \"\(title)\"" }
-}
-
-/// The result of sending the changes.
-public struct OutboxReport: Codable, Sendable, Hashable {
-  public var sent = 0
-  /// Changes that were dropped because the service has a later one, or refuses them.
-  public var conflicts: [String] = []
-  /// Changes that wait for a network, or for a usable answer.
-  public var left = 0
-  /// Why changes wait that the service could be asked about.
-  public var reasons: [String] = []
-  /// Whether the service refuses the user.
-  public var isRefused = false
-
-  fileprivate mutating func add(_ conflict: String?, of edit: PendingEdit) {
-    if let conflict { conflicts.append("\(edit.text): \(conflict)") } else { sent += 1 }
-  }
-}
 
 /// The user's changes, stored until the service has them.
 ///
@@ -58,7 +10,7 @@ struct Outbox: Sendable {
   let readeck: Readeck
 
   /// All changes in their order; nil for one that another version of this program has made.
-  private func all() throws -> [(key: Key, edit: PendingEdit?)] {
+  func all() throws -> [(key: Key, edit: PendingEdit?)] {
     var edits: [(key: Key, edit: PendingEdit?)] = []
     try storage.outbox.namespace.scan { entry, bytes in
       edits.append((entry.key, Self.decoded(bytes)))
@@ -78,7 +30,7 @@ struct Outbox: Sendable {
 
   /// Makes a change, queues it, and sends all. Without room in the queue it is sent after the others, or fails.
   func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
-    let known = try storage.article(id)?.bookmark
+    let known = try await known(id)
     let edit = PendingEdit(
       article: id, title: known?.name ?? id, kind: kind, made: storage.store.now,
       base: known?.updated)
@@ -89,14 +41,28 @@ struct Outbox: Sendable {
       var report = try await send()
       guard report.left == 0 else { throw full }
       do {
-        report.add(try await send(edit), of: edit)
+        let conflict = try await inTurn { try await send(edit) }
+        report.add(conflict, of: edit)
+        if conflict == nil {
+          _ = try ifRoom { try storage.store.write { try apply(edit, in: &$0) } }
+        }
       } catch let error as ServiceError where error.isOffline || error.isTemporary {
         throw full
       }
-      _ = try ifRoom { try storage.store.write { try apply(edit, in: &$0) } }
       return report
     }
     return try await send()
+  }
+
+  /// The article as it is known here, or else at the service; nil if only changes of it are known.
+  private func known(_ id: String) async throws -> Bookmark? {
+    if let stored = try storage.article(id) { return stored.bookmark }
+    if try edits().contains(where: { $0.edit.article == id }) { return nil }
+    do {
+      return try await readeck.bookmark(id)
+    } catch let error as ServiceError where error.isOffline || error.isMissing {
+      throw ArticlesError.unknown(id, reason: "\(error)")
+    }
   }
 
   /// Applies a change to the stored article, and queues it, in one transaction.
@@ -156,73 +122,6 @@ struct Outbox: Sendable {
     return String(repeating: "0", count: max(0, 18 - digits.count)) + digits
   }
 
-  /// Sends the changes until the service cannot be reached, or refuses the user. A change that gets no usable answer waits, and
-  /// with it the later ones of its article; those of other articles are sent.
-  ///
-  /// One process sends at a time, so that the service gets them in their order.
-  func send() async throws -> OutboxReport {
-    try await storage.syncs.inTurn("turn of the outbox") { try await sendAll() }
-  }
-
-  private func sendAll() async throws -> OutboxReport {
-    var report = OutboxReport()
-    var waiting: Set<String> = []
-    while let (key, edit) = try edits().first(where: { !waiting.contains($0.edit.article) }) {
-      do {
-        let conflict = try await send(edit)
-        report.add(conflict, of: edit)
-        try await remove(key, edit, isSent: conflict == nil)
-      } catch let error as ServiceError {
-        waiting.insert(edit.article)
-        let isGone = try await isGone(error)
-        if isGone, case .unreachable = error { break }
-        report.reasons.append("\(edit.text): \(error)")
-        report.isRefused = error.refusesUser
-        if isGone || report.isRefused { break }
-      }
-    }
-    let all = try all()
-    report.left = all.count
-    let unknown = all.count { $0.edit == nil }
-    if unknown > 0 {
-      report.reasons.append("changes of another version of larder-articles: \(unknown)")
-    }
-    return report
-  }
-
-  /// Whether the service answers nothing any more.
-  private func isGone(_ error: ServiceError) async throws -> Bool {
-    switch error {
-    case .unreachable, .throttled: true
-    case .interrupted: try await !readeck.answers()
-    default: false
-    }
-  }
-
-  /// Why a change was dropped; nil if it was sent.
-  private func send(_ edit: PendingEdit) async throws -> String? {
-    var isReadable = false
-    do {
-      let current = try await readeck.bookmark(edit.article)
-      isReadable = true
-      if let field = edit.kind.field, current.fields[field.name] == field.value { return nil }
-      if current.updated != edit.base,
-        Bookmark.isLater(current.updated, than: "\(edit.made)") == true
-      {
-        return "the service has a later change of the article"
-      }
-      try await readeck.send(
-        edit.kind.field.map { .object([$0.name: $0.value]) }, to: edit.article)
-      return nil
-    } catch ServiceError.refused(status: 404, _) {
-      return edit.kind == .delete ? nil : "the article was deleted"
-    } catch let error as ServiceError
-      where error.isRefusal && !error.isTemporary && isReadable && !error.refusesUser
-    {
-      return "\(error)"
-    }
-  }
-
   /// Drops the changes of an article that wait; returns their number.
   func drop(_ id: String) throws -> Int {
     let keys = try edits().filter { $0.edit.article == id }.map(\.key)
@@ -231,27 +130,5 @@ struct Outbox: Sendable {
     }
     try storage.refetch(id)
     return keys.count
-  }
-
-  /// Removes a change, and tells the next one of the same article that the service's newest version is the user's own.
-  private func remove(_ key: Key, _ edit: PendingEdit, isSent: Bool) async throws {
-    var next = try edits().first { $0.key != key && $0.edit.article == edit.article }
-    if isSent, next != nil, edit.kind != .delete {
-      next?.edit.base = try await readeck.bookmark(edit.article).updated
-    }
-    let last = next
-    try storage.store.write { batch in
-      try batch.remove(key, from: storage.outbox.namespace)
-      if let last { try batch.set(last.edit, for: last.key, in: storage.outbox) }
-    }
-    // The next sync takes the service's version in place of the dropped change.
-    if !isSent { try storage.refetch(edit.article) }
-  }
-}
-
-extension ServiceError {
-  /// Whether the credential is not valid.
-  fileprivate var refusesUser: Bool {
-    if case .refused(let status, _) = self { [401, 407].contains(status) } else { false }
   }
 }

@@ -28,6 +28,8 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var kept = 0
   /// Images that were fetched.
   public var images = 0
+  /// Images that are too large or incomplete, and are not asked for again before a day has passed.
+  public var imagesLeftOut: [String] = []
   /// Listed bookmarks that cannot be decoded, and why.
   public var unreadable: [String] = []
   /// The changes of the user that were sent first.

@@ -21,8 +21,8 @@ public struct Funnel: Codable, Sendable, Hashable, Identifiable {
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    id = try fields.decode(String.self, forKey: .id)
-    slug = try fields.decode(String.self, forKey: .slug)
+    id = try fields.decode(lenient: String.self, forKey: .id)
+    slug = try fields.decode(lenient: String.self, forKey: .slug)
     title = try fields.decode(String.self, forKey: .title)
     subtitle = try fields.decodeIfPresent(String.self, forKey: .subtitle)
     description = try fields.decodeIfPresent(String.self, forKey: .description)
@@ -50,6 +50,15 @@ public struct Pillar: Codable, Sendable, Hashable, Identifiable {
   private enum CodingKeys: String, CodingKey {
     case id, title, key, description
     case order = "sort_order"
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    id = try fields.decode(lenient: String.self, forKey: .id)
+    title = try fields.decode(String.self, forKey: .title)
+    key = try fields.decodeIfPresent(String.self, forKey: .key)
+    description = try fields.decodeIfPresent(String.self, forKey: .description)
+    order = try fields.decode(Lenient<Int>.self, forKey: .order).wrappedValue
   }
 }
 

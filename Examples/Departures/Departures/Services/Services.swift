@@ -69,6 +69,7 @@ public struct Addresses: Sendable {
 
   /// All at one address, for a test or a recording.
   public init(all base: String) {
+    let base = Service.base(base)
     timetable = base + "/v1"
     weather = base + "/weather"
     boats = base + "/boats"

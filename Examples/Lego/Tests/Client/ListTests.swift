@@ -22,6 +22,18 @@ import Testing
     #expect(try lego.cache?.count(of: .elements) == 0)
   }
 
+  @Test func `the count of a list may be text`() throws {
+    func count(_ json: String) throws -> Int {
+      try JSONDecoder().decode(
+        Listing<Color>.self, from: Data(#"{"count": \#(json), "results": []}"#.utf8)
+      ).count
+    }
+    #expect(try count(#""275""#) == 275)
+    for json in [#""many""#, #""-1""#, "null", "1.5"] {
+      #expect(throws: DecodingError.self, "\(json)") { try count(json) }
+    }
+  }
+
   @Test func `a list is stored under its own words`() async throws {
     fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }
     let lego = try LegoClient.tested(of: fake)

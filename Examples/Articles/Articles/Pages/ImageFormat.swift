@@ -1,0 +1,40 @@
+/// The formats that browsers show, told by an image's first bytes; the type that a server says may be wrong.
+enum ImageFormat: String {
+  case png, jpg, gif, webp, avif, heic, bmp, ico, svg
+
+  private static let beginnings: [(format: ImageFormat, place: Int, bytes: [UInt8])] = [
+    (.png, 0, [0x89] + Array("PNG".utf8)), (.jpg, 0, [0xFF, 0xD8, 0xFF]),
+    (.gif, 0, Array("GIF8".utf8)), (.webp, 8, Array("WEBP".utf8)),
+    (.avif, 4, Array("ftypavi".utf8)), (.heic, 4, Array("ftyphei".utf8)),
+    // HEIC or AVIF; browsers look into it.
+    (.heic, 4, Array("ftypmif1".utf8)), (.bmp, 0, Array("BM".utf8)), (.ico, 0, [0, 0, 1, 0]),
+  ]
+
+  init?(_ bytes: [UInt8]) {
+    let known = Self.beginnings.first { bytes.dropFirst($0.place).starts(with: $0.bytes) }
+    guard let format = known?.format ?? (Self.isSVG(bytes) ? .svg : nil) else { return nil }
+    self = format
+  }
+
+  /// Whether the first element is `svg`: comments and a document type may come before it.
+  private static func isSVG(_ bytes: [UInt8]) -> Bool {
+    let start = String(decoding: bytes.prefix(65_536), as: UTF8.self)
+    for case .open(let tag) in HTMLTokens(start) { return tag.name == "svg" }
+    return false
+  }
+
+  /// Whether the end of an image is there, which another program's bytes may follow.
+  func ends(_ bytes: [UInt8]) -> Bool {
+    let rest = bytes.suffix(4096)
+    switch self {
+    case .png: return rest.contains(Array("IEND".utf8))
+    case .jpg: return rest.contains([0xFF, 0xD9])
+    case .gif: return rest.contains(0x3B)
+    case .webp:
+      return bytes.count >= 8
+        && 8 + bytes[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) } <= bytes.count
+    case .svg: return rest.contains(Array("</svg".utf8))
+    case .avif, .heic, .bmp, .ico: return true
+    }
+  }
+}
