@@ -58,6 +58,9 @@ public struct RecordingOption: ParsableArguments {
   @Flag(help: "Send no request: a recording answers instead of the service.")
   public var offline = false
 
+  /// The address of a recording. It is nobody's: an adapter that tells services or users apart keeps its data from the user's.
+  public static let address = "https://recording.invalid"
+
   @Flag(help: "Send no request: use what is stored, fresh or stale.")
   public var noNetwork = false
 

@@ -54,9 +54,12 @@ public struct Service: Sendable {
     self.carrier = carrier
   }
 
-  /// An address without the slash at its end, which names the same service.
+  /// An address without blanks around it and slashes at its end, its scheme in small letters: it names the same service.
   public static func base(_ address: String) -> String {
-    address.hasSuffix("/") ? String(address.dropLast()) : address
+    var base = address.trimmingBlanks
+    while base.hasSuffix("/") { base.removeLast() }
+    guard let end = base.firstRange(of: "://")?.lowerBound else { return base }
+    return base[..<end].lowercased() + base[end...]
   }
 
   private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }

@@ -159,6 +159,7 @@ extension Duration {
 extension String {
   /// Without white space at its beginning and its end.
   public var trimmingBlanks: String {
+    guard first?.isWhitespace == true || last?.isWhitespace == true else { return self }
     let rest = drop { $0.isWhitespace }
     return String(rest.reversed().drop { $0.isWhitespace }.reversed())
   }

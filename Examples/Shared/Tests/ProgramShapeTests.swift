@@ -35,7 +35,7 @@ import Testing
     static let all = [
       Program(
         name: "larder-lego", command: ["refresh", "colors", "--offline"],
-        looked: ["fetch", "color", "4", "--no-network"], progress: "colors ",
+        looked: ["fetch", "color", "4", "--offline", "--no-network"], progress: "colors ",
         output: "        added", protected: ["fetch", "color", "4", "--base"],
         recording: "Lego/Recording", path: "/api/v3",
         pages: ["refresh", "themes", "categories", "--key", "k", "--base"],
@@ -52,8 +52,9 @@ import Testing
         choice: ["settings", "--articles", "10"],
         userData: ["articles.settings", "articles.sync"], page: "Articles"),
       Program(
-        name: "larder-catalog", command: ["list", "--offline"], looked: ["list", "--no-network"],
-        progress: "pages", output: "Rest", protected: ["list", "--server"],
+        name: "larder-catalog", command: ["list", "--offline"],
+        looked: ["list", "--offline", "--no-network"], progress: "pages", output: "Rest",
+        protected: ["list", "--server"],
         recording: "Catalog/Sample", path: "/api", pages: ["list", "--limit", "5", "--server"],
         listed: ["list", "--refresh", "--server"],
         credential: "--token",
