@@ -21,15 +21,15 @@ public struct Funnel: Codable, Sendable, Hashable, Identifiable {
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    id = try fields.decode(String.self, forKey: .id)
-    slug = try fields.decode(String.self, forKey: .slug)
-    title = try fields.decode(String.self, forKey: .title)
-    subtitle = try fields.decodeIfPresent(String.self, forKey: .subtitle)
-    description = try fields.decodeIfPresent(String.self, forKey: .description)
+    id = try fields.text(.id)
+    slug = try fields.text(.slug)
+    title = try fields.text(.title)
+    subtitle = try fields.decode(Lenient<String>.self, forKey: .subtitle).wrappedValue
+    description = try fields.decode(Lenient<String>.self, forKey: .description).wrappedValue
     pillarID = try fields.decode(Lenient<String>.self, forKey: .pillarID).wrappedValue
     minutes = try fields.decode(Lenient<Int>.self, forKey: .minutes).wrappedValue
-    outcomes = try fields.decodeIfPresent([String].self, forKey: .outcomes) ?? []
-    isActive = try fields.decodeIfPresent(Bool.self, forKey: .isActive) ?? true
+    outcomes = try fields.decode(Lenient<[String]>.self, forKey: .outcomes).wrappedValue ?? []
+    isActive = try fields.decode(Lenient<Bool>.self, forKey: .isActive).wrappedValue ?? true
   }
 
   /// The catalog's order: by title, capitals or not, then by slug.
@@ -50,6 +50,22 @@ public struct Pillar: Codable, Sendable, Hashable, Identifiable {
   private enum CodingKeys: String, CodingKey {
     case id, title, key, description
     case order = "sort_order"
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    id = try fields.text(.id)
+    title = try fields.text(.title)
+    key = try fields.decode(Lenient<String>.self, forKey: .key).wrappedValue
+    description = try fields.decode(Lenient<String>.self, forKey: .description).wrappedValue
+    order = try fields.decode(Lenient<Int>.self, forKey: .order).wrappedValue
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A text that must be there, or a number in its place.
+  fileprivate func text(_ key: Key) throws -> String {
+    try decode(Lenient<String>.self, forKey: key).wrappedValue ?? decode(String.self, forKey: key)
   }
 }
 
