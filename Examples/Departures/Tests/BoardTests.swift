@@ -154,9 +154,8 @@ import Testing
         let runs = (0..<limit).map { index in
           #"{"stop": {"departureTimestamp": \#(start + index * 15)}, "number": "\#(index % 4)"}"#
         }
-        return .init(
-          200, text: #"{"station": {"id": "1"}, "stationboard": [\#(runs.joined(separator: ", "))]}"#
-        )
+        let list = runs.joined(separator: ", ")
+        return .init(200, text: #"{"station": {"id": "1"}, "stationboard": [\#(list)]}"#)
       }
       let board = try await cache.board(at: "1", on: day("2026-10-25")).value
       let seconds = board.departures.map { $0.time.milliseconds / 1000 - 1_792_879_200 }
