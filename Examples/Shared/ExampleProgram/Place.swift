@@ -18,6 +18,10 @@ public struct StoreOption: ParsableArguments {
 
   public init() {}
 
+  public func validate() throws {
+    if path.isEmpty { throw ValidationError("the store has no name: give --store a path") }
+  }
+
   /// The program's name without `larder-`: `larder-lego` uses `lego.larder` in the current folder.
   public static let standard: String = {
     let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent

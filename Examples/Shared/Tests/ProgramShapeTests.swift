@@ -82,6 +82,8 @@ import Testing
     #expect(try await run("--version").output == "1.0-dev\n")
     #expect(try await run("--help").output.contains("SUBCOMMANDS"))
     #expect(try await run("frobnicate").code == 2)
+    let unnamed = try await run(program.command.joined(separator: " ") + " --store ''")
+    #expect(unnamed.code == 2 && unnamed.error.contains("the store has no name"))
     let outcome = try await run(program.command.joined(separator: " "))
     #expect(outcome.code == 0 && outcome.error == "", "no progress without a terminal")
     let store = program.name.dropFirst("larder-".count) + ".larder"
