@@ -46,14 +46,22 @@ struct Account: ParsableArguments {
   @Option(help: "The user's token at the server. Default: the variable CATALOG_TOKEN.")
   var token: String?
 
+  func validate() throws {
+    if user.trimmingBlanks.isEmpty { throw ValidationError("the user has no name: give --user") }
+  }
+
   /// Opens the store, calls `body`, saves the counters, and closes the store.
   func open<Result>(_ body: (Catalog) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
       let cache = HTTPCache(
         in: store.namespace("catalog.http"), over: Catalog.network(transport))
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
+      let isRecorded = place.recording.offline
       let result = try await body(
-        Catalog(at: server, user: user, token: token.trimmingBlanks, over: cache, log: place.log))
+        Catalog(
+          at: isRecorded ? RecordingOption.address + "/api" : server,
+          user: isRecorded ? "(recording)" : user, token: isRecorded ? "" : token.trimmingBlanks,
+          over: cache, log: place.log))
       do {
         try await cache.saveStatistics()
       } catch let error as LarderError where error.code == .full {}

@@ -13,7 +13,7 @@ struct ListFunnels: AsyncParsableCommand {
       """)
 
   @Argument(help: "Only funnels with this text in their title.")
-  var search: String?
+  var search: NonEmpty?
 
   @OptionGroup var account: Account
 
@@ -21,7 +21,7 @@ struct ListFunnels: AsyncParsableCommand {
   var limit = 50
 
   @Option(help: "Only funnels of this tier.")
-  var tier: String?
+  var tier: NonEmpty?
 
   @Flag(help: "Ask the server about every page, fresh or not.")
   var refresh = false
@@ -32,7 +32,7 @@ struct ListFunnels: AsyncParsableCommand {
 
   func run() async throws {
     let (contents, replies, trouble) = try await account.open { catalog in
-      let catalog = try await catalog.filtered(by: tier)
+      let catalog = try await catalog.filtered(by: tier?.text)
       let reader = try catalog.reader(limit: limit, isFresh: refresh)
       let line = ProgressLine.atTerminal
       defer { line?.clear() }
@@ -40,7 +40,7 @@ struct ListFunnels: AsyncParsableCommand {
         line?.advance("pages", done: await reader.pageCount, of: nil)
       }
       return (
-        await reader.contents.searching(search), await reader.replies, await reader.trouble
+        await reader.contents.searching(search?.text), await reader.replies, await reader.trouble
       )
     }
     if let trouble { Console.complain("stored pages stand in: \(trouble)") }

@@ -60,7 +60,7 @@ import Testing
     _ = try folder.write("answers.json", Array(answer.utf8))
     let first = try await program.run("show", "f-1", "--offline", "--recording", folder.url.path)
     #expect(first.code == 0 && first.error == "")
-    let stale = try await program.run("show", "f-1", "--no-network")
+    let stale = try await program.run("show", "f-1", "--offline", "--no-network")
     #expect(stale.output == first.output && stale.error.contains(" old, stale: the server cannot"))
   }
 
@@ -70,19 +70,33 @@ import Testing
     #expect(
       try await program.surprises(
         """
-        show feet --no-network                | "slug": "feet"
+        show feet --offline --no-network      | "slug": "feet"
         show feet --definition --offline      | How many steps
-        refresh feet --json                   | {"answers":1,"bytes":\(bytes)}
-        refresh feet --json                   | {"answers":0,"bytes":0}
+        refresh feet --offline --json         | {"answers":1,"bytes":\(bytes)}
+        refresh feet --offline --json         | {"answers":0,"bytes":0}
         list --offline --limit 5              | 12 funnels_
-        sign-out --user you --json            | {"answers":0,"bytes":0}
-        sign-out                              | ^4 answers removed,
+        sign-out --json                       | {"answers":0,"bytes":0}
+        sign-out --offline                    | ^4 answers removed,
         """) == [])
     let left = try Store(at: program.store)
     #expect(
       try left.namespaces().allSatisfy { $0.entries == 0 || $0.name == "http-statistics" },
       "the counts are no user's")
     try left.close()
+  }
+
+  @Test func `a recording leaves the user's pages and filter alone`() async throws {
+    fixture.fake.fill(3)
+    let (base, list) = (fixture.server.base, "list --user me --server")
+    #expect(
+      try await program.surprises(
+        """
+        \(list) \(base)/api --token one --tier plus      | 1 funnel_pages: 0 fresh, 0 unchanged, 1 fetched
+        list --offline                                   | 12 funnels_
+        sign-out --offline                               | ^1 answer removed,
+        \(list) ' \(base.uppercased())/api/ ' --token ' one ' --tier plus | 1 funnel_pages: 1 fresh
+        show f-1 --server '\(base.uppercased())/api/' --token ' one ' | "f-1"
+        """) == [])
   }
 
   @Test func `errors have their codes and say what to do`() async throws {
@@ -92,12 +106,15 @@ import Testing
         show nosuch --offline = 1      | ! ^error: the service answered 404
         show "" --offline = 2          | ! invalid
         list --offline --limit 7 = 4   | ! Pagination cursor is invalid
+        list '' --offline = 2          | ! invalid
+        list --tier '' --offline = 2   | ! invalid
+        list --user ' ' = 2            | ! the user has no name
         list --limit 0 = 2             | ! a page of 0 funnels is not possible
         """) == [])
     let answers = #"[{"path": "/api/funnels/catalog?limit=50", "file": "absent.json"}]"#
     _ = try program.folder.write("answers.json", Array(answers.utf8))
     let broken = try await program.run(
-      "list", "--offline", "--recording", program.folder.url.path, "--user", "other")
+      "list", "--offline", "--recording", program.folder.url.path, "--refresh")
     #expect(broken.code == 4 && broken.error.hasPrefix("error: the recording's /"))
     #expect(broken.error.contains("/absent.json cannot be read: "))
   }

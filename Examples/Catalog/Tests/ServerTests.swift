@@ -78,6 +78,23 @@ import Testing
     #expect(fixture.server.count == 1)
   }
 
+  @Test func `numbers as text, and text as numbers, are no fault`() async throws {
+    fixture.server.become { request in
+      let id = request.parameter("cursor") == nil ? "1" : "\"2\""
+      return .init(
+        200, ["Cache-Control": "max-age=300"],
+        text: #"""
+          {"data": {"pillars": [{"pillar": {"id": 7, "title": 8, "sort_order": "9", "key": []}, "funnels": [
+            {"id": \#(id), "slug": \#(id), "title": 2025, "est_duration_min": "7", "is_active": "true", "outcomes": {}}]}],
+           "pagination": {"limit": "50", "hasMore": "\#(id == "1")", "nextCursor": 12}}}
+          """#)
+    }
+    let all = try await fixture.catalog().all()
+    #expect(all.slugs == ["1", "2"] && all.skipped.isEmpty && all.pillars.count == 1)
+    #expect(all.pillars[0].pillar.id == "7" && all.pillars[0].pillar.order == 9)
+    #expect(all.funnels[0].title == "2025" && all.funnels[0].minutes == 7)
+  }
+
   @Test func `an empty cursor is none`() async throws {
     fixture.fake.fill(120)
     fixture.fake.change { $0.stuckCursor = "" }

@@ -69,11 +69,12 @@ struct Session: ParsableArguments {
     var options = Store.Options()
     if let start = try start() { options.clock = ShiftedClock(from: start) }
     let store = try place.store.open(options)
-    var addresses = base.map { Addresses(all: $0) } ?? Addresses()
+    var addresses = base.map { Addresses(all: Service.base($0)) } ?? Addresses()
     if let boats { addresses.boats = boats }
-    if place.recording.offline { addresses = Addresses(all: "https://recording.invalid") }
+    if place.recording.offline { addresses = Addresses(all: RecordingOption.address) }
     let services = Services(
-      at: addresses, over: try place.recording.transport(), in: store, weatherKey: weatherKey)
+      at: addresses, over: try place.recording.transport(), in: store,
+      weatherKey: weatherKey.trimmingBlanks)
     var cache = try DeparturesCache(
       store, services: services, lakes: Lake.known + more(), log: place.log)
     cache.waitsForNewer = true

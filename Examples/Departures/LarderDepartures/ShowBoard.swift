@@ -73,9 +73,12 @@ struct ShowBoard: AsyncParsableCommand {
           if let error = names?.error { Console.complain("names of ships: \(error)") }
         }
         if upcoming {
-          let late = day == nil ? try await cache.late(from: station, policy: policy) : []
-          board.value.departures = late + board.value.upcoming(at: cache.store.now)
+          board.value.departures =
+            try await day == nil
+            ? cache.upcoming(of: board.value, policy: policy)
+            : board.value.upcoming(at: cache.store.now)
         }
+        if let gap = board.value.gap { Console.complain("\(station): \(gap)") }
         try show(board, names?.day)
         shown.append(board)
       } catch {

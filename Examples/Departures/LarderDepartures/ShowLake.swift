@@ -8,7 +8,7 @@ struct ShowLake: AsyncParsableCommand {
     commandName: "lake", abstract: "Weather, water and sun of a lake today.")
 
   @Argument(help: "The lake's id, zuerichsee.")
-  var lake: String
+  var lake: NonEmpty
 
   @OptionGroup var session: Session
 
@@ -22,9 +22,9 @@ struct ShowLake: AsyncParsableCommand {
 
   func run() async throws {
     try await session.open(showing: [.weather, .temperatures, .levels]) { cache in
-      guard let lake = cache.lake(lake) else {
+      guard let lake = cache.lake(lake.text) else {
         throw Failure(
-          .noSuchKey, "no lake \(lake)",
+          .noSuchKey, "no lake \(lake.text)",
           hint: "one of \(cache.lakes.map(\.id).joined(separator: ", ")); --lakes FILE adds more")
       }
       // The weather service alone has a credential.

@@ -138,6 +138,32 @@ import Testing
     #expect(fixture.services.count == 4)
   }
 
+  @Test(arguments: [0, 3600]) func `a board goes on over the hour that comes twice`(
+    offset: Int
+  ) async throws {
+    try await withServer { server, cache in
+      server.become { request in
+        // Of 02:00 to 03:00 it takes either the first or the second.
+        let time = (request.parameter("datetime") ?? "").suffix(5).split(separator: ":")
+          .compactMap { Int($0) }
+        let (first, limit) = (
+          time[0] * 3600 + time[1] * 60, Int(request.parameter("limit") ?? "") ?? 0
+        )
+        let start = 1_792_879_200 + first + (time[0] > 2 ? 3600 : time[0] == 2 ? offset : 0)
+        // Four a minute.
+        let runs = (0..<limit).map { index in
+          #"{"stop": {"departureTimestamp": \#(start + index * 15)}, "number": "\#(index % 4)"}"#
+        }
+        let list = runs.joined(separator: ", ")
+        return .init(200, text: #"{"station": {"id": "1"}, "stationboard": [\#(list)]}"#)
+      }
+      let board = try await cache.board(at: "1", on: day("2026-10-25")).value
+      let seconds = board.departures.map { $0.time.milliseconds / 1000 - 1_792_879_200 }
+      #expect(seconds == (0..<Int64(seconds.count)).map { $0 * 15 } && board.skipped == nil)
+      #expect(seconds.last ?? 0 > 6 * 3600, "\(server.received.map(\.path))")
+    }
+  }
+
   @Test func `an incomplete board is fresh until its last departure`() async throws {
     let fixture = try Fixture(at: "2025-07-12T05:00:00+0200")
     fixture.services.change { state in

@@ -129,7 +129,7 @@ final class FakeServices: Sendable {
   private static func weather(asked: Int) -> [String: Any] {
     let rows = (0..<40).map { row -> [String: Any] in
       [
-        "dt": 1_752_300_000 + (row + 1) * 10_800, "main": ["temp": 290 + Double(asked)],
+        "dt": 1_752_300_000 + (row + 1) * 10_800, "main": ["temp": 290 + Double(asked % 20)],
         "weather": [["description": "clear sky", "icon": "01d"]], "wind": ["speed": 3],
       ]
     }

@@ -55,6 +55,29 @@ import Testing
     #expect(one + all == [])
   }
 
+  @Test func `runs that are left out are counted and named, at any spelling of the address`()
+    async throws
+  {
+    try await LocalServer.run { server in
+      server.become { _ in
+        .init(
+          200,
+          text: #"""
+            {"station": {"id": "1", "name": "A"}, "stationboard": [7,
+              {"stop": {"departure": "2025-07-12T09:05:00+0200"}, "number": "16", "to": "B"}]}
+            """#)
+      }
+      let board = "board 1 --now 2025-07-12T08:30:00+0200 --base"
+      let gap = "1 left out: stationboard[0] is not an object"
+      let surprises = try await program.surprises(
+        """
+        \(board) ' \(server.base.uppercased())/ '    | 09:05 | ! 1: \(gap)_
+        \(board) \(server.base) --json              | "skipped":["stationboard[0] is not an object"] | ! 1: \(gap)_
+        """)
+      #expect(surprises == [] && server.received.first?.path.hasPrefix("/v1/") == true)
+    }
+  }
+
   @Test func `without ship names there are boards all the same, with the reason`() async throws {
     let broken = "--offline --recording '\(try recording(failing: ["/boats/*": 503]))'"
     let other = try TestedProgram("larder-departures", store: "other")

@@ -221,6 +221,7 @@ import Testing
         """
         board 1 --offline = 1                        | ! the station 1 is not in the timetable
         lake loch-ness --offline = 1                 | ! one of zuerichsee,
+        lake '' --offline = 2                        | ! invalid
         board --offline = 2                          | ! ^Error:
         board 1 --policy never --offline = 2         | ! ^Error:
         board 1 --day 2025-02-30 --offline = 2       | ! ^Error:

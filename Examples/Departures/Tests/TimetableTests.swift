@@ -113,16 +113,32 @@ import Testing
       {"station": {"id": 1, "name": "A", "coordinate": []}, "stationboard": [7, null, {}, {"stop": "x"}, \(journeys.joined(separator: ", "))]}
       """
     let board = try board(text, on: "2025-07-12")
-    #expect(board.station.id == "1")
+    #expect(board.station.id == "1" && board.skipped?.count == 6)
+    #expect(
+      board.gap
+        == "6 left out: stationboard[0] is not an object; [1] is null; stationboard[2].stop is missing"
+    )
+    #expect(board.skipped?.last == "16 has no time")
     #expect(board.departures.map(\.delay) == [3, nil, nil, nil, nil, nil])
     #expect(
       board.departures.map { $0.isCancelled == true } == [false, false, true, true, false, false])
     #expect(board.departures[0].platform?.name == "7" && board.departures[0].line == "16")
     let now = try moment("2025-07-12T08:00:00+0200")
-    #expect(board.next(at: now, ships: ShipDay(ships: [:])).count == 4, "no cancelled ones")
+    #expect(board.upcoming(at: now).count == 4, "no cancelled ones")
     #expect(throws: DecodingError.self) {
       try self.board(#"{"station": {"id": "1"}, "stationboard": [7, 8]}"#, on: "2025-07-12")
     }
+  }
+
+  @Test func `runs that cannot be told apart are counted, and those of two answers are not`() throws
+  {
+    let run = #"{"stop": {"departureTimestamp": 1752303600}, "to": "X"}"#
+    let text = #"{"station": {"id": "1"}, "stationboard": [\#(run), \#(run)]}"#
+    var builder = try BoardBuilder(CalendarDay("2025-07-12")!, limit: 2)
+    let body = try JSONDecoder().decode(BoardBody.self, from: Data(text.utf8))
+    for _ in 1...2 { _ = try builder.take(body, asked: "1") }
+    #expect(builder.board?.departures.count == 1)
+    #expect(builder.board?.skipped == ["1752303600///X is there twice"])
   }
 
   @Test func `a station that is not known is no empty board`() throws {

@@ -18,7 +18,7 @@ struct FetchEntity: AsyncParsableCommand {
 
   @Argument(
     help: "Numbers as the maker writes them: 3001, 10294-1, fig-000018; of a partcolor 3001/4.")
-  var keys: [String]
+  var keys: [NonEmpty]
 
   @OptionGroup var options: ServiceOptions
 
@@ -28,6 +28,7 @@ struct FetchEntity: AsyncParsableCommand {
   func run() async throws { try await run(kind.type) }
 
   private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
+    let keys = keys.map(\.text)
     let progress = keys.count > 1 ? ProgressLine.atTerminal : nil
     let (found, realm) = try await options.open { client, cache in
       defer { progress?.clear() }

@@ -18,11 +18,12 @@ struct ImportFolder: AsyncParsableCommand {
       """)
 
   @Argument(help: "The folder.")
-  var folder: String
+  var folder: NonEmpty
 
   @OptionGroup var store: StoreOption
 
   func run() async throws {
+    let folder = folder.text
     let dump = RebrickableDump(directory: folder)
     guard !dump.kinds.isEmpty else {
       throw Failure(

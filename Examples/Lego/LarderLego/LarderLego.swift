@@ -59,15 +59,21 @@ struct ServiceOptions: ParsableArguments {
       """)
   var key: String?
 
+  private var credential: String? {
+    let text = (key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"] ?? "").trimmingBlanks
+    return text.isEmpty ? nil : text
+  }
+
   /// Calls `body` with a client and its cache, and closes the store.
   func open<Result>(
     _ body: (LegoClient, LegoCache) async throws -> Result
   ) async throws -> Result {
     let client: LegoClient
+    let isRecorded = place.recording.offline
     do {
       client = try LegoClient(
-        at: place.store.path, base: base,
-        credential: (key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"])?.trimmingBlanks,
+        at: place.store.path, base: isRecorded ? RecordingOption.address + "/api/v3" : base,
+        credential: isRecorded ? nil : credential,
         over: try place.recording.transport(sample: "Recording"), log: place.log)
     } catch let error as LarderError {
       throw Failure(opening: error)

@@ -20,6 +20,9 @@ import Testing
     ("a\n\"x,\"\"y\"\"\"\n", [["a"], ["x,\"y\""]]),
     ("a,b\n\"1\r\n2\n\",3\r\n", [["a", "b"], ["1\r\n2\n", "3"]]), ("a\n x \n", [["a"], [" x "]]),
     ("a\n\u{FEFF}x\u{0}\n", [["a"], ["\u{FEFF}x\u{0}"]]),
+    // Blank lines, and blanks around the names of the columns.
+    ("\n \r\na,b\n\n1,2\n\t\n\n", [["a", "b"], ["1", "2"]]),
+    ("\u{FEFF}\u{FEFF}a , b\n1 , 2", [["a", "b"], ["1 ", " 2"]]),
   ]) func `fields, quotes and line ends`(text: String, rows: [[String]]) throws {
     #expect(try read(text.utf8) == rows)
   }
@@ -33,7 +36,7 @@ import Testing
   @Test(
     arguments: [
       ("a,b\n1\n", 2, nil, "1 fields, but the first row names 2"),
-      ("a,b\n1,2\n1,2,3\n", 3, nil, "3 fields"), ("a,b\n1,2\n\n", 3, nil, "1 fields"),
+      ("a,b\n1,2\n1,2,3\n", 3, nil, "3 fields"),
       ("a,b\n1,x\"y\n", 2, 4, "a quote inside a field"),
       ("a,b\n1,\"x\"y\n", 2, 6, "text after the quote"),
       ("a,b\n\"1\n\",2\n3,\"4\n", 4, 3, "never closed"), ("a,b\n1,2\r3\n", 2, 4, "carriage return"),
@@ -75,6 +78,18 @@ import Testing
     #expect(throws: DumpError.self) { try third.identifier("id") }
     let truth = #expect(throws: DumpError.self) { try third.optionalTruth("is_trans") }
     #expect(truth?.kind == .badValue)
+    #expect(try reader.next() == nil)
+  }
+
+  @Test(arguments: ["id,name\n", "\u{FEFF}id, name\r\n", "\"id\",\"name\"\n"])
+  func `the names of the columns again are a skipped row`(header: String) throws {
+    let text = "id,name\n7,x\n\n\(header) 8 ,y\n"
+    var reader = try CSVReader(file: "t.csv", bytes: Array(text.utf8))
+    #expect(try reader.next()?.line == 2)
+    let error = #expect(throws: DumpError.self) { try reader.next() }
+    #expect(error?.kind == .skipped && error?.line == 4)
+    let last = try #require(try reader.next())
+    #expect(try last.number("id") == 8 && last.identifier("id") == "8" && last.line == 5)
     #expect(try reader.next() == nil)
   }
 

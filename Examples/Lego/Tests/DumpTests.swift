@@ -121,17 +121,37 @@ import Testing
   private static let packed = Data(
     base64Encoded: "H4sIAAAAAAACA8tM0clLzE3lMtQJSU3OyMtM5gIAo+vzkxIAAAA=")
 
+  private func read(_ path: String) throws -> [UInt8] {
+    var skipped = SkippedRows()
+    return try DumpFile.bytes(of: path, &skipped)
+  }
+
   @Test func `files are read plain or decompressed, whatever their name`() throws {
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    #expect(try DumpFile.bytes(of: folder.write("a.csv", bytes)) == bytes)
-    #expect(try DumpFile.bytes(of: folder.write("empty.csv", [])) == [])
+    #expect(try read(folder.write("a.csv", bytes)) == bytes)
+    #expect(try read(folder.write("empty.csv", [])) == [])
     for name in ["b.csv.gz", "b.csv"] {
       let path = try folder.write(name, #require(Self.packed))
-      let text = try String(decoding: DumpFile.bytes(of: path), as: UTF8.self)
+      let text = try String(decoding: read(path), as: UTF8.self)
       #expect(text == "id,name\n1,Technic\n")
     }
-    let error = #expect(throws: DumpError.self) { try DumpFile.bytes(of: "/nowhere/colors.csv.gz") }
+    let error = #expect(throws: DumpError.self) { try read("/nowhere/colors.csv.gz") }
     #expect(error?.kind == .unreadable && error?.file == "colors.csv.gz")
+  }
+
+  @Test(arguments: [
+    ([], 1, 0), ([0, 0, 0, 0], 1, 0), (Array("garbage".utf8), 1, 1), (Array("garbage".utf8), 2, 1),
+  ]) func `gzip of several members is read as a whole, and what follows it is ignored and listed`(
+    tail: [UInt8], members: Int, count: Int
+  ) throws {
+    let packed = try #require(Self.packed)
+    let path = try folder.write(
+      "themes.csv.gz", (0..<members).reduce(Data()) { data, _ in data + packed } + Data(tail))
+    var skipped = SkippedRows()
+    #expect(try dump.read(Theme.self, skipped: &skipped).map(\.name).first == "Technic")
+    #expect(skipped.count == count + (members - 1) && !skipped.areUnreadable, "\(skipped)")
+    #expect((skipped.list.first?.contains("garbage ignored") ?? false) == (count == 1))
+    #expect(try read(path).count == members * 18)
   }
 
   @Test func `gzip that is truncated or damaged is an error, never a shorter file`() throws {
@@ -142,7 +162,7 @@ import Testing
     for bytes in cut + [damaged, Data("id,name\n".utf8)] {
       let path = try folder.write("cut.csv.gz", bytes)
       let error = #expect(throws: DumpError.self, "\(bytes.count) bytes") {
-        try DumpFile.bytes(of: path)
+        try read(path)
       }
       #expect(error?.kind == .damaged && error?.message.contains("gzip") == true)
     }

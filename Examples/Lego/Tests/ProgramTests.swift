@@ -1,6 +1,7 @@
 import ExampleTesting
 import Foundation
 import Larder
+import Service
 import Testing
 
 @testable import LegoCache
@@ -37,7 +38,7 @@ import Testing
     #expect(first.output.contains("\n\(name) \(key): from the service\n"))
     let answers = try await program.lastAnswers(of: first)
     #expect(answers.count == 4 && !answers.contains("") && answers[0].hasPrefix("{"))
-    let stored = try await program.run("fetch", kind, key, "--no-network")
+    let stored = try await program.run("fetch", kind, key, "--offline", "--no-network")
     #expect(stored.output.contains("\n\(name) \(key): from the store, "))
     let json = try await program.run("fetch", kind, key, "--offline", "--reload", "--json")
     #expect(json.output.contains(#""key":"\#(key)","source":"loaded""#))
@@ -48,8 +49,8 @@ import Testing
       try await program.surprises(
         """
         list parts brick --offline             | ^3001        Brick 2 x 4_ | 4 of 4, from the service_
-        list parts brick --no-network          | 4 of 4, from the store,
-        list parts brick --no-network --json   | "source":"disk"
+        list parts brick --offline --no-network | 4 of 4, from the store,
+        list parts brick --offline --no-network --json | "source":"disk"
         list inventory 10294-1 --offline       | ^12 x        3001        Red Brick 2 x 4_ | 2 of 2
         list colors-of 3001 --offline          | ^4           Red         433 sets_ | 2 of 2
         list inventory 1-1 --offline = 1       | ! error: the service answered 404
@@ -60,6 +61,8 @@ import Testing
         fetch part 1 --offline --recording /absent = 2 | ! ^error: there is no recording
         frobnicate = 2                         | ! ^Error:
         import = 2                             | ! ^Error:
+        import '' = 2                          | ! invalid
+        fetch part ' ' --offline = 2           | ! invalid
         import '/absent folder' = 2            | ! ^error: /absent folder has neither
         refresh colors --page-size 0 = 2       | ! pages of 0 are not possible
         """) == [])
@@ -91,18 +94,65 @@ import Testing
     }
   }
 
-  @Test func `an import beside another is refused with the code of a busy store`() async throws {
+  @Test
+  func `an import beside another, or beside a refresh, is refused with the code of a busy store`()
+    async throws
+  {
     _ = try await program.run("import", Folders.sample)
     let other = try Store(at: store)
     do {
       let lock = try ImportLock(of: other)
       let surprises = try await program.surprises(
-        "import \(Folders.sample) = 4 | ! ^error: another import into | ! runs_hint: run it again")
+        """
+        import \(Folders.sample) = 4  | ! ^error: another import or a refresh of | ! runs_hint: run it again
+        refresh colors --offline = 4   | ! ^error: another import of | ! runs_hint: run it again
+        """)
+      #expect(surprises == [])
+      withExtendedLifetime(lock) {}
+    }
+    do {
+      let lock = try ImportLock(of: other, isShared: true)
+      let surprises = try await program.surprises(
+        """
+        import \(Folders.sample) = 4  | ! ^error: another import or a refresh of
+        refresh colors --offline       | _colors      6
+        """)
       #expect(surprises == [])
       withExtendedLifetime(lock) {}
     }
     #expect(try await program.run("import", Folders.sample).code == 0)
     try other.close()
+  }
+
+  @Test func `a recording leaves the user's entities alone`() async throws {
+    #expect(
+      try await program.surprises(
+        """
+        import \(Folders.sample)                             | 451 entities in
+        refresh colors themes --offline                      | _colors      6        0 | _themes      5        0
+        fetch color 9999 --no-network                        | "[No Color/Any Color]"
+        fetch part 5102c01.875 --offline --reload --key k    | from the service
+        fetch color 4 --offline --no-network --json          | "source":"disk"
+        """) == [])
+    let lego = LegoCache(try Store(at: store))
+    #expect(try lego.count() == 451)
+    try lego.larder.close()
+  }
+
+  @Test func `an address and a key work with capitals, blanks and a slash at the end`() async throws
+  {
+    try await FakeRebrickable.run { fake in
+      fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
+      let base = "'" + fake.base.replacing("http", with: " HTTP") + "/ '"
+      let surprises = try await program.surprises(
+        """
+        fetch color 4 --base \(base) --key ' k '             | "Mine" | 4: from the service
+        fetch color 4 --base \(fake.base) --key k --no-network | 4: from the store
+        fetch color 5 --base \(base) --key ' ' = 5           | ! answered 401
+        """)
+      #expect(surprises == [] && fake.server.received.first?.fields["authorization"] == "key k")
+    }
+    #expect(LegoClient.realm(base: "HTTPS://rebrickable.com/api/v3/", credential: nil) == .open)
   }
 
   // MARK: refresh

@@ -18,6 +18,10 @@ public struct StoreOption: ParsableArguments {
 
   public init() {}
 
+  public func validate() throws {
+    if path.isEmpty { throw ValidationError("the store has no name: give --store a path") }
+  }
+
   /// The program's name without `larder-`: `larder-lego` uses `lego.larder` in the current folder.
   public static let standard: String = {
     let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
@@ -57,6 +61,9 @@ public struct StoreOption: ParsableArguments {
 public struct RecordingOption: ParsableArguments {
   @Flag(help: "Send no request: a recording answers instead of the service.")
   public var offline = false
+
+  /// The address of a recording. It is nobody's: an adapter that tells services or users apart keeps its data from the user's.
+  public static let address = "https://recording.invalid"
 
   @Flag(help: "Send no request: use what is stored, fresh or stale.")
   public var noNetwork = false

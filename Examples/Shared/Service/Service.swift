@@ -54,11 +54,12 @@ public struct Service: Sendable {
     self.carrier = carrier
   }
 
-  /// An address without the slash at its end and with its scheme in lower case, which names the same service.
+  /// An address without blanks around it and slashes at its end, its scheme in small letters: it names the same service.
   public static func base(_ address: String) -> String {
-    let address = address.hasSuffix("/") ? address.dropLast() : address[...]
-    let scheme = address.prefix { $0 != ":" }
-    return scheme.lowercased() + address[scheme.endIndex...]
+    var base = address.trimmingBlanks
+    while base.hasSuffix("/") { base.removeLast() }
+    guard let end = base.firstRange(of: "://")?.lowerBound else { return base }
+    return base[..<end].lowercased() + base[end...]
   }
 
   private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }

@@ -163,6 +163,11 @@ extension Duration {
 extension String {
   /// Without white space at its beginning and its end.
   public var trimmingBlanks: String {
+    // Most texts have none, and the fields of a dump are many.
+    let visible: ClosedRange<UInt8> = 0x21...0x7E
+    if let first = utf8.first, let last = utf8.last, visible ~= first, visible ~= last {
+      return self
+    }
     let rest = drop { $0.isWhitespace }
     return String(rest.reversed().drop { $0.isWhitespace }.reversed())
   }

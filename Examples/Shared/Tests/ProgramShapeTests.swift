@@ -35,7 +35,7 @@ import Testing
     static let all = [
       Program(
         name: "larder-lego", command: ["refresh", "colors", "--offline"],
-        looked: ["fetch", "color", "4", "--no-network"], progress: "colors ",
+        looked: ["fetch", "color", "4", "--offline", "--no-network"], progress: "colors ",
         output: "        added", protected: ["fetch", "color", "4", "--base"],
         recording: "Lego/Recording", path: "/api/v3",
         pages: ["refresh", "themes", "categories", "--key", "k", "--base"],
@@ -52,8 +52,9 @@ import Testing
         choice: ["settings", "--articles", "10"],
         userData: ["articles.settings", "articles.sync"], page: "Articles"),
       Program(
-        name: "larder-catalog", command: ["list", "--offline"], looked: ["list", "--no-network"],
-        progress: "pages", output: "Rest", protected: ["list", "--server"],
+        name: "larder-catalog", command: ["list", "--offline"],
+        looked: ["list", "--offline", "--no-network"], progress: "pages", output: "Rest",
+        protected: ["list", "--server"],
         recording: "Catalog/Sample", path: "/api", pages: ["list", "--limit", "5", "--server"],
         listed: ["list", "--refresh", "--server"],
         credential: "--token",
@@ -81,6 +82,8 @@ import Testing
     #expect(try await run("--version").output == "1.0-dev\n")
     #expect(try await run("--help").output.contains("SUBCOMMANDS"))
     #expect(try await run("frobnicate").code == 2)
+    let unnamed = try await run(program.command.joined(separator: " ") + " --store ''")
+    #expect(unnamed.code == 2 && unnamed.error.contains("the store has no name"))
     let outcome = try await run(program.command.joined(separator: " "))
     #expect(outcome.code == 0 && outcome.error == "", "no progress without a terminal")
     let store = program.name.dropFirst("larder-".count) + ".larder"

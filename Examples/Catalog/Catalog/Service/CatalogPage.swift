@@ -3,10 +3,20 @@ import Service
 /// A page of the catalog, as its contract has it.
 public struct CatalogPage: Decodable, Sendable, Hashable {
   public struct Pagination: Decodable, Sendable, Hashable {
-    public var limit: Int?
     public var hasMore: Bool
     /// Opaque; nil on the last page.
     public var nextCursor: String?
+
+    private enum CodingKeys: String, CodingKey { case hasMore, nextCursor }
+
+    init() { hasMore = false }
+
+    public init(from decoder: any Decoder) throws {
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      let more = try fields.decode(Lenient<Bool>.self, forKey: .hasMore).wrappedValue
+      hasMore = try more ?? fields.decode(Bool.self, forKey: .hasMore)
+      nextCursor = try fields.decode(Lenient<String>.self, forKey: .nextCursor).wrappedValue
+    }
   }
 
   public var pillars: [PillarGroup]
@@ -46,7 +56,7 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
       + (groups.good().flatMap(\.funnels) + others).compactMap(\.fault)
     pagination =
       try fields.decodeIfPresent(Pagination.self, forKey: .pagination)
-      ?? Pagination(limit: nil, hasMore: false)
+      ?? Pagination()
     if funnels.isEmpty, let reason = skipped.first {
       throw DecodingError.dataCorruptedError(
         forKey: .pillars, in: fields, debugDescription: reason)

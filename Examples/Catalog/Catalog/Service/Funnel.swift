@@ -23,13 +23,13 @@ public struct Funnel: Codable, Sendable, Hashable, Identifiable {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     id = try fields.decode(lenient: String.self, forKey: .id)
     slug = try fields.decode(lenient: String.self, forKey: .slug)
-    title = try fields.decode(String.self, forKey: .title)
-    subtitle = try fields.decodeIfPresent(String.self, forKey: .subtitle)
-    description = try fields.decodeIfPresent(String.self, forKey: .description)
+    title = try fields.decode(lenient: String.self, forKey: .title)
+    subtitle = try fields.decode(Lenient<String>.self, forKey: .subtitle).wrappedValue
+    description = try fields.decode(Lenient<String>.self, forKey: .description).wrappedValue
     pillarID = try fields.decode(Lenient<String>.self, forKey: .pillarID).wrappedValue
     minutes = try fields.decode(Lenient<Int>.self, forKey: .minutes).wrappedValue
-    outcomes = try fields.decodeIfPresent([String].self, forKey: .outcomes) ?? []
-    isActive = try fields.decodeIfPresent(Bool.self, forKey: .isActive) ?? true
+    outcomes = try fields.decode(Lenient<[String]>.self, forKey: .outcomes).wrappedValue ?? []
+    isActive = try fields.decode(Lenient<Bool>.self, forKey: .isActive).wrappedValue ?? true
   }
 
   /// The catalog's order: by title, capitals or not, then by slug.
@@ -55,9 +55,9 @@ public struct Pillar: Codable, Sendable, Hashable, Identifiable {
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     id = try fields.decode(lenient: String.self, forKey: .id)
-    title = try fields.decode(String.self, forKey: .title)
-    key = try fields.decodeIfPresent(String.self, forKey: .key)
-    description = try fields.decodeIfPresent(String.self, forKey: .description)
+    title = try fields.decode(lenient: String.self, forKey: .title)
+    key = try fields.decode(Lenient<String>.self, forKey: .key).wrappedValue
+    description = try fields.decode(Lenient<String>.self, forKey: .description).wrappedValue
     order = try fields.decode(Lenient<Int>.self, forKey: .order).wrappedValue
   }
 }

@@ -19,7 +19,7 @@ extension DeparturesCache {
       var failure: (any Error)?
       do {
         let report = try await self.report(asking: .temperatures, of: lake, policy)
-        if let celsius = report.row(of: lake)?.temperature {
+        if let celsius = report.row(of: lake)?.celsius {
           return .value(WaterTemperature(celsius: celsius, origin: .report))
         }
       } catch {
@@ -57,7 +57,7 @@ extension DeparturesCache {
     func keep(in batch: inout WriteBatch) throws {
       for other in lakes {
         guard let row = report.row(of: other) else { continue }
-        if let celsius = row.temperature, other != lake || asked != .temperatures {
+        if let celsius = row.celsius, other != lake || asked != .temperatures {
           let temperature = WaterTemperature(celsius: celsius, origin: .report)
           try batch.set(temperature, for: other.id, in: temperatures)
         }

@@ -114,13 +114,15 @@ extension DeparturesCache {
     return next
   }
 
-  /// The next departures of a board, and tomorrow's first ones if it is today's and has fewer than ``Widget/most``.
+  /// The next departures of a board, with those of yesterday that are late, and tomorrow's first ones if it is today's and has
+  /// fewer than ``Widget/most``.
   ///
   /// - Parameter rows: those that will be shown. Tomorrow's board is worth a request only if there are fewer.
   public func next(
     after board: Board, rows: Int, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
-    var next = board.next(at: store.now, ships: try await shipNames(policy: policy).day)
+    var next = board.next(
+      try await upcoming(of: board, policy: policy), try await shipNames(policy: policy).day)
     if next.count < Widget.most, let station = board.station.id {
       next += try await tomorrow(of: station, policy: next.count < rows ? policy : .cacheOnly)
     }
@@ -135,7 +137,7 @@ extension DeparturesCache {
     do {
       let board = try await board(at: station, on: day, Self.waiting(for: .boards, policy: policy))
       let ships = try await shipNames(on: day, policy: .cacheOnly).day
-      return board.value.next(at: store.now, ships: ships)
+      return board.value.next(board.value.upcoming(at: store.now), ships)
     } catch {
       try Task.checkCancellation()
       return []

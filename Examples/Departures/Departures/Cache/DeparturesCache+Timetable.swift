@@ -48,12 +48,19 @@ extension DeparturesCache {
     }
   }
 
+  /// The departures of a board that have not left, after those of yesterday if it is today's.
+  public func upcoming(
+    of board: Board, policy: RequestPolicy = .standard
+  ) async throws -> [Departure] {
+    let coming = board.upcoming(at: store.now)
+    guard try board.day == today, let station = board.station.id else { return coming }
+    return try await late(from: station, policy: policy) + coming
+  }
+
   /// Yesterday's departures that have not left.
   ///
   /// Yesterday's board is requested only if the stored one has some.
-  public func late(
-    from station: String, policy: RequestPolicy = .standard
-  ) async throws -> [Departure] {
+  private func late(from station: String, policy: RequestPolicy) async throws -> [Departure] {
     let day = try today.advanced(by: -1)
     var late: [Departure] = []
     for policy in [.cacheOnly, policy] {

@@ -35,9 +35,9 @@ public struct NextDeparture: Codable, Hashable, Sendable {
 }
 
 extension Board {
-  /// The next departures, at most ``Widget/most``.
-  public func next(at now: Timestamp, ships: ShipDay) -> [NextDeparture] {
-    upcoming(at: now).prefix(Widget.most).map { departure in
+  /// The next departures of some of the station, at most ``Widget/most``.
+  func next(_ upcoming: [Departure], _ ships: ShipDay) -> [NextDeparture] {
+    upcoming.prefix(Widget.most).map { departure in
       NextDeparture(departure, from: station, ship: ships.ship(of: departure))
     }
   }

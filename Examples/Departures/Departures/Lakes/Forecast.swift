@@ -29,6 +29,11 @@ public struct Forecast: Codable, Hashable, Sendable {
   }
 }
 
+extension Double {
+  /// Nil for nonsense: a measurement outside of what there is.
+  func within(_ range: ClosedRange<Double>) -> Double? { range.contains(self) ? self : nil }
+}
+
 /// OpenWeather's answer. Rain, snow and gusts are absent, not null, if there are none.
 struct ForecastBody: Decodable {
   struct Row: Decodable {
@@ -62,13 +67,15 @@ struct ForecastBody: Decodable {
     Forecast(
       place: city?.name ?? "",
       steps: list.elements.compactMap { row in
-        guard let time = Timestamp(second: row.dt) else { return nil }
+        guard let time = Timestamp(second: row.dt),
+          let celsius = (row.main.temp - 273.15).within(-100...100)
+        else { return nil }
         return Forecast.Step(
-          time: time,
-          celsius: ((row.main.temp - 273.15) * 100).rounded() / 100,
+          time: time, celsius: (celsius * 100).rounded() / 100,
           words: row.weather?.first?.description ?? "", icon: row.weather?.first?.icon ?? "",
-          wind: row.wind?.speed, gusts: row.wind?.gust, rain: row.rain?.amount ?? 0,
-          snow: row.snow?.amount ?? 0)
+          wind: row.wind?.speed?.within(0...200), gusts: row.wind?.gust?.within(0...200),
+          rain: row.rain?.amount?.within(0...2000) ?? 0,
+          snow: row.snow?.amount?.within(0...2000) ?? 0)
       }.sorted { $0.time < $1.time })
   }
 }

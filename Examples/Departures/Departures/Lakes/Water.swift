@@ -27,11 +27,13 @@ struct LakeReport: Decodable {
     /// `405.96 m.\u{FC}.M.`, or with a comma.
     @Lenient var waterLevel: String?
 
+    var celsius: Double? { temperature?.within(-10...60) }
+
     var level: WaterLevel? {
       waterLevel.flatMap {
-        Double($0.replacing(",", with: ".").prefix { $0.isNumber || $0 == "." })
+        Double($0.replacing(",", with: ".").prefix { $0.isNumber || ".eE+-".contains($0) })
       }
-      .flatMap { $0.isFinite ? WaterLevel(metres: $0) : nil }
+      .flatMap { $0.within(0...5000) }.map { WaterLevel(metres: $0) }
     }
   }
 
@@ -55,7 +57,7 @@ struct SimulationBody: Decodable {
   /// The last known value that is not in the future.
   func celsius(at now: Timestamp) -> Double? {
     let known = zip(time, variables.temperature.data).compactMap { text, celsius in
-      SwissTime.moment(text).flatMap { moment in celsius.map { (moment, $0) } }
+      SwissTime.moment(text).flatMap { moment in celsius?.within(-10...60).map { (moment, $0) } }
     }
     return known.last { $0.0 <= now }?.1
   }

@@ -3,8 +3,9 @@ import Larder
 import Service
 
 extension Services {
-  /// The number of departures in a request; the service's maximum is 420.
+  /// The number of departures in a request, and the service's maximum.
   static let boardLimit = 200
+  private static let mostDepartures = 420
   /// The most requests for one board.
   private static let mostAnswers = 8
 
@@ -16,9 +17,18 @@ extension Services {
     var from: Timestamp? = builder.span.lowerBound
     for _ in 0..<Self.mostAnswers {
       guard let moment = from else { break }
-      let time = try SwissTime.clock(moment)
+      var time = try SwissTime.clock(moment)
+      builder.limit = limit
+      // Where clocks go back, a time comes twice, and the service takes it for either. So a request for the first begins before
+      // that hour, and one for the second has room for the hour in between.
+      let isFirst = try SwissTime.clock(moment.advanced(by: .hours(1))) == time
+      if try isFirst || SwissTime.clock(moment.advanced(by: .hours(-1))) == time {
+        builder.limit = Self.mostDepartures
+        let minutes = moment.milliseconds / 60_000 % 60 + 1
+        if isFirst { time = try SwissTime.clock(moment.advanced(by: .minutes(-minutes))) }
+      }
       let path =
-        "/stationboard?id=\(station.percentEscaped)&limit=\(limit)&datetime=\("\(day) \(time)".percentEscaped)"
+        "/stationboard?id=\(station.percentEscaped)&limit=\(builder.limit)&datetime=\("\(day) \(time)".percentEscaped)"
       let body = try await timetable.get(
         BoardBody.self, from: path, fields: fields, fault: \.fault)
       from = try builder.take(body, asked: station)

@@ -10,6 +10,13 @@ public struct Board: Codable, Hashable, Sendable {
   public var departures: [Departure]
   /// Whether it has the whole day; otherwise it is valid until its last departure.
   public var isWhole: Bool
+  /// The runs that are left out, and why; nil for none.
+  public var skipped: [String]?
+
+  /// `3 runs left out: stationboard[7].stop is missing; ...`; nil for none.
+  public var gap: String? {
+    skipped.map { "\($0.count) left out: " + $0.prefix(3).joined(separator: "; ") }
+  }
 
   /// Those that have not left, without the cancelled ones.
   public func upcoming(at now: Timestamp) -> [Departure] {
@@ -35,9 +42,8 @@ struct BoardBody: Decodable {
 
   /// Nil for a board that may be empty. One of which no run has a time is not.
   var fault: String? {
-    let stops = stationboard.elements.map(\.stop)
-    let isTimeless = stops.allSatisfy { $0.departureTime == nil && $0.arrivalTime == nil }
-    return !stops.isEmpty && isTimeless ? "no run has a time" : nil
+    let runs = stationboard.elements
+    return !runs.isEmpty && runs.allSatisfy(\.stop.isTimeless) ? "no run has a time" : nil
   }
 }
 
@@ -46,10 +52,11 @@ struct BoardBuilder {
   let day: CalendarDay
   let span: Range<Timestamp>
   /// The number of departures in a request. An answer may have more, if several leave at the same time.
-  let limit: Int
+  var limit: Int
   private(set) var station: Station?
   private var departures: [Departure] = []
   private var known: Set<String> = []
+  private var skipped: [String] = []
   private(set) var isWhole = false
 
   init(_ day: CalendarDay, limit: Int) throws {
@@ -64,8 +71,18 @@ struct BoardBuilder {
     self.station = Station(id: station.id ?? id, name: station.name, place: station.place)
     let names = Dictionary(body.stationboard.elements.flatMap(\.names)) { first, _ in first }
     let all = body.stationboard.elements.compactMap { $0.departure(from: station, names: names) }
-    let new = all.filter { span.contains($0.time) && known.insert($0.id).inserted }
+    let before = known
+    let new = all.filter { departure in
+      guard span.contains(departure.time), !before.contains(departure.id) else { return false }
+      let isNew = known.insert(departure.id).inserted
+      if !isNew { skipped.append("\(departure.id) is there twice") }
+      return isNew
+    }
     departures += new
+    skipped += body.stationboard.skipped
+    skipped += body.stationboard.elements.filter { $0.stop.isTimeless }.map {
+      "\($0.name ?? $0.number ?? "one without a name") has no time"
+    }
     isWhole =
       body.stationboard.elements.count + body.stationboard.skipped.count < limit
       || all.contains { $0.time >= span.upperBound }
@@ -78,7 +95,7 @@ struct BoardBuilder {
       Board(
         station: $0, day: day,
         departures: departures.sorted { ($0.time, $0.id) < ($1.time, $1.id) },
-        isWhole: isWhole)
+        isWhole: isWhole, skipped: skipped.isEmpty ? nil : skipped)
     }
   }
 }

@@ -25,7 +25,7 @@ struct JourneyBody: Decodable {
   private func calls(from station: Station, names: [String: String]) -> [Call] {
     (passList?.elements ?? []).enumerated().compactMap { place, stop in
       // Without times it is a name of the route and no stop: "Gotthard-Panoramastrecke".
-      guard stop.arrivalTime != nil || stop.departureTime != nil else { return nil }
+      if stop.isTimeless { return nil }
       if place == 0 { return first(stop, at: station) }
       guard var said = stop.station?.station else { return nil }
       if stop.station?.name == nil, let id = said.id, let name = names[id] { said.name = name }
@@ -78,6 +78,7 @@ struct StopBody: Decodable {
 
   var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }
   var departureTime: Timestamp? { Self.moment(departureTimestamp, departure) }
+  var isTimeless: Bool { arrivalTime == nil && departureTime == nil }
   var tracks: Platform? { Platform(platform, prognosis: prognosis?.platform) }
 
   func call(at station: Station) -> Call {

@@ -35,11 +35,14 @@ extension LegoClient {
   ///
   /// Tasks and processes that refresh a kind at once share one pass over its list, and its report.
   ///
-  /// Throws ``LegoImport/Stopped``: what came before the failure is stored, and nothing of that kind was removed.
+  /// Throws ``LegoImport/Stopped``: what came before the failure is stored, and nothing of that kind was removed. Throws
+  /// `LarderError` of the code `busy` if an import into the store runs.
   public func refresh(
     _ kinds: [EntityKind], pageSize: Int = 1000,
     progress: @escaping @Sendable (LegoImport.Progress) throws -> Void = { _ in }
   ) async throws -> ImportReport {
+    let lock = try cache.flatMap { try ImportLock(of: $0.larder, isShared: true) }
+    defer { withExtendedLifetime(lock) {} }
     var report = ImportReport()
     for (place, kind) in kinds.enumerated() {
       do {

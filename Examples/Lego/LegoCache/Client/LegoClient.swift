@@ -49,7 +49,8 @@ public struct LegoClient: Sendable {
 
   /// Answers of Rebrickable itself without a key are public, as the dumps are.
   public static func realm(base: String, credential: String?) -> Realm {
-    Service.base(base) == publicBase && credential == nil
+    let base = Service.base(base)
+    return base == publicBase && credential == nil
       ? .open : Realm(base: base, credential: credential ?? "")
   }
 

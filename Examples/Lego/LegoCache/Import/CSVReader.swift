@@ -1,5 +1,8 @@
+import Service
+
 /// Reads CSV as RFC 4180 has it, a row at a time: quotes double inside quotes, lines end in LF or CRLF, UTF-8 with or without
-/// a byte order mark. The first row names the columns.
+/// a byte order mark. The first row names the columns; one that repeats them, as in files put together, is skipped. Blank lines
+/// are no rows.
 ///
 /// It works on bytes. A malformed row is an error with its position; the next row is then read from the line after its first.
 struct CSVReader {
@@ -17,7 +20,7 @@ struct CSVReader {
   init(file: String, bytes: [UInt8]) throws(DumpError) {
     (self.file, self.bytes) = (file, bytes)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { (at, lineStart) = (3, 3) }
-    guard let names = try record() else {
+    guard let names = try row()?.fields.map(Self.bare) else {
       throw DumpError(.malformed, file: file, message: "empty, without even a row of column names")
     }
     for (place, name) in names.enumerated() {
@@ -29,22 +32,38 @@ struct CSVReader {
 
   /// The next row, `nil` after the last.
   mutating func next() throws(DumpError) -> CSVRow? {
-    let (line, start) = (line, at)
-    let fields: [String]
-    do {
-      guard let record = try record() else { return nil }
-      fields = record
-    } catch {
-      // A quote in the wrong place may have hidden any number of lines.
-      at = (bytes[start...].firstIndex(of: .lineFeed) ?? bytes.count - 1) + 1
-      (self.line, lineStart) = (line + 1, at)
-      throw error
-    }
+    guard let (line, fields) = try row() else { return nil }
     guard fields.count == columns.count else {
       throw malformed(
         "\(fields.count) fields, but the first row names \(columns.count) columns", line)
     }
+    if zip(fields, columns).allSatisfy({ Self.bare($0) == $1 }) {
+      throw DumpError(.skipped, file: file, line: line, message: "the names of the columns again")
+    }
     return CSVRow(file: file, columns: places, line: line, fields: fields)
+  }
+
+  /// The next record that is no blank line, and its line. In a table of one column a blank line is an empty field.
+  private mutating func row() throws(DumpError) -> (line: Int, fields: [String])? {
+    while true {
+      let (line, start) = (line, at)
+      do {
+        guard let fields = try record() else { return nil }
+        if fields.count > 1 || columns.count == 1 || !Self.bare(fields[0]).isEmpty {
+          return (line, fields)
+        }
+      } catch {
+        // A quote in the wrong place may have hidden any number of lines.
+        at = (bytes[start...].firstIndex(of: .lineFeed) ?? bytes.count - 1) + 1
+        (self.line, lineStart) = (line + 1, at)
+        throw error
+      }
+    }
+  }
+
+  /// A name of a column without blanks around it, and without the byte order mark of a file put after another.
+  private static func bare(_ field: String) -> String {
+    (field.hasPrefix("\u{FEFF}") ? String(field.dropFirst()) : field).trimmingBlanks
   }
 
   private var column: Int { at - lineStart + 1 }

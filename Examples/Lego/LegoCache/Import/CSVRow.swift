@@ -1,3 +1,5 @@
+import Service
+
 /// A row of CSV; its fields go by the names in the first row.
 struct CSVRow {
   let file: String
@@ -16,15 +18,15 @@ struct CSVRow {
     throw DumpError(.missingColumn, file: file, line: 1, message: "no column \"\(column)\"")
   }
 
-  /// The field of a column that must be there and say something: a key.
+  /// The field of a column that must be there and say something: a key. Blanks around it are not part of it.
   func identifier(_ column: String) throws(DumpError) -> String {
-    let field = try text(column)
+    let field = try text(column).trimmingBlanks
     guard !field.isEmpty else { throw bad(column, "is empty") }
     return field
   }
 
   func number(_ column: String) throws(DumpError) -> Int {
-    let field = try text(column)
+    let field = try text(column).trimmingBlanks
     // Tools that merge tables write `4.0`.
     guard let number = Int(field) ?? Double(field).flatMap({ Int(exactly: $0) }) else {
       throw bad(column, "\"\(field)\" is not a number")
@@ -34,7 +36,7 @@ struct CSVRow {
 
   /// A field that may be absent or empty.
   func optionalText(_ column: String) -> String? {
-    self[column].flatMap { $0.isEmpty ? nil : $0 }
+    (self[column]?.trimmingBlanks).flatMap { $0.isEmpty ? nil : $0 }
   }
 
   func optionalNumber(_ column: String) throws(DumpError) -> Int? {

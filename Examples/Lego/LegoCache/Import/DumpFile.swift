@@ -6,7 +6,9 @@ enum DumpFile {
   static func name(of path: String) -> String { URL(filePath: path).lastPathComponent }
 
   /// A file's bytes, decompressed if they are gzip, which is known by its first two bytes, or by a name that ends in `.gz`.
-  static func bytes(of path: String) throws(DumpError) -> [UInt8] {
+  ///
+  /// - Parameter skipped: learns if something follows the compressed data; it is ignored.
+  static func bytes(of path: String, _ skipped: inout SkippedRows) throws(DumpError) -> [UInt8] {
     let data: Data
     do {
       data = try Data(contentsOf: URL(filePath: path))
@@ -14,11 +16,14 @@ enum DumpFile {
       throw DumpError(.unreadable, file: name(of: path), message: error.fileWords)
     }
     let isPacked = data.starts(with: [0x1f, 0x8b]) || path.hasSuffix(".gz")
-    return Array(isPacked ? try unpacked(path) : data)
+    return Array(isPacked ? try unpacked(path, &skipped) : data)
   }
 
-  /// Decompresses a file with the system's `gzip -dc`, whose exit code tells a truncated file from a short one.
-  private static func unpacked(_ path: String) throws(DumpError) -> Data {
+  /// Decompresses a file with the system's `gzip -dc`, whose exit code tells a truncated file from a short one, and both from
+  /// a complete one before garbage (2).
+  private static func unpacked(
+    _ path: String, _ skipped: inout SkippedRows
+  ) throws(DumpError) -> Data {
     let (process, output, complaints) = (Process(), Pipe(), Pipe())
     let (data, complaint): (Data, Data)
     do {
@@ -39,9 +44,12 @@ enum DumpFile {
       )
     }
     let status = process.terminationStatus
-    if process.terminationReason == .exit, status == 0 { return data }
     let reason = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
       .joined(separator: " ")
+    if process.terminationReason == .exit, [0, 2].contains(status) {
+      if status == 2 { skipped.add("\(name(of: path)): \(reason)") }
+      return data
+    }
     throw DumpError(
       .damaged, file: name(of: path),
       message: "gzip cannot unpack it (status \(status)): \(reason)")
@@ -61,7 +69,7 @@ public struct DumpError: Error, Sendable, Equatable, CustomStringConvertible {
     case missingColumn
     /// A field of the wrong form for its column.
     case badValue
-    /// A row that names a row of another file which is not there.
+    /// A row that names a row of another file which is not there, or repeats the names of the columns.
     case skipped
   }
 

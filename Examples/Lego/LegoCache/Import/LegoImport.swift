@@ -34,7 +34,8 @@ public struct LegoImport: Sendable {
 
   /// Imports `kinds` of a dump. All entities of a kind are in memory meanwhile.
   ///
-  /// Throws ``Stopped``; or, before it changes anything, `LarderError` of the code `busy` if another import into the store runs.
+  /// Throws ``Stopped``; or, before it changes anything, `LarderError` of the code `busy` if another import into the store
+  /// runs, or a refresh.
   public func run(
     _ dump: RebrickableDump, kinds: [EntityKind] = EntityKind.allCases,
     progress: (Progress) throws -> Void = { _ in }

@@ -44,7 +44,7 @@ public struct RebrickableDump: Sendable {
     _ type: Entity.Type, skipped: inout SkippedRows
   ) throws -> [Entity] {
     if let path = json(of: Entity.kind) {
-      let bytes = try DumpFile.bytes(of: path)
+      let bytes = try DumpFile.bytes(of: path, &skipped)
       do {
         let body = try JSONDecoder().decode(EntityFile<Entity>.self, from: Data(bytes))
         let list = body.list
@@ -129,7 +129,8 @@ public struct RebrickableDump: Sendable {
         .unreadable, file: "\(table.rawValue).csv",
         message: "neither it nor \(table.rawValue).csv.gz is in \(directory)")
     }
-    var reader = try CSVReader(file: DumpFile.name(of: path), bytes: DumpFile.bytes(of: path))
+    let bytes = try DumpFile.bytes(of: path, &skipped)
+    var reader = try CSVReader(file: DumpFile.name(of: path), bytes: bytes)
     var rows: [Row] = []
     var (isReadable, fault) = (false, DumpError?.none)
     while true {
