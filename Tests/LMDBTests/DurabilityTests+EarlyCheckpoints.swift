@@ -39,11 +39,11 @@ extension `Durability levels` {
   {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], Fixture.filling(0, count: 40_000))
-    let before = environment.writeGuard.freedPages
+    let before = environment.writeGuard.freedPageCount
     let commits = 2 * WriteGuard.rememberedWrites
     for number in 0..<commits { try environment.set([5], Fixture.filling(number, count: 40_000)) }
     // 10 pages of the value and the leaf, of all commits but the last, which the next write counts.
-    let freed = environment.writeGuard.freedPages - before
+    let freed = environment.writeGuard.freedPageCount - before
     #expect(freed >= 11 * (commits - 1) && freed <= 14 * commits)
     environment.close()
   }

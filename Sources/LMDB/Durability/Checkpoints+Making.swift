@@ -98,12 +98,12 @@ extension Checkpoints {
       pin.release()
       throw .lockMismatch
     }
-    let (pages, freedPages) = (handle.meta.pages, writeGuard.freedPages)
+    let (pages, freedPageCount) = (handle.meta.pages, writeGuard.freedPageCount)
     let since = state.withLock { state in
       let since = state.unsavedSince
       state.unsavedSince = nil
       state.isUrgent = false
-      (state.pages, state.freedPages) = (pages, freedPages)
+      (state.pages, state.freedPageCount) = (pages, freedPageCount)
       return since
     }
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)

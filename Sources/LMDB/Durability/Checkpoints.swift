@@ -33,9 +33,9 @@ final class Checkpoints: Sendable {
     var pin: Pin?
     /// When this process made the first commit after the last checkpoint.
     var unsavedSince: Int64?
-    /// The pages of the file, and ``WriteGuard/freedPages``, at the last checkpoint.
+    /// The pages of the file, and ``WriteGuard/freedPageCount``, at the last checkpoint.
     var pages = 0
-    var freedPages = 0
+    var freedPageCount = 0
     /// A checkpoint is requested at once, because pages were freed or the file has grown.
     var isUrgent = false
   }
@@ -107,7 +107,7 @@ final class Checkpoints: Sendable {
   /// The bytes by which the file has grown since the last checkpoint, or those of the pages that were freed. The caller owns the
   /// writer lock.
   private func unusableBytes(since last: State) -> Int {
-    max(handle.meta.pages - last.pages, writeGuard.freedPages - last.freedPages)
+    max(handle.meta.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
       * handle.meta.pageSize
   }
 

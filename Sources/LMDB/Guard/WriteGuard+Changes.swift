@@ -29,8 +29,11 @@ extension WriteGuard {
   func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
-    note(place, added: inlineSize(key, count) + 3)
+    note(place, added: inlineSize(key, count) + Self.entryAndPadding)
   }
+
+  /// The two bytes of a record in its page's list, and one that makes its size even.
+  private static let entryAndPadding = 3
 
   /// Bytes that a record takes in its leaf; a value of this many bytes or more lies on overflow pages.
   private func inlineSize(_ key: PageCheck.Key, _ count: Int) -> Int {
@@ -41,17 +44,21 @@ extension WriteGuard {
   func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
-    note(place, added: inlineSize(key, count) + 3)
+    note(place, added: inlineSize(key, count) + Self.entryAndPadding)
     // LMDB looks at the last leaf wherever the key belongs. Only the last leaf has no upper bound.
     if place.leaf.reference.high != nil {
       _ = try path(toLast: true, in: tree(of: database))
     }
   }
 
+  /// A leaf with less than this left of its last commit may be merged; LMDB's own bound is 25.
+  private static let sparsePercent = 30
+
   /// Checks, before LMDB removes the record under `key`, the pages that the removal touches.
   ///
-  /// LMDB merges a page that is less than a quarter full with a neighbour, or moves a record from there. It treats a branch
-  /// page with one child in the same way, and then also needs the first leaf below.
+  /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record from there. It
+  /// treats a branch page with one child in the same way, and then also needs the first leaf below. This check begins at 30 %,
+  /// because a check too many costs little, and one too few lets LMDB read a damaged page.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     let tree = try tree(of: database)
@@ -64,7 +71,8 @@ extension WriteGuard {
     let capacity = pageSize - PageTable.headerSize
     let used = pageSize - leaf.page.upper + 2 * leaf.page.count
     let mayUnderflow =
-      (used - Int(facts.removed)) * 10 < capacity * 3 || used + Int(facts.added) > capacity
+      (used - Int(facts.removed)) * 100 < capacity * Self.sparsePercent
+      || used + Int(facts.added) > capacity
       || checkedPages[place.parent].removals > 0
     if mayUnderflow { try willMerge(recentPaths[place.path], in: tree) }
   }
@@ -107,7 +115,7 @@ extension WriteGuard {
     let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
     return Place(
       path: index, leaf: leaf, parent: parent,
-      size: PageTable.nodeHeaderSize + node.keyCount + inline + 3)
+      size: PageTable.nodeHeaderSize + node.keyCount + inline + Self.entryAndPadding)
   }
 
   /// The path to the record of `key`, or to the record behind which `key` would be inserted.

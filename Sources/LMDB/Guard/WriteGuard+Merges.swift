@@ -1,5 +1,13 @@
 /// The checks before a removal after which LMDB may merge pages.
+///
+/// A merge takes a page away, so the neighbour of the next merge below the same branch can lie one page further: after *n*
+/// removals it is at most *n* + 1 pages away.
 extension WriteGuard {
+  /// With so many removals below one branch, all its pages are checked in place of the neighbours.
+  private static let removalsBeforeAll = 4
+  /// LMDB keeps two children in a branch. One with fewer than this may come to that.
+  private static let fewChildren = 3
+
   /// The pages that LMDB may merge with the leaf of `path`, and those above that may then be merged.
   func willMerge(_ path: CheckedPath, in tree: Tree) throws(PageDamage) {
     let bottom = tree.depth - 1
@@ -7,7 +15,7 @@ extension WriteGuard {
     let parent = path.levels[level]
     checkedPages[parent.number].removals += 1
     let removals = Int(checkedPages[parent.number].removals)
-    if removals < 4 {
+    if removals < Self.removalsBeforeAll {
       try checkBeside(path, by: removals + 1, level: bottom, in: tree) { _ throws(PageDamage) in }
     } else {
       try checkBelow(parent, in: tree, level: level)
@@ -41,12 +49,12 @@ extension WriteGuard {
   ) throws(PageDamage) -> Bool {
     let facts = checkedPages[branch.number]
     if facts.isDrained || checkedPages[above.number].drained > 0 { return true }
-    if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < 3 }
-    if branch.page.count - Int(facts.removals) >= 3 { return false }
+    if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < Self.fewChildren }
+    if branch.page.count - Int(facts.removals) >= Self.fewChildren { return false }
     try checkBelow(branch, in: tree, level: level)
-    // The remaining records below it must fit into three pages.
+    // As many pages as that can be merged into fewer if the records that are left below the branch fit into them.
     let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
-    return left <= 3 * (pageSize - PageTable.headerSize)
+    return left <= Self.fewChildren * (pageSize - PageTable.headerSize)
   }
 
   /// The pages up to `distance` before and behind the path's page on a level.

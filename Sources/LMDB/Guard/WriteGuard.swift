@@ -15,31 +15,31 @@ final class WriteGuard: @unchecked Sendable {
   private let nameKeys: [[UInt8]]
   let tiling = Tiling()
   // Only the writer uses these, and never while they change. Without checks at run time that saves a tenth of a write.
-  @exclusivity(unchecked) private var snapshot = SnapshotPages.none
-  @exclusivity(unchecked) private var namedTrees: [Tree?] = []
-  @exclusivity(unchecked) private var pagesChecked = CheckedPages()
-  @exclusivity(unchecked) private var pathsTaken = RecentPaths()
+  @exclusivity(unchecked) private var _pages = SnapshotPages.none
+  @exclusivity(unchecked) private var _named: [Tree?] = []
+  @exclusivity(unchecked) private var _checkedPages = CheckedPages()
+  @exclusivity(unchecked) private var _recentPaths = RecentPaths()
   /// Nil until the lists of free pages are checked.
-  @exclusivity(unchecked) private var knownFree: KnownFreePages?
+  @exclusivity(unchecked) private var _freePages: KnownFreePages?
   private(set) var pages: SnapshotPages {
-    @inline(__always) _read { yield unsafe snapshot }
-    @inline(__always) _modify { yield unsafe &snapshot }
+    @inline(__always) _read { yield unsafe _pages }
+    @inline(__always) _modify { yield unsafe &_pages }
   }
   private var named: [Tree?] {
-    @inline(__always) _read { yield unsafe namedTrees }
-    @inline(__always) _modify { yield unsafe &namedTrees }
+    @inline(__always) _read { yield unsafe _named }
+    @inline(__always) _modify { yield unsafe &_named }
   }
   var checkedPages: CheckedPages {
-    @inline(__always) _read { yield unsafe pagesChecked }
-    @inline(__always) _modify { yield unsafe &pagesChecked }
+    @inline(__always) _read { yield unsafe _checkedPages }
+    @inline(__always) _modify { yield unsafe &_checkedPages }
   }
   var recentPaths: RecentPaths {
-    @inline(__always) _read { yield unsafe pathsTaken }
-    @inline(__always) _modify { yield unsafe &pathsTaken }
+    @inline(__always) _read { yield unsafe _recentPaths }
+    @inline(__always) _modify { yield unsafe &_recentPaths }
   }
   private var freePages: KnownFreePages? {
-    @inline(__always) _read { yield unsafe knownFree }
-    @inline(__always) _modify { yield unsafe &knownFree }
+    @inline(__always) _read { yield unsafe _freePages }
+    @inline(__always) _modify { yield unsafe &_freePages }
   }
   /// Writes since the checked pages were forgotten.
   private var writesRemembered = 0
@@ -47,8 +47,8 @@ final class WriteGuard: @unchecked Sendable {
   private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
   /// How many pages were freed by the commits, of any process, since this process's first write.
-  private(set) var freedPages = 0
-  /// The last commit whose pages are among ``freedPages``.
+  private(set) var freedPageCount = 0
+  /// The last commit whose pages are among ``freedPageCount``.
   private var lastCounted: UInt64?
   /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
@@ -80,7 +80,7 @@ final class WriteGuard: @unchecked Sendable {
       writesRemembered = 0
     } else if pages.id != former.id {
       if let freed = try freePages?.advance(from: former, to: pages) {
-        freedPages += freed
+        freedPageCount += freed
         lastCounted = pages.id
       }
     }
@@ -123,7 +123,7 @@ final class WriteGuard: @unchecked Sendable {
   private func readFreeLists() throws(PageDamage) -> FreeListCheck {
     var check = FreeListCheck(pages: pages, newAfter: lastCounted ?? pages.id)
     try check.run()
-    freedPages += check.newCount
+    freedPageCount += check.newCount
     lastCounted = pages.id
     return check
   }

@@ -52,59 +52,6 @@ struct StoreFormat {
   }
 }
 
-extension Environment {
-  /// Opens or makes the environment of the store at `path`, without a look at its format.
-  static func open(at path: String, _ options: Store.Options) throws(LarderError) -> Environment {
-    var environmentOptions = EnvironmentOptions()
-    environmentOptions.create = options.create && !options.readOnly && !options.allowsForeignOwner
-    environmentOptions.databases = Indexes.names
-    environmentOptions.lockTimeout = options.lockTimeout.bounded
-    environmentOptions.foreignOwner = options.allowsForeignOwner
-    environmentOptions.readOnly = options.readOnly || options.allowsForeignOwner
-    environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
-    environmentOptions.changesDurability = options.changesDurability
-    environmentOptions.checkpointInterval = options.checkpointInterval.bounded
-    environmentOptions.boot = options.boot
-    environmentOptions.signature = MetadataKey.format
-    do throws(OpenError) {
-      return try open(at: path, options: environmentOptions) {
-        (transaction: inout WriteTransaction) throws(LMDBError) in
-        let format = StoreFormat.new()
-        try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
-        let seal = RecordSeal(identity: format.identity)
-        let state = StoreState().record(seal: seal)
-        try transaction.put(state, for: MetadataKey.state, in: .main)
-        if options.flushes, let free = options.freeDisk(path) {
-          let settings = StoreSettings.record(
-            defaultDisk: StoreLimits.defaultDisk(free: free), seal: seal)
-          try transaction.put(settings, for: MetadataKey.settings, in: .main)
-        }
-      }
-    } catch {
-      if error.kind == .lacksDatabase { try refuseOtherFormat(at: path, environmentOptions) }
-      throw LarderError(error)
-    }
-  }
-
-  /// Formats before 4 lack a database. The record of the format is in the main one, which every file has.
-  private static func refuseOtherFormat(
-    at path: String, _ options: EnvironmentOptions
-  ) throws(LarderError) {
-    var options = options
-    options.create = false
-    options.readOnly = true
-    options.durability = nil
-    options.databases = []
-    let environment: Environment
-    do throws(OpenError) {
-      environment = try open(at: path, options: options) { _ in }
-    } catch {
-      throw LarderError(error)
-    }
-    _ = try StoreFormat(of: environment)
-  }
-}
-
 extension StoreFormat {
   /// The format of the store in an environment.
   ///

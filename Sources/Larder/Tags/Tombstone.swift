@@ -1,0 +1,65 @@
+import LMDB
+import LarderSystem
+
+/// An invalidated tag with entries that are still stored; reads do not find them.
+///
+/// A metadata record under a number of its own: a checksum, the tag, and for each namespace the version of its next value at
+/// the time. It hides values with lower versions; later values may carry the tag again.
+struct Tombstone: Equatable, Sendable {
+  /// Empty stands for every tag: the tombstone took the place of a damaged one.
+  var tag: [UInt8]
+  /// The namespaces, each with the first version that is not hidden.
+  var horizon: [NamespaceID: UInt64]
+  /// The last index record of the tag that was looked at; the removal goes on after it.
+  var reached: [UInt8] = []
+  /// Whether it stands for a record that cannot be read: which entries that hides is not known.
+  private(set) var isDamaged = false
+
+  static let damaged = {
+    var tombstone = Tombstone(tag: [], horizon: [:])
+    tombstone.isDamaged = true
+    return tombstone
+  }()
+
+  init(tag: [UInt8], horizon: [NamespaceID: UInt64]) {
+    self.tag = tag
+    self.horizon = horizon
+  }
+
+  /// Nil if the record under `key` is damaged.
+  init?(_ record: Span<UInt8>, at key: Span<UInt8>, seal: RecordSeal) {
+    guard let bytes = seal.open(record, for: key), bytes.count >= 8 else { return nil }
+    let tagCount = Int(bytes.halfWord(at: 0))
+    let count = Int(bytes.halfWord(at: 4))
+    let start = 8 + tagCount
+    guard start + 12 * count <= bytes.count else { return nil }
+    tag = bytes.extracting(8..<start).copied
+    horizon = [:]
+    for index in 0..<count {
+      let offset = start + 12 * index
+      horizon[NamespaceID(rawValue: bytes.halfWord(at: offset))] = bytes.word(at: offset + 4)
+    }
+    reached = bytes.extracting(start + 12 * count..<bytes.count).copied
+  }
+
+  /// The record as it is stored under `key`.
+  func record(at key: [UInt8], seal: RecordSeal) -> [UInt8] {
+    var content: [UInt8] = []
+    content.append(littleEndian: UInt32(tag.count))
+    content.append(littleEndian: UInt32(horizon.count))
+    content += tag
+    for (id, next) in horizon.sorted(by: { $0.key < $1.key }) {
+      content.append(littleEndian: id.rawValue)
+      content.append(word: next)
+    }
+    content += reached
+    return seal.seal(content, for: key)
+  }
+
+  /// Whether it hides the entry with that version and those tags. A damaged one hides every entry with a tag.
+  func hides(_ id: NamespaceID, version: UInt64, tags: [[UInt8]]) -> Bool {
+    if isDamaged { return true }
+    guard let next = horizon[id], version < next else { return false }
+    return tag.isEmpty || tags.contains(tag)
+  }
+}
