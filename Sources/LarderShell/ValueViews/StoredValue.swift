@@ -127,34 +127,17 @@ extension Session {
     }
     guard let value = try StoredValue.find(key, in: namespace) else {
       guard choice != .unnamed else { return nil }
-      throw try noSuchKey(key, in: namespaces(choice), verb: "keys")
+      throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)
     }
-    try checkValue(of: value.entry)
+    try value.entry.checkValue(wallClock)
     return value
   }
 
   /// Lets the running command pass over values that this program cannot read.
   func passOverUnreadable() -> UnreadableValues {
-    let values = UnreadableValues(
-      known: options.transforms.map(\.id), notify: host.notify)
+    let values = UnreadableValues(unknownTransforms, notify: host.notify)
     queries.unreadable = values
     return values
-  }
-
-  /// Visits the values of a selection, at most a few megabytes at a time.
-  ///
-  /// - Returns: The keys from standard input.
-  func forEachStoredValue(
-    of selection: Selection, in namespaces: [Store.Namespace],
-    _ body: (StoredValue) throws -> Void
-  ) throws -> PipedKeys {
-    try forEachValue(of: selection, in: namespaces) { entry, value in
-      entry.hasValue || selection.wantsExpired
-        ? StoredValue(entry: entry, bytes: value.bytes) : nil
-    } _: { values in
-      for case let value? in values { try body(value) }
-      return true
-    }
   }
 }
 
