@@ -221,12 +221,8 @@ extension Command {
   private static let mostCopied = 74_000
 
   private static func copyValue(_ call: Invocation, in session: Session) throws -> Outcome {
-    let key = call.bytes("KEY")!
-    guard let value = try session.singleValue(key, call.namespaces) else {
-      throw try ShellError.noSuchKey(
-        key, in: session.namespaces(call.namespaces), verb: "keys", line: session.line)
-    }
-    return try copy(value, .auto, nil, in: session)
+    try copy(
+      session.value(call.bytes("KEY")!, call.namespaces), .auto, nil, in: session)
   }
 
   private static func copy(

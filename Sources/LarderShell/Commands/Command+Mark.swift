@@ -85,11 +85,7 @@ extension Command {
     _ keys: [[UInt8]], _ call: Invocation, in session: Session
   ) throws -> Outcome {
     let values = try keys.map { key in
-      guard let value = try session.singleValue(key, call.namespaces) else {
-        throw try ShellError.noSuchKey(
-          key, in: session.namespaces(call.namespaces), verb: "keys", line: session.line)
-      }
-      return try value.reading(most: nil, in: session).bytes
+      try session.value(key, call.namespaces).reading(most: nil, in: session).bytes
     }
     let difference = ValueDifference(values[0], values[1])
     let arrow = session.output.presentation.hasUnicode ? "\u{2192}" : "->"

@@ -58,7 +58,7 @@ extension Command {
       }
       return tag
     }
-    let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
+    let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
     // A value that is written from here on was not part of the question.

@@ -142,7 +142,7 @@ extension Command {
   }
 
   private static func purgeExpired(_ call: Invocation, in session: Session) throws -> Outcome {
-    let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
+    let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let name = isWhole ? "@*" : namespaces[0].name
     if call.has("--dry-run") {

@@ -65,7 +65,7 @@ extension Command {
     }
     try session.output.write(writer.end())
     if !isFound, session.output.presentation.mode.isForPerson {
-      try session.output.write(session.output.presentation.lines(["no matches"]))
+      try session.output.writeLines(["no matches"])
     }
     return .done
   }

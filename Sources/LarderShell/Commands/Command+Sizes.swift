@@ -85,7 +85,7 @@ extension Command {
     run: showExpiring)
 
   private static func showExpiring(_ call: Invocation, in session: Session) throws -> Outcome {
-    let now = session.now
+    let now = session.clock.now.unix
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     scope.selection.filters.append(.expiring(by: end))
@@ -98,8 +98,7 @@ extension Command {
         ends += entries.compactMap { $0.expires?.unix.since(now) }
       }
       guard !ends.isEmpty else {
-        try session.output.write(
-          session.output.presentation.lines(["nothing expires \(whenIn(end, session))"]))
+        try session.output.writeLines(["nothing expires \(whenIn(end, session))"])
         return .done
       }
       let chart = BarChart(
@@ -150,7 +149,7 @@ extension Command {
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
-    let now = session.now
+    let now = session.clock.now.unix
     // Twice over the entries, so that no list of them need be kept.
     var range: ClosedRange<Int64>?
     var histogram = try ProgressLine.show("looking", of: 2 * scope.total(), in: session) {

@@ -32,8 +32,9 @@ extension Command {
     while true {
       // A person sees where the next look begins.
       if !isFirst, session.output.isTable {
-        try session.output.write(
-          session.output.presentation.lines(["", "\(session.wallClock.timeOfDay(session.now))"]))
+        try session.output.writeLines([
+          "", "\(session.wallClock.timeOfDay(session.clock.now.unix))",
+        ])
       }
       isFirst = false
       let report = StatisticsReport(

@@ -117,7 +117,7 @@ extension Command {
         .promptOnly, "browse works at a terminal only, and not with TERM=dumb",
         hint: "`keys @*` lists entries")
     }
-    let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
+    let isWhole = session.isWhole(call.namespaces)
     let names = isWhole ? [] : try session.namespaces(call.namespaces).map(\.name)
     let screen = try open()
     let result = Result { try BrowseLoop(names.first, in: session, on: screen).run() }

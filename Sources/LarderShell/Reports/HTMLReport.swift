@@ -27,7 +27,7 @@ struct HTMLReport {
     ages = Histogram(.age, over: 0...decade, bins: 40, isLogarithmic: true)
     sizes = Histogram(
       .sizes, over: 0...Int64(Rules.largestPossibleValue), bins: 40, isLogarithmic: true)
-    let now = session.now
+    let now = session.clock.now.unix
     let total = namespaces.reduce(0) { $0 + $1.info.entries }
     try ProgressLine.show("looking", of: total, in: session) { progress in
       let all = namespaces.map { session.store.namespace($0.info.name) }

@@ -59,6 +59,8 @@ final class AnswerWriter {
 
   func answer(_ reply: Reply) throws { try write(presentation.bytes(of: reply)) }
 
+  func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
+
   /// Acknowledges a change, unless `--quiet` is set.
   func acknowledge(_ reply: Reply) throws {
     if !settings.isQuiet { try answer(reply) }

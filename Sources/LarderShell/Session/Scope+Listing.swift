@@ -112,7 +112,7 @@ extension Listing {
     // An error in the first batch comes before any output.
     var rows = try list.nextRows(min(left, batch), in: session)
     if presentation.mode.isForPerson, presentation.mode != .markdown, rows.isEmpty {
-      try output.write(presentation.lines(["no entries"]))
+      try output.writeLines(["no entries"])
     }
     if left <= batch || rows.count < batch { writer.total = rows.count }
     let isEmpty = rows.isEmpty
@@ -158,9 +158,8 @@ extension Listing {
     session.listing = self
     let mark = session.settings.hasUnicode ? "\u{2026}" : "..."
     let over = isCounted ? "" : "over "
-    try session.output.write(
-      session.output.presentation.lines([
-        "\(mark) \(over)\(Wording.count(count)) more: `more`, or --limit all"
-      ]))
+    try session.output.writeLines([
+      "\(mark) \(over)\(Wording.count(count)) more: `more`, or --limit all"
+    ])
   }
 }

@@ -51,4 +51,50 @@ extension Session {
     if let current { return store.namespace(current) }
     return try namespace(choice)
   }
+
+  /// Whether a choice is the whole store for commands that take that by default.
+  func isWhole(_ choice: NamespaceChoice) -> Bool {
+    choice == .all || choice == .unnamed && current == nil
+  }
+
+  // MARK: Values
+
+  /// The value under one key of one namespace, found in one lookup. Nil if the key does not exist and
+  /// may be the name of a namespace; throws if a namespace is named and has no such key.
+  func singleValue(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue? {
+    let namespace: Store.Namespace
+    switch choice {
+    case .named(let names): namespace = store.namespace(names[0].text)
+    case .unnamed:
+      if let current {
+        namespace = store.namespace(current)
+      } else {
+        let existing = try store.namespaces().map(\.name)
+        guard existing.count == 1 else { return nil }
+        namespace = store.namespace(existing[0])
+      }
+    case .all: return nil
+    }
+    guard let value = try StoredValue.find(key, in: namespace) else {
+      guard choice != .unnamed else { return nil }
+      throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)
+    }
+    try value.entry.checkValue(wallClock)
+    return value
+  }
+
+  /// The value under one key of one namespace; throws if there is none.
+  func value(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue {
+    guard let value = try singleValue(key, choice) else {
+      throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)
+    }
+    return value
+  }
+
+  /// Lets the running command pass over values that this program cannot read.
+  func passOverUnreadable() -> UnreadableValues {
+    let values = UnreadableValues(unknownTransforms, notify: host.notify)
+    queries.unreadable = values
+    return values
+  }
 }

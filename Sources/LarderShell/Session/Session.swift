@@ -44,9 +44,7 @@ package final class Session {
   }
 
   /// A session on the same store whose answers, as sentences, go to another host. Its person was asked already.
-  func helper(_ host: Host, configure: (inout Host) -> Void) -> Session {
-    var host = host
-    configure(&host)
+  func helper(_ host: Host) -> Session {
     var settings = settings
     settings.mode = .table
     settings.isTerminal = false
@@ -54,7 +52,6 @@ package final class Session {
     return Session(store: store, options: options, settings: settings, host: host)
   }
 
-  package var now: UnixTime { clock.now.unix }
   package var wallClock: WallClock { output.wallClock }
 
   package var isReadOnly: Bool { store.isReadOnly }
@@ -80,7 +77,7 @@ package final class Session {
     }
   }
 
-  private var newQueries: QueryRun { QueryRun(now: now, pause: host.checkInterruption) }
+  private var newQueries: QueryRun { QueryRun(now: clock.now.unix, pause: host.checkInterruption) }
 
   /// Runs a command. Throws a `ShellError` with its place, or an error of the host.
   package func run(_ line: CommandLine) throws -> Outcome {

@@ -130,7 +130,7 @@ struct ValueWriter {
   mutating func end(saysNothing: Bool = false) throws {
     if hasRows { try session.output.write(rows.end()) }
     if presentation.mode == .table, count == 0, !saysNothing {
-      try session.output.write(presentation.lines(["no entries"]))
+      try session.output.writeLines(["no entries"])
     }
   }
 
