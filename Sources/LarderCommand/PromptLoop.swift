@@ -42,7 +42,7 @@ struct PromptLoop {
       paint: { [painting] in painting.runs(in: $0) })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       Self.noting(runner.messages) { () throws(TerminalError) in
-        try editor.keepHistory(in: file, creating: session.settings.keepsHistory)
+        try editor.history.keep(in: file, creating: session.settings.keepsHistory)
       }
     }
     self.editor = editor
@@ -159,7 +159,7 @@ struct PromptLoop {
     let entry = open
     open = []
     Self.noting(runner.messages) { () throws(TerminalError) in
-      try editor?.remember(
+      try editor?.history.remember(
         entry, inFile: session.settings.keepsHistory && !SecretCommand.matches(entry))
     }
   }
@@ -197,7 +197,7 @@ struct PromptLoop {
     if wasLeft, case .failure(TerminalError.closed) = result { return .done }
     if session.historyWasCleared {
       session.historyWasCleared = false
-      editor?.forgetHistory()
+      editor?.history.forget()
     }
     let outcome = try result.get()
     let taken = ContinuousClock.now - start
