@@ -19,7 +19,7 @@ extension HTTPCache {
     guard let index = selection.best else { return nil }
     let answer = rules.answer(
       request, from: index, of: held[index].response, because: .fresh, at: clock.now)
-    let body = answer.slice(of: held).map { responses.stream($0.variant.body, $0.range) }
+    let body = answer.slice(of: held).map { responses.stream(held[$0.index].body, $0.range) }
     var result = HTTPCacheResult(answer, body: body ?? HTTPBody())
     if answer.remaining <= 0 { result.reason = .staleByRequest }
     return result

@@ -150,7 +150,7 @@ public struct HTTPCache: Sendable {
   ) throws -> HTTPCacheResult? {
     guard let body = try responses.body(of: answer, from: held) else {
       // A replaced entry is read again under its new version; a damaged one never.
-      if let stored = answer.slice(of: held)?.variant,
+      if let stored = answer.slice(of: held).map({ held[$0.index] }),
         try namespace.entry(for: stored.key)?.version == stored.version
       {
         client.lost.insert(stored.key)

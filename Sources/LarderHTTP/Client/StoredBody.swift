@@ -71,12 +71,12 @@ extension Store.Namespace {
 
 extension CacheAnswer {
   /// The stored response whose body the answer has, and which bytes of it; nil without a stored body.
-  func slice(of held: [StoredVariant]) -> (variant: StoredVariant, range: Range<Int>)? {
+  func slice(of held: [StoredVariant]) -> (index: Int, range: Range<Int>)? {
     switch body {
     case .none, .joined: nil
-    case .stored(let index): (held[index], 0..<held[index].response.bodySize)
+    case .stored(let index): (index, 0..<held[index].response.bodySize)
     case .part(let index, let range):
-      (held[index], range.clamped(to: 0..<held[index].response.bodySize))
+      (index, range.clamped(to: 0..<held[index].response.bodySize))
     }
   }
 }
@@ -84,8 +84,8 @@ extension CacheAnswer {
 extension ResponseStore {
   /// The body of an answer, which counts as a read; nil if the entry of the stored one was replaced, evicted or damaged.
   func body(of answer: CacheAnswer, from held: [StoredVariant]) throws -> HTTPBody? {
-    guard let (variant, range) = answer.slice(of: held) else { return HTTPBody() }
-    let body = variant.body
+    guard let (index, range) = answer.slice(of: held) else { return HTTPBody() }
+    let body = held[index].body
     let end = min(range.upperBound, range.lowerBound + IncomingBody.pieceSize)
     return try namespace.piece(of: body, range.lowerBound..<end, as: .first).map {
       stream(body, range, first: $0)
