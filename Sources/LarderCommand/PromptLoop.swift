@@ -35,14 +35,14 @@ struct PromptLoop {
     let session = runner.session
     let style = LineEditor.Style(
       showsColours: session.settings.hasColor, hasUnicode: session.settings.hasUnicode)
-    let hints = Hints(.standard)
+    let (hints, names) = (Hints(.standard), CompletionSource(session))
     let editor = try LineEditor(
-      style: style, complete: { session.completion(of: $0, cursor: $1) },
+      style: style, complete: { names.completion(of: $0, cursor: $1) },
       hint: { session.settings.showsHints ? hints.hint(behind: $0) : nil },
       paint: { [painting] in painting.runs(in: $0) })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       Self.noting(runner.messages) { () throws(TerminalError) in
-        try editor.keepHistory(in: file, creating: session.settings.keepsHistory)
+        try editor.history.keep(in: file, creating: session.settings.keepsHistory)
       }
     }
     self.editor = editor
@@ -72,8 +72,10 @@ struct PromptLoop {
 
   private func greet() throws {
     do {
-      try greet("larder \(LarderCommand.version)   \(session.summary())")
-      if let remark = try session.remark() { try greet(remark.description) }
+      try greet("larder \(LarderCommand.version)   \(session.store.summary())")
+      if let remark = try session.unknownTransforms.remark(on: session.store) {
+        try greet(remark.description)
+      }
     } catch let error as ShellError {
       // The prompt may be needed to inspect a damaged store.
       _ = runner.messages.tell(error)
@@ -157,7 +159,7 @@ struct PromptLoop {
     let entry = open
     open = []
     Self.noting(runner.messages) { () throws(TerminalError) in
-      try editor?.remember(
+      try editor?.history.remember(
         entry, inFile: session.settings.keepsHistory && !SecretCommand.matches(entry))
     }
   }
@@ -195,7 +197,7 @@ struct PromptLoop {
     if wasLeft, case .failure(TerminalError.closed) = result { return .done }
     if session.historyWasCleared {
       session.historyWasCleared = false
-      editor?.forgetHistory()
+      editor?.history.forget()
     }
     let outcome = try result.get()
     let taken = ContinuousClock.now - start
@@ -220,7 +222,7 @@ private final class Painting {
   }
 }
 
-extension Session {
+extension CompletionSource {
   /// The candidates of Tab at a byte of a line.
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }

@@ -47,16 +47,16 @@ package struct Completion: Equatable, Sendable {
 extension LineEditor {
   /// Tab: inserts what all candidates share, and lists them once they share no more.
   func completeWord() throws(TerminalError) -> Int32 {
-    let line = line
+    let line = buffer.line
     let completion = complete(line.bytes, line.cursor)
     guard !completion.candidates.isEmpty, completion.start <= line.cursor else { return CC_ERROR }
     let typed = Array(String(line.beforeCursor).utf8)[completion.start...]
     let shared = completion.commonPrefix
     if shared.utf8.elementsEqual(typed) || isList(completion, shorterThan: typed.count) {
-      return try list(completion)
+      return try list(completion, of: line.bytes)
     }
-    deleteBeforeCursor(scalars: String(decoding: typed, as: UTF8.self).unicodeScalars.count)
-    return insert(shared) ? CC_REFRESH : CC_ERROR
+    buffer.deleteBeforeCursor(scalars: String(decoding: typed, as: UTF8.self).unicodeScalars.count)
+    return buffer.insert(shared) ? CC_REFRESH : CC_ERROR
   }
 
   /// Whether the candidates share less than is typed already, as those that match otherwise than by their beginning.
@@ -64,27 +64,31 @@ extension LineEditor {
     completion.candidates.count > 1 && completion.commonPrefix.utf8.count <= typed
   }
 
-  private func list(_ completion: Completion) throws(TerminalError) -> Int32 {
+  private func list(
+    _ completion: Completion, of line: [UInt8]
+  ) throws(TerminalError) -> Int32 {
     guard completion.candidates.count > 1 else { return CC_ERROR }
     let size = Terminal.size() ?? Terminal.Size(columns: 80, rows: 24)
     let page = max(1, size.rows - 4)
     // A short list first; Tab again shows a page.
-    let isSecond = listedLine == line.bytes
-    listedLine = line.bytes
-    let rows = Self.columns(
+    let isSecond = listedLine == line
+    listedLine = line
+    let rows = Completion.columns(
       of: completion.candidates.map(\.label), columns: size.columns,
       rows: isSecond ? page : min(Self.shortList, page), canShowMore: !isSecond,
       isCut: completion.isCut, mark: style.hasUnicode ? "\u{2026}" : "...")
-    try leaveLine()
+    try display.leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
     // Not CC_REDISPLAY: that would first go up by as many rows as a wrapped line had, into the list.
-    redraw()
+    display.redraw()
     return CC_NORM
   }
 
   /// The rows of the first list.
   private static let shortList = 8
+}
 
+extension Completion {
   /// Lays the labels out in columns, read downwards, in at most so many rows.
   ///
   /// - Parameters:

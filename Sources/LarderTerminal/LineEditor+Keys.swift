@@ -10,14 +10,16 @@ extension LineEditor {
       unsafe LineEditor.perform(editor) { editor throws(TerminalError) in try editor.paste() }
     }
     unsafe add("larder-newline", "Insert a newline") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.insert("\n") ? CC_REFRESH : CC_ERROR }
+      unsafe LineEditor.perform(editor) { editor in
+        editor.buffer.insert("\n") ? CC_REFRESH : CC_ERROR
+      }
     }
     unsafe add("larder-earlier", "Recall the entry before that begins as the line does") {
       editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.recallEntry(.earlier) }
+      unsafe LineEditor.perform(editor) { editor in editor.recall(.earlier) }
     }
     unsafe add("larder-later", "Recall the entry after that begins as the line does") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.recallEntry(.later) }
+      unsafe LineEditor.perform(editor) { editor in editor.recall(.later) }
     }
     addClusterKeys()
     bind("^I", to: "larder-complete")
@@ -27,24 +29,30 @@ extension LineEditor {
 
   private func addClusterKeys() {
     unsafe add("larder-left", "Move a character to the left") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.moveLeft() }
+      unsafe LineEditor.perform(editor) { editor in editor.buffer.moveLeft() }
     }
     unsafe add("larder-right", "Move a character to the right") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.moveRight() }
+      unsafe LineEditor.perform(editor) { editor in editor.buffer.moveRight() }
     }
     unsafe add("larder-delete-left", "Delete the character before the cursor") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.deleteLeft() }
+      unsafe LineEditor.perform(editor) { editor in editor.buffer.deleteLeft() }
     }
     unsafe add("larder-delete-right", "Delete the character behind the cursor") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.deleteRight() }
+      unsafe LineEditor.perform(editor) { editor in editor.buffer.deleteRight() }
     }
     unsafe add("larder-delete-or-leave", "Delete the character, or leave an empty line") {
       editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.deleteRightOrLeave() }
+      unsafe LineEditor.perform(editor) { editor in editor.buffer.deleteRightOrLeave() }
     }
     unsafe add("larder-delete-word", "Delete the word before the cursor") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.deleteWordLeft() }
+      unsafe LineEditor.perform(editor) { editor in editor.buffer.deleteWordLeft() }
     }
+  }
+
+  private func recall(_ direction: LineHistory.Direction) -> Int32 {
+    guard let line = history.recall(direction, from: buffer.line) else { return CC_ERROR }
+    buffer.replace(with: line)
+    return CC_REFRESH
   }
 
   /// Beyond libedit's own: what other shells do, under every code terminals send for it.
@@ -121,7 +129,7 @@ extension LineEditor {
       text.append(scalar)
     }
     text.removeLast(end.count)
-    return insert(Self.pasted(String(text))) ? CC_REFRESH : CC_ERROR
+    return buffer.insert(Self.pasted(String(text))) ? CC_REFRESH : CC_ERROR
   }
 
   /// Terminals send Return for a newline. The last one is left out, so that the cursor stays behind the text;

@@ -44,10 +44,10 @@ extension LineEditor {
       // A signal that came before the key, as ^C did that was typed before it, is answered first.
       case .ready where TerminalSignals.counts != seen: try answerSignals()
       case .ready:
-        try hideHint()
+        try display.hideHint()
         return try Terminal.read(.input, atMost: 1).first
       case .signalled: try answerSignals()
-      case .timedOut: try showNotice()
+      case .timedOut: if let notice { try display.showNotice(notice) }
       }
     }
     return nil
@@ -56,8 +56,8 @@ extension LineEditor {
   private func waitForKey() throws(TerminalError) -> Terminal.Wakening {
     let now = try Terminal.wait(for: .input, atMost: .zero)
     guard now == .timedOut else { return now }
-    try paintLine()
-    try showHint()
+    try display.paintLine()
+    try display.showHint()
     return try Terminal.wait(for: .input, atMost: notice == nil ? nil : style.noticeInterval)
   }
 
@@ -66,29 +66,29 @@ extension LineEditor {
     let before = seen
     guard counts != before else { return }
     seen = counts
-    try hideHint()
+    try display.hideHint()
     if counts.terminations != before.terminations {
       try release()
       TerminalSignals.terminate()
     } else if counts.interrupts != before.interrupts {
-      try leaveLine()
+      try display.leaveLine()
       heldByte = nil
       wasInterrupted = true
       Interrupts.acknowledge()
     } else if counts.suspensions != before.suspensions {
       try suspend()
     } else if counts.continuations != before.continuations {
-      try eraseLine()
+      try display.eraseLine()
       resume()
     } else {
-      try eraseLine()
-      redraw()
+      try display.eraseLine()
+      display.redraw()
     }
   }
 
   /// Gives the terminal back as it was, for shells that do not see to it.
   private func release() throws(TerminalError) {
-    try leaveLine()
+    try display.leaveLine()
     try Terminal.write("\n")
     if !isVi { try Terminal.write(PasteMode.off) }
     unsafe cel_prepare_terminal(editor, 0)
@@ -106,7 +106,7 @@ extension LineEditor {
   private func resume() {
     unsafe cel_prepare_terminal(editor, 0)
     unsafe cel_prepare_terminal(editor, 1)
-    redraw()
+    display.redraw()
   }
 
   private static func length(after lead: UInt8) -> Int {

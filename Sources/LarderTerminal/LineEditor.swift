@@ -41,29 +41,19 @@ import CEditline
   }
 
   let editor: OpaquePointer
-  let past: OpaquePointer
+  let display: LineDisplay
+  package let history: LineHistory
   let style: Style
   let complete: Complete
-  let hint: Hint
-  let paint: Paint
   let notice: Notice?
+  var buffer: LineBuffer { unsafe LineBuffer(of: editor) }
 
   /// Whether the keys are those of vi. There no key may begin with an escape, or Escape would not leave insertion.
   let isVi: Bool
 
-  var prompt = Prompt("")
-  var coloured: UnsafeMutablePointer<CChar>?
-  var historyFile: HistoryFile?
-  var entries: [String] = []
-  var recall: Recall?
   var heldByte: UInt8?
-  var isHinting = false
-  /// The line shows colors that libedit does not know of.
-  var isPainted = false
   /// The line whose candidates Tab has listed.
   var listedLine: [UInt8]?
-  /// The width for which the rows on the screen were drawn.
-  var drawnColumns = 80
   var seen = TerminalSignals.counts
   var wasInterrupted = false
   var failure: TerminalError?
@@ -77,17 +67,14 @@ import CEditline
     paint: @escaping Paint = { _ in [] }, notice: Notice? = nil
   ) throws(TerminalError) {
     Terminal.useUTF8Characters()
-    guard let past = unsafe history_init() else { throw .noLineEditor }
-    guard let editor = unsafe cel_init("larder") else {
-      unsafe history_end(past)
+    guard let history = LineHistory(), let editor = unsafe cel_init("larder") else {
       throw .noLineEditor
     }
     unsafe self.editor = editor
-    unsafe self.past = past
+    self.history = history
+    display = unsafe LineDisplay(of: editor, style: style, hint: hint, paint: paint)
     self.style = style
     self.complete = complete
-    self.hint = hint
-    self.paint = paint
     self.notice = notice
 
     unsafe cel_set_editor(editor, "emacs")
@@ -101,16 +88,11 @@ import CEditline
     showPrompt()
     readKeysOurselves()
     bindKeys()
-    unsafe cel_history_set_size(past, Int32(HistoryFile.limit))
-    unsafe cel_use_history(editor, past)
+    unsafe history.use(in: editor)
     TerminalSignals.countChanges()
   }
 
-  deinit {
-    unsafe el_end(editor)
-    unsafe history_end(past)
-    unsafe free(coloured)
-  }
+  deinit { unsafe el_end(editor) }
 
   /// Reads a line that the person ends with Return.
   ///
@@ -120,7 +102,7 @@ import CEditline
     if !isVi { try Terminal.write(PasteMode.on) }
     var count: Int32 = 0
     let typed = unsafe el_wgets(editor, &count).map { start in
-      unsafe Self.text(from: start, to: start + Int(count))
+      unsafe LineBuffer.text(from: start, to: start + Int(count))
     }
     TerminalSignals.releaseEnds()
     if !isVi { try Terminal.write(PasteMode.off) }
@@ -141,18 +123,13 @@ import CEditline
   }
 
   private func begin(_ prompt: Prompt) {
-    self.prompt = prompt
-    unsafe free(coloured)
-    unsafe coloured = strdup(style.showsColours ? prompt.coloured(mark: "\u{1}") : prompt.text)
-    recall = nil
+    history.endWalk()
     listedLine = nil
-    isPainted = false
     failure = nil
     wasInterrupted = false
     seen = TerminalSignals.counts
     Interrupts.acknowledge()  // one that came too late for the command before has no line to drop
-    unsafe el_resize(editor)
-    drawnColumns = windowColumns
+    display.begin(prompt)
     TerminalSignals.holdEnds()
     // libedit draws the prompt before it changes the mode: input in between would be shown twice.
     unsafe cel_prepare_terminal(editor, 1)
@@ -160,7 +137,7 @@ import CEditline
 
   private func showPrompt() {
     let function: cel_prompt_function = { editor in
-      unsafe LineEditor.of(editor)?.coloured
+      unsafe LineEditor.of(editor)?.display.coloured
     }
     unsafe cel_set_prompt(editor, function, 1)
   }

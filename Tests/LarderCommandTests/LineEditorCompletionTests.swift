@@ -60,15 +60,15 @@ extension LineEditorTests {
   }
 
   @Test func `labels are laid out in columns`() {
-    let rows = LineEditor.columns(of: ["a", "bbb", "cc", "d", "e"], columns: 12, rows: 20)
+    let rows = Completion.columns(of: ["a", "bbb", "cc", "d", "e"], columns: 12, rows: 20)
     #expect(rows == ["a    d", "bbb  e", "cc"])
   }
 
   @Test func `a list longer than its room says what it leaves out`() {
     let labels = (0..<100).map { "label\($0)" }
-    let first = LineEditor.columns(of: labels, columns: 12, rows: 2, canShowMore: true)
+    let first = Completion.columns(of: labels, columns: 12, rows: 2, canShowMore: true)
     #expect(first == ["label0", "label1", "\u{2026} 98 more; type more or press Tab again"])
-    let second = LineEditor.columns(of: labels, columns: 12, rows: 3)
+    let second = Completion.columns(of: labels, columns: 12, rows: 3)
     #expect(second == ["label0", "label1", "label2", "\u{2026} 97 more"])
   }
 }

@@ -170,3 +170,31 @@ extension LineEditorTests {
     #expect(path([:]) == nil)
   }
 }
+
+struct LineHistoryTests {
+  private func line(_ before: String, _ after: String = "") -> LineBuffer.Line {
+    LineBuffer.Line(beforeCursor: before.unicodeScalars, afterCursor: after.unicodeScalars)
+  }
+
+  @Test func `a walk goes through the entries that begin with the typed text, and back to it`()
+    throws
+  {
+    let history = try #require(LineHistory())
+    for entry in ["get a", "keys", "get b", "keys", " secret", ""] {
+      try history.remember(Array(entry.utf8))
+    }
+    #expect(history.entries == ["get a", "get b", "keys"])
+    #expect(history.recall(.later, from: line("ge")) == nil)
+    #expect(history.recall(.earlier, from: line("ge", "t")) == "get b")
+    #expect(history.recall(.earlier, from: line("get b")) == "get a")
+    #expect(history.recall(.earlier, from: line("get a")) == nil)
+    #expect(history.recall(.later, from: line("get a")) == "get b")
+    #expect(history.recall(.later, from: line("get b")) == "get")
+    // An edited line begins another walk, and so does another line.
+    #expect(history.recall(.earlier, from: line("k")) == "keys")
+    history.endWalk()
+    #expect(history.recall(.earlier, from: line("keys")) == nil)
+    history.forget()
+    #expect(history.entries.isEmpty && history.recall(.earlier, from: line("")) == nil)
+  }
+}

@@ -27,7 +27,7 @@ import Testing
 
   @Test func `a place is where the terminal's cursor would be`() {
     func place(_ text: String) -> [Int] {
-      let place = LineEditor.Place(after: text.unicodeScalars, columns: 10)
+      let place = LineDisplay.Place(after: text.unicodeScalars, columns: 10)
       return [place.row, place.column]
     }
     Terminal.useUTF8Characters()

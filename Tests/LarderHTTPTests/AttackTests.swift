@@ -101,7 +101,7 @@ struct AttackTests {
     let long = "/" + String(repeating: "x", count: 300)
     for number in 0..<50 { _ = try await fixture.get(long + "\(number)") }
     let key = try #require(ResponseKey(request("GET", long + "7")))
-    #expect(try fixture.cache.entries(of: key).count == 1)
+    #expect(try fixture.cache.responses.entries(of: key).count == 1)
     #expect(try await fixture.get(long + "7").result.isHit)
   }
 
@@ -202,7 +202,7 @@ struct AttackTests {
       if number > 0 { #expect(try await fixture.get("/a", [("Foo", "0")]).result.isHit) }
     }
     let key = try #require(ResponseKey(request("GET", "/a")))
-    #expect(try fixture.cache.entries(of: key).count == 4)
+    #expect(try fixture.cache.responses.entries(of: key).count == 4)
     let longest = fixture.origin.received.map { ($0.headerFields[.ifNoneMatch] ?? "").count }.max()
     #expect((longest ?? 0) < 100)
   }

@@ -7,7 +7,8 @@ import Testing
 /// Hits whose heads are known from an earlier read of the store.
 @Suite struct RememberedTests {
   private func isRemembered(_ fixture: Fixture, _ path: String = "/a") throws -> Bool {
-    try fixture.cache.remembered(under: #require(ResponseKey(request("GET", path)))) != nil
+    try fixture.cache.responses.remembered(under: #require(ResponseKey(request("GET", path))))
+      != nil
   }
 
   /// After a request that stores and one that reads, the third needs no read of the heads.

@@ -118,7 +118,8 @@ import Testing
   @Test func `the prompt says it, and what is stored beside`() throws {
     let shell = try shell(.table)
     #expect(
-      try shell.session.remark()?.description.hasPrefix("values are encrypted (AES-GCM); `keys`")
+      try shell.session.unknownTransforms.remark(on: shell.store)?.description.hasPrefix(
+        "values are encrypted (AES-GCM); `keys`")
         == true)
     try shell("set @notes a plain")
     #expect(shell.takeAside().contains { $0.contains("this one is not") })
@@ -128,7 +129,7 @@ import Testing
     #expect(shell.takeAside().contains { $0.contains("with `-i`") })
     let plain = try Shell()
     try plain("set @notes a plain")
-    #expect(try plain.session.remark() == nil)
+    #expect(try plain.session.unknownTransforms.remark(on: plain.store) == nil)
     #expect(plain.takeAside() == [])
   }
 }

@@ -37,9 +37,9 @@ import LarderTerminal
     let editor = try LineEditor(
       style: style, complete: complete, hint: hint, paint: paint, notice: notices.map { $0.next })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
-      try editor.keepHistory(in: file)
+      try editor.history.keep(in: file)
     }
-    let remember: ([UInt8]) throws -> Void = { try editor.remember($0) }
+    let remember: ([UInt8]) throws -> Void = { try editor.history.remember($0) }
     try converse(remember: remember) { prompt in try editor.readLine(prompt) }
   }
 

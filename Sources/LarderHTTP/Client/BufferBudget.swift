@@ -21,23 +21,20 @@ final class BufferBudget: Sendable {
 
   /// The bytes that are reserved.
   var reserved: Int { used.withLock { $0 } }
-}
 
-extension HTTPCache {
-  /// The whole body, whose length is then reserved in ``buffers``; nil if it is too long or there is no room.
-  func collected(_ body: HTTPBody) async throws -> [UInt8]? {
+  /// The whole body, whose length is then reserved; nil if it is longer than `largest` or there is no room.
+  func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {
     var bytes: [UInt8] = []
     do {
       for try await piece in body {
-        guard bytes.count + piece.count <= rules.policy.largestBody, buffers.reserve(piece.count)
-        else {
-          buffers.release(bytes.count)
+        guard bytes.count + piece.count <= largest, reserve(piece.count) else {
+          release(bytes.count)
           return nil
         }
         bytes += piece
       }
     } catch {
-      buffers.release(bytes.count)
+      release(bytes.count)
       throw error
     }
     return bytes

@@ -1,44 +1,5 @@
 public import HTTPTypes
-import Larder
-
-/// A response and its source.
-public struct HTTPCacheResult: Sendable {
-  /// The status and the fields.
-  public var response: HTTPResponse
-  /// The body, which can be read once.
-  public var body: HTTPBody
-  /// Why the cache could answer; nil for the origin's response.
-  public var reason: CacheAnswer.Reason?
-  /// Why the origin was asked; nil if it was not.
-  public var forwarded: CacheForward.Reason?
-  /// The status of the origin's response.
-  public var originStatus: Int?
-  /// Whether the response is stored.
-  public var isStored = false
-  /// Whether the response will be stored at the end of its body, if that comes whole and the store has room.
-  public var isBeingStored = false
-  /// Whether the request waited for the exchange of another client.
-  public var isCollapsed = false
-  /// The age in seconds; nil for the origin's response.
-  public var age: Int?
-  /// The remaining freshness in seconds, negative if stale; nil for the origin's response that is not stored.
-  public var remaining: Int?
-
-  /// Whether the cache answered without asking the origin.
-  public var isHit: Bool { reason != nil && forwarded == nil }
-
-  init(_ response: HTTPResponse, body: HTTPBody) {
-    self.response = response
-    self.body = body
-  }
-
-  init(_ answer: CacheAnswer, body: HTTPBody) {
-    self.init(answer.response, body: body)
-    reason = answer.reason
-    age = answer.age
-    remaining = answer.remaining
-  }
-}
+public import Larder
 
 /// Stored responses by their requests, without the origin.
 extension HTTPCache {
@@ -52,18 +13,14 @@ extension HTTPCache {
     _ request: HTTPRequest, requestBody: [UInt8] = []
   ) throws -> HTTPCacheResult? {
     let request = request.withEncodedTarget
-    let held = try held(under: key(of: request, requestBody), except: [])
+    let held = try responses.variants(
+      under: rules.key(of: request, body: requestBody), policy: rules.policy)
     let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
     guard let index = selection.best else { return nil }
     let answer = rules.answer(
       request, from: index, of: held[index].response, because: .fresh, at: clock.now)
-    let body = held[index].body
-    var result: HTTPCacheResult
-    switch answer.body {
-    case .none, .joined: result = HTTPCacheResult(answer, body: HTTPBody())
-    case .stored: result = HTTPCacheResult(answer, body: rest(of: body, 0..<body.count))
-    case .part(_, let range): result = HTTPCacheResult(answer, body: rest(of: body, range))
-    }
+    let body = answer.slice(of: held).map { responses.stream(held[$0.index].body, $0.range) }
+    var result = HTTPCacheResult(answer, body: body ?? HTTPBody())
     if answer.remaining <= 0 { result.reason = .staleByRequest }
     return result
   }
@@ -82,31 +39,105 @@ extension HTTPCache {
     tags: [String] = []
   ) async throws -> Bool {
     for tag in tags { _ = try EntryAttributes.validated(tag) }
-    let fields = max(request.headerFields.count, response.headerFields.count)
-    guard fields <= HTTPCacheError.largestFieldCount else {
-      throw HTTPCacheError.tooManyFields(fields)
-    }
+    try HTTPCacheError.check(
+      fieldCount: max(request.headerFields.count, response.headerFields.count))
     let request = request.withEncodedTarget
     guard request.method == .get || rules.storesByBody(request),
       body.count <= rules.policy.largestBody
     else { return false }
-    let key = key(of: request, requestBody)
+    let client = ClientRequest(
+      request: request, key: rules.key(of: request, body: requestBody), body: HTTPBody(),
+      tags: tags)
     let now = clock.now
-    let permit = permits.issue(self.tags(of: request, under: key, tags))
-    let arrival = Arrival(
-      response: response, key: key, forward: CacheForward(request, because: .request, stored: []),
-      requested: now, received: now, held: try held(under: key, except: []), tags: tags,
-      permit: permit)
-    return try await keep(
-      receive(arrival, bodySize: body.count), of: arrival, received: .whole(body))
-      != nil
+    let permit = responses.permits.issue(
+      ResponseTags.all(of: request, under: client.key, tags, policy: rules.policy))
+    let exchange = OriginExchange(
+      CacheForward(request, because: .request, stored: []), for: client,
+      held: try responses.variants(under: client.key, policy: rules.policy), permit: permit,
+      in: self)
+    let arrival = OriginResponse(head: response, exchange: exchange, requested: now, received: now)
+    return try await arrival.store(arrival.reception(bodySize: body.count), .whole(body)) != nil
+  }
+}
+
+/// Invalidation of stored responses, in every process at once, and of requests of this cache under way.
+///
+/// A request under way is still answered, but its response is not stored. A request under way in another process counts as
+/// sent after the invalidation.
+extension HTTPCache {
+  /// Removes every response of a host, for all users.
+  ///
+  /// - Parameter host: as in a request's authority, with the port if that is not the scheme's own: `api.example.com`,
+  ///   `127.0.0.1:8000`.
+  /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`; no process finds any of them after the first transaction.
+  @discardableResult
+  public func removeAll(host: String) async throws -> RemovalResult {
+    try responses.invalidate(ResponseTags.host(host))
   }
 
-  private func key(of request: HTTPRequest, _ body: [UInt8]) -> ResponseKey? {
-    var key = ResponseKey(request, policy: rules.policy)
-    if rules.storesByBody(request) {
-      key?.bodyDigest = ResponseKey.digest(of: body, in: request, policy: rules.policy)
-    }
-    return key
+  /// Removes every response to requests with this `Authorization`, of any host.
+  ///
+  /// - Parameter authorization: the field's value, `Bearer ...`. The store has only its digest.
+  /// - Complexity: as ``removeAll(host:)``.
+  @discardableResult
+  public func removeAll(authorization: String) async throws -> RemovalResult {
+    let principal = Principal([.authorization: authorization], policy: rules.policy)
+    guard let digest = principal.authorization else { return RemovalResult() }
+    return try responses.invalidate(ResponseTags.user(digest))
+  }
+
+  /// Removes every response to requests of the user with this name, of any host.
+  ///
+  /// - Parameter principal: the name that ``HTTPCachePolicy/principal`` gives the user.
+  /// - Complexity: as ``removeAll(host:)``.
+  @discardableResult
+  public func removeAll(principal: String) async throws -> RemovalResult {
+    try responses.invalidate(
+      ResponseTags.user(Principal.digest(ofName: principal, policy: rules.policy)))
+  }
+
+  /// Removes every response that was requested with this tag.
+  ///
+  /// Entries of other namespaces may carry the tag: `Store.invalidate(tag:)` removes all of them.
+  ///
+  /// - Complexity: as ``removeAll(host:)``.
+  @discardableResult
+  public func removeAll(tag: String) async throws -> RemovalResult { try responses.invalidate(tag) }
+
+  /// Removes all stored responses of the request's URI, for all users. A client that reads one of them reads on.
+  ///
+  /// - Complexity: O(stored responses of the URI), each in a write of its own.
+  @discardableResult
+  public func removeAll(for request: HTTPRequest) async throws -> RemovalResult {
+    guard let key = ResponseKey(request, policy: rules.policy) else { return RemovalResult() }
+    return try await responses.removeAll(of: key, policy: rules.policy)
+  }
+
+  /// Removes the stored responses that `isUnwanted` chooses, in this namespace.
+  ///
+  /// Requests under way are not affected: their responses are stored after it.
+  ///
+  /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response;
+  ///   ``StoredResponse/received`` is its date.
+  /// - Complexity: O(entries of the namespace), and each removal is a write of its own.
+  @discardableResult
+  public func removeAll(
+    where isUnwanted: (_ key: String, _ response: StoredResponse) throws -> Bool
+  ) async throws -> RemovalResult {
+    var removal = RemovalResult()
+    var cursor: PageCursor?
+    repeat {
+      let page = try namespace.page(limit: 100, after: cursor)
+      for entry in page.items {
+        guard let key = entry.key.string, let metadata = entry.metadata,
+          let response = StoredResponse(metadata: metadata, bodySize: entry.size),
+          try isUnwanted(key, response), try await responses.remove(entry.key)
+        else { continue }
+        removal.entries += 1
+        removal.bytes += response.bodySize
+      }
+      cursor = page.next
+    } while cursor != nil
+    return removal
   }
 }

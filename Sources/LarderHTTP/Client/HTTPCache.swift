@@ -15,12 +15,11 @@ public struct HTTPCache: Sendable {
   public let namespace: Store.Namespace
   /// The rules for storing and answering.
   public private(set) var rules: HTTPRules
+  let responses: ResponseStore
   let transport: any HTTPTransport
   let flights = SingleFlight<String>()
-  let permits = StorePermits()
   let buffers: BufferBudget
   let counters = HTTPCounters()
-  let remembered = RememberedResponses()
   let report: @Sendable (any Error) -> Void
   var clock: any LarderClock { namespace.store.clock }
 
@@ -36,6 +35,7 @@ public struct HTTPCache: Sendable {
     self.namespace = namespace
     self.transport = transport
     self.report = report
+    responses = ResponseStore(in: namespace)
     var policy = policy
     policy.secret = namespace.store.secret
     rules = HTTPRules(policy: policy)
@@ -73,28 +73,30 @@ public struct HTTPCache: Sendable {
     interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
   ) async throws -> HTTPCacheResult {
     for tag in tags { _ = try EntryAttributes.validated(tag) }
-    guard request.headerFields.count <= HTTPCacheError.largestFieldCount else {
-      throw HTTPCacheError.tooManyFields(request.headerFields.count)
-    }
+    try HTTPCacheError.check(fieldCount: request.headerFields.count)
     let request = request.withEncodedTarget
     if body.count != 0, request.method == .get || request.method == .head {
       // The response may depend on the body, which no key has (RFC 9110, section 9.3.1).
       return try await pass(request, body: body, interim: interim)
     }
-    var key = ResponseKey(request, policy: rules.policy)
     var body = body
     if rules.storesByBody(request) {
       body = try await body.gathered(upTo: Self.largestKeyedBody)
       guard let whole = body.whole, whole.count <= Self.largestKeyedBody else {
         return try await pass(request, body: body, interim: interim)
       }
-      key?.bodyDigest = ResponseKey.digest(of: whole, in: request, policy: rules.policy)
     }
-    var attempt = Attempt(request: request, key: key, body: body, tags: tags, interim: interim)
+    var client = ClientRequest(
+      request: request, key: rules.key(of: request, body: body.whole), body: body, tags: tags,
+      interim: interim)
     do {
-      let result = try await result(of: &attempt)
-      counters.count(result)
-      return result
+      while true {
+        try Task.checkCancellation()
+        if let result = try await attempt(&client) {
+          counters.count(result)
+          return result
+        }
+      }
     } catch {
       counters.countFailure()
       throw error
@@ -104,13 +106,6 @@ public struct HTTPCache: Sendable {
   /// The longest body, in bytes, by which responses are stored: it is in memory while its request is under way.
   static let largestKeyedBody = 1 << 16
 
-  private func result(of attempt: inout Attempt) async throws -> HTTPCacheResult {
-    while true {
-      try Task.checkCancellation()
-      if let result = try await self.attempt(&attempt) { return result }
-    }
-  }
-
   /// Returns the origin's response to `request` without a use of the store: nothing is read, stored or removed.
   ///
   /// Throws the transport's error, or ``HTTPCacheError``.
@@ -118,74 +113,52 @@ public struct HTTPCache: Sendable {
     _ request: HTTPRequest, body: HTTPBody = HTTPBody(),
     interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
   ) async throws -> HTTPCacheResult {
-    let (response, received) = try await exchange(request, body: body, interim: interim)
-    var result = HTTPCacheResult(response, body: received)
-    result.forwarded = .bypass
-    result.originStatus = response.status.code
+    let (response, received) = try await transport.send(
+      request, body: body, interim: interim, within: rules.policy.timeout, by: clock)
+    let result = HTTPCacheResult(response, body: received, forwarded: .bypass)
     counters.count(result)
     return result
   }
 
-  /// One exchange with the origin, within the time limit.
-  func exchange(
-    _ request: HTTPRequest, body: HTTPBody,
-    interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody) {
-    let timeout = rules.policy.timeout
-    let upload = body.whole == nil ? UploadProgress(clock) : nil
-    let body = upload.map(body.observed) ?? body
-    let (response, unlimited) = try await within(timeout, by: clock, upload: upload) {
-      [transport] in
-      try await transport.send(request, body: body, interim: interim)
-    }
-    guard response.headerFields.count <= HTTPCacheError.largestFieldCount else {
-      throw HTTPCacheError.tooManyFields(response.headerFields.count)
-    }
-    return (response, unlimited.limited(to: timeout, by: clock))
-  }
-
-  /// One request of a client under way.
-  struct Attempt {
-    let request: HTTPRequest
-    /// Nil for a request that is not stored.
-    let key: ResponseKey?
-    let body: HTTPBody
-    let tags: [String]
-    let interim: @Sendable (HTTPResponse) async -> Void
-    /// Nil until a look at the store has shown that a request must be sent; then the store is looked at once more. So an
-    /// invalidation applies to what is found, or to the response.
-    var permit: StorePermit?
-    /// Keys of stored responses whose bodies are gone or damaged.
-    var lost: Set<String> = []
-    var hasWaited = false
-  }
-
   /// Nil if the stored responses have changed meanwhile and must be read again.
-  private func attempt(_ attempt: inout Attempt) async throws -> HTTPCacheResult? {
-    let held = try held(under: attempt.key, except: attempt.lost)
-    let decision = rules.decide(
-      attempt.request, stored: held.map(\.response), at: clock.now)
-    switch (decision, attempt.permit) {
-    case (.answer(let answer), _):
-      return try result(answer, from: held, &attempt)
-    case (_, nil):
-      attempt.permit = permits.issue(tags(of: attempt.request, under: attempt.key, attempt.tags))
+  private func attempt(_ client: inout ClientRequest) async throws -> HTTPCacheResult? {
+    let held = try responses.variants(
+      under: client.key, except: client.lost, policy: rules.policy)
+    let decision = rules.decide(client.request, stored: held.map(\.response), at: clock.now)
+    if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
+    guard let permit = client.permit else {
+      client.permit = responses.permits.issue(
+        ResponseTags.all(of: client.request, under: client.key, client.tags, policy: rules.policy))
       return nil
-    case (.answerWhileRevalidating(let answer, let forward), let permit?):
-      let result = try result(answer, from: held, &attempt)
-      if result != nil { refresh(forward, held, attempt, permit) }
+    }
+    switch decision {
+    case .answer: return nil
+    case .answerWhileRevalidating(let answer, let forward):
+      let result = try result(answer, from: held, &client)
+      if result != nil {
+        OriginExchange(forward, for: client, held: held, permit: permit, in: self).refresh()
+      }
       return result
-    case (.forward(let forward), let permit?):
-      return try await self.forward(forward, held, &attempt, permit)
+    case .forward(let forward):
+      return try await OriginExchange(forward, for: client, held: held, permit: permit, in: self)
+        .result(hasWaited: &client.hasWaited)
     }
   }
 
   private func result(
-    _ answer: CacheAnswer, from held: [StoredVariant], _ attempt: inout Attempt
+    _ answer: CacheAnswer, from held: [StoredVariant], _ client: inout ClientRequest
   ) throws -> HTTPCacheResult? {
-    guard let body = try body(of: answer, from: held, lost: &attempt.lost) else { return nil }
+    guard let body = try responses.body(of: answer, from: held) else {
+      // A replaced entry is read again under its new version; a damaged one never.
+      if let stored = answer.slice(of: held).map({ held[$0.index] }),
+        try namespace.entry(for: stored.key)?.version == stored.version
+      {
+        client.lost.insert(stored.key)
+      }
+      return nil
+    }
     var result = HTTPCacheResult(answer, body: body)
-    result.isCollapsed = attempt.hasWaited
+    result.isCollapsed = client.hasWaited
     return result
   }
 }

@@ -19,6 +19,23 @@ public protocol HTTPTransport: Sendable {
   ) async throws -> (HTTPResponse, HTTPBody)
 }
 
+extension HTTPTransport {
+  /// The response to a request, with a time limit for its head and for each piece of its body.
+  func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void, within timeout: Duration,
+    by clock: any LarderClock
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let upload = body.whole == nil ? UploadProgress(clock) : nil
+    let body = upload.map(body.observed) ?? body
+    let (response, unlimited) = try await LarderHTTP.within(timeout, by: clock, upload: upload) {
+      try await send(request, body: body, interim: interim)
+    }
+    try HTTPCacheError.check(fieldCount: response.headerFields.count)
+    return (response, unlimited.limited(to: timeout, by: clock))
+  }
+}
+
 /// The errors of a cache that are not errors of its transport.
 public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The origin did not answer in time, or stalled within its response.
@@ -33,6 +50,10 @@ public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The number of fields of a message that a cache accepts. A transport checks it before it builds `HTTPFields`, whose
   /// own limit of 65,535 fields is a precondition.
   public static let largestFieldCount = 1_000
+
+  static func check(fieldCount: Int) throws(HTTPCacheError) {
+    if fieldCount > largestFieldCount { throw tooManyFields(fieldCount) }
+  }
 
   public var description: String {
     switch self {

@@ -89,7 +89,7 @@ actor IncomingBody {
   }
 
   /// The body for the store, once all of it has come; nil if it was not kept.
-  var received: HTTPCache.ReceivedBody? {
+  var received: ReceivedBody? {
     guard isKept else { return nil }
     return writer.map { .written($0, last: bytes, index: partCount) } ?? .whole(bytes)
   }

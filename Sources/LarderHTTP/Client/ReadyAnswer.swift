@@ -9,7 +9,7 @@ import Larder
 public final class ReadyAnswer: Sendable {
   private let cache: HTTPCache
   /// All stored responses of the URI, and the place of the one that answers.
-  private let held: [HTTPCache.StoredVariant]
+  private let held: [StoredVariant]
   private let index: Int
   private let key: String
   private let version: UInt64
@@ -24,7 +24,7 @@ public final class ReadyAnswer: Sendable {
   public let isVaried: Bool
 
   fileprivate init(
-    _ index: Int, of held: [HTTPCache.StoredVariant], at transaction: UInt64, in cache: HTTPCache
+    _ index: Int, of held: [StoredVariant], at transaction: UInt64, in cache: HTTPCache
   ) {
     self.cache = cache
     self.held = held
@@ -85,7 +85,8 @@ extension HTTPCache {
     guard request.method == .get, rules.policy.principal == nil,
       request.authority?.contains("@") != true,
       !request.headerFields.contains(where: { rules.decisiveFields.contains($0.name) }),
-      let key = ResponseKey(request, policy: rules.policy), let held = remembered(under: key),
+      let key = ResponseKey(request, policy: rules.policy),
+      let held = responses.remembered(under: key),
       held.contains(where: { $0.response.parts == nil }),
       case .answer(let answer) = rules.decide(
         request, stored: held.map(\.response), at: clock.now),

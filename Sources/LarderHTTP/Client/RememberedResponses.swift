@@ -10,7 +10,7 @@ final class RememberedResponses: Sendable {
   private struct Found {
     /// The commit that the read saw.
     var transaction: UInt64
-    var variants: [HTTPCache.StoredVariant]
+    var variants: [StoredVariant]
     var size: Int
   }
 
@@ -26,7 +26,7 @@ final class RememberedResponses: Sendable {
   /// The stored responses of a URI that a read of the store at `now` would find; nil if they are not known.
   func variants(
     of uri: String, transaction: UInt64, at now: Timestamp
-  ) -> [HTTPCache.StoredVariant]? {
+  ) -> [StoredVariant]? {
     let found = state.withLock { $0.all[uri] }
     guard let found, found.transaction == transaction,
       found.variants.allSatisfy({ $0.isThere(at: now) })
@@ -36,7 +36,7 @@ final class RememberedResponses: Sendable {
 
   /// - Parameter transaction: the commit that all of `variants` were read from.
   func keep(
-    _ variants: [HTTPCache.StoredVariant], of uri: String, transaction: UInt64, size: Int
+    _ variants: [StoredVariant], of uri: String, transaction: UInt64, size: Int
   ) {
     guard size <= Self.largestSize / 16 else { return }
     state.withLock { state in

@@ -11,6 +11,14 @@ struct StoredBody: Sendable {
   /// The entries of the body; nil for a body that is the value of the response's entry.
   let parts: BodyParts?
 
+  init(of response: StoredResponse, under key: String, version: UInt64?) {
+    self.key = key
+    self.version = version
+    id = response.bodyID
+    count = response.bodySize
+    parts = response.parts
+  }
+
   /// Whether `entry` is the response with this body.
   func isStored(in entry: Store.Entry) -> Bool {
     if entry.version == version { return true }
@@ -61,34 +69,27 @@ extension Store.Namespace {
   }
 }
 
-extension HTTPCache {
-  /// The body of an answer; nil if the stored body is gone, and its key is then added to `lost`.
-  func body(
-    of answer: CacheAnswer, from held: [StoredVariant], lost: inout Set<String>
-  ) throws -> HTTPBody? {
-    switch answer.body {
-    case .none, .joined: HTTPBody()
-    case .stored(let index):
-      try body(of: held[index], 0..<held[index].response.bodySize, lost: &lost)
-    case .part(let index, let range): try body(of: held[index], range, lost: &lost)
+extension CacheAnswer {
+  /// The stored response whose body the answer has, and which bytes of it; nil without a stored body.
+  func slice(of held: [StoredVariant]) -> (index: Int, range: Range<Int>)? {
+    switch body {
+    case .none, .joined: nil
+    case .stored(let index): (index, 0..<held[index].response.bodySize)
+    case .part(let index, let range):
+      (index, range.clamped(to: 0..<held[index].response.bodySize))
     }
   }
+}
 
-  /// A part of the body of that version; nil if the entry was replaced, evicted or damaged.
-  private func body(
-    of held: StoredVariant, _ range: Range<Int>, lost: inout Set<String>
-  ) throws -> HTTPBody? {
-    let body = held.body
-    let range = range.clamped(to: 0..<body.count)
+extension ResponseStore {
+  /// The body of an answer, which counts as a read; nil if the entry of the stored one was replaced, evicted or damaged.
+  func body(of answer: CacheAnswer, from held: [StoredVariant]) throws -> HTTPBody? {
+    guard let (index, range) = answer.slice(of: held) else { return HTTPBody() }
+    let body = held[index].body
     let end = min(range.upperBound, range.lowerBound + IncomingBody.pieceSize)
-    guard
-      let first = try namespace.piece(of: body, range.lowerBound..<end, as: .first)
-    else {
-      // A replaced entry is read again under its new version; a damaged one never.
-      if try namespace.entry(for: held.key)?.version == held.version { lost.insert(held.key) }
-      return nil
+    return try namespace.piece(of: body, range.lowerBound..<end, as: .first).map {
+      stream(body, range, first: $0)
     }
-    return rest(of: body, range, first: first)
   }
 
   /// The bytes `range` of a stored body, piece by piece, each in a snapshot of its own.
@@ -96,7 +97,7 @@ extension HTTPCache {
   /// Reading throws ``HTTPCacheError/bodyGone`` once the store has removed the body.
   ///
   /// - Parameter first: the first piece, if it has been read.
-  func rest(of body: StoredBody, _ range: Range<Int>, first: [UInt8]? = nil) -> HTTPBody {
+  func stream(_ body: StoredBody, _ range: Range<Int>, first: [UInt8]? = nil) -> HTTPBody {
     let whole = first?.count == range.count ? first : nil
     let reader = StoredBodyReader(
       body, range, first: whole == nil ? first : nil, at: whole == nil ? 0 : range.count,
@@ -104,22 +105,6 @@ extension HTTPCache {
     return HTTPBody(
       whole, count: range.count, rewind: { await reader.rewind($0) },
       next: { try await reader.next() })
-  }
-
-  /// The whole body of that version; nil if the entry was replaced, evicted or damaged.
-  func bytes(of held: StoredVariant, lost: inout Set<String>) throws -> [UInt8]? {
-    let body = held.body
-    if let bytes = try namespace.piece(of: body, 0..<body.count, as: .first) { return bytes }
-    if try namespace.entry(for: held.key)?.version == held.version { lost.insert(held.key) }
-    return nil
-  }
-}
-
-extension HTTPCache.StoredVariant {
-  var body: StoredBody {
-    StoredBody(
-      key: key, version: version, id: response.bodyID, count: response.bodySize,
-      parts: response.parts)
   }
 }
 

@@ -32,6 +32,17 @@ extension HTTPRules {
       && policy.rule(for: request)?.storesByBody(request.method) == true
   }
 
+  /// The key of the responses to a request.
+  ///
+  /// - Parameter body: the body of the request, where that is a part of the key.
+  func key(of request: HTTPRequest, body: [UInt8]?) -> ResponseKey? {
+    var key = ResponseKey(request, policy: policy)
+    if let body, storesByBody(request) {
+      key?.bodyDigest = ResponseKey.digest(of: body, in: request, policy: policy)
+    }
+    return key
+  }
+
   private func hasConditionOrRange(_ fields: HTTPFields) -> Bool {
     ClientCondition(fields) != nil || fields.contains(.range)
   }

@@ -74,4 +74,14 @@ enum ResponseTags {
 
   /// Of all responses of a URI; only requests under way are found by it, since keys find those that are stored.
   static func uri(_ key: ResponseKey) -> String { "http-uri:" + key.uri }
+
+  /// Those by which the response to a request under way can be invalidated.
+  ///
+  /// - Parameter own: the tags of the client.
+  static func all(
+    of request: HTTPRequest, under key: ResponseKey?, _ own: [String], policy: HTTPCachePolicy
+  ) -> Set<String> {
+    guard let key else { return [] }
+    return Set(own + [uri(key), host(key.host)] + Principal(request, policy: policy).tags)
+  }
 }

@@ -43,16 +43,14 @@ final class BrowseLoop {
     self.state = state
     read = state.query
     reader = try BrowseReader(state.query, of: parent)
-    session = parent.helper(
-      Host(
-        write: { [unowned self] in self.said.append(String(decoding: $0, as: UTF8.self)) },
-        read: { _ in throw FileProblem.notPermitted },
-        make: { _, _ in throw FileProblem.notPermitted }),
-      configure: { host in
-        host.notify = { [unowned self] in self.said.append($0.description) }
-        host.isInterrupted = { [unowned self] in self.isInterrupted() }
-        host.copy = parent.host.copy
-      })
+    var host = Host(
+      write: { [unowned self] in said.append(String(decoding: $0, as: UTF8.self)) },
+      read: { _ in throw FileProblem.notPermitted },
+      make: { _, _ in throw FileProblem.notPermitted })
+    host.notify = { [unowned self] in said.append($0.description) }
+    host.isInterrupted = { [unowned self] in isInterrupted() }
+    host.copy = parent.host.copy
+    session = parent.helper(host)
   }
 
   func run() throws {

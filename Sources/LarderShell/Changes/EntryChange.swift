@@ -9,9 +9,8 @@ struct EntryChange {
 
   let call: Invocation
   let session: Session
-  let namespaces: [Store.Namespace]
+  private(set) var scope: Scope
   private(set) var summary: ChangeSummary
-  private(set) var selection: Selection
   /// `evicted`, for the message after an interruption.
   private let past: String
   private let missing: [[UInt8]]
@@ -29,17 +28,17 @@ struct EntryChange {
     self.call = call
     self.session = session
     self.past = past
-    (selection, namespaces) = try session.scope(of: call)
+    let scope = try Scope(of: call, in: session)
+    self.scope = scope
     summary = ChangeSummary(verb)
-    let places = namespaces
     var listed = 0
-    missing = try selection.patterns.compactMap { pattern in
+    missing = try scope.selection.patterns.compactMap { pattern in
       guard case .key(let key) = pattern else { return nil }
       listed += 1
-      return try places.allSatisfy { try $0.entry(for: key) == nil } ? key : nil
+      return try scope.namespaces.allSatisfy { try $0.entry(for: key) == nil } ? key : nil
     }
     self.listed = listed
-    for namespace in namespaces { summary.begin(namespace.name) }
+    for namespace in scope.namespaces { summary.begin(namespace.name) }
   }
 
   /// Answers `--dry-run`; false if the change is to be made.
@@ -48,7 +47,7 @@ struct EntryChange {
     let (found, keys) = try counted()
     var all = found.counts + fields(found)
     if call.has("--verbose") { all.append(("keys", .json(.array(keys)))) }
-    try session.answer(found.preview(all, for: session.presentation))
+    try session.output.answer(found.preview(all, for: session.output.presentation))
     try noteAbsent(found)
     return true
   }
@@ -61,9 +60,9 @@ struct EntryChange {
   mutating func confirm(isBulk: Bool = false, note: SafeText = "") throws {
     var confirmation = Confirmation(call: call, session: session)
     if confirmation.isGiven { return }
-    if selection.input != nil { try takeSingleKey() }
-    guard isBulk || !selection.listsKeys, !hasInputKey || isBulk, !isEmpty else { return }
-    confirmation.isSweeping = selection.namespaces == .all
+    if scope.selection.input != nil { try takeSingleKey() }
+    guard isBulk || !scope.selection.listsKeys, !hasInputKey || isBulk, !isEmpty else { return }
+    confirmation.isSweeping = scope.selection.namespaces == .all
     let (found, _) = try counted()
     askedAt = session.clock.now
     try confirmation.require(found, note: note)
@@ -74,20 +73,20 @@ struct EntryChange {
   /// because a question is not possible while standard input holds data.
   private mutating func takeSingleKey() throws {
     let refusal = Confirmation.refusal(to: "\(summary.verb) keys from standard input")
-    guard selection.filters.isEmpty, let kind = selection.input,
-      !selection.patterns.contains(where: \.isGlob)
+    guard scope.selection.filters.isEmpty, let kind = scope.selection.input,
+      !scope.selection.patterns.contains(where: \.isGlob)
     else { throw refusal }
     var input = try IncomingKeys(kind, from: session.host)
     let first = try input.next()
     guard try input.next() == nil else { throw refusal }
-    selection.input = nil
+    scope.selection.input = nil
     hasInputKey = true
     summary.absent = 0
     if let first {
-      selection.patterns.append(.key(first))
-      if try namespaces.allSatisfy({ try $0.entry(for: first) == nil }) { summary.absent = 1 }
+      scope.selection.patterns.append(.key(first))
+      if try scope.namespaces.allSatisfy({ try $0.entry(for: first) == nil }) { summary.absent = 1 }
     } else {
-      isEmpty = selection.patterns.isEmpty
+      isEmpty = scope.selection.patterns.isEmpty
     }
   }
 
@@ -98,7 +97,7 @@ struct EntryChange {
   mutating func apply(_ change: Change) throws {
     guard !isEmpty else { return }
     do {
-      let piped = try session.forEachBatch(of: selection, in: namespaces) { entries in
+      let piped = try scope.forEachBatch { entries in
         var changed: [Store.Entry] = []
         try session.write { batch in
           changed = []
@@ -116,7 +115,7 @@ struct EntryChange {
         }
         try session.host.checkInterruption()
       }
-      if selection.input != nil { summary.absent = piped.absent }
+      if scope.selection.input != nil { summary.absent = piped.absent }
     } catch is Interruption {
       throw interrupted
     }
@@ -124,7 +123,7 @@ struct EntryChange {
 
   private func isSame(_ present: Store.Entry, as chosen: Store.Entry) -> Bool {
     if let askedAt, present.written > askedAt { return false }
-    return selection.filters.isEmpty
+    return scope.selection.filters.isEmpty
       || (present.version, present.expires) == (chosen.version, chosen.expires)
   }
 
@@ -145,22 +144,22 @@ struct EntryChange {
   func answer(
     _ fields: [ChangeSummary.Field], _ sentence: SafeText, unmatched: Bool? = nil
   ) throws {
-    if !missing.isEmpty, missing.count == listed, selection.isOfKeys, !hasInputKey {
+    if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys, !hasInputKey {
       throw try notFound
     }
     var fields = fields
     if call.has("--verbose") { fields.append(("keys", .json(.array(keys)))) }
     let isUnmatched = unmatched ?? (summary.total.entries == 0)
-    try session.acknowledge(
+    try session.output.acknowledge(
       summary.reply(
-        fields, isUnmatched ? "no entries matched" : sentence, for: session.presentation))
+        fields, isUnmatched ? "no entries matched" : sentence, for: session.output.presentation))
     try noteAbsent(summary)
     if !missing.isEmpty { throw try notFound }
   }
 
   /// A plain answer has no place for the keys from standard input that do not exist.
   private func noteAbsent(_ summary: ChangeSummary) throws {
-    guard session.presentation.mode == .plain, let absent = summary.absent, absent > 0 else {
+    guard session.output.presentation.mode == .plain, let absent = summary.absent, absent > 0 else {
       return
     }
     try session.host.notify("note: \(ChangeSummary.notFound(absent))")
@@ -168,22 +167,23 @@ struct EntryChange {
 
   private var notFound: ShellError {
     get throws {
-      try session.noSuchKeys(missing, of: listed, in: namespaces, verb: call.command.name)
+      try ShellError.noSuchKeys(
+        missing, of: listed, in: scope.namespaces, verb: call.command.name, line: session.line)
     }
   }
 
   private func counted() throws -> (ChangeSummary, keys: [JSON]) {
     var found = ChangeSummary(summary.verb)
     var keys: [JSON] = []
-    for namespace in namespaces { found.begin(namespace.name) }
+    for namespace in scope.namespaces { found.begin(namespace.name) }
     guard !isEmpty else { return (found, []) }
-    let piped = try session.forEachEntries(of: selection, in: namespaces) { entries in
+    let piped = try scope.forEachEntries { entries in
       for entry in entries {
         found.add(entry)
         if call.has("--verbose") { keys.append(.key(entry)) }
       }
     }
-    if selection.input != nil { found.absent = piped.absent }
+    if scope.selection.input != nil { found.absent = piped.absent }
     return (found, keys)
   }
 }

@@ -35,49 +35,39 @@ extension Command {
   }
 
   private static func countEntries(_ call: Invocation, in session: Session) throws -> Outcome {
-    let (selection, namespaces) = try session.scope(of: call)
-    if let group = call.operand("--by") {
-      return try count(selection, in: namespaces, by: group, session)
-    }
-    let all = try namespaces.map { try $0.count() }.reduce(0, +)
-    let most = if case .count(let count) = selection.limit { count } else { Int.max }
-    var list = try Listing(
-      selection, in: namespaces, for: session, as: .expiry(namesNamespaces: false),
-      includingExpired: true)
+    let scope = try Scope(of: call, in: session)
+    if let group = call.operand("--by") { return try count(scope, by: group) }
+    let most = if case .count(let count) = scope.selection.limit { count } else { Int.max }
+    var list = try Listing(scope, as: .expiry(namesNamespaces: false), includingExpired: true)
     var counted = Tally()
     var expired = 0
-    try session.withProgress("counting", of: all) { progress in
+    try ProgressLine.show("counting", of: scope.total(), in: session) { progress in
       while counted.entries < most, case let entries = try list.next(1000), !entries.isEmpty {
         for entry in entries where counted.entries < most {
           if entry.state == .expired { expired += 1 }
           // Expired entries are counted apart; --expired selects them.
-          if entry.state != .expired || selection.wantsExpired { counted.add(entry) }
+          if entry.state != .expired || scope.selection.wantsExpired { counted.add(entry) }
         }
         try progress.advance(by: entries.count)
       }
     }
     let words: SafeText = "\(Wording.entries(counted.entries)), \(Wording.size(counted.bytes))"
-    try session.answer(
+    try session.output.answer(
       Reply(
         .object(
           [Column("entries"), Column("bytes"), Column("expired")],
           [.number(counted.entries), .size(counted.bytes), .number(expired)]),
         sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
-    if counted.entries == 0 {
-      try session.noteQuotedWords(in: namespaces, ignoringCase: selection.ignoresCase)
-    }
+    if counted.entries == 0 { try scope.noteQuotedWords() }
     return .done
   }
 
-  private static func count(
-    _ selection: Selection, in namespaces: [Store.Namespace], by group: QueryColumn,
-    _ session: Session
-  ) throws -> Outcome {
+  private static func count(_ scope: Scope, by group: QueryColumn) throws -> Outcome {
     var groups: [QueryValue: Tally] = [:]
-    var selection = selection
-    let limit = if case .count(let count) = selection.limit { count } else { Int.max }
-    selection.limit = nil
-    try session.forEachQueried(selection, in: namespaces, [group.operand]) { entry, values in
+    var scope = scope
+    let limit = if case .count(let count) = scope.selection.limit { count } else { Int.max }
+    scope.selection.limit = nil
+    try scope.forEachQueried([group.operand]) { entry, values in
       groups[values[0], default: Tally()].add(entry)
       try Aggregate.check(groups.count)
     }
@@ -85,7 +75,7 @@ extension Command {
       $0.value.entries != $1.value.entries
         ? $0.value.entries > $1.value.entries : $0.key.precedes($1.key)
     }
-    try session.answer(
+    try scope.session.output.answer(
       Reply(
         .rows(
           [Column("value", title: group.label), Column("entries"), Column("bytes", title: "size")],
@@ -101,10 +91,10 @@ extension Command {
   ) throws -> Outcome {
     let operand = call.operand("OPERAND")!
     let group = call.operand("--by")
-    let (selection, namespaces) = try session.scope(of: call)
+    let scope = try Scope(of: call, in: session)
     var groups: [QueryValue: Aggregate] = [:]
     let operands = [operand.operand] + (group.map { [$0.operand] } ?? [])
-    try session.forEachQueried(selection, in: namespaces, operands) { _, values in
+    try scope.forEachQueried(operands) { _, values in
       groups[group == nil ? .null : values[1], default: Aggregate(kind)].add(values[0])
       try Aggregate.check(groups.count)
     }
@@ -115,9 +105,9 @@ extension Command {
         if case .integer(let sum) = result.result {
           Wording.count(Int(sum))
         } else {
-          result.result.cell.shown(session.presentation)
+          result.result.cell.shown(session.output.presentation)
         }
-      try session.answer(
+      try session.output.answer(
         Reply(
           .object(
             [
@@ -134,7 +124,7 @@ extension Command {
       return .done
     }
     let rows = groups.sorted { $0.key.precedes($1.key) }
-    try session.answer(
+    try session.output.answer(
       Reply(
         .rows(
           [
@@ -209,26 +199,6 @@ struct Aggregate {
     case .sum: exact.map { .integer($0) } ?? .number(total)
     case .avg: .number(total / Double(values))
     case .min, .max: best ?? .null
-    }
-  }
-}
-
-extension Session {
-  /// Visits the entries of a selection with the values of operands. Only the operands are kept.
-  func forEachQueried(
-    _ selection: Selection, in namespaces: [Store.Namespace], _ operands: [QueryOperand],
-    _ body: (Store.Entry, [QueryValue]) throws -> Void
-  ) throws {
-    let all = try namespaces.map { try $0.count() }.reduce(0, +)
-    let queries = queries
-    try withProgress("reading", of: all) { progress in
-      try forEachValue(of: selection, in: namespaces) { entry, value in
-        (entry.withoutExtras, queries.values(operands, for: .column, entry, value))
-      } _: { items in
-        for (entry, values) in items { try body(entry, values) }
-        try progress.advance(by: items.count)
-        return true
-      }
     }
   }
 }

@@ -38,7 +38,7 @@ extension Command {
         try session.host.notify("nothing changed")
         return .done
       }
-      try session.acknowledge(reply(entry, in: session))
+      try session.output.acknowledge(reply(entry, in: session))
       return .done
     } catch {
       // A text that was written by hand is not thrown away.

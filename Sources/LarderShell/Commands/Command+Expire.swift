@@ -130,7 +130,7 @@ extension Command {
 
   /// Without a rule a touched entry would never expire, whatever lifetime it had.
   private static func checkRules(of change: EntryChange) throws {
-    for namespace in change.namespaces {
+    for namespace in change.scope.namespaces {
       guard try namespace.info()?.rules.expires == .never else { continue }
       throw ShellError(
         .usage, "touch requires a lifetime: namespace \(namespace.name) has no rule for one",
@@ -140,9 +140,9 @@ extension Command {
 
   /// `touch K 2h` is a mistake for `--ttl 2h` if there is no key "2h".
   private static func checkLastWordIsKey(_ change: EntryChange) throws {
-    let patterns = change.selection.patterns
+    let patterns = change.scope.selection.patterns
     guard patterns.count > 1, case .key(let key)? = patterns.last,
-      try change.namespaces.allSatisfy({ try $0.entry(for: key) == nil })
+      try change.scope.namespaces.allSatisfy({ try $0.entry(for: key) == nil })
     else { return }
     let word = Word(key, isBare: true, at: 0..<0)
     do throws(ShellError) { _ = try word.duration() } catch { return }

@@ -51,9 +51,8 @@ extension Command {
         hint: "list one key of one namespace")
     }
     if let columns = call.columns("--show") {
-      let (scope, namespaces) = try session.scope(of: call)
-      try session.list(
-        scope, in: namespaces, as: .show(columns, namesNamespaces: namespaces.count > 1))
+      let scope = try Scope(of: call, in: session)
+      try scope.list(as: .show(columns, namesNamespaces: scope.namesNamespaces))
       return .done
     }
     if let path = call.path(".PATH") { return try answer(path, call, in: session) }
@@ -62,31 +61,30 @@ extension Command {
         return try answer(value, style, head, call, in: session)
       }
     }
-    let (scope, namespaces) = try session.scope(of: call)
+    let scope = try Scope(of: call, in: session)
     var writer = ValueWriter(
       session, style: style, head: head, isFull: call.has("--full"),
-      namesNamespaces: call.namespaces == .all || namespaces.count > 1)
+      namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     try writer.begin()
     let unreadable = session.passOverUnreadable()
     var missing: [[UInt8]] = []
     var listed = 0
-    if scope.listsKeys {
-      for case .key(let key) in scope.patterns {
+    if scope.selection.listsKeys {
+      for case .key(let key) in scope.selection.patterns {
         listed += 1
-        if try !writer.write(key, in: namespaces, unreadable) { missing.append(key) }
+        if try !writer.write(key, in: scope.namespaces, unreadable) { missing.append(key) }
       }
     } else {
-      let keys = try session.forEachStoredValue(of: scope, in: namespaces) { value in
-        try writer.write(value)
-      }
+      let keys = try scope.forEachStoredValue { try writer.write($0) }
       try writer.end(saysNothing: !unreadable.isEmpty)
       try unreadable.check(others: writer.count)
-      try session.checkFound(keys)
+      try keys.check()
       return .done
     }
     try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
     guard missing.isEmpty else {
-      throw try session.noSuchKeys(missing, of: listed, in: namespaces, verb: "get")
+      throw try ShellError.noSuchKeys(
+        missing, of: listed, in: scope.namespaces, verb: "get", line: session.line)
     }
     try unreadable.check(others: writer.count)
     return .done
@@ -119,13 +117,13 @@ extension Command {
     let found = fields(path, of: whole)
     if found.isEmpty { throw noSuchField(path, in: whole) }
     for field in found {
-      let isJSON = [.json, .jsonl].contains(session.presentation.mode)
+      let isJSON = [.json, .jsonl].contains(session.output.presentation.mode)
       let text =
         isJSON
         ? field.json
-        : session.presentation.isTerminal
+        : session.output.presentation.isTerminal
           ? Quoting.printable(field.text) : String(decoding: field.text, as: UTF8.self)
-      try session.write(Array((text + "\n").utf8))
+      try session.output.write(Array((text + "\n").utf8))
     }
     return .done
   }
@@ -134,29 +132,29 @@ extension Command {
   private static func answerAll(
     _ path: QueryPath, _ call: Invocation, in session: Session
   ) throws -> Outcome {
-    let (selection, namespaces) = try session.scope(of: call)
-    let namesNamespaces = call.namespaces == .all || namespaces.count > 1
+    let scope = try Scope(of: call, in: session)
+    let namesNamespaces = call.namespaces == .all || scope.namesNamespaces
     var rows = RowWriter(
-      session.presentation,
+      session.output.presentation,
       columns: [
         Column("namespace", in: namesNamespaces ? .everywhere : .data),
         Column("key", holdsBytes: true), Column("value", title: path.text),
       ])
     var (values, without) = (0, 0)
-    try session.write(rows.begin())
+    try session.output.write(rows.begin())
     let unreadable = session.passOverUnreadable()
-    let result = try session.forEachStoredValue(of: selection, in: namespaces) { value in
+    let keys = try scope.forEachStoredValue { value in
       values += 1
       let found = fields(path, of: try value.reading(most: nil, in: session))
       if found.isEmpty { without += 1 }
       let entry = value.entry
-      try session.write(
+      try session.output.write(
         rows.write(found.map { [.text(entry.namespace), .bytes(entry.key.bytes), $0.cell] }))
     }
-    try session.write(rows.end())
+    try session.output.write(rows.end())
     try unreadable.check(others: values)
-    try session.checkKeys(of: call, selection, in: namespaces)
-    try session.checkFound(result)
+    try scope.checkKeys(verb: call.command.name)
+    try keys.check()
     guard without == 0 else {
       throw ShellError(
         .noSuchField,
@@ -203,7 +201,7 @@ extension Command {
       try write(value.reading(most: head, in: session).encoded(as: style, head: head))
     }
     try writer.finish()
-    try session.acknowledge(
+    try session.output.acknowledge(
       Reply(
         .object(
           [
@@ -223,11 +221,8 @@ extension Command {
   private static let mostCopied = 74_000
 
   private static func copyValue(_ call: Invocation, in session: Session) throws -> Outcome {
-    let key = call.bytes("KEY")!
-    guard let value = try session.singleValue(key, call.namespaces) else {
-      throw try session.noSuchKey(key, in: session.namespaces(call.namespaces), verb: "keys")
-    }
-    return try copy(value, .auto, nil, in: session)
+    try copy(
+      session.value(call.bytes("KEY")!, call.namespaces), .auto, nil, in: session)
   }
 
   private static func copy(

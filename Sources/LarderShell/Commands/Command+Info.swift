@@ -24,7 +24,7 @@ extension Command {
     let entries = try call.allBytes("KEY").map { key in
       // An expired entry keeps its facts until it is purged.
       guard let entry = try namespace.entry(for: key) else {
-        throw try session.noSuchKey(key, in: [namespace], verb: "keys")
+        throw try ShellError.noSuchKey(key, in: [namespace], verb: "keys", line: session.line)
       }
       return entry
     }
@@ -39,17 +39,17 @@ extension Command {
       facts(entry, clock) + (isShared ? [shared?.cell(for: entry) ?? .null] : [])
         + (hasBodies ? [body.map { .text($0.summary) } ?? .null] : [])
     }
-    if session.isForPerson || entries.count == 1 {
+    if session.output.isTable || entries.count == 1 {
       for (index, (entry, row)) in zip(entries, rows).enumerated() {
-        if index > 0 { try session.write([.newline]) }
-        try session.answer(
+        if index > 0 { try session.output.write([.newline]) }
+        try session.output.answer(
           Reply(
             .object(columns, row),
             notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
             isLong: true))
       }
     } else {
-      try session.answer(Reply(.rows(columns, rows), isLong: true))
+      try session.output.answer(Reply(.rows(columns, rows), isLong: true))
     }
     return .done
   }

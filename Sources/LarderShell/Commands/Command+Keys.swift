@@ -28,17 +28,16 @@ extension Command {
     run: listKeys)
 
   private static func listKeys(_ call: Invocation, in session: Session) throws -> Outcome {
-    let (selection, namespaces) = try session.scope(of: call)
-    if namespaces.count == 1, session.presentation.mode == .plain, !call.has("--long"),
-      !call.has("--show"), selection.needsKeysOnly
+    let scope = try Scope(of: call, in: session)
+    if scope.namespaces.count == 1, session.output.presentation.mode == .plain, !call.has("--long"),
+      !call.has("--show"), scope.selection.needsKeysOnly
     {
-      try session.listKeys(selection, in: namespaces[0])
+      try scope.listKeys()
       return .done
     }
-    try session.list(
-      selection, in: namespaces,
-      as: call.columns("--show").map { .show($0, namesNamespaces: namespaces.count > 1) }
-        ?? .record(namesNamespaces: namespaces.count > 1, isLong: call.has("--long")))
+    try scope.list(
+      as: call.columns("--show").map { .show($0, namesNamespaces: scope.namesNamespaces) }
+        ?? .record(namesNamespaces: scope.namesNamespaces, isLong: call.has("--long")))
     return .done
   }
 }
@@ -62,7 +61,7 @@ extension Command {
       }
       throw ShellError(.usage, "nothing to continue", hint: "run `keys` first")
     }
-    try session.show(list, most: call.number("N") ?? session.rows(nil))
+    try list.show(most: call.number("N") ?? session.output.rows(nil), in: session)
     return .done
   }
 }
@@ -79,11 +78,11 @@ extension Command {
     run: showExpiry)
 
   private static func showExpiry(_ call: Invocation, in session: Session) throws -> Outcome {
-    let (selection, namespaces) = try session.scope(of: call)
-    try session.checkKeys(of: call, selection, in: namespaces)
-    try session.list(
-      selection, in: namespaces, as: .expiry(namesNamespaces: namespaces.count > 1),
-      includingExpired: selection.isOfKeys)
+    let scope = try Scope(of: call, in: session)
+    try scope.checkKeys(verb: call.command.name)
+    try scope.list(
+      as: .expiry(namesNamespaces: scope.namesNamespaces),
+      includingExpired: scope.selection.isOfKeys)
     return .done
   }
 }
@@ -104,7 +103,7 @@ extension Command {
     let answers = try call.allBytes("KEY").map { key in
       (key: key, isThere: try namespace.entry(for: key).map(\.hasValue) ?? false)
     }
-    try session.answer(
+    try session.output.answer(
       Reply(
         .rows(
           [

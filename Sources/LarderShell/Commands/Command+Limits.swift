@@ -50,7 +50,7 @@ extension Command {
     let name = isStore ? nil : try session.namespace(call.namespaces).name
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
       let report = try LimitReport(of: name, in: session)
-      try session.answer(report.reply(for: session.presentation))
+      try session.output.answer(report.reply(for: session.output.presentation))
       return .done
     }
     guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
@@ -63,7 +63,7 @@ extension Command {
           "would evict no entries: \(name ?? "") holds \(Wording.entries(before.entries)), \(Wording.size(before.bytes)), and policy refuse evicts none",
           hint: "evict entries first, or choose another policy")
       }
-      try session.answer(preview(excess, of: before, name, for: session.presentation))
+      try session.output.answer(preview(excess, of: before, name, for: session.output.presentation))
       return .done
     }
     if !isRefused, excess.entries > 0 || excess.bytes > 0 {
@@ -89,10 +89,10 @@ extension Command {
     var done = ChangeSummary("limits")
     done.add(evicted, in: name ?? "@*")
     let report = try LimitReport(of: name, in: session)
-    try session.acknowledge(
-      session.presentation.mode == .plain
-        ? done.reply(done.counts, "", for: session.presentation)
-        : report.reply(for: session.presentation, evicted: evicted))
+    try session.output.acknowledge(
+      session.output.presentation.mode == .plain
+        ? done.reply(done.counts, "", for: session.output.presentation)
+        : report.reply(for: session.output.presentation, evicted: evicted))
     return .done
   }
 

@@ -19,7 +19,8 @@ extension Command {
   private static func compactStore(_ call: Invocation, in session: Session) throws -> Outcome {
     let copy = try call.bytes("--to").map { try LocalFile($0, of: session).directory() }
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
-    let compaction = try session.withSteps("compacting", unit: Wording.records) { shouldContinue in
+    let compaction = try ProgressLine.showSteps("compacting", unit: Wording.records, in: session) {
+      shouldContinue in
       if let copy { return try session.store.copyCompacted(to: copy, shouldContinue) }
       return try session.whileClosed { path, options in
         try Store.compact(at: path, options: options, shouldContinue)
@@ -30,7 +31,7 @@ extension Command {
         .interrupted, "interrupted: \(copy == nil ? "the file is unchanged" : "no copy was made")",
         hint: nil)
     }
-    try session.acknowledge(reply(compaction, copy, for: session.presentation))
+    try session.output.acknowledge(reply(compaction, copy, for: session.output.presentation))
     return .done
   }
 
@@ -64,8 +65,8 @@ extension Command {
 
   private static func syncStore(_ call: Invocation, in session: Session) throws -> Outcome {
     try session.store.sync()
-    try session.acknowledge(
-      session.presentation.mode == .plain
+    try session.output.acknowledge(
+      session.output.presentation.mode == .plain
         ? Reply(.text("synced\n"))
         : Reply(
           .object(
@@ -90,7 +91,8 @@ extension Command {
 
   private static func verifyStore(_ call: Invocation, in session: Session) throws -> Outcome {
     var looked = 0
-    let verified = try session.withSteps("checking", unit: Wording.records) { shouldContinue in
+    let verified = try ProgressLine.showSteps("checking", unit: Wording.records, in: session) {
+      shouldContinue in
       try session.store.verify { done, all in
         looked = done
         return shouldContinue(done, all)
@@ -104,7 +106,7 @@ extension Command {
     }
     var faults = found.faults.map { Inconsistency($0) }
     if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
-    try session.answer(FaultReport(found, faults).reply(for: session.presentation))
+    try session.output.answer(FaultReport(found, faults).reply(for: session.output.presentation))
     return faults.isEmpty ? .done : .told(1)
   }
 }
@@ -125,7 +127,7 @@ extension Command {
     let salvage = try session.whileClosed { path, options in
       try Salvage.run(path, target, options)
     }
-    try session.acknowledge(salvage.reply)
+    try session.output.acknowledge(salvage.reply)
     return .done
   }
 }

@@ -40,7 +40,7 @@ extension Command {
     }
     session.marks[name] = marked
     session.marks[Array(standard.utf8)] = marked
-    try session.acknowledge(
+    try session.output.acknowledge(
       Reply(
         .object(
           [Column("mark", holdsBytes: true), Column("entries")],
@@ -77,7 +77,7 @@ extension Command {
       names = Set(before.entries.keys)
     }
     let changes = before.changes(to: try StoreMark(session, only: names), now: session.clock.now)
-    try session.answer(reply(changes, session.presentation))
+    try session.output.answer(reply(changes, session.output.presentation))
     return changes.isEmpty ? .done : .told(1)
   }
 
@@ -85,16 +85,13 @@ extension Command {
     _ keys: [[UInt8]], _ call: Invocation, in session: Session
   ) throws -> Outcome {
     let values = try keys.map { key in
-      guard let value = try session.singleValue(key, call.namespaces) else {
-        throw try session.noSuchKey(key, in: session.namespaces(call.namespaces), verb: "keys")
-      }
-      return try value.reading(most: nil, in: session).bytes
+      try session.value(key, call.namespaces).reading(most: nil, in: session).bytes
     }
     let difference = ValueDifference(values[0], values[1])
-    let arrow = session.presentation.hasUnicode ? "\u{2192}" : "->"
+    let arrow = session.output.presentation.hasUnicode ? "\u{2192}" : "->"
     func text(_ value: String?) -> Cell { value.map { .text($0) } ?? .null }
-    try session.answer(
-      difference.changes.isEmpty && session.presentation.mode.isForPerson
+    try session.output.answer(
+      difference.changes.isEmpty && session.output.presentation.mode.isForPerson
         ? Reply(.text("no differences\n"))
         : Reply(
           .rows(

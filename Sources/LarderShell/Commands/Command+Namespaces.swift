@@ -47,8 +47,10 @@ extension Command {
         limits.bytes.map { .size($0) } ?? .null, .size(namespace.rules.largestValue),
       ]
     }
-    try session.answer(Reply(.rows(columns, rows)))
-    if rows.isEmpty, session.presentation.mode == .plain || session.presentation.mode.isForPerson {
+    try session.output.answer(Reply(.rows(columns, rows)))
+    if rows.isEmpty,
+      session.output.presentation.mode == .plain || session.output.presentation.mode.isForPerson
+    {
       let error = NamespaceChoice.emptyStore
       try session.host.notify("note: \(error.message)\(error.hint.map { "; \($0)" } ?? "")")
     }
@@ -74,7 +76,7 @@ extension Command {
     } else {
       session.current = nil
     }
-    try session.answer(
+    try session.output.answer(
       Reply(
         .object(
           [Column("namespace", in: .data)], [session.current.map { .text($0) } ?? .null])))
@@ -104,8 +106,8 @@ extension Command {
     if session.current == old.text { session.current = new }
     // A list that `more` goes on with would look for the old name.
     session.listing = nil
-    try session.acknowledge(
-      session.presentation.mode == .plain
+    try session.output.acknowledge(
+      session.output.presentation.mode == .plain
         ? Reply(
           .rows(
             ["verb", "old", "new"].map { Column($0) },

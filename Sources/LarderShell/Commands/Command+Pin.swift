@@ -58,7 +58,7 @@ extension Command {
       }
       return tag
     }
-    let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
+    let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
     // A value that is written from here on was not part of the question.
@@ -71,7 +71,8 @@ extension Command {
     if call.has("--dry-run") {
       let verbose: [ChangeSummary.Field] =
         call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
-      try session.answer(found.preview(found.counts + verbose, for: session.presentation))
+      try session.output.answer(
+        found.preview(found.counts + verbose, for: session.output.presentation))
       return .done
     }
     try confirmation.require(found)
@@ -93,8 +94,8 @@ extension Command {
       call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
     let words: SafeText =
       done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"
-    try session.acknowledge(
-      done.reply(done.counts + verbose, words, for: session.presentation))
+    try session.output.acknowledge(
+      done.reply(done.counts + verbose, words, for: session.output.presentation))
     return .done
   }
 
@@ -106,10 +107,10 @@ extension Command {
     var keys: [JSON] = []
     for namespace in namespaces { found.begin(namespace.name) }
     for (index, tag) in tags.enumerated() {
-      var selection = Selection(namespaces: .all)
-      selection.filters = [.tag(Array(tag.utf8))]
+      var scope = Scope(all: namespaces, in: session)
+      scope.selection.filters = [.tag(Array(tag.utf8))]
       let earlier = tags.prefix(index)
-      try session.forEachFullEntry(of: selection, in: namespaces) { entry in
+      try scope.forEachFullEntry { entry in
         guard !entry.tags.contains(where: earlier.contains) else { return }
         found.add(entry)
         keys.append(.key(entry))

@@ -28,13 +28,12 @@ extension Command {
       var fields = found.counts
       if call.has("--verbose") {
         var keys: [JSON] = []
-        let all = Selection(namespaces: call.namespaces)
-        try session.forEachEntries(of: all, in: namespaces, includingExpired: true) {
+        try Scope(all: namespaces, in: session).forEachEntries(includingExpired: true) {
           keys += $0.map { .key($0) }
         }
         fields.append(("keys", .json(.array(keys))))
       }
-      try session.answer(found.preview(fields, for: session.presentation))
+      try session.output.answer(found.preview(fields, for: session.output.presentation))
       return .done
     }
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
@@ -44,9 +43,9 @@ extension Command {
       "Remove all \(all.inBrackets) of \(whole)?"
     }
     let done = try cleared(namespaces, asOf: horizon, in: session)
-    try session.acknowledge(
+    try session.output.acknowledge(
       done.reply(
-        done.counts, "cleared \(whole): \(done.total.words)", for: session.presentation))
+        done.counts, "cleared \(whole): \(done.total.words)", for: session.output.presentation))
     return .done
   }
 
@@ -89,7 +88,7 @@ extension Command {
     of namespace: Store.Namespace, asOf horizon: WriteHorizon, in session: Session,
     _ count: (Tally) -> Void
   ) throws {
-    _ = try session.forEachBatch(of: Selection(namespaces: .all), in: [namespace]) { entries in
+    _ = try Scope(all: [namespace], in: session).forEachBatch { entries in
       let removed = try session.write { batch in
         var removed = Tally()
         for entry in entries {
@@ -135,7 +134,7 @@ extension Command {
       try batch.remove(entry.key, from: namespace)
       return true
     }
-    let left = try change.namespaces.map { try $0.count() }.reduce(0, +)
+    let left = try change.scope.total()
     try change.answer(
       change.summary.counts,
       "evicted \(change.summary.total.words), \(Wording.count(left)) left")
@@ -143,23 +142,24 @@ extension Command {
   }
 
   private static func purgeExpired(_ call: Invocation, in session: Session) throws -> Outcome {
-    let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
+    let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let name = isWhole ? "@*" : namespaces[0].name
     if call.has("--dry-run") {
-      var expired = Selection(namespaces: call.namespaces)
-      expired.filters = [.expired]
+      var expired = Scope(all: namespaces, in: session)
+      expired.selection.filters = [.expired]
       var found = ChangeSummary("purge")
       var total = Tally()
-      try session.forEachEntries(of: expired, in: namespaces) { entries in
+      try expired.forEachEntries { entries in
         for entry in entries { total.add(entry) }
       }
       found.add(total, in: name)
-      try session.answer(found.preview(found.counts, for: session.presentation))
+      try session.output.answer(found.preview(found.counts, for: session.output.presentation))
       return .done
     }
     var isStopped = false
-    let removal = try session.withSteps("purging", unit: Wording.entries) { shouldContinue in
+    let removal = try ProgressLine.showSteps("purging", unit: Wording.entries, in: session) {
+      shouldContinue in
       try session.store.purge(only: isWhole ? nil : namespaces[0]) { removal in
         isStopped = !shouldContinue(removal.entries, nil)
         return !isStopped
@@ -179,7 +179,7 @@ extension Command {
       )
     }
     let fields = done.counts + [("skipped_after_clock_jump", .bool(removal.skippedAfterClockJump))]
-    try session.acknowledge(done.reply(fields, words, for: session.presentation))
+    try session.output.acknowledge(done.reply(fields, words, for: session.output.presentation))
     return .done
   }
 }

@@ -45,8 +45,8 @@ extension Command {
   private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
     // A terminal must not receive control characters; a pipe receives the words as they are.
-    try session.write(
-      (session.presentation.mode.isForPerson || session.presentation.isTerminal
+    try session.output.write(
+      (session.output.presentation.mode.isForPerson || session.output.presentation.isTerminal
         ? Array(Quoting.printable(words).utf8) : words) + [.newline])
     return .done
   }
@@ -71,8 +71,8 @@ extension Command {
       } else {
         help.overview
       }
-    let width = session.presentation.width
-    try session.answer(Reply(.text(DisplayWidth.wrapColumns(text, columns: width))))
+    let width = session.output.presentation.width
+    try session.output.answer(Reply(.text(DisplayWidth.wrapColumns(text, columns: width))))
     return .done
   }
 }

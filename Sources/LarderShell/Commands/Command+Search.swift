@@ -29,17 +29,16 @@ extension Command {
     } catch {
       throw error.pointing(at: call.range("TEXT"))
     }
-    var (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
+    var scope = try Scope(of: call, in: session, wholeByDefault: true)
     // The limit is one of entries in which it is found.
-    var left = if case .count(let count) = selection.limit { count } else { Int.max }
-    selection.limit = nil
-    let presentation = session.presentation
+    var left = if case .count(let count) = scope.selection.limit { count } else { Int.max }
+    scope.selection.limit = nil
+    let presentation = session.output.presentation
     var writer = RowWriter(presentation, columns: Find.columns)
-    try session.write(writer.begin())
+    try session.output.write(writer.begin())
     var isFound = false
-    let total = try namespaces.map { try $0.count() }.reduce(0, +)
-    try session.withProgress("searching", of: total) { progress in
-      try session.forEachValue(of: selection, in: namespaces) { entry, value -> Find? in
+    try ProgressLine.show("searching", of: scope.total(), in: session) { progress in
+      try scope.forEachValue { entry, value -> Find? in
         let key = entry.key.bytes
         let inKey = place == "values" ? nil : try finder.finds(in: key).first
         let bytes: [UInt8] = place == "keys" ? [] : value.bytes
@@ -54,18 +53,19 @@ extension Command {
         isFound = isFound || !finds.isEmpty
         if presentation.mode == .table {
           for find in finds {
-            try session.write(find.lines(presentation, namesNamespaces: namespaces.count > 1))
+            try session.output.write(
+              find.lines(presentation, namesNamespaces: scope.namesNamespaces))
           }
         } else {
-          try session.write(writer.write(finds.map(\.cells)))
+          try session.output.write(writer.write(finds.map(\.cells)))
         }
         try progress.advance(by: found.count)
         return left > 0
       }
     }
-    try session.write(writer.end())
-    if !isFound, session.presentation.mode.isForPerson {
-      try session.write(session.presentation.lines(["no matches"]))
+    try session.output.write(writer.end())
+    if !isFound, session.output.presentation.mode.isForPerson {
+      try session.output.writeLines(["no matches"])
     }
     return .done
   }

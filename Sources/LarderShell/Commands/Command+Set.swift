@@ -51,8 +51,8 @@ extension Command {
       }
       return try batch.entry(for: key, in: namespace)!
     }
-    try session.acknowledge(reply(entry, in: session))
-    try session.noteTransform(of: namespace)
+    try session.output.acknowledge(reply(entry, in: session))
+    try session.unknownTransforms.note(namespace).map(session.host.notify)
     return .done
   }
 
@@ -81,7 +81,7 @@ extension Command {
   }
 
   static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
-    guard session.presentation.mode != .plain else {
+    guard session.output.presentation.mode != .plain else {
       return Reply(
         .rows(
           [Column("verb"), Column("namespace"), Column("key", holdsBytes: true)],

@@ -30,7 +30,7 @@ extension Command {
       Column("option", title: ""), Column("value", title: ""),
       Column("about", title: "", in: .table),
     ]
-    try session.answer(
+    try session.output.answer(
       Reply(
         .rows(
           columns,
@@ -60,7 +60,7 @@ extension Command {
       session.settings.mode = mode
     } else {
       let set = session.settings.mode
-      try session.answer(
+      try session.output.answer(
         Reply(
           .rows(
             [
@@ -109,7 +109,7 @@ extension Command {
     let lines = try session.host.history().enumerated().filter { _, line in
       words.isEmpty || Array(line.utf8).span.contains(words[0])
     }
-    try session.answer(
+    try session.output.answer(
       Reply(
         .rows(
           [Column("number", title: ""), Column("line", title: "")],
@@ -125,7 +125,7 @@ extension Command {
     }
     try session.host.forgetHistory()
     session.historyWasCleared = true
-    try session.acknowledge(
+    try session.output.acknowledge(
       Reply(.object([Column("lines")], [.number(count)]), sentences: ["removed \(lines)"]))
     return .done
   }

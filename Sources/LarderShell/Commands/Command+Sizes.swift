@@ -26,10 +26,10 @@ extension Command {
 
   private static func showSizes(_ call: Invocation, in session: Session) throws -> Outcome {
     let isWhole = call.namespaces == .unnamed && session.current == nil
-    let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
+    let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let grouping =
       call.choice("--by").flatMap(SizeReport.Grouping.init)
-      ?? (isWhole || namespaces.count > 1 ? .namespace : .prefix)
+      ?? (isWhole || scope.namesNamespaces ? .namespace : .prefix)
     let depth = call.number("--depth") ?? 1
     let separator = call.bytes("--separator") ?? Array("/".utf8)
     guard !separator.isEmpty else {
@@ -45,35 +45,29 @@ extension Command {
       }
     var report = SizeReport(
       by: grouping, depth: depth, separator: separator, top: top,
-      namesNamespaces: namespaces.count > 1)
+      namesNamespaces: scope.namesNamespaces)
     // Compressed entries have to be read for their share.
-    let isCounted = try !session.holdsCompressed(namespaces)
-    if grouping == .namespace, selection.isEverything, isCounted {
-      for namespace in namespaces { report.add(try session.facts(of: namespace.name)) }
+    if grouping == .namespace, try scope.isCounted() {
+      for namespace in scope.namespaces { report.add(try session.facts(of: namespace.name)) }
     } else {
-      try report.add(selection, in: namespaces, of: session)
+      try report.add(scope)
     }
     let limit = isWhole ? try session.store.limits().effective.bytes : nil
-    try session.answer(report.reply(for: session.presentation, limit: limit))
+    try session.output.answer(report.reply(for: session.output.presentation, limit: limit))
     return .done
   }
 }
 
-extension Selection {
-  /// Whole namespaces: their counters are the answer.
-  fileprivate var isEverything: Bool {
-    patterns.isEmpty && filters.isEmpty && input == nil && limit == nil && after == nil
-  }
-}
-
-extension Session {
-  /// Whether one of the namespaces has compressed entries, as far as the first hundred of each tell.
-  fileprivate func holdsCompressed(_ namespaces: [Store.Namespace]) throws -> Bool {
-    for namespace in namespaces
-    where try namespace.page(limit: 100).items.contains(where: { $0.transforms.contains(.zstd) }) {
-      return true
+extension Scope {
+  /// Whether the counters of its namespaces are the answer: it has all of their entries, and none is compressed, as far as
+  /// the first hundred of each tell.
+  fileprivate func isCounted() throws -> Bool {
+    guard selection.patterns.isEmpty, selection.filters.isEmpty, selection.input == nil,
+      selection.limit == nil, selection.after == nil
+    else { return false }
+    return try namespaces.allSatisfy {
+      try !$0.page(limit: 100).items.contains { $0.transforms.contains(.zstd) }
     }
-    return false
   }
 }
 
@@ -91,31 +85,30 @@ extension Command {
     run: showExpiring)
 
   private static func showExpiring(_ call: Invocation, in session: Session) throws -> Outcome {
-    let now = session.now
+    let now = session.clock.now.unix
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
-    var (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
-    selection.filters.append(.expiring(by: end))
-    if session.isForPerson {
+    var scope = try Scope(of: call, in: session, wholeByDefault: true)
+    scope.selection.filters.append(.expiring(by: end))
+    if session.output.isTable {
       var ends: [Int64] = []
       // How much expires does not depend on how much of the list is wanted.
-      var whole = selection
-      whole.limit = nil
-      _ = try session.forEachEntries(of: whole, in: namespaces) { entries in
+      var whole = scope
+      whole.selection.limit = nil
+      try whole.forEachEntries { entries in
         ends += entries.compactMap { $0.expires?.unix.since(now) }
       }
       guard !ends.isEmpty else {
-        try session.write(session.presentation.lines(["nothing expires \(whenIn(end, session))"]))
+        try session.output.writeLines(["nothing expires \(whenIn(end, session))"])
         return .done
       }
       let chart = BarChart(
         bounds(within: end.since(now)).map { bound in
           ("< \(Wording.span(bound.upperBound))", ends.count { bound.contains($0) })
         })
-      try session.write(chart.bytes(for: session.presentation))
+      try session.output.write(chart.bytes(for: session.output.presentation))
     }
-    selection.sort = selection.sort ?? .expiry
-    try session.list(
-      selection, in: namespaces, as: .expiry(namesNamespaces: namespaces.count > 1))
+    scope.selection.sort = scope.selection.sort ?? .expiry
+    try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))
     return .done
   }
 
@@ -153,15 +146,15 @@ extension Command {
 
   private static func drawPlot(_ call: Invocation, in session: Session) throws -> Outcome {
     let measure = call.choice("WHAT").flatMap(Histogram.Measure.init)!
-    let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
+    let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
-    let bins = call.number("--bins") ?? (session.isForPerson ? fitting : 10)
-    let now = session.now
-    let total = try namespaces.map { try $0.count() }.reduce(0, +)
+    let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
+    let now = session.clock.now.unix
     // Twice over the entries, so that no list of them need be kept.
     var range: ClosedRange<Int64>?
-    var histogram = try session.withProgress("looking", of: 2 * total) { progress in
-      _ = try session.forEachEntries(of: selection, in: namespaces) { entries in
+    var histogram = try ProgressLine.show("looking", of: 2 * scope.total(), in: session) {
+      progress in
+      try scope.forEachEntries { entries in
         for value in entries.compactMap({ measure.value(of: $0, now: now) }) {
           range =
             range.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
@@ -169,7 +162,7 @@ extension Command {
         try progress.advance(by: entries.count)
       }
       var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
-      _ = try session.forEachEntries(of: selection, in: namespaces) { entries in
+      try scope.forEachEntries { entries in
         for entry in entries { histogram.add(entry, now: now) }
         try progress.advance(by: entries.count)
       }
@@ -181,7 +174,7 @@ extension Command {
         hint: "`count` takes the same words")
     }
     histogram.trim()
-    try session.write(histogram.bytes(for: session.presentation))
+    try session.output.write(histogram.bytes(for: session.output.presentation))
     return .done
   }
 }

@@ -19,7 +19,7 @@ extension Command {
   private static func showStatistics(_ call: Invocation, in session: Session) throws -> Outcome {
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     let interval = call.duration("--every")
-    guard interval == nil || session.presentation.mode != .json else {
+    guard interval == nil || session.output.presentation.mode != .json else {
       throw ShellError(
         .usage, "--every has no end, and json is one document", hint: "use `-o jsonl`")
     }
@@ -31,16 +31,19 @@ extension Command {
     var isFirst = true
     while true {
       // A person sees where the next look begins.
-      if !isFirst, session.isForPerson {
-        try session.write(
-          session.presentation.lines(["", "\(session.wallClock.timeOfDay(session.now))"]))
+      if !isFirst, session.output.isTable {
+        try session.output.writeLines([
+          "", "\(session.wallClock.timeOfDay(session.clock.now.unix))",
+        ])
       }
       isFirst = false
       let report = StatisticsReport(
         try session.store.statistics(), try session.store.limits(), only: only,
         shared: try SharedStatus(of: session.store)?.words,
         http: try HTTPCounts.read(from: session.store))
-      for reply in report.replies(for: session.presentation) { try session.answer(reply) }
+      for reply in report.replies(for: session.output.presentation) {
+        try session.output.answer(reply)
+      }
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {
         return .told(ShellError.Code.interrupted.exitCode)
@@ -94,7 +97,7 @@ extension Command {
       ("histories", status.map { .number(Int(clamping: $0.epoch)) } ?? .null),
       ("namespaces", .list(status?.namespaces.map { .text($0) } ?? [])),
     ]
-    try session.answer(
+    try session.output.answer(
       Reply(
         .object(facts.map { Column($0.0) }, facts.map(\.1)),
         sentences: status == nil ? ["this store has no cache that machines share"] : [],
@@ -151,7 +154,7 @@ extension Command {
     }
     try writer.write(page)
     try writer.finish()
-    try session.acknowledge(
+    try session.output.acknowledge(
       Reply(
         .object(
           [Column("file"), Column("bytes")],

@@ -25,7 +25,7 @@ extension Command {
     let path = call.bytes("FILE")!
     let isPipe = path == Array("-".utf8)
     // A backup without a namespace is one of the whole store.
-    let (selection, namespaces) = try session.scope(of: call, wholeByDefault: true)
+    let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
     let shown = call.columns("--show") ?? []
     guard shown.isEmpty || format == .csv else {
@@ -34,15 +34,14 @@ extension Command {
     let queries = session.queries
     let writer =
       isPipe
-      ? Host.Writer(write: session.write, finish: {})
+      ? Host.Writer(write: session.output.write, finish: {})
       : try LocalFile(path, of: session).writer(replaces: call.has("--force"))
-    let total = try namespaces.map { try $0.count() }.reduce(0, +)
     var done = Tally()
     var last: Store.Entry?
     do {
-      try writer.write(format.head(namespaces.map { try session.facts(of: $0.name) }, shown))
-      try session.withProgress("exporting", of: total) { progress in
-        try session.forEachValue(of: selection, in: namespaces) { entry, value in
+      try writer.write(format.head(scope.namespaces.map { try session.facts(of: $0.name) }, shown))
+      try ProgressLine.show("exporting", of: scope.total(), in: session) { progress in
+        try scope.forEachValue { entry, value in
           // A negative entry has no value to keep.
           let cells =
             shown.isEmpty
@@ -71,7 +70,7 @@ extension Command {
     if isPipe {
       if !session.settings.isQuiet { try session.host.notify(aside(done, session)) }
     } else {
-      try session.acknowledge(
+      try session.output.acknowledge(
         Reply(
           .object(
             [Column("entries"), Column("bytes"), Column("file", holdsBytes: true)],
@@ -83,7 +82,7 @@ extension Command {
 
   /// The summary of an export that is the answer itself, which goes to standard error.
   private static func aside(_ done: Tally, _ session: Session) -> SafeText {
-    switch session.presentation.mode {
+    switch session.output.presentation.mode {
     case .json, .jsonl:
       let fields = [
         JSON.Field("entries", .number(done.entries)), JSON.Field("bytes", .number(done.bytes)),
@@ -131,9 +130,10 @@ extension Command {
     var run = Import(lines, named: name, conflict, isDry: isDry, into: session)
     try run.run()
     for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
-      try session.noteTransform(
-        of: session.store.namespace(name), stored: "the imported ones are not",
-        missed: "these entries")
+      try session.unknownTransforms.note(
+        session.store.namespace(name), stored: "the imported ones are not",
+        missed: "these entries"
+      ).map(session.host.notify)
     }
     let counts = run.counts
     let fields: [ChangeSummary.Field] =
@@ -143,8 +143,9 @@ extension Command {
         ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
       ]
     try isDry
-      ? session.answer(run.preview(fields, for: session.presentation))
-      : session.acknowledge(run.done.reply(fields, run.words, for: session.presentation))
+      ? session.output.answer(run.preview(fields, for: session.output.presentation))
+      : session.output.acknowledge(
+        run.done.reply(fields, run.words, for: session.output.presentation))
     return .done
   }
 }

@@ -32,7 +32,7 @@ extension Command {
 
   private static func watchChanges(_ call: Invocation, in session: Session) throws -> Outcome {
     let selection = call.selection!
-    let presentation = session.presentation
+    let presentation = session.output.presentation
     guard presentation.mode != .json else {
       throw ShellError(
         .usage, "watch has no end, and json is one document", hint: "use `-o jsonl`")
@@ -47,11 +47,11 @@ extension Command {
       namesNamespaces: names?.count != 1, hasValues: call.has("--values"),
       shown: call.columns("--show") ?? [])
     var writer = RowWriter(presentation, columns: form.columns)
-    if session.presentation.isTerminal {
+    if session.output.presentation.isTerminal {
       let place = names.map { $0.sorted().joined(separator: ", ") } ?? "all namespaces"
       try session.host.notify("watching \(place); ^C ends")
     }
-    try session.write(writer.begin())
+    try session.output.write(writer.begin())
     let start = session.clock.monotonic
     let end = call.duration("--for").map { start + $0 }
     let most = call.number("--count") ?? .max
@@ -67,7 +67,7 @@ extension Command {
         events.append(try event.completed(for: form, from: session.store, session.queries))
       }
       let clock = session.wallClock
-      try session.write(
+      try session.output.write(
         presentation.mode == .table
           ? presentation.lines(events.map { form.line($0, clock) })
           : writer.write(events.map(form.cells)))
@@ -80,7 +80,7 @@ extension Command {
         if isInterrupted { break }
       }
     }
-    if session.isForPerson {
+    if session.output.isTable {
       let span = Wording.span((session.clock.monotonic - start).milliseconds)
       // The terminal shows ^C at the cursor.
       let gap = isInterrupted ? " " : ""
@@ -110,14 +110,14 @@ extension Command {
     run: browseStore)
 
   private static func browseStore(_ call: Invocation, in session: Session) throws -> Outcome {
-    guard [.prompt, .command].contains(call.line.source), session.presentation.isTerminal,
+    guard [.prompt, .command].contains(call.line.source), session.output.presentation.isTerminal,
       let open = session.host.openScreen
     else {
       throw ShellError(
         .promptOnly, "browse works at a terminal only, and not with TERM=dumb",
         hint: "`keys @*` lists entries")
     }
-    let isWhole = call.namespaces == .all || call.namespaces == .unnamed && session.current == nil
+    let isWhole = session.isWhole(call.namespaces)
     let names = isWhole ? [] : try session.namespaces(call.namespaces).map(\.name)
     let screen = try open()
     let result = Result { try BrowseLoop(names.first, in: session, on: screen).run() }

@@ -111,7 +111,7 @@ struct Inconsistency {
     let namespaces = try session.store.namespaces()
     let all = namespaces.reduce(0) { $0 + $1.entries }
     var faults: [Inconsistency] = []
-    try session.withProgress("decoding", of: all) { progress in
+    try ProgressLine.show("decoding", of: all, in: session) { progress in
       for facts in namespaces {
         try session.store.namespace(facts.name).scan { entry, value in
           try session.host.checkInterruption()

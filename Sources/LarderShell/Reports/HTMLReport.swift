@@ -27,13 +27,11 @@ struct HTMLReport {
     ages = Histogram(.age, over: 0...decade, bins: 40, isLogarithmic: true)
     sizes = Histogram(
       .sizes, over: 0...Int64(Rules.largestPossibleValue), bins: 40, isLogarithmic: true)
-    let now = session.now
+    let now = session.clock.now.unix
     let total = namespaces.reduce(0) { $0 + $1.info.entries }
-    try session.withProgress("looking", of: total) { progress in
-      _ = try session.forEachEntries(
-        of: Selection(namespaces: .all),
-        in: namespaces.map { session.store.namespace($0.info.name) }
-      ) { entries in
+    try ProgressLine.show("looking", of: total, in: session) { progress in
+      let all = namespaces.map { session.store.namespace($0.info.name) }
+      try Scope(all: all, in: session).forEachEntries { entries in
         for entry in entries {
           ends.add(entry, now: now)
           ages.add(entry, now: now)
@@ -126,6 +124,6 @@ struct HTMLReport {
   private func limits() throws -> String {
     let report = try LimitReport(of: isWhole ? nil : namespaces[0].info.name, in: session)
     return HTML.section(
-      "Limits", HTML.table(LimitReport.titles, report.texts(for: session.presentation)))
+      "Limits", HTML.table(LimitReport.titles, report.texts(for: session.output.presentation)))
   }
 }

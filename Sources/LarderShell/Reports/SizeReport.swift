@@ -60,14 +60,11 @@ struct SizeReport {
     keep(group)
   }
 
-  mutating func add(
-    _ selection: Selection, in namespaces: [Store.Namespace], of session: Session
-  ) throws {
-    let isInOrder = EntryOrder(selection) == nil && selection.input == nil
-    let all = try namespaces.map { try $0.count() }.reduce(0, +)
+  mutating func add(_ scope: Scope) throws {
+    let isInOrder = EntryOrder(scope.selection) == nil && scope.selection.input == nil
     do {
-      try session.withProgress("adding up", of: all) { progress in
-        _ = try session.forEachEntries(of: selection, in: namespaces) { entries in
+      try ProgressLine.show("adding up", of: scope.total(), in: scope.session) { progress in
+        try scope.forEachEntries { entries in
           for entry in entries { add(entry, isInOrder: isInOrder) }
           try progress.advance(by: entries.count)
         }

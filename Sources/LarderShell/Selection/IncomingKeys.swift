@@ -4,6 +4,15 @@ import ShellLanguage
 struct PipedKeys {
   var count = 0
   var absent = 0
+
+  /// Throws if there were keys that no namespace has.
+  func check() throws(ShellError) {
+    guard absent > 0 else { return }
+    throw ShellError(
+      .noSuchKey,
+      "\(Wording.count(absent)) of \(Wording.count(count, "key", "keys")) not found",
+      hint: "the others are above")
+  }
 }
 
 /// Keys that come from outside, one after the other.

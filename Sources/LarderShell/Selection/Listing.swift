@@ -20,10 +20,9 @@ struct Listing {
   ///   - form: The form of its rows.
   ///   - most: The largest number of entries that will be needed; nil if unknown.
   init(
-    _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
-    as form: EntryForm,
-    most: Int? = nil, includingExpired: Bool = false
+    _ scope: Scope, as form: EntryForm, most: Int? = nil, includingExpired: Bool = false
   ) throws {
+    let (selection, namespaces, session) = (scope.selection, scope.namespaces, scope.session)
     self.form = form
     isOnce = selection.input != nil
     let order = EntryOrder(selection)

@@ -21,7 +21,7 @@ final class ProgressLine {
   ///   - verb: For example `exporting`.
   ///   - total: The whole amount; nil if unknown.
   ///   - unit: Writes an amount.
-  fileprivate init(
+  private init(
     _ verb: String, of total: Int?, unit: @escaping (Int) -> String, for session: Session
   ) {
     self.verb = verb
@@ -47,7 +47,7 @@ final class ProgressLine {
   }
 
   /// Removes the line.
-  fileprivate func end() throws {
+  private func end() throws {
     if isShown { try host.progress?(nil) }
     isShown = false
   }
@@ -64,35 +64,16 @@ final class ProgressLine {
     return
       "\(verb) \(DisplayWidth.pad(bar, to: 20)) \(Int((share * 100).rounded())) %  \(unit(done)), \(speed)\(end)"
   }
-}
 
-extension Session {
-  /// Runs a long operation that reports its steps and asks whether to continue.
-  ///
-  /// - Parameter body: Returns nil if it was stopped.
-  func withSteps<Result>(
-    _ verb: String, unit: @escaping (Int) -> String,
-    _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
-  ) throws -> Result {
-    try withProgress(verb, of: nil, unit: unit) { line in
-      // The operation does not throw errors of the terminal, so they are kept until it ends.
-      var failure: (any Error)?
-      let result = try body { [self] done, all in
-        do { try line.reach(done, of: all) } catch { failure = error }
-        return failure == nil && !host.isInterrupted()
-      }
-      if let failure { throw failure }
-      return result
-    }
-  }
+  // MARK: Showing
 
   /// Runs a long operation with a progress line, which is removed at the end, also after an error.
   @discardableResult
-  func withProgress<Result>(
+  static func show<Result>(
     _ verb: String, of total: Int?, unit: @escaping (Int) -> String = Wording.entries,
-    _ body: (ProgressLine) throws -> Result
+    in session: Session, _ body: (ProgressLine) throws -> Result
   ) throws -> Result {
-    let line = ProgressLine(verb, of: total, unit: unit, for: self)
+    let line = ProgressLine(verb, of: total, unit: unit, for: session)
     do {
       let result = try body(line)
       try line.end()
@@ -100,6 +81,25 @@ extension Session {
     } catch {
       try line.end()
       throw error
+    }
+  }
+
+  /// Runs a long operation that reports its steps and asks whether to continue.
+  ///
+  /// - Parameter body: Returns nil if it was stopped.
+  static func showSteps<Result>(
+    _ verb: String, unit: @escaping (Int) -> String, in session: Session,
+    _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
+  ) throws -> Result {
+    try show(verb, of: nil, unit: unit, in: session) { line in
+      // The operation does not throw errors of the terminal, so they are kept until it ends.
+      var failure: (any Error)?
+      let result = try body { done, all in
+        do { try line.reach(done, of: all) } catch { failure = error }
+        return failure == nil && !session.host.isInterrupted()
+      }
+      if let failure { throw failure }
+      return result
     }
   }
 }

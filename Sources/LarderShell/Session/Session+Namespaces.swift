@@ -2,45 +2,6 @@ import Larder
 import ShellLanguage
 
 extension Session {
-  /// The selection of a command, and its namespaces, which exist.
-  ///
-  /// - Parameter wholeByDefault: Without a namespace, and without one in use, it is the whole store.
-  func scope(
-    of call: Invocation, wholeByDefault: Bool = false
-  ) throws -> (Selection, [Store.Namespace]) {
-    guard var selection = call.selection else {
-      preconditionFailure("\(call.command.name) takes no selection")
-    }
-    if let name = try bareNamespace(selection) {
-      guard call.command.access == .reads else {
-        throw ShellError(
-          .noSuchKey, "no entry \(Array(name.text.utf8)); it names a namespace",
-          hint: "`\(call.command.name) @\(name.text)`")
-      }
-      try host.notify("note: reading namespace \(name.text)")
-      selection.namespaces = .named([name])
-      selection.patterns = []
-    }
-    if wholeByDefault, selection.namespaces == .unnamed, current == nil {
-      selection.namespaces = .all
-    }
-    return (selection, try namespaces(selection.namespaces))
-  }
-
-  /// A single word that is no key but the name of a namespace.
-  private func bareNamespace(_ selection: Selection) throws -> NamespaceName? {
-    guard case .unnamed = selection.namespaces, selection.patterns.count == 1,
-      case .key(let key) = selection.patterns[0], selection.input == nil,
-      let text = String(validating: key, as: UTF8.self), text != current
-    else { return nil }
-    let name: NamespaceName
-    do throws(ShellError) { name = try NamespaceName(text) } catch { return nil }
-    guard try store.namespace(text).info() != nil else { return nil }
-    let existing = try current.map { [$0] } ?? store.namespaces().map(\.name)
-    guard existing.count == 1 else { return name }
-    return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil
-  }
-
   /// The namespaces that a choice names, all of which exist.
   func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
     switch choice {
@@ -51,7 +12,7 @@ extension Session {
       return try choice.resolved(current: nil, existing: names.map(\.text)).map(store.namespace)
     case .unnamed:
       guard let current else {
-        if let word = try quotedNamespace { throw word }
+        if let error = try QuotedWords(of: line, in: store).namespaceError() { throw error }
         break
       }
       let namespace = store.namespace(current)
@@ -89,5 +50,51 @@ extension Session {
     if case .named(let names) = choice { return store.namespace(names[0].text) }
     if let current { return store.namespace(current) }
     return try namespace(choice)
+  }
+
+  /// Whether a choice is the whole store for commands that take that by default.
+  func isWhole(_ choice: NamespaceChoice) -> Bool {
+    choice == .all || choice == .unnamed && current == nil
+  }
+
+  // MARK: Values
+
+  /// The value under one key of one namespace, found in one lookup. Nil if the key does not exist and
+  /// may be the name of a namespace; throws if a namespace is named and has no such key.
+  func singleValue(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue? {
+    let namespace: Store.Namespace
+    switch choice {
+    case .named(let names): namespace = store.namespace(names[0].text)
+    case .unnamed:
+      if let current {
+        namespace = store.namespace(current)
+      } else {
+        let existing = try store.namespaces().map(\.name)
+        guard existing.count == 1 else { return nil }
+        namespace = store.namespace(existing[0])
+      }
+    case .all: return nil
+    }
+    guard let value = try StoredValue.find(key, in: namespace) else {
+      guard choice != .unnamed else { return nil }
+      throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)
+    }
+    try value.entry.checkValue(wallClock)
+    return value
+  }
+
+  /// The value under one key of one namespace; throws if there is none.
+  func value(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue {
+    guard let value = try singleValue(key, choice) else {
+      throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)
+    }
+    return value
+  }
+
+  /// Lets the running command pass over values that this program cannot read.
+  func passOverUnreadable() -> UnreadableValues {
+    let values = UnreadableValues(unknownTransforms, notify: host.notify)
+    queries.unreadable = values
+    return values
   }
 }

@@ -11,24 +11,21 @@ package final class Session {
   let options: Store.Options
   let host: Host
   var clock: any LarderClock { options.clock }
-  package var settings: Settings
+  let output: AnswerWriter
+  package var settings: Settings {
+    get { output.settings }
+    set { output.settings = newValue }
+  }
   /// The namespace of commands that name none.
   package internal(set) var current: String?
   /// The list that `more` continues.
   var listing: Listing?
-  var separator = Separator.none
   /// The marks for `diff`, by name.
   var marks: [[UInt8]: StoreMark] = [:]
   /// The lines that can be recalled at the prompt are to be forgotten, too.
   package var historyWasCleared = false
-  /// The fields that Tab has found in values.
-  var fieldSample = FieldSample()
   /// The number of files that run within each other.
   var sourceDepth = 0
-  /// Receives the output of the running command in place of the host.
-  private(set) var sink: Host.Sink?
-  /// The running command ends with `\G`.
-  private(set) var isVertical = false
   /// The running command.
   private(set) var line: CommandLine?
   /// A person typed the command that runs, so a question can be asked.
@@ -42,14 +39,12 @@ package final class Session {
   ) {
     self.store = store
     self.options = options
-    self.settings = settings
     self.host = host
+    output = AnswerWriter(to: host, settings: settings, clock: options.clock)
   }
 
   /// A session on the same store whose answers, as sentences, go to another host. Its person was asked already.
-  func helper(_ host: Host, configure: (inout Host) -> Void) -> Session {
-    var host = host
-    configure(&host)
+  func helper(_ host: Host) -> Session {
     var settings = settings
     settings.mode = .table
     settings.isTerminal = false
@@ -57,10 +52,21 @@ package final class Session {
     return Session(store: store, options: options, settings: settings, host: host)
   }
 
-  package var now: UnixTime { clock.now.unix }
-  package var wallClock: WallClock { WallClock(now: now, zone: settings.zone) }
+  package var wallClock: WallClock { output.wallClock }
 
   package var isReadOnly: Bool { store.isReadOnly }
+
+  package var unknownTransforms: UnknownTransforms {
+    UnknownTransforms(known: options.transforms.map(\.id))
+  }
+
+  /// The text of the prompt: the namespace in use.
+  package var promptName: String {
+    "\(SafeText(current ?? "larder"))\(isReadOnly ? " (read-only)" : "")"
+  }
+
+  /// Takes a namespace into use as `use` does, though it need not be there yet.
+  package func use(_ name: String) throws(ShellError) { current = try NamespaceName(name).text }
 
   /// Writes a batch; once more if the data file had too few free pages, because the store has evicted entries for it then.
   package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
@@ -71,7 +77,7 @@ package final class Session {
     }
   }
 
-  private var newQueries: QueryRun { QueryRun(now: now, pause: host.checkInterruption) }
+  private var newQueries: QueryRun { QueryRun(now: clock.now.unix, pause: host.checkInterruption) }
 
   /// Runs a command. Throws a `ShellError` with its place, or an error of the host.
   package func run(_ line: CommandLine) throws -> Outcome {
@@ -85,13 +91,13 @@ package final class Session {
       let outer = self.line
       self.line = line
       defer { self.line = outer }
-      isVertical = line.isVertical
-      defer { isVertical = false }
+      output.isVertical = line.isVertical
+      defer { output.isVertical = false }
       queries = newQueries
       defer { queries = newQueries }
       let outcome =
-        try line.output.map { output in
-          try redirecting(to: output) { try Command.run(call, in: self) }
+        try line.output.map {
+          try output.redirecting(to: $0) { try Command.run(call, in: self) }
         } ?? Command.run(call, in: self)
       for note in queries.notes { try host.notify(note) }
       return outcome
@@ -101,37 +107,6 @@ package final class Session {
       throw line.locate(ShellError(error))
     } catch is Interruption {
       throw line.locate(ShellError(.interrupted, "interrupted", hint: nil))
-    }
-  }
-}
-
-extension Session {
-  /// Runs a command whose output goes to a file or a program, in the form it has in a pipe.
-  private func redirecting(to output: Redirection, _ body: () throws -> Outcome) throws -> Outcome {
-    guard let redirect = host.redirect else {
-      throw ShellError(.usage, "output cannot be redirected here", hint: nil)
-    }
-    let name: SafeText =
-      if case .file(let word, _) = output { SafeText(quoting: word.bytes) } else { "the program" }
-    func explaining<Result>(_ body: () throws -> Result) throws -> Result {
-      do { return try body() } catch let problem as FileProblem {
-        throw problem.writeError("cannot write \(name)")
-      }
-    }
-    let sink = try explaining { try redirect(output) }
-    let before = (self.sink, separator)
-    (self.sink, separator) = (sink, .none)
-    defer { (self.sink, separator) = before }
-    do {
-      let outcome = try explaining(body)
-      try explaining { if let note = try sink.finish(true) { try host.notify("\(note)") } }
-      return outcome
-    } catch is Host.Sink.Closed {
-      if let note = try sink.finish(true) { try host.notify("\(note)") }
-      return .done
-    } catch {
-      _ = try sink.finish(false)
-      throw error
     }
   }
 

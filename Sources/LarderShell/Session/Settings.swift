@@ -102,7 +102,7 @@ enum ShellOption: String, CaseIterable {
     }
     guard !session.isReadOnly else { throw ShellError.readOnly("option durability") }
     try session.whileClosed { path, _ in try Store.change(durability: level, ofStoreAt: path) }
-    try session.acknowledge(
+    try session.output.acknowledge(
       Reply(
         .object([Column("durability")], [.text(level.rawValue)]), sentences: ["\(level.words)"]))
   }

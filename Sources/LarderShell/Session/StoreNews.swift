@@ -1,4 +1,4 @@
-import Larder
+package import Larder
 package import ShellLanguage
 
 /// Changes by other processes since the last command, for the prompt.
@@ -65,5 +65,27 @@ package struct StoreNews {
       }
     }
     return counts
+  }
+}
+
+extension Store {
+  /// One line about the store, for the greeting.
+  package func summary() throws -> String {
+    do throws(LarderError) {
+      let namespaces = try namespaces()
+      let entries = namespaces.reduce(0) { $0 + $1.entries }
+      let bytes = namespaces.reduce(0) { $0 + $1.bytes }
+      let limits = try limits()
+      let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
+      // A new store tells the limit that was chosen for it.
+      let disk =
+        namespaces.isEmpty
+        ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""
+      return "\(SafeText(path))   "
+        + "\(Wording.count(namespaces.count, "namespace", "namespaces")), "
+        + "\(Wording.entries(entries)), \(Wording.size(bytes))\(limit)\(disk)"
+    } catch {
+      throw ShellError(error)
+    }
   }
 }

@@ -53,7 +53,8 @@ struct Import {
 
   mutating func run() throws {
     do {
-      try session.withProgress("importing", of: lines.size, unit: Wording.size) { progress in
+      try ProgressLine.show("importing", of: lines.size, unit: Wording.size, in: session) {
+        progress in
         while let line = try lines.line() {
           try session.host.checkInterruption()
           guard !line.allSatisfy({ $0 == .space || $0 == .tab }) else { continue }

@@ -23,9 +23,9 @@ struct StoreMark {
       namespaces.append(session.store.namespace(facts.name))
     }
     for name in names ?? [] { entries[name] = entries[name] ?? [:] }
-    let total = try namespaces.map { try $0.count() }.reduce(0, +)
-    try session.withProgress("looking", of: total) { progress in
-      try session.forEachValue(of: Selection(namespaces: .all), in: namespaces) { entry, value in
+    let scope = Scope(all: namespaces, in: session)
+    try ProgressLine.show("looking", of: scope.total(), in: session) { progress in
+      try scope.forEachValue { entry, value in
         (
           name: entry.namespace, key: entry.key.bytes,
           fact: Fact(size: entry.size, expires: entry.expires, hash: Self.hash(value.bytes))

@@ -108,56 +108,6 @@ struct StoredValue {
   }
 }
 
-extension Session {
-  /// The value under one key of one namespace, found in one lookup. Nil if the key does not exist and
-  /// may be the name of a namespace; throws if a namespace is named and has no such key.
-  func singleValue(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue? {
-    let namespace: Store.Namespace
-    switch choice {
-    case .named(let names): namespace = store.namespace(names[0].text)
-    case .unnamed:
-      if let current {
-        namespace = store.namespace(current)
-      } else {
-        let existing = try store.namespaces().map(\.name)
-        guard existing.count == 1 else { return nil }
-        namespace = store.namespace(existing[0])
-      }
-    case .all: return nil
-    }
-    guard let value = try StoredValue.find(key, in: namespace) else {
-      guard choice != .unnamed else { return nil }
-      throw try noSuchKey(key, in: namespaces(choice), verb: "keys")
-    }
-    try checkValue(of: value.entry)
-    return value
-  }
-
-  /// Lets the running command pass over values that this program cannot read.
-  func passOverUnreadable() -> UnreadableValues {
-    let values = UnreadableValues(
-      known: options.transforms.map(\.id), notify: host.notify)
-    queries.unreadable = values
-    return values
-  }
-
-  /// Visits the values of a selection, at most a few megabytes at a time.
-  ///
-  /// - Returns: The keys from standard input.
-  func forEachStoredValue(
-    of selection: Selection, in namespaces: [Store.Namespace],
-    _ body: (StoredValue) throws -> Void
-  ) throws -> PipedKeys {
-    try forEachValue(of: selection, in: namespaces) { entry, value in
-      entry.hasValue || selection.wantsExpired
-        ? StoredValue(entry: entry, bytes: value.bytes) : nil
-    } _: { values in
-      for case let value? in values { try body(value) }
-      return true
-    }
-  }
-}
-
 extension Span<UInt8> {
   var bytes: [UInt8] {
     var bytes: [UInt8] = []

@@ -20,7 +20,7 @@ struct ValueWriter {
     _ session: Session, style: ValueStyle, head: Int?, isFull: Bool, namesNamespaces: Bool
   ) {
     self.session = session
-    presentation = session.presentation
+    presentation = session.output.presentation
     self.style = style
     self.head = head
     self.isFull = isFull
@@ -57,17 +57,17 @@ struct ValueWriter {
       // No value can send an escape sequence to a terminal, unless `raw` is set.
       try writer.show(value)
     case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:
-      try session.write(value.entry.key.bytes + [0] + writer.encoded(value) + [0])
+      try session.output.write(value.entry.key.bytes + [0] + writer.encoded(value) + [0])
     case .plain, .auto:
-      try session.writeValue { try writer.writePieces(of: value, to: $0) }
+      try session.output.writeValue { try writer.writePieces(of: value, to: $0) }
     case .raw:
-      try writer.writePieces(of: value, to: session.write)
+      try writer.writePieces(of: value, to: session.output.write)
     case .json, .jsonl, .csv, .vertical, .box, .markdown:
       var rows = RowWriter(
         writer.presentation, columns: columns(writer.form, style), isObject: true)
-      try session.write(rows.begin())
-      try session.write(rows.write([writer.cells(value)]))
-      try session.write(rows.end())
+      try session.output.write(rows.begin())
+      try session.output.write(rows.write([writer.cells(value)]))
+      try session.output.write(rows.end())
     }
   }
 
@@ -81,7 +81,7 @@ struct ValueWriter {
     try value.reading(most: head, in: session).encoded(as: style, head: head)
   }
 
-  func begin() throws { if hasRows { try session.write(rows.begin()) } }
+  func begin() throws { if hasRows { try session.output.write(rows.begin()) } }
 
   /// Writes the values of a key in these namespaces that can be read; false if no namespace has one.
   mutating func write(
@@ -106,31 +106,31 @@ struct ValueWriter {
     defer { count += 1 }
     switch presentation.mode {
     case .table:
-      if count > 0 { try session.write([.newline]) }
+      if count > 0 { try session.output.write([.newline]) }
       try showWithKey(value)
     case .plain where presentation.isTerminal:
-      if count > 0 { try session.write([.newline]) }
+      if count > 0 { try session.output.write([.newline]) }
       try showWithKey(value)
     case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:
-      try session.write(
+      try session.output.write(
         value.entry.key.bytes + [0] + encoded(value) + [0])
     case .plain, .auto:
       var line = namesNamespaces ? Quoting.plain(Array(value.entry.namespace.utf8)) + "\t" : ""
       line += Quoting.plain(value.entry.key.bytes) + "\t"
       line += Quoting.plainValue(try encoded(value)) + "\n"
-      try session.write(Array(line.utf8))
+      try session.output.write(Array(line.utf8))
     case .raw:
-      try writePieces(of: value, to: session.write)
+      try writePieces(of: value, to: session.output.write)
     case .json, .jsonl, .csv, .vertical, .box, .markdown:
-      try session.write(rows.write([cells(value)]))
+      try session.output.write(rows.write([cells(value)]))
     }
   }
 
   /// - Parameter saysNothing: An error follows that says why there is no value.
   mutating func end(saysNothing: Bool = false) throws {
-    if hasRows { try session.write(rows.end()) }
+    if hasRows { try session.output.write(rows.end()) }
     if presentation.mode == .table, count == 0, !saysNothing {
-      try session.write(presentation.lines(["no entries"]))
+      try session.output.writeLines(["no entries"])
     }
   }
 
@@ -147,7 +147,7 @@ struct ValueWriter {
 
   private func showWithKey(_ value: StoredValue) throws {
     let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
-    try session.write(Array("\(name)\(Quoting.brief(value.entry.key.bytes))\n".utf8))
+    try session.output.write(Array("\(name)\(Quoting.brief(value.entry.key.bytes))\n".utf8))
     try show(value)
   }
 
@@ -155,6 +155,6 @@ struct ValueWriter {
     let most = head ?? (isFull || style == .json ? nil : ValueView.mostCut)
     let value = try value.reading(most: most, in: session)
     let view = try ValueView(value, as: style, head: head, isFull: isFull)
-    try session.write(view.bytes(for: presentation))
+    try session.output.write(view.bytes(for: presentation))
   }
 }

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-extension Session {
+extension Scope {
   /// A batch is small, so that other writers get their turn and ^C takes effect soon.
   private static let changesPerBatch = 500
   private static let bytesPerBatch = 16_000_000
@@ -9,11 +9,8 @@ extension Session {
   /// Hands the entries of a selection out in batches that one transaction can change.
   ///
   /// - Returns: The keys from standard input.
-  func forEachBatch(
-    of selection: Selection, in namespaces: [Store.Namespace],
-    _ body: ([Store.Entry]) throws -> Void
-  ) throws -> PipedKeys {
-    try forEachEntries(of: selection, in: namespaces) { entries in
+  func forEachBatch(_ body: ([Store.Entry]) throws -> Void) throws -> PipedKeys {
+    try forEachEntries { entries in
       for batch in Self.cut(entries) { try body(batch) }
     }
   }
@@ -24,13 +21,11 @@ extension Session {
   /// - Returns: The keys from standard input.
   @discardableResult
   func forEachEntries(
-    of selection: Selection, in namespaces: [Store.Namespace], includingExpired: Bool = false,
-    _ body: ([Store.Entry]) throws -> Void
+    includingExpired: Bool = false, _ body: ([Store.Entry]) throws -> Void
   ) throws -> PipedKeys {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(
-      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left,
-      includingExpired: includingExpired)
+      self, as: .expiry(namesNamespaces: false), most: left, includingExpired: includingExpired)
     while left > 0 {
       let entries = try list.next(min(left, Self.changesPerBatch))
       if entries.isEmpty { break }
@@ -42,11 +37,8 @@ extension Session {
 
   /// Visits the entries of a selection with their tags, owners and metadata, which the batches above
   /// leave out because they can be as large as values.
-  func forEachFullEntry(
-    of selection: Selection, in namespaces: [Store.Namespace],
-    _ body: (Store.Entry) throws -> Void
-  ) throws {
-    var walk = try SelectionWalk(selection, in: namespaces, for: self)
+  func forEachFullEntry(_ body: (Store.Entry) throws -> Void) throws {
+    var walk = try SelectionWalk(selection, in: namespaces, for: session)
     try walk.advance(readingValues: false) { entry, _ in
       try body(entry)
       return true
@@ -59,17 +51,15 @@ extension Session {
   /// - Returns: The keys from standard input.
   @discardableResult
   func forEachValue<Item>(
-    of selection: Selection, in namespaces: [Store.Namespace],
     read: (Store.Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
   ) throws -> PipedKeys {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
-    var list = try Listing(
-      selection, in: namespaces, for: self, as: .expiry(namesNamespaces: false), most: left)
+    var list = try Listing(self, as: .expiry(namesNamespaces: false), most: left)
     while left > 0 {
       var items: [Item] = []
       var room = Self.bytesPerBatch / 4
-      try list.advance(in: store) { entry, value in
-        try host.checkInterruption()
+      try list.advance(in: session.store) { entry, value in
+        try session.host.checkInterruption()
         items.append(try read(entry, value))
         room -= entry.storedSize
         return items.count < min(left, Self.changesPerBatch) && room > 0
@@ -78,6 +68,35 @@ extension Session {
       left -= items.count
     }
     return list.piped
+  }
+
+  /// Visits the values, at most a few megabytes at a time.
+  ///
+  /// - Returns: The keys from standard input.
+  func forEachStoredValue(_ body: (StoredValue) throws -> Void) throws -> PipedKeys {
+    try forEachValue { entry, value in
+      entry.hasValue || selection.wantsExpired
+        ? StoredValue(entry: entry, bytes: value.bytes) : nil
+    } _: { values in
+      for case let value? in values { try body(value) }
+      return true
+    }
+  }
+
+  /// Visits the entries with the values of operands. Only the operands are kept.
+  func forEachQueried(
+    _ operands: [QueryOperand], _ body: (Store.Entry, [QueryValue]) throws -> Void
+  ) throws {
+    let queries = session.queries
+    try ProgressLine.show("reading", of: total(), in: session) { progress in
+      try forEachValue { entry, value in
+        (entry.withoutExtras, queries.values(operands, for: .column, entry, value))
+      } _: { items in
+        for (entry, values) in items { try body(entry, values) }
+        try progress.advance(by: items.count)
+        return true
+      }
+    }
   }
 
   /// Cuts a batch where its values are large: a change may have to rewrite them.

@@ -6,7 +6,8 @@ import CEditline
   import Darwin
 #endif
 
-extension LineEditor {
+/// The line in libedit's buffer, and its cursor.
+@safe struct LineBuffer {
   /// The line as it stands while it is edited.
   struct Line {
     var beforeCursor: String.UnicodeScalarView
@@ -16,6 +17,10 @@ extension LineEditor {
     var cursor: Int { String(beforeCursor).utf8.count }
     var isMultiline: Bool { beforeCursor.contains("\n") || afterCursor.contains("\n") }
   }
+
+  private let editor: OpaquePointer
+
+  @unsafe init(of editor: OpaquePointer) { unsafe self.editor = editor }
 
   var line: Line {
     let info = unsafe el_wline(editor).pointee
@@ -35,6 +40,14 @@ extension LineEditor {
     unsafe el_deletestr(editor, Int32(count))
   }
 
+  /// Replaces the whole line, and puts the cursor at its end.
+  func replace(with text: String) {
+    let info = unsafe el_wline(editor).pointee
+    unsafe el_cursor(editor, Int32(info.lastchar - info.cursor))
+    deleteBeforeCursor(scalars: unsafe info.lastchar - info.buffer)
+    _ = insert(text)
+  }
+
   @unsafe static func text(
     from start: UnsafePointer<wchar_t>, to end: UnsafePointer<wchar_t>
   ) -> String.UnicodeScalarView {
@@ -44,9 +57,9 @@ extension LineEditor {
     }
     return String.UnicodeScalarView(scalars)
   }
-}
 
-extension LineEditor {
+  // MARK: Keys
+
   /// Moves and deletes whole characters as a person sees them: an emoji of several parts, a letter with its marks.
   ///
   /// libedit counts scalars and would leave half of one.
@@ -94,7 +107,7 @@ extension LineEditor {
   }
 }
 
-extension LineEditor.Line {
+extension LineBuffer.Line {
   /// The scalars of the character before the cursor.
   var clusterBefore: Int { String(beforeCursor).last?.unicodeScalars.count ?? 0 }
   /// The scalars of the character behind the cursor.

@@ -7,24 +7,29 @@ package import ShellLanguage
   import Foundation
 #endif
 
-extension Session {
+/// The names that Tab can offer in a session.
+package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
 
-  /// The names that Tab can offer. Looking them up is bounded, and what fails offers nothing: an error
-  /// would stand in the middle of a line.
+  private let session: Session
+  private var fieldSample = FieldSample()
+
+  package init(_ session: Session) { self.session = session }
+
+  /// Looking names up is bounded, and what fails offers nothing: an error would stand in the middle of a line.
   package func found(_ request: Completer.Request) -> Completer.Found {
     do {
       switch request {
       case .namespaces(let prefix):
-        let names = try store.namespaces().map { Array($0.name.utf8) }
+        let names = try session.store.namespaces().map { Array($0.name.utf8) }
         return Completer.Found(names.filter { $0.starts(with: prefix) })
       case .keys(let choice, let prefix):
-        return try keys(with: prefix, in: namespaces(choice))
+        return try keys(with: prefix, in: session.namespaces(choice))
       case .files(let prefix):
         return try files(with: prefix)
       case .fields(let choice):
-        return Completer.Found(try fieldSample.fields(of: namespaces(choice)))
+        return Completer.Found(try fieldSample.fields(of: session.namespaces(choice)))
       }
     } catch {
       return Completer.Found([])
@@ -63,7 +68,7 @@ extension Session {
 }
 
 /// The names of fields that values of a namespace have, for Tab: read from a few values and kept while the prompt lives.
-struct FieldSample {
+private struct FieldSample {
   private static let mostValues = 200
   private static let mostTime = Duration.milliseconds(50)
   private static let largestValue = 100_000

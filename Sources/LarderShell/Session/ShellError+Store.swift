@@ -1,60 +1,65 @@
-import Larder
-import ShellLanguage
+package import Larder
+package import ShellLanguage
 
-extension Session {
-  /// Throws if the words list a key that does not exist in any of the namespaces.
-  func checkKeys(of call: Invocation, _ selection: Selection, in namespaces: [Store.Namespace])
-    throws
-  {
-    guard selection.isOfKeys else { return }
-    for case .key(let key) in selection.patterns
-    where try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
-      throw try noSuchKey(key, in: namespaces, verb: call.command.name)
-    }
+extension ShellError {
+  /// An error of a store that is open.
+  package init(_ error: LarderError) {
+    let (code, hint): (Code, SafeText?) =
+      switch error.code {
+      case .notFound: (.noSuchStore, nil)
+      case .cannotOpen, .foreign, .newerFormat, .needsRecovery: (.cannotOpen, nil)
+      case .damaged: (.damaged, "`verify` lists the damage")
+      case .undecodable: (.damaged, nil)
+      case .unreadable: (.unreadable, Self.unreadableHint)
+      case .busy: (.busy, nil)
+      case .full: (.full, nil)
+      case .failed, .closed, .forked, .insideWrite, .timedOut, .notStored, .loadCycle,
+        .unreachable, .unanswered, .pending:
+        (.io, nil)
+      case .readOnly: (.readOnly, Self.readOnlyHint)
+      case .overLimit: (.overLimit, nil)
+      case .exists: (.exists, nil)
+      case .noSuchNamespace: (.noSuchNamespace, "`namespaces` lists them")
+      case .badCursor, .invalidArgument, .noSuchOwner, .unencodable: (.usage, nil)
+      }
+    self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
   }
 
-  /// Throws if keys from standard input do not exist.
-  func checkFound(_ keys: PipedKeys) throws(ShellError) {
-    guard keys.absent > 0 else { return }
-    throw ShellError(
-      .noSuchKey,
-      "\(Wording.count(keys.absent)) of \(Wording.count(keys.count, "key", "keys")) not found",
-      hint: "the others are above")
-  }
+  /// The library's own hint is for the program that opens the store with the key.
+  static let unreadableHint: SafeText =
+    "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; the application that wrote the values can read them"
 
-  /// Throws if reads miss the entry: its empty value would look like a stored one.
-  func checkValue(of entry: Store.Entry) throws(ShellError) {
-    guard entry.state != .expired else { throw expired(entry) }
-    guard !entry.isNegative else { throw negative(entry) }
-  }
+  static let readOnlyHint: SafeText =
+    "start the shell without --read-only, as the user that owns the store"
 
-  private func negative(_ entry: Store.Entry) -> ShellError {
-    let end =
-      entry.expires == nil
-      ? "never expires" : "expires \(wallClock.expiryAndClock(entry.expires?.unix))"
-    return ShellError(
-      .noSuchKey,
-      "\(entry.key.bytes) in \(entry.namespace) is a negative entry: it records that there is no value",
-      hint: "written \(wallClock.distance(to: entry.written.unix)), \(end); `info` shows it")
-  }
-
-  private func expired(_ entry: Store.Entry) -> ShellError {
+  /// A command that changes a store which may only be looked at.
+  static func readOnly(_ command: String) -> ShellError {
     ShellError(
-      .noSuchKey,
-      "\(entry.key.bytes) in \(entry.namespace) \(wallClock.expiry((entry.staleUntil ?? entry.expires)?.unix))",
-      hint: "`keys --expired` lists entries still in the file; `set` stores a new one")
+      .readOnly, "the store is open read-only, and \(command) changes it",
+      hint: readOnlyHint)
   }
 
+  /// An error of a store that could not be opened.
+  package static func opening(_ error: LarderError) -> ShellError {
+    ShellError(.cannotOpen, "\(error.message)", hint: error.hint.map { SafeText($0) })
+  }
+}
+
+// MARK: Missing keys
+
+extension ShellError {
   /// The error for a key that does not exist, with similar keys.
-  func noSuchKey(
-    _ key: [UInt8], in namespaces: [Store.Namespace], verb: String
+  ///
+  /// - Parameter line: the command that runs.
+  static func noSuchKey(
+    _ key: [UInt8], in namespaces: [Store.Namespace], verb: String, line: CommandLine?
   ) throws -> ShellError {
     guard namespaces.count == 1 else {
       return ShellError(
         .noSuchKey, "no entry \(key) in \(namespaces.count) namespaces",
         hint: "`keys @*` lists the keys")
     }
-    if let path = pathWithoutKey(key, in: namespaces[0]) { return path }
+    if let error = pathWithoutKey(key, in: namespaces[0], line) { return error }
     let near = try KeySuggestions(key, in: namespaces[0])
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespaces[0].name)",
@@ -62,7 +67,9 @@ extension Session {
   }
 
   /// The error for `get @ns .path`, whose path has no key before it.
-  private func pathWithoutKey(_ key: [UInt8], in namespace: Store.Namespace) -> ShellError? {
+  private static func pathWithoutKey(
+    _ key: [UInt8], in namespace: Store.Namespace, _ line: CommandLine?
+  ) -> ShellError? {
     guard key.count > 1, key[0] == UInt8(ascii: "."),
       let path = String(validating: key, as: UTF8.self), let line,
       case .word(let name)? = line.arguments.first, let verb = name.bareText,
@@ -75,11 +82,12 @@ extension Session {
   }
 
   /// The error for the listed keys that do not exist.
-  func noSuchKeys(
-    _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String
+  static func noSuchKeys(
+    _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String,
+    line: CommandLine?
   ) throws -> ShellError {
     if all == 1 || missing.count == 1, namespaces.count == 1 {
-      return try noSuchKey(missing[0], in: namespaces, verb: verb)
+      return try noSuchKey(missing[0], in: namespaces, verb: verb, line: line)
     }
     let list = missing.prefix(3).map { SafeText(quoting: $0) }.joined()
     let more = missing.count > 3 ? ", ..." : ""
@@ -93,6 +101,22 @@ extension Session {
 extension Store.Entry {
   /// A read finds a value: the entry has not expired and is not negative.
   var hasValue: Bool { state != .expired && !isNegative }
+
+  /// Throws if reads miss the entry: its empty value would look like a stored one.
+  func checkValue(_ clock: WallClock) throws(ShellError) {
+    guard state != .expired else {
+      throw ShellError(
+        .noSuchKey,
+        "\(key.bytes) in \(namespace) \(clock.expiry((staleUntil ?? expires)?.unix))",
+        hint: "`keys --expired` lists entries still in the file; `set` stores a new one")
+    }
+    guard isNegative else { return }
+    let end = expires == nil ? "never expires" : "expires \(clock.expiryAndClock(expires?.unix))"
+    throw ShellError(
+      .noSuchKey,
+      "\(key.bytes) in \(namespace) is a negative entry: it records that there is no value",
+      hint: "written \(clock.distance(to: written.unix)), \(end); `info` shows it")
+  }
 }
 
 /// Keys of a namespace that are similar to one that does not exist, found with few lookups.

@@ -1,6 +1,13 @@
 import CEditline
 
-extension LineEditor {
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The rows of the terminal that the prompt and the line take, with the colors and the hint that libedit does not know of.
+@safe final class LineDisplay {
   /// A place in the rows that the prompt and the line take, as libedit lays them out.
   struct Place: Equatable {
     var row = 0
@@ -38,6 +45,43 @@ extension LineEditor {
     }
   }
 
+  /// The prompt as libedit takes it.
+  private(set) var coloured: UnsafeMutablePointer<CChar>?
+  private let editor: OpaquePointer
+  private let style: LineEditor.Style
+  private let hint: LineEditor.Hint
+  private let paint: LineEditor.Paint
+  private var prompt = Prompt("")
+  private var isHinting = false
+  /// The line shows colors.
+  private var isPainted = false
+  /// The width for which the rows on the screen were drawn.
+  private var drawnColumns = 80
+
+  @unsafe init(
+    of editor: OpaquePointer, style: LineEditor.Style, hint: @escaping LineEditor.Hint,
+    paint: @escaping LineEditor.Paint
+  ) {
+    unsafe self.editor = editor
+    self.style = style
+    self.hint = hint
+    self.paint = paint
+  }
+
+  deinit { unsafe free(coloured) }
+
+  private var line: LineBuffer.Line { unsafe LineBuffer(of: editor).line }
+
+  /// Begins a line, which libedit draws itself.
+  func begin(_ prompt: Prompt) {
+    self.prompt = prompt
+    unsafe free(coloured)
+    unsafe coloured = strdup(style.showsColours ? prompt.coloured(mark: "\u{1}") : prompt.text)
+    isPainted = false
+    unsafe el_resize(editor)
+    drawnColumns = windowColumns
+  }
+
   /// Puts the cursor of the terminal behind the line, so that later output is below it.
   ///
   /// libedit does not learn of it: either the line is over, or `redraw` follows.
@@ -67,13 +111,13 @@ extension LineEditor {
     unsafe cel_refresh(editor)
   }
 
-  var windowColumns: Int { Terminal.size()?.columns ?? 80 }
+  private var windowColumns: Int { Terminal.size()?.columns ?? 80 }
 
-  func place(of text: String.UnicodeScalarView, columns: Int? = nil) -> Place {
+  private func place(of text: String.UnicodeScalarView, columns: Int? = nil) -> Place {
     Place(after: prompt.text.unicodeScalars + text, columns: columns ?? windowColumns)
   }
 
-  static func sequence(_ final: String, _ count: Int) -> String {
+  private static func sequence(_ final: String, _ count: Int) -> String {
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
 
@@ -141,9 +185,9 @@ extension LineEditor {
     isHinting = false
   }
 
-  /// Writes what happened in place of the line and the line again below it.
-  func showNotice() throws(TerminalError) {
-    guard let notice, roomInRow() != nil, let text = notice() else { return }
+  /// Writes what happened in place of the line and the line again below it; only while the whole line fits into one row.
+  func showNotice(_ notice: LineEditor.Notice) throws(TerminalError) {
+    guard roomInRow() != nil, let text = notice() else { return }
     try hideHint()
     let safe = String(
       String.UnicodeScalarView(text.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }))

@@ -1,0 +1,81 @@
+import Larder
+import ShellLanguage
+
+/// The entries that a command is about: those of a selection, in namespaces that exist.
+struct Scope {
+  var selection: Selection
+  let namespaces: [Store.Namespace]
+  let session: Session
+
+  /// Names of namespaces tell the entries apart.
+  var namesNamespaces: Bool { namespaces.count > 1 }
+
+  /// The number of entries in its namespaces.
+  func total() throws -> Int { try namespaces.map { try $0.count() }.reduce(0, +) }
+}
+
+extension Scope {
+  /// All entries of namespaces.
+  init(all namespaces: [Store.Namespace], in session: Session) {
+    self.init(selection: Selection(namespaces: .all), namespaces: namespaces, session: session)
+  }
+
+  /// The scope of a command.
+  ///
+  /// - Parameter wholeByDefault: Without a namespace, and without one in use, it is the whole store.
+  init(of call: Invocation, in session: Session, wholeByDefault: Bool = false) throws {
+    guard var selection = call.selection else {
+      preconditionFailure("\(call.command.name) takes no selection")
+    }
+    if let name = try Self.bareNamespace(selection, in: session) {
+      guard call.command.access == .reads else {
+        throw ShellError(
+          .noSuchKey, "no entry \(Array(name.text.utf8)); it names a namespace",
+          hint: "`\(call.command.name) @\(name.text)`")
+      }
+      try session.host.notify("note: reading namespace \(name.text)")
+      selection.namespaces = .named([name])
+      selection.patterns = []
+    }
+    if wholeByDefault, selection.namespaces == .unnamed, session.current == nil {
+      selection.namespaces = .all
+    }
+    self.init(
+      selection: selection, namespaces: try session.namespaces(selection.namespaces),
+      session: session)
+  }
+
+  /// A single word that is no key but the name of a namespace.
+  private static func bareNamespace(
+    _ selection: Selection, in session: Session
+  ) throws -> NamespaceName? {
+    let (store, current) = (session.store, session.current)
+    guard case .unnamed = selection.namespaces, selection.patterns.count == 1,
+      case .key(let key) = selection.patterns[0], selection.input == nil,
+      let text = String(validating: key, as: UTF8.self), text != current
+    else { return nil }
+    let name: NamespaceName
+    do throws(ShellError) { name = try NamespaceName(text) } catch { return nil }
+    guard try store.namespace(text).info() != nil else { return nil }
+    let existing = try current.map { [$0] } ?? store.namespaces().map(\.name)
+    guard existing.count == 1 else { return name }
+    return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil
+  }
+
+  /// Throws if the words list a key that does not exist in any of the namespaces.
+  func checkKeys(verb: String) throws {
+    guard selection.isOfKeys else { return }
+    for case .key(let key) in selection.patterns
+    where try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
+      throw try ShellError.noSuchKey(key, in: namespaces, verb: verb, line: session.line)
+    }
+  }
+
+  /// Notes why nothing was found, if a word in quotes would have found something without them.
+  func noteQuotedWords() throws {
+    let quoted = QuotedWords(of: session.line, in: session.store)
+    for note in try quoted.notes(on: namespaces, ignoringCase: selection.ignoresCase) {
+      try session.host.notify(note)
+    }
+  }
+}

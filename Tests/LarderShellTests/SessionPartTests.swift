@@ -1,0 +1,85 @@
+import Larder
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// The parts of a session that have state of their own.
+struct SessionPartTests {
+  /// A writer, and the bytes that have arrived.
+  private final class Output {
+    var text = ""
+    var redirected = ""
+    var isComplete: Bool?
+    var notes: [String] = []
+    var settings = Settings()
+
+    func writer() -> AnswerWriter {
+      var host = LarderShell.Host(
+        write: { [unowned self] in text += String(decoding: $0, as: UTF8.self) },
+        read: { _ in throw FileProblem.absent }, make: { _, _ in throw FileProblem.absent })
+      host.notify = { [unowned self] in notes.append($0.description) }
+      host.redirect = { [unowned self] _ in
+        LarderShell.Host.Sink(
+          write: { [unowned self] in redirected += String(decoding: $0, as: UTF8.self) },
+          finish: { [unowned self] in
+            isComplete = $0
+            return $0 ? "done" : nil
+          })
+      }
+      host.window = { .init(columns: 80, rows: 24) }
+      return AnswerWriter(to: host, settings: settings, clock: ManualClock())
+    }
+  }
+
+  @Test func `a value alone has nothing added, and what follows begins on a line of its own`()
+    throws
+  {
+    let output = Output()
+    let writer = output.writer()
+    try writer.writeValue { try $0(bytes("a")) }
+    #expect(output.text == "a")
+    try writer.write([])
+    #expect(output.text == "a")
+    try writer.write(bytes("b\n"))
+    #expect(output.text == "a\nb\n")
+    try writer.writeValue { try $0(bytes("c")) }
+    #expect(output.text == "a\nb\nc\n")
+  }
+
+  @Test func `the form and the separator of redirected output are its own`() throws {
+    let output = Output()
+    output.settings.mode = .table
+    output.settings.isTerminal = true
+    let writer = output.writer()
+    let target = Redirection.file(Word(bytes("f"), isBare: true, at: 0..<1), appends: false)
+    try writer.writeValue { try $0(bytes("x")) }
+    #expect(writer.presentation.isTerminal)
+    let outcome = try writer.redirecting(to: target) {
+      #expect(!writer.presentation.isTerminal)
+      try writer.writeValue { try $0(bytes("y")) }
+      return .done
+    }
+    #expect(outcome == .done && output.redirected == "y" && output.isComplete == true)
+    #expect(output.notes == ["done"])
+    try writer.write(bytes("z\n"))
+    #expect(output.text == "x\nz\n")
+    struct Stopped: Error {}
+    #expect(throws: Stopped.self) { try writer.redirecting(to: target) { throw Stopped() } }
+    #expect(output.isComplete == false && writer.presentation.isTerminal)
+  }
+
+  @Test func `a list has the rows that its reader wants`() {
+    let output = Output()
+    output.settings.mode = .table
+    output.settings.isTerminal = true
+    let writer = output.writer()
+    #expect(writer.rows(nil) == 21 && writer.rows(.all) == nil && writer.rows(.count(3)) == 3)
+    writer.settings.rowLimit = 7
+    #expect(writer.rows(nil) == 7)
+    writer.settings.mode = .plain
+    #expect(writer.rows(nil) == nil)
+    writer.isVertical = true
+    #expect(!writer.isTable)
+  }
+}
