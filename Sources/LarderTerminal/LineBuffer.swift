@@ -63,33 +63,13 @@ import CEditline
   /// Moves and deletes whole characters as a person sees them: an emoji of several parts, a letter with its marks.
   ///
   /// libedit counts scalars and would leave half of one.
-  func moveLeft() -> Int32 {
-    let count = line.clusterBefore
-    guard count > 0 else { return CC_ERROR }
-    unsafe el_cursor(editor, Int32(-count))
-    return CC_CURSOR
-  }
-
-  func moveRight() -> Int32 {
-    let count = line.clusterAfter
-    guard count > 0 else { return CC_ERROR }
-    unsafe el_cursor(editor, Int32(count))
-    return CC_CURSOR
-  }
-
-  func deleteLeft() -> Int32 {
-    let count = line.clusterBefore
-    guard count > 0 else { return CC_ERROR }
-    deleteBeforeCursor(scalars: count)
-    return CC_REFRESH
-  }
+  func moveLeft() -> Int32 { move(scalars: -line.clusterBefore) }
+  func moveRight() -> Int32 { move(scalars: line.clusterAfter) }
+  func deleteLeft() -> Int32 { delete(scalars: line.clusterBefore) }
 
   func deleteRight() -> Int32 {
     let count = line.clusterAfter
-    guard count > 0 else { return CC_ERROR }
-    unsafe el_cursor(editor, Int32(count))
-    deleteBeforeCursor(scalars: count)
-    return CC_REFRESH
+    return move(scalars: count) == CC_ERROR ? CC_ERROR : delete(scalars: count)
   }
 
   /// ^D: leaves an empty line, else deletes.
@@ -99,8 +79,15 @@ import CEditline
   }
 
   /// ^W: deletes back to the beginning of the word.
-  func deleteWordLeft() -> Int32 {
-    let count = line.wordBefore
+  func deleteWordLeft() -> Int32 { delete(scalars: line.wordBefore) }
+
+  private func move(scalars count: Int) -> Int32 {
+    guard count != 0 else { return CC_ERROR }
+    unsafe el_cursor(editor, Int32(count))
+    return CC_CURSOR
+  }
+
+  private func delete(scalars count: Int) -> Int32 {
     guard count > 0 else { return CC_ERROR }
     deleteBeforeCursor(scalars: count)
     return CC_REFRESH

@@ -52,16 +52,14 @@ extension LineEditor {
     guard !completion.candidates.isEmpty, completion.start <= line.cursor else { return CC_ERROR }
     let typed = Array(String(line.beforeCursor).utf8)[completion.start...]
     let shared = completion.commonPrefix
-    if shared.utf8.elementsEqual(typed) || isList(completion, shorterThan: typed.count) {
+    // Candidates that match otherwise than by their beginning may share less than is typed already.
+    if shared.utf8.elementsEqual(typed)
+      || completion.candidates.count > 1 && shared.utf8.count <= typed.count
+    {
       return try list(completion, of: line.bytes)
     }
     buffer.deleteBeforeCursor(scalars: String(decoding: typed, as: UTF8.self).unicodeScalars.count)
     return buffer.insert(shared) ? CC_REFRESH : CC_ERROR
-  }
-
-  /// Whether the candidates share less than is typed already, as those that match otherwise than by their beginning.
-  private func isList(_ completion: Completion, shorterThan typed: Int) -> Bool {
-    completion.candidates.count > 1 && completion.commonPrefix.utf8.count <= typed
   }
 
   private func list(

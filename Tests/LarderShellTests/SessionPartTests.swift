@@ -82,4 +82,36 @@ struct SessionPartTests {
     writer.isVertical = true
     #expect(!writer.isTable)
   }
+
+  @Test func `what Tab offers is in the store, and a field is found once`() throws {
+    let shell = try Shell()
+    let notes = shell.store.namespace("notes")
+    try notes.set("{\"title\":\"x\"}", for: "a1")
+    try notes.set("y", for: "b1")
+    let names = CompletionSource(shell.session)
+    #expect(names.found(.namespaces(prefix: bytes("no"))).names == [bytes("notes")])
+    #expect(names.found(.keys(.all, prefix: bytes("a"))).names == [bytes("a1")])
+    #expect(names.found(.fields(.all)).names == [bytes("title")])
+    try notes.set("{\"later\":1}", for: "c1")
+    #expect(names.found(.fields(.all)).names == [bytes("title")])
+    #expect(CompletionSource(shell.session).found(.fields(.all)).names.count == 2)
+    let absent = NamespaceChoice.named([try NamespaceName("nope")])
+    #expect(names.found(.keys(absent, prefix: [])).names.isEmpty)
+  }
+
+  @Test func `a word in quotes that would have found something is noted`() throws {
+    let shell = try Shell()
+    for name in ["notes", "others"] { try shell.store.namespace(name).set("x", for: "a1") }
+    let namespaces = ["notes", "others"].map(shell.store.namespace)
+    func quoted(_ line: String) throws -> QuotedWords {
+      QuotedWords(of: try command(line), in: shell.store)
+    }
+    #expect(try quoted("keys @notes a*").notes(on: namespaces, ignoringCase: false).isEmpty)
+    #expect(try quoted("keys 'b*'").notes(on: namespaces, ignoringCase: false).isEmpty)
+    #expect(try quoted("keys 'A*'").notes(on: namespaces, ignoringCase: false).isEmpty)
+    #expect(try quoted("keys 'A*'").notes(on: namespaces, ignoringCase: true).count == 1)
+    #expect(try quoted("keys '@notes'").namespaceError()?.code == .usage)
+    #expect(try quoted("keys '@nope'").namespaceError() == nil)
+    #expect(try QuotedWords(of: nil, in: shell.store).namespaceError() == nil)
+  }
 }

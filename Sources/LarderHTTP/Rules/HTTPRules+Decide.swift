@@ -15,7 +15,8 @@ extension HTTPRules {
     }
     let refusal: CacheDecision? = wish.onlyIfCached ? .answer(.onlyIfCached) : nil
     if wish.noStore || ClientCondition.isForOrigin(request.headerFields)
-      || isByBody && hasConditionOrRange(request.headerFields)
+      || isByBody
+        && (ClientCondition(request.headerFields) != nil || request.headerFields.contains(.range))
     {
       return refusal ?? .forward(CacheForward(request, because: .bypass, stored: stored))
     }
@@ -41,10 +42,6 @@ extension HTTPRules {
       key?.bodyDigest = ResponseKey.digest(of: body, in: request, policy: policy)
     }
     return key
-  }
-
-  private func hasConditionOrRange(_ fields: HTTPFields) -> Bool {
-    ClientCondition(fields) != nil || fields.contains(.range)
   }
 
   private func decide(

@@ -36,8 +36,9 @@ final class BrowseLoop {
   init(_ name: String?, in parent: Session, on screen: Host.Screen) throws {
     self.parent = parent
     self.screen = screen
+    let path = parent.store.path
     var state = BrowseState(
-      size: screen.size(), storeName: Self.lastPart(of: parent.store.path),
+      size: screen.size(), storeName: path.split(separator: "/").last.map(String.init) ?? path,
       isReadOnly: parent.isReadOnly)
     state.query.namespace = name
     self.state = state
@@ -50,7 +51,11 @@ final class BrowseLoop {
     host.notify = { [unowned self] in said.append($0.description) }
     host.isInterrupted = { [unowned self] in isInterrupted() }
     host.copy = parent.host.copy
-    session = parent.helper(host)
+    // The answers of commands come as sentences.
+    var settings = parent.settings
+    (settings.mode, settings.isTerminal, settings.hasColor) = (.table, false, false)
+    session = Session(
+      store: parent.store, options: parent.options, settings: settings, host: host)
   }
 
   func run() throws {
@@ -223,9 +228,5 @@ final class BrowseLoop {
     Presentation(
       .table, isTerminal: true, width: width, hasColor: parent.settings.hasColor,
       hasUnicode: parent.settings.hasUnicode, clock: session.wallClock)
-  }
-
-  private static func lastPart(of path: String) -> String {
-    path.split(separator: "/").last.map(String.init) ?? path
   }
 }

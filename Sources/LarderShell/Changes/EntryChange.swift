@@ -42,10 +42,10 @@ struct EntryChange {
   }
 
   /// Answers `--dry-run`; false if the change is to be made.
-  func isPreview(_ fields: (ChangeSummary) -> [ChangeSummary.Field] = { _ in [] }) throws -> Bool {
+  func isPreview() throws -> Bool {
     guard call.has("--dry-run") else { return false }
     let (found, keys) = try counted()
-    var all = found.counts + fields(found)
+    var all = found.counts
     if call.has("--verbose") { all.append(("keys", .json(.array(keys)))) }
     try session.output.answer(found.preview(all, for: session.output.presentation))
     try noteAbsent(found)

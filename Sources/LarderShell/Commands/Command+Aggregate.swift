@@ -54,9 +54,10 @@ extension Command {
     let words: SafeText = "\(Wording.entries(counted.entries)), \(Wording.size(counted.bytes))"
     try session.output.answer(
       Reply(
-        .object(
-          [Column("entries"), Column("bytes"), Column("expired")],
-          [.number(counted.entries), .size(counted.bytes), .number(expired)]),
+        [
+          "entries": .number(counted.entries), "bytes": .size(counted.bytes),
+          "expired": .number(expired),
+        ],
         sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
     if counted.entries == 0 { try scope.noteQuotedWords() }
     return .done
@@ -109,15 +110,11 @@ extension Command {
         }
       try session.output.answer(
         Reply(
-          .object(
-            [
-              Column(kind.rawValue), Column("field", in: .data), Column("values"),
-              Column("skipped"),
-            ],
-            [
-              result.result.cell, .text(operand.label), .number(result.values),
-              .number(result.skipped),
-            ]),
+          [
+            Column(kind.rawValue): result.result.cell,
+            Column("field", in: .data): .text(operand.label), "values": .number(result.values),
+            "skipped": .number(result.skipped),
+          ],
           sentences: [
             "\(kind.rawValue) of \(operand.label)   \(shown)   (\(Wording.count(result.values, "value", "values"))\(skipped))"
           ]))

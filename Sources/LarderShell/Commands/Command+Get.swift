@@ -203,14 +203,11 @@ extension Command {
     try writer.finish()
     try session.output.acknowledge(
       Reply(
-        .object(
-          [
-            Column("namespace"), Column("key", holdsBytes: true), Column("file"), Column("bytes"),
-          ],
-          [
-            .text(value.entry.namespace), .bytes(value.entry.key.bytes), .text(file.path),
-            .size(count),
-          ]),
+        [
+          "namespace": .text(value.entry.namespace),
+          Column("key", holdsBytes: true): .bytes(value.entry.key.bytes),
+          "file": .text(file.path), "bytes": .size(count),
+        ],
         sentences: ["wrote \(Wording.size(count)) to \(file.path)"]))
     return .done
   }

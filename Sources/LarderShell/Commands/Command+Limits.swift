@@ -132,17 +132,11 @@ extension Command {
       excess.entries = usage.entries - most
       excess.bytes = Int(Double(excess.entries) * average)
     }
-    if let most = limits.bytes, usage.bytes - most > excess.bytes {
-      excess.bytes = usage.bytes - most
-      excess.entries = max(
-        excess.entries, Int((Double(excess.bytes) / max(average, 1)).rounded(.up)))
-    }
-    if let disk, case let size = try session.store.statistics().file.size,
-      size - disk > excess.bytes
-    {
-      excess.bytes = size - disk
-      excess.entries = max(
-        excess.entries, Int((Double(excess.bytes) / max(average, 1)).rounded(.up)))
+    var bytes = limits.bytes.map { usage.bytes - $0 } ?? 0
+    if let disk { bytes = max(bytes, try session.store.statistics().file.size - disk) }
+    if bytes > excess.bytes {
+      excess.bytes = bytes
+      excess.entries = max(excess.entries, Int((Double(bytes) / max(average, 1)).rounded(.up)))
     }
     excess.entries = min(excess.entries, usage.entries)
     excess.bytes = min(excess.bytes, usage.bytes)

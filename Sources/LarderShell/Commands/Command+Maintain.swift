@@ -49,7 +49,7 @@ extension Command {
     let words = "\(Wording.size(compaction.before)) \(arrow) \(Wording.size(compaction.after))"
     let place: SafeText = copy.map { " in \(Array($0.utf8))" } ?? ""
     return Reply(
-      .object(["before", "after"].map { Column($0) }, sizes.map { .size($0) }),
+      .object(["before", "after"], sizes.map { .size($0) }),
       sentences: ["\(words)\(place)"])
   }
 }
@@ -69,9 +69,7 @@ extension Command {
       session.output.presentation.mode == .plain
         ? Reply(.text("synced\n"))
         : Reply(
-          .object(
-            [Column("synced"), Column("durability")],
-            [.bool(true), .text(session.store.durability.rawValue)]),
+          ["synced": .bool(true), "durability": .text(session.store.durability.rawValue)],
           sentences: ["synced", "\(session.store.durability.words)"]))
     return .done
   }
@@ -154,9 +152,6 @@ extension Salvage {
 
   /// The answer of the command.
   fileprivate var reply: Reply {
-    let columns = [
-      "entries", "bytes", "namespaces", "found", "expired", "damaged", "pages",
-    ]
     let lost: SafeText =
       isComplete
       ? "nothing is damaged"
@@ -164,12 +159,11 @@ extension Salvage {
     let saved = Wording.entries(entries)
     let spaces = Wording.count(namespaces, "namespace", "namespaces")
     return Reply(
-      .object(
-        columns.map { Column($0) },
-        [
-          .number(entries), .size(bytes), .number(namespaces), .number(found), .number(leftOut),
-          .number(damagedEntries), .number(damage.count),
-        ]),
+      [
+        "entries": .number(entries), "bytes": .size(bytes), "namespaces": .number(namespaces),
+        "found": .number(found), "expired": .number(leftOut),
+        "damaged": .number(damagedEntries), "pages": .number(damage.count),
+      ],
       sentences: ["saved \(saved) in \(spaces), \(Wording.size(bytes))", lost]
         + damage.prefix(20).map { "  \($0)" })
   }

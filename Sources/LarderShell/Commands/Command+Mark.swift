@@ -42,9 +42,7 @@ extension Command {
     session.marks[Array(standard.utf8)] = marked
     try session.output.acknowledge(
       Reply(
-        .object(
-          [Column("mark", holdsBytes: true), Column("entries")],
-          [.bytes(name), .number(marked.count)]),
+        [Column("mark", holdsBytes: true): .bytes(name), "entries": .number(marked.count)],
         sentences: ["marked \(Wording.entries(marked.count)) as \(name)"]))
     return .done
   }

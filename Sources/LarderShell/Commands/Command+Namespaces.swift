@@ -78,8 +78,7 @@ extension Command {
     }
     try session.output.answer(
       Reply(
-        .object(
-          [Column("namespace", in: .data)], [session.current.map { .text($0) } ?? .null])))
+        [Column("namespace", in: .data): session.current.map { .text($0) } ?? .null]))
     return .done
   }
 }
@@ -110,10 +109,10 @@ extension Command {
       session.output.presentation.mode == .plain
         ? Reply(
           .rows(
-            ["verb", "old", "new"].map { Column($0) },
+            ["verb", "old", "new"],
             [[.text("rename"), .text(old.text), .text(new)]]))
         : Reply(
-          .object(["old", "new"].map { Column($0) }, [.text(old.text), .text(new)]),
+          ["old": .text(old.text), "new": .text(new)],
           sentences: ["renamed \(old.text) to \(new)"]))
     return .done
   }

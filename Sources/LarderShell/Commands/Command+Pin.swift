@@ -68,9 +68,9 @@ extension Command {
     let (found, keys) =
       try isCounted
       ? tagged(tags, in: namespaces, of: session) : (ChangeSummary("invalidate"), [])
+    let verbose: [ChangeSummary.Field] =
+      call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
     if call.has("--dry-run") {
-      let verbose: [ChangeSummary.Field] =
-        call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
       try session.output.answer(
         found.preview(found.counts + verbose, for: session.output.presentation))
       return .done
@@ -90,8 +90,6 @@ extension Command {
         tag: tag, in: isWhole ? nil : namespaces[0].name, asOf: horizon)
       done.add(Tally(removal), in: name)
     }
-    let verbose: [ChangeSummary.Field] =
-      call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
     let words: SafeText =
       done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"
     try session.output.acknowledge(
@@ -107,13 +105,16 @@ extension Command {
     var keys: [JSON] = []
     for namespace in namespaces { found.begin(namespace.name) }
     for (index, tag) in tags.enumerated() {
-      var scope = Scope(all: namespaces, in: session)
-      scope.selection.filters = [.tag(Array(tag.utf8))]
+      var selection = Selection(namespaces: .all)
+      selection.filters = [.tag(Array(tag.utf8))]
       let earlier = tags.prefix(index)
-      try scope.forEachFullEntry { entry in
-        guard !entry.tags.contains(where: earlier.contains) else { return }
+      // A walk gives tags, which batches leave out.
+      var walk = try SelectionWalk(selection, in: namespaces, for: session)
+      try walk.advance(readingValues: false) { entry, _ in
+        guard !entry.tags.contains(where: earlier.contains) else { return true }
         found.add(entry)
         keys.append(.key(entry))
+        return true
       }
     }
     return (found, keys)

@@ -126,7 +126,7 @@ extension Command {
     try session.host.forgetHistory()
     session.historyWasCleared = true
     try session.output.acknowledge(
-      Reply(.object([Column("lines")], [.number(count)]), sentences: ["removed \(lines)"]))
+      Reply(["lines": .number(count)], sentences: ["removed \(lines)"]))
     return .done
   }
 }

@@ -98,7 +98,7 @@ extension Command {
         ends += entries.compactMap { $0.expires?.unix.since(now) }
       }
       guard !ends.isEmpty else {
-        try session.output.writeLines(["nothing expires \(whenIn(end, session))"])
+        try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
         return .done
       }
       let chart = BarChart(
@@ -110,10 +110,6 @@ extension Command {
     scope.selection.sort = scope.selection.sort ?? .expiry
     try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))
     return .done
-  }
-
-  private static func whenIn(_ end: UnixTime, _ session: Session) -> SafeText {
-    "before \(session.wallClock.date(end))"
   }
 
   /// The stretches that a row stands for: moments that people think in, up to the end.

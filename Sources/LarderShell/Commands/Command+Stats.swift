@@ -156,9 +156,7 @@ extension Command {
     try writer.finish()
     try session.output.acknowledge(
       Reply(
-        .object(
-          [Column("file"), Column("bytes")],
-          [.text(file.path), .size(page.count)]),
+        ["file": .text(file.path), "bytes": .size(page.count)],
         sentences: ["wrote \(Wording.size(page.count)) to \(name)"]))
     return .done
   }

@@ -72,9 +72,10 @@ extension Command {
     } else {
       try session.output.acknowledge(
         Reply(
-          .object(
-            [Column("entries"), Column("bytes"), Column("file", holdsBytes: true)],
-            [.number(done.entries), .size(done.bytes), .bytes(path)]),
+          [
+            "entries": .number(done.entries), "bytes": .size(done.bytes),
+            Column("file", holdsBytes: true): .bytes(path),
+          ],
           sentences: ["exported \(done.words) to \(path)"]))
     }
     return .done

@@ -35,16 +35,6 @@ extension Scope {
     return list.piped
   }
 
-  /// Visits the entries of a selection with their tags, owners and metadata, which the batches above
-  /// leave out because they can be as large as values.
-  func forEachFullEntry(_ body: (Store.Entry) throws -> Void) throws {
-    var walk = try SelectionWalk(selection, in: namespaces, for: session)
-    try walk.advance(readingValues: false) { entry, _ in
-      try body(entry)
-      return true
-    }
-  }
-
   /// Hands out what `read` makes of the entries of a selection and their values, at most a few megabytes
   /// of values at a time. No snapshot is held while `body` runs; it returns false to stop.
   ///

@@ -43,15 +43,6 @@ package final class Session {
     output = AnswerWriter(to: host, settings: settings, clock: options.clock)
   }
 
-  /// A session on the same store whose answers, as sentences, go to another host. Its person was asked already.
-  func helper(_ host: Host) -> Session {
-    var settings = settings
-    settings.mode = .table
-    settings.isTerminal = false
-    settings.hasColor = false
-    return Session(store: store, options: options, settings: settings, host: host)
-  }
-
   package var wallClock: WallClock { output.wallClock }
 
   package var isReadOnly: Bool { store.isReadOnly }

@@ -104,7 +104,7 @@ enum ShellOption: String, CaseIterable {
     try session.whileClosed { path, _ in try Store.change(durability: level, ofStoreAt: path) }
     try session.output.acknowledge(
       Reply(
-        .object([Column("durability")], [.text(level.rawValue)]), sentences: ["\(level.words)"]))
+        ["durability": .text(level.rawValue)], sentences: ["\(level.words)"]))
   }
 
   private func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }

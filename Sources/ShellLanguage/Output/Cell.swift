@@ -40,7 +40,7 @@ package enum Cell: Sendable, Hashable {
 }
 
 /// A column of a reply, or a field of an object.
-package struct Column: Sendable, Hashable {
+package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Where a column appears.
   package struct Visibility: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
@@ -76,6 +76,8 @@ package struct Column: Sendable, Hashable {
     self.visibility = visibility
     self.holdsBytes = holdsBytes
   }
+
+  package init(stringLiteral name: String) { self.init(name) }
 
   /// It holds keys, namespaces or tags, which are typed back.
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }

@@ -88,6 +88,11 @@ package struct Reply: Sendable, Hashable {
     self.notes = notes
     self.isLong = isLong
   }
+
+  /// One thing, by its fields.
+  package init(_ fields: KeyValuePairs<Column, Cell>, sentences: [SafeText] = []) {
+    self.init(.object(fields.map(\.key), fields.map(\.value)), sentences: sentences)
+  }
 }
 
 /// The form of the output.
