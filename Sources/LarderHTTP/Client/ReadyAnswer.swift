@@ -25,7 +25,7 @@ public final class ReadyAnswer: Sendable {
   /// Bytes of the body.
   public let bodySize: Int
   /// Whether `Vary` makes the answer depend on further fields. Then it answers only requests with the fields of its own.
-  public var isVaried: Bool { selecting != nil }
+  public let isVaried: Bool
 
   fileprivate init(
     _ index: Int, of held: [StoredVariant], to request: HTTPRequest, at transaction: UInt64,
@@ -43,6 +43,7 @@ public final class ReadyAnswer: Sendable {
     clock = cache.clock
     bodySize = response.bodySize
     let isVaried = held.contains { !$0.response.vary.fields.isEmpty }
+    self.isVaried = isVaried
     selecting = isVaried ? request.headerFields : nil
   }
 
