@@ -36,6 +36,24 @@ struct CacheTests {
     }
   }
 
+  @Test(arguments: ["no-store", "max-age=10"], ["GET", "POST"])
+  func `RFC 9110, 6.6.1: a response without a date is passed on with one`(
+    control: String, method: String
+  ) async throws {
+    let fixture = try Fixture(
+      Origin { _, number in
+        let fields: Pairs = [("Cache-Control", control)]
+        return (response(200, fields + (number == 1 ? [] : [("Date", date(-5))])), HTTPBody())
+      })
+    for expected in [date(0), date(-5)] {
+      let path = expected == date(0) ? "/a" : "/b"
+      let result = try await fixture.cache.send(request(method, path))
+      #expect(result.response.headerFields[values: .date] == [expected])
+    }
+    let passed = try await fixture.cache.pass(request(method))
+    #expect(passed.response.headerFields[values: .date] == [date(-5)])
+  }
+
   @Test func `stale for serving is not expired for storage, for purge, reads or a restart`()
     async throws
   {

@@ -97,6 +97,28 @@ import Testing
     #expect(fixture.cache.readyAnswer(to: request()) == nil)
   }
 
+  /// A server keeps many answers, for which the memory of the cache has no limit.
+  @Test func `it holds no other response of its URI`() async throws {
+    let fixture = try await warm(Self.fresh + [("Vary", "Accept-Language")])
+    let german = request("GET", "/a", [("Accept-Language", "de")])
+    _ = try await fixture.cache.send(german).body.bytes()
+    _ = try await fixture.get()
+    let ready = try #require(fixture.cache.readyAnswer(to: request()))
+    func others() throws -> [StoredTerms.Known] {
+      let key = try #require(ResponseKey(german, policy: fixture.cache.rules.policy))
+      let held = try #require(fixture.cache.responses.remembered(under: key))
+      #expect(held.count == 2)
+      return held.filter { $0.key.contains(" ") }.compactMap(\.response.terms.known)
+    }
+    weak let first = try others().first
+    weak let second = try others().last
+    #expect(first != nil && second != nil && first !== second)
+    try await fixture.store.namespace("other").set("value", for: "key")
+    _ = try await fixture.get()
+    #expect([first, second].count { $0 != nil } == 1, "its own alone")
+    #expect(ready.age == nil)
+  }
+
   @Test func `Vary makes it an answer to the same fields alone`() async throws {
     let fixture = try await warm(Self.fresh + [("Vary", "Accept-Language")])
     let ready = try #require(fixture.cache.readyAnswer(to: request()))

@@ -121,6 +121,16 @@ struct SharedCacheTests {
       ("max-age=100, x=\"y\"", "no-store", true), ("max-age=\"", "max-age=100", true),
       ("max-age=\"100\"", "no-store", false), ("max-age=100, x=\"100\"", "no-store", true),
       ("MAX-AGE = 100", "no-store", false), ("", "max-age=100", true),
+      ("no-store;a=1", "max-age=100", false), ("private; a", "max-age=100", false),
+      ("no-store=?1", "max-age=100", false), ("no-store=?0, max-age=9", "no-store", true),
+      ("max-age=0;a=\"x, y\";b=?0", "max-age=100", false),
+      ("max-age=100, max-age=0", "max-age=100", false),
+      ("max-age=0, max-age=100", "no-store", true), ("max-age=0, ;", "max-age=100", true),
+      ("max-age=0,", "max-age=100", true), ("max-age=0 x", "max-age=100", true),
+      ("max-age=0, a=(\"x\" y;z 1.5);b", "max-age=100", false),
+      ("max-age=0, a=(x", "max-age=100", true), ("max-age=0, a=:YQ==:", "max-age=100", false),
+      ("max-age=0, a=\"\\x\"", "max-age=100", true), ("max-age=0, a=1.", "max-age=100", true),
+      ("max-age=-1", "max-age=100", false), ("max-age=0, a=\u{E9}", "max-age=100", true),
     ] {
       let harness = harness()
       harness.prime([("CDN-Cache-Control", targeted), ("Cache-Control", control)])
@@ -128,6 +138,22 @@ struct SharedCacheTests {
       let privately = self.harness(.private)
       privately.prime([("CDN-Cache-Control", targeted), ("Cache-Control", control)])
       #expect(privately.isHit() == (control != "no-store"), "\(targeted) / \(control)")
+    }
+  }
+
+  @Test func `RFC 9213, 2.2: beside a valid CDN-Cache-Control, Expires has no effect`() {
+    for (targeted, isHit) in [("public", false), ("foo", false), ("foo=", true)] {
+      let harness = harness()
+      harness.prime([("CDN-Cache-Control", targeted), ("Expires", date(100))])
+      #expect(harness.isHit() == isHit, "\(targeted)")
+    }
+  }
+
+  @Test func `RFC 9213, 2.1: private and no-cache name fields in a list or a string`() {
+    for value in ["no-cache=(\"x-a\" x-b), max-age=100", "private=\"X-A, X-B\", max-age=100"] {
+      let directives = ResponseDirectives(
+        HTTPFields([("CDN-Cache-Control", value)]), for: .shared)
+      #expect(directives.unusableFields == ["x-a", "x-b"] && !directives.noCache)
     }
   }
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Larder
+import Synchronization
 import Testing
 
 @testable import LarderHTTP
@@ -110,6 +111,43 @@ struct TimeLimitTests {
       clock.advance(by: .seconds(15))
     }
     await #expect(throws: Self.limit) { try await fixture.get() }
+    await passing.value
+  }
+
+  /// A clock that counts its timers.
+  private final class CountingClock: LarderClock {
+    let clock = ManualClock()
+    let count = Mutex(0)
+    var now: Timestamp { clock.now }
+    var monotonic: Duration { clock.monotonic }
+
+    func sleep(until moment: Duration) async throws {
+      count.withLock { $0 += 1 }
+      try await clock.sleep(until: moment)
+    }
+  }
+
+  @Test func `small pieces cost no timer each`() async throws {
+    let clock = CountingClock()
+    let step: HTTPBody.Step = { [1] }
+    let body = HTTPBody.steps([HTTPBody.Step](repeating: step, count: 1_000))
+    #expect(try await body.limited(to: .seconds(15), by: clock).bytes().count == 1_000)
+    #expect(clock.count.withLock { $0 } <= 1)
+  }
+
+  @Test func `a source that takes the end of its time for its end is not believed`() async throws {
+    let (clock, stalled) = (ManualClock(), Gate())
+    let body = HTTPBody(next: {
+      try? await stalled.openAndStall()
+      return nil
+    })
+    let passing = Task {
+      await stalled.wait()
+      clock.advance(by: .seconds(15))
+    }
+    await #expect(throws: Self.limit) {
+      try await body.limited(to: .seconds(15), by: clock).bytes()
+    }
     await passing.value
   }
 

@@ -10,10 +10,10 @@ final class Flight: Sendable {
     case arrived
     /// The response serves no other client.
     case ownOnly
-    /// Its client gave up; another may send the request.
+    /// Its client gave up, or its response was invalidated; another may send the request.
     case abandoned
-    /// The origin could not be reached.
-    case failed(any Error)
+    /// The origin gave no response to a request with these fields.
+    case failed(any Error, HTTPFields)
   }
 
   private let name: String

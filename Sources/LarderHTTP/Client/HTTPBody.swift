@@ -98,7 +98,8 @@ extension HTTPBody {
   /// The same, but reading fails where nothing comes for longer than `limit`. The time between two reads does not count.
   func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
     guard whole == nil else { return self }
-    return HTTPBody(count: count, next: { [read] in try await within(limit, by: clock, read) })
+    let watch = ReadLimit(limit, by: clock)
+    return HTTPBody(count: count, next: { [read] in try await watch.run(read) })
   }
 
   /// The same, and `progress` learns of each read.

@@ -126,7 +126,8 @@ public struct HTTPCache: Sendable {
       under: client.key, except: client.lost, policy: rules.policy)
     let decision = rules.decide(client.request, stored: held.map(\.response), at: clock.now)
     if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
-    guard let permit = client.permit else {
+    // One that was revoked while the client waited for another is of no use.
+    guard let permit = client.permit, permit.isValid else {
       client.permit = responses.permits.issue(
         ResponseTags.all(of: client.request, under: client.key, client.tags, policy: rules.policy))
       return nil

@@ -28,10 +28,14 @@ extension HTTPTransport {
   ) async throws -> (HTTPResponse, HTTPBody) {
     let upload = body.whole == nil ? UploadProgress(clock) : nil
     let body = upload.map(body.observed) ?? body
-    let (response, unlimited) = try await LarderHTTP.within(timeout, by: clock, upload: upload) {
+    var (response, unlimited) = try await LarderHTTP.within(timeout, by: clock, upload: upload) {
       try await send(request, body: body, interim: interim)
     }
     try HTTPCacheError.check(fieldCount: response.headerFields.count)
+    // RFC 9110, section 6.6.1: whoever receives a response without a date adds one.
+    if !response.headerFields.contains(.date) {
+      response.headerFields[.date] = HTTPDate(clock.now).text
+    }
     return (response, unlimited.limited(to: timeout, by: clock))
   }
 }

@@ -15,6 +15,7 @@ actor IncomingBody {
   private let length: Int?
   private let makeWriter: (@Sendable () throws -> BodyWriter)?
   private let report: @Sendable (any Error) -> Void
+  private let onPassing: @Sendable () -> Void
   /// Set once a part is stored.
   private var writer: BodyWriter?
   private var partCount = 0
@@ -41,9 +42,12 @@ actor IncomingBody {
   ///   - largest: the length up to which the body is kept for the store.
   ///   - writer: called for a long body; nil for a body that must be in memory as a whole.
   ///   - report: receives the errors of storing parts.
+  ///   - onPassing: called when the body is no longer kept for the store before its end. From then on it comes no faster than
+  ///     the client reads.
   init(
     length: Int?, reserved: Int, in budget: BufferBudget, largest: Int,
-    writer: (@Sendable () throws -> BodyWriter)?, report: @escaping @Sendable (any Error) -> Void
+    writer: (@Sendable () throws -> BodyWriter)?, report: @escaping @Sendable (any Error) -> Void,
+    onPassing: @escaping @Sendable () -> Void
   ) {
     self.budget = budget
     self.length = length
@@ -51,6 +55,7 @@ actor IncomingBody {
     self.largest = largest
     makeWriter = writer
     self.report = report
+    self.onPassing = onPassing
     bytes.reserveCapacity(reserved)
   }
 
@@ -223,6 +228,7 @@ extension IncomingBody {
   private func stopKeeping() async {
     isKept = false
     visible = end
+    onPassing()
     wakeReaders()
     await discardParts()
   }

@@ -48,7 +48,11 @@ struct OriginExchange: Sendable {
     }
     hasWaited = true
     switch try await joined.outcome() {
-    case .failed(let error): return try staleFallback(after: error)
+    case .failed(let error, let fields):
+      // The fields of the other request may be the reason. With its own, a client asks once itself.
+      guard fields != forward.original.headerFields, !error.isTimeout else {
+        return try staleFallback(after: error)
+      }
     case .abandoned: hasWaited = false
     case .arrived, .ownOnly: break
     }
@@ -79,8 +83,15 @@ struct OriginExchange: Sendable {
 
   private func leading(_ name: String) -> OriginExchange {
     var exchange = self
-    exchange.flight = Flight(name, in: cache.flights)
+    let flight = Flight(name, in: cache.flights)
+    exchange.flight = flight
+    cache.responses.permits.add(flight, to: permit)
     return exchange
+  }
+
+  /// The end of a flight that failed.
+  func failure(_ error: any Error) -> Flight.Outcome {
+    .failed(error, forward.original.headerFields)
   }
 
   /// Asks the origin, stores its response, and returns the result for the client; nil if the store must be looked at again.
@@ -99,7 +110,7 @@ struct OriginExchange: Sendable {
       }
       return try await ask()
     } catch let error where !(error is CancellationError) && !(error is LarderError) {
-      flight?.complete(.failed(error))
+      flight?.complete(failure(error))
       return try staleFallback(after: error)
     } catch {
       flight?.complete(error is CancellationError ? .abandoned : .arrived)
@@ -144,5 +155,12 @@ struct OriginExchange: Sendable {
       next.forward = forward.unconditional
     }
     return try await next.ask()
+  }
+}
+
+extension Error {
+  /// Whether the origin was silent, as it will be to other requests.
+  fileprivate var isTimeout: Bool {
+    if case .timedOut = self as? HTTPCacheError { true } else { false }
   }
 }

@@ -117,7 +117,7 @@ struct OriginResponse: Sendable {
     guard length ?? 0 <= largest, cache.buffers.reserve(most) else { return nil }
     return IncomingBody(
       length: length, reserved: most, in: cache.buffers, largest: largest, writer: writer,
-      report: cache.report)
+      report: cache.report, onPassing: { [flight = exchange.flight] in flight?.complete(.ownOnly) })
   }
 
   /// Reads the body for the client and the store.
@@ -134,7 +134,7 @@ struct OriginResponse: Sendable {
       }
     } catch {
       await incoming.finish(error)
-      flight?.complete(.failed(error))
+      flight?.complete(exchange.failure(error))
       return
     }
     guard let received = await incoming.received else {

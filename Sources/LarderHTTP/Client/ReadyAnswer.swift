@@ -8,9 +8,13 @@ import Larder
 /// ``HTTPRules/decisiveFields``.
 public final class ReadyAnswer: Sendable {
   private let cache: HTTPCache
-  /// All stored responses of the URI, and the place of the one that answers.
-  private let held: [StoredVariant]
-  private let index: Int
+  /// The stored response. Of the others of its URI nothing is held: the same request selects the same one until the next commit.
+  private let response: StoredResponse
+  /// The fields of the request; nil where any plain request of the URI selects the response.
+  private let selecting: HTTPFields?
+  /// When all stored responses of the URI are there.
+  private let written: Timestamp
+  private let expires: Timestamp?
   private let key: String
   private let version: UInt64
   /// The commit that shows these responses and no others.
@@ -24,27 +28,30 @@ public final class ReadyAnswer: Sendable {
   public let isVaried: Bool
 
   fileprivate init(
-    _ index: Int, of held: [StoredVariant], at transaction: UInt64, in cache: HTTPCache
+    _ index: Int, of held: [StoredVariant], to request: HTTPRequest, at transaction: UInt64,
+    in cache: HTTPCache
   ) {
     self.cache = cache
-    self.held = held
-    self.index = index
     self.transaction = transaction
-    let response = held[index].response
+    response = held[index].response
+    written = held.map(\.written).max() ?? held[index].written
+    expires = held.compactMap(\.expires).min()
     key = held[index].key
     version = held[index].version
     lifetime = response.lifetime(policy: cache.rules.policy)
     initialAge = response.age
     clock = cache.clock
     bodySize = response.bodySize
-    isVaried = held.contains { !$0.response.vary.fields.isEmpty }
+    let isVaried = held.contains { !$0.response.vary.fields.isEmpty }
+    self.isVaried = isVaried
+    selecting = isVaried ? request.headerFields : nil
   }
 
   /// The age of the response now, in seconds; nil if ``HTTPCache/send(_:body:tags:interim:)`` must be asked.
   public var age: Int? {
     let now = clock.now
-    guard cache.namespace.store.lastTransaction == transaction,
-      held.allSatisfy({ $0.isThere(at: now) })
+    guard cache.namespace.store.lastTransaction == transaction, written <= now,
+      expires.map({ now < $0 }) != false
     else { return nil }
     let freshness = Freshness(lifetime, age: initialAge, received: initialAge.received, at: now)
     return freshness.isFresh ? freshness.age : nil
@@ -52,10 +59,9 @@ public final class ReadyAnswer: Sendable {
 
   /// The result that `send` would return now, without the body; nil if it must be asked.
   public func result(to request: HTTPRequest) -> HTTPCacheResult? {
-    guard age != nil,
-      case .answer(let answer) = cache.rules.decide(
-        request, stored: held.map(\.response), at: clock.now),
-      answer.reason == .fresh, answer.body == .stored(index)
+    guard age != nil, selecting == nil || selecting == request.headerFields,
+      case .answer(let answer) = cache.rules.decide(request, stored: [response], at: clock.now),
+      answer.reason == .fresh, answer.body == .stored(0)
     else { return nil }
     return HTTPCacheResult(answer, body: HTTPBody())
   }
@@ -93,7 +99,7 @@ extension HTTPCache {
       answer.reason == .fresh, case .stored(let index) = answer.body,
       held[index].response.parts == nil, namespace.store.lastTransaction == transaction
     else { return nil }
-    return ReadyAnswer(index, of: held, at: transaction, in: self)
+    return ReadyAnswer(index, of: held, to: request, at: transaction, in: self)
   }
 }
 

@@ -7,6 +7,8 @@ final class StorePermits: Sendable {
   private struct State {
     var last: UInt64 = 0
     var tags: [UInt64: Set<String>] = [:]
+    /// The flights of some permits.
+    var flights: [UInt64: Flight] = [:]
   }
 
   private let state = Mutex(State())
@@ -27,21 +29,40 @@ final class StorePermits: Sendable {
     state.withLock { $0.tags[permit.number]?.formUnion(tags) }
   }
 
+  /// Ends the flight when the permit is revoked: its response will serve no other client. At once, if that has happened.
+  func add(_ flight: Flight, to permit: StorePermit) {
+    let isValid = state.withLock { state in
+      guard state.tags[permit.number] != nil else { return false }
+      state.flights[permit.number] = flight
+      return true
+    }
+    if !isValid { flight.complete(.abandoned) }
+  }
+
   /// Revokes all permits with the tag except `spared`. Call this before the stored responses are removed, so that a response
   /// stored under a valid permit is removed, too.
   ///
   /// - Complexity: O(requests under way).
   func revoke(_ tag: String, except spared: StorePermit? = nil) {
-    state.withLock { state in
+    let flights = state.withLock { state in
+      var flights: [Flight] = []
       for (number, tags) in state.tags where tags.contains(tag) && number != spared?.number {
         state.tags[number] = nil
+        if let flight = state.flights.removeValue(forKey: number) { flights.append(flight) }
       }
+      return flights
     }
+    for flight in flights { flight.complete(.abandoned) }
   }
 
   fileprivate func holds(_ number: UInt64) -> Bool { state.withLock { $0.tags[number] != nil } }
 
-  fileprivate func end(_ number: UInt64) { state.withLock { $0.tags[number] = nil } }
+  fileprivate func end(_ number: UInt64) {
+    state.withLock { state in
+      state.tags[number] = nil
+      state.flights[number] = nil
+    }
+  }
 }
 
 /// The permit of one request, valid until it is revoked or released.

@@ -16,35 +16,42 @@ struct CacheControl: Equatable {
       "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
     ]
 
-    /// Whether it is a member of a structured dictionary (RFC 8941, section 3.2): a key, and an integer, a token, a
-    /// string or nothing. A number of seconds is no string. RFC 9213 ignores a field with any other member.
-    var isStructured: Bool {
-      guard isWellFormed, let first = name.utf8.first,
-        !isQuoted || !Self.durations.contains(name)
-      else { return false }
-      let isKey =
-        ((0x61...0x7A).contains(first) || first == UInt8(ascii: "*"))
-        && name.utf8.allSatisfy { byte in
-          (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "_-.*".utf8.contains(byte)
-        }
-      return isKey && argument != ""
-    }
+    /// Whether it is a number of seconds that was written as a string.
+    var isQuotedDuration: Bool { isQuoted && Self.durations.contains(name) }
   }
 
   let directives: [Directive]
+  /// Whether they come from `CDN-Cache-Control`, in whose presence `Expires` has no effect either (RFC 9213, section 2.2).
+  let isTargeted: Bool
 
-  init(_ fields: HTTPFields) { self.init(fields, name: .cacheControl) }
+  init(_ fields: HTTPFields) {
+    directives = fields.members(of: .cacheControl).map(Self.directive)
+    isTargeted = false
+  }
 
-  private init(_ fields: HTTPFields, name: HTTPField.Name) {
-    directives = fields.members(of: name).map(Self.directive)
+  private init?(targetedIn fields: HTTPFields) {
+    guard fields.contains(.cdnCacheControl),
+      let dictionary = StructuredDictionary(fields.lines(of: .cdnCacheControl)),
+      !dictionary.members.isEmpty
+    else { return nil }
+    directives = dictionary.members.compactMap { name, value in
+      switch value {
+      case .boolean(true): Directive(name: name)
+      case .boolean(false): nil
+      case .bare(let text): Directive(name: name, argument: text)
+      case .string(let text): Directive(name: name, argument: text, isQuoted: true)
+      case .list(let items):
+        Directive(name: name, argument: items.joined(separator: ","), isQuoted: true)
+      }
+    }
+    if directives.contains(where: \.isQuotedDuration) { return nil }
+    isTargeted = true
   }
 
   /// The directives for a shared cache: those of `CDN-Cache-Control` where its value is valid and not empty, else those of
   /// `Cache-Control` (RFC 9213, sections 2.1 and 3).
   static func targeted(_ fields: HTTPFields) -> CacheControl {
-    let targeted = CacheControl(fields, name: .cdnCacheControl)
-    return targeted.directives.isEmpty || !targeted.directives.allSatisfy(\.isStructured)
-      ? CacheControl(fields) : targeted
+    CacheControl(targetedIn: fields) ?? CacheControl(fields)
   }
 
   private static func directive(_ member: Substring) -> Directive {

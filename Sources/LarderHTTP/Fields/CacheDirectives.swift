@@ -58,6 +58,8 @@ struct ResponseDirectives: Equatable {
   /// `private` for the whole response.
   var isPrivate: Bool
   var immutable: Bool
+  /// Whether `Expires` has no effect.
+  var ignoresExpires: Bool
   /// `max-age`, or `s-maxage` for a shared cache where present.
   var maxAge: CacheControl.Seconds
   var staleWhileRevalidate: Int
@@ -78,6 +80,7 @@ struct ResponseDirectives: Equatable {
     isPublic = control.has("public")
     isPrivate = ofUser?.isEmpty ?? false
     immutable = control.has("immutable")
+    ignoresExpires = control.isTargeted
     maxAge = control.seconds("max-age")
     staleWhileRevalidate = control.seconds("stale-while-revalidate").orZero
     staleIfError = control.seconds("stale-if-error").value

@@ -12,25 +12,7 @@ public import HTTPTypes
 /// left out, as are spaces and tabs around each.
 func fieldMembers(_ lines: [String]) -> [Substring] {
   var members: [Substring] = []
-  for line in lines {
-    var start = line.startIndex
-    var isQuoted = false
-    var isEscaped = false
-    for index in line.utf8.indices {
-      let byte = line.utf8[index]
-      if isEscaped {
-        isEscaped = false
-      } else if isQuoted, byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if byte == UInt8(ascii: "\"") {
-        isQuoted.toggle()
-      } else if byte == UInt8(ascii: ","), !isQuoted {
-        members.append(line[start..<index].trimmed)
-        start = line.utf8.index(after: index)
-      }
-    }
-    members.append(line[start...].trimmed)
-  }
+  for line in lines { line[...].forEachPart(endedBy: ",") { members.append($0) } }
   return members.filter { !$0.isEmpty }
 }
 
@@ -39,6 +21,27 @@ extension HTTPFields {
 }
 
 extension Substring {
+  /// The parts between separators outside quoted strings, without the spaces and tabs around each.
+  func forEachPart(endedBy separator: Unicode.Scalar, _ body: (Substring) -> Void) {
+    var start = startIndex
+    var isQuoted = false
+    var isEscaped = false
+    for index in utf8.indices {
+      let byte = utf8[index]
+      if isEscaped {
+        isEscaped = false
+      } else if isQuoted, byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if byte == UInt8(ascii: "\"") {
+        isQuoted.toggle()
+      } else if byte == UInt8(ascii: separator), !isQuoted {
+        body(self[start..<index].trimmed)
+        start = utf8.index(after: index)
+      }
+    }
+    body(self[start...].trimmed)
+  }
+
   /// Without the spaces and tabs around it.
   var trimmed: Substring {
     var bytes = utf8
@@ -72,6 +75,11 @@ extension String {
   var trimmed: Substring { self[...].trimmed }
 }
 
+extension StringProtocol {
+  /// Whether both are the same bytes. `==` also finds two spellings of a character equal, such as one with a combining accent.
+  func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
 extension HTTPField {
   /// The bytes of the value, which may be invalid UTF-8.
   public var valueBytes: [UInt8] {
@@ -82,15 +90,18 @@ extension HTTPField {
     return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
   }
 
-  /// The value as text. Different bytes give different texts: invalid bytes become private-use characters.
+  /// The value as text. Different bytes give different texts: in a value that is no UTF-8, a NUL and a number stand for each byte
+  /// beyond ASCII. No value contains a NUL.
   var faithfulText: String {
     let bytes = valueBytes
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     var text = ""
     for byte in bytes {
-      text.unicodeScalars.append(
-        byte < 0x80
-          ? Unicode.Scalar(byte) : Unicode.Scalar(0xF700 + UInt32(byte)) ?? "\u{FFFD}")
+      if byte < 0x80 {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        text += "\0" + Secrets.hexadecimal(byte)
+      }
     }
     return text
   }

@@ -60,7 +60,7 @@ struct FreshnessLifetime: Equatable {
       // 4.2.1: an invalid or contradictory value makes the response stale.
       self.init(0, .maxAge)
     case .absent:
-      if fields.contains(.expires) {
+      if fields.contains(.expires), !directives.ignoresExpires {
         self.init(Self.untilExpires(fields, received: received), .expires)
       } else if let seconds = Self.heuristic(
         response, directives: directives, received: received, policy: policy)

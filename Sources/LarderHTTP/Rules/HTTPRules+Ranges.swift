@@ -78,7 +78,7 @@ extension StoredResponse {
   func allowsRange(_ request: HTTPFields) -> Bool {
     guard let condition = request.lines(of: .ifRange).first else { return true }
     if let tag = entityTag, tag.matchesStrongly(EntityTag(condition)) { return true }
-    guard let lastModified, lastModified == condition,
+    guard let lastModified, lastModified.hasBytes(of: condition),
       let modified = HTTPDate(leniently: lastModified, now: received)
     else { return false }
     return date.seconds - modified.seconds >= 60

@@ -156,11 +156,9 @@ extension HTTPRules {
 
   /// Whether the fields of a HEAD response describe the stored representation.
   private func isSameRepresentation(_ stored: StoredResponse, _ fields: HTTPFields) -> Bool {
-    if let tag = EntityTag(fields), let old = stored.entityTag, !tag.matchesWeakly(old) {
-      return false
-    }
-    if let modified = fields[values: .lastModified].first, let old = stored.lastModified,
-      modified != old
+    if let tag = EntityTag(fields), stored.entityTag.map(tag.confirms) != true { return false }
+    if let modified = fields.lines(of: .lastModified).first,
+      stored.lastModified?.hasBytes(of: modified) != true
     {
       return false
     }

@@ -12,15 +12,23 @@ struct EntityTag: Equatable {
     self.init(line)
   }
 
-  var isWeak: Bool { text.hasPrefix("W/") }
+  var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
 
-  private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
+  private var opaque: Substring.UTF8View {
+    isWeak ? text.utf8.dropFirst(2) : text.utf8.dropFirst(0)
+  }
+
+  static func == (left: EntityTag, right: EntityTag) -> Bool { left.text.hasBytes(of: right.text) }
 
   /// RFC 9110, 8.8.3.2: the same, be one of them weak.
-  func matchesWeakly(_ other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
+  func matchesWeakly(_ other: EntityTag) -> Bool { opaque.elementsEqual(other.opaque) }
 
-  func matchesStrongly(_ other: EntityTag) -> Bool {
-    !isWeak && !other.isWeak && text.utf8.elementsEqual(other.text.utf8)
+  func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && self == other }
+
+  /// Whether a newer response with this tag speaks of a stored one with `other` (RFC 9111, 4.3.4): a strong tag of the same
+  /// strong one alone. A weak tag says only that both mean the same.
+  func confirms(_ other: EntityTag) -> Bool {
+    isWeak ? matchesWeakly(other) : matchesStrongly(other)
   }
 
   /// Whether parts of it can be put together: quoted, and strong.
@@ -105,11 +113,11 @@ enum Validation {
   /// RFC 9111: it confirms the response only if the request asked about no other.
   static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
     if let tag = EntityTag(fields) {
-      return stored.firstIndex { $0.entityTag.map(tag.matchesWeakly) ?? false }
+      return stored.firstIndex { $0.entityTag.map(tag.confirms) ?? false }
     }
     let candidates = stored.indices.filter { index in
-      guard let modified = fields[values: .lastModified].first else { return true }
-      return stored[index].lastModified.map { $0 == modified } ?? true
+      guard let modified = fields.lines(of: .lastModified).first else { return true }
+      return stored[index].lastModified.map { $0.hasBytes(of: modified) } ?? true
     }
     return candidates.count == 1 ? candidates[0] : nil
   }

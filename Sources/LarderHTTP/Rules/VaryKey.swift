@@ -31,13 +31,21 @@ struct VaryKey: Hashable, Sendable {
   /// Whether `request` selects the response: equal fields, or the language that the request prefers.
   func matches(_ request: inout SelectingFields, response: HTTPFields) -> Bool {
     fields.allSatisfy { name, value in
-      request.value(of: name) == value
+      Self.areSame(request.value(of: name), value)
         || name == "accept-language" && request.preferLanguage(of: response)
     }
   }
 
+  /// RFC 9111, 4.1: the fields of two requests match if their bytes do.
+  private static func areSame(_ left: String?, _ right: String?) -> Bool {
+    guard let left, let right else { return left == nil && right == nil }
+    return left.hasBytes(of: right)
+  }
+
   static func == (left: Self, right: Self) -> Bool {
-    left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.value == $1.value }
+    left.fields.elementsEqual(right.fields) {
+      $0.name == $1.name && areSame($0.value, $1.value)
+    }
   }
 
   func hash(into hasher: inout Hasher) {
@@ -54,6 +62,12 @@ struct SelectingFields {
   /// A longer value, in bytes, is compared by a digest of its lines. Its normal form could take as long as hundreds of requests,
   /// and a hit reads the values of all variants.
   private static let longest = 1024
+
+  /// Fields whose members may have any space around them. Those of ``Preferences`` have a normal form of their own.
+  private static let lists: Set<HTTPField.Name> = [
+    .cacheControl, .te, .via, HTTPField.Name("Prefer")!, HTTPField.Name("Forwarded")!,
+    HTTPField.Name("X-Forwarded-For")!,
+  ]
 
   private let request: HTTPFields
   private let secret: [UInt8]
@@ -82,10 +96,14 @@ struct SelectingFields {
       value = lines.joined(separator: "; ")
     } else if Preferences.names.contains(fieldName) {
       value = Preferences(lines).text
-    } else {
+    } else if Self.lists.contains(fieldName) {
       value = fieldMembers(lines).joined(separator: ",")
+    } else {
+      // Any field may be sent in several lines, and no more is known of its syntax (RFC 9110, section 5.2).
+      value = lines.joined(separator: ", ")
     }
-    return Secrets.fields.contains(fieldName) || value.hasPrefix("~") ? digest(value) : value
+    return Secrets.fields.contains(fieldName) || value.utf8.first == UInt8(ascii: "~")
+      ? digest(value) : value
   }
 
   /// No value that is no digest begins with `~`.
@@ -136,16 +154,19 @@ struct Preferences {
       .joined(separator: ",")
   }
 
-  /// Weights in thousandths. An invalid weight stays part of the range.
+  /// Weights in thousandths. An invalid weight stays part of the range. Parameters keep their letters: of some the case counts.
   private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
     var range: [String] = []
     var weight = 1000
-    for part in member.split(separator: ";", omittingEmptySubsequences: false) {
-      let part = part.trimmed.lowercased()
-      if !range.isEmpty, part.hasPrefix("q="), let parsed = thousandths(part.dropFirst(2)) {
+    member.forEachPart(endedBy: ";") { part in
+      if range.isEmpty {
+        range.append(part.lowercased())
+      } else if part.utf8.count > 2, part.prefix(2).lowercased() == "q=",
+        let parsed = thousandths(part.dropFirst(2))
+      {
         weight = parsed
       } else {
-        range.append(part)
+        range.append(String(part))
       }
     }
     return (range.joined(separator: ";"), weight)

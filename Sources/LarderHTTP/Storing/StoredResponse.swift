@@ -32,7 +32,7 @@ public struct StoredResponse: Sendable, Hashable {
 
   var fields: HTTPFields { response.headerFields }
   var entityTag: EntityTag? { EntityTag(fields) }
-  var lastModified: String? { fields[values: .lastModified].first }
+  var lastModified: String? { fields.lines(of: .lastModified).first }
   var hasValidators: Bool { entityTag != nil || lastModified != nil }
 
   var age: ResponseAge {

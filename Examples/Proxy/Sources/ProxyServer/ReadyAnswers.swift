@@ -12,20 +12,27 @@ final class ReadyAnswers {
     var age: Int
     var head: [UInt8]
 
+    /// Bytes in memory, by a generous estimate: a field takes some space of its own.
+    let cost: Int
+
     init(_ answer: ReadyAnswer, to request: HTTPRequest, age: Int, head: [UInt8]) {
       self.answer = answer
       self.request = request
       self.age = age
       self.head = head
+      let fieldCount = head.count { $0 == 0x0A } + request.headerFields.count
+      cost = 4 * head.count + 200 * fieldCount + 1_000
     }
   }
 
   /// With these limits all answers of an event loop take a few MB.
   private static let most = 1_000
+  private static let largestCost = 4_000_000
   private static let longestHead = 4_096
   private static let longestTarget = 1_024
 
   private var byTarget: [String: Ready] = [:]
+  private var cost = 0
   /// Answers that depend on further fields, by the whole heads of their requests: clients repeat these byte for byte.
   private var byHead: [String: Ready] = [:]
   private var recognizer: PlainRequests?
@@ -39,14 +46,14 @@ final class ReadyAnswers {
     let target = bytes.extracting(range).text
     if let ready = byTarget[target] {
       if isCurrent(ready) { return (ready.answer, ready.head) }
-      byTarget[target] = nil
+      set(nil, for: target, in: \.byTarget)
       return nil
     }
     guard !byHead.isEmpty, bytes.count <= MessageHead.longestKept else { return nil }
     let head = bytes.text
     guard let ready = byHead[head] else { return nil }
     if isCurrent(ready) { return (ready.answer, ready.head) }
-    byHead[head] = nil
+    set(nil, for: head, in: \.byHead)
     return nil
   }
 
@@ -69,14 +76,24 @@ final class ReadyAnswers {
     self.recognizer = recognizer
     // Other requests cost no more than this look.
     guard recognizer.target(of: head.span) != nil else { return }
-    if byTarget.count + byHead.count >= Self.most { (byTarget, byHead) = ([:], [:]) }
+    if byTarget.count + byHead.count >= Self.most || cost > Self.largestCost {
+      (byTarget, byHead, cost) = ([:], [:], 0)
+    }
     var plain = request
     plain.headerFields = HTTPFields()
     if let answer = cache.readyAnswer(to: plain), !answer.isVaried {
-      byTarget[target] = Self.ready(answer, to: plain)
+      set(Self.ready(answer, to: plain), for: target, in: \.byTarget)
     } else if let answer = cache.readyAnswer(to: request) {
-      byHead[head.span.text] = Self.ready(answer, to: request)
+      set(Self.ready(answer, to: request), for: head.span.text, in: \.byHead)
     }
+  }
+
+  private func set(
+    _ ready: Ready?, for key: String,
+    in answers: ReferenceWritableKeyPath<ReadyAnswers, [String: Ready]>
+  ) {
+    cost += (ready?.cost ?? 0) - (self[keyPath: answers][key]?.cost ?? 0)
+    self[keyPath: answers][key] = ready
   }
 
   private static func ready(_ answer: ReadyAnswer, to request: HTTPRequest) -> Ready? {

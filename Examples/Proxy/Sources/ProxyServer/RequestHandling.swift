@@ -69,6 +69,13 @@ struct RequestHandling: Sendable {
       let framing = Framing(ofRequest: head.fields)
     else { throw MessageError.malformed(head.start) }
     let writer = AnswerWriter(connection, isHTTP11: isHTTP11, method: request.method)
+    if Self.forwardsLeft(head.fields, of: request.method) == 0 {
+      reader.begin(framing)
+      // To a TRACE the answer would be the request, with the credentials of its client.
+      let isOptions = request.method == .options
+      try await writer.write(isOptions ? .empty : .failure(501, "Not Implemented"))
+      return reader.isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
+    }
     if isHTTP11, head.fields[.expect]?.lowercased() == "100-continue" {
       try await writer.write(interim: HTTPResponse(status: .continue))
     }
@@ -131,6 +138,9 @@ struct RequestHandling: Sendable {
     else { return nil }
     var fields = head.fields.endToEnd
     fields[OriginTransport.host] = nil
+    if let left = Self.forwardsLeft(head.fields, of: method), left > 0 {
+      fields[Self.maxForwards] = String(left - 1)
+    }
     fields.append(HTTPField(name: .via, value: "\(words[2].dropFirst(5)) larder"))
     let request = HTTPRequest(
       method: method, scheme: "http", authority: origin.description, path: target,
@@ -153,7 +163,7 @@ struct RequestHandling: Sendable {
   /// The target in origin form (RFC 9112, section 3.2); nil for one that this proxy does not serve.
   private static func target(_ text: Substring, of method: HTTPRequest.Method) -> String? {
     guard !text.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F }) else { return nil }
-    if text.hasPrefix("/") { return String(text) }
+    if text.hasPrefix("/") { return method == .connect ? nil : String(text) }
     if text == "*" { return method == .options ? "*" : nil }
     // A client that takes this for a proxy of its own names the origin in full.
     guard text.lowercased().hasPrefix("http://"), method != .connect else { return nil }
@@ -162,6 +172,16 @@ struct RequestHandling: Sendable {
     guard !authority.isEmpty else { return nil }
     let path = rest[authority.endIndex...]
     return path.hasPrefix("/") ? String(path) : "/" + path
+  }
+
+  private static let maxForwards = HTTPField.Name("Max-Forwards")!
+
+  /// How many more servers may get the request (RFC 9110, section 7.6.2); nil where that has no limit.
+  private static func forwardsLeft(_ fields: HTTPFields, of method: HTTPRequest.Method) -> Int? {
+    guard method == .options || method == .trace, let value = fields[maxForwards],
+      value.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    return Int(value)
   }
 
   private static func wantsClose(_ fields: HTTPFields) -> Bool {
@@ -183,6 +203,10 @@ extension HTTPResponse {
   static func failure(_ code: Int, _ phrase: String) -> HTTPResponse {
     HTTPResponse(
       status: .init(code: code, reasonPhrase: phrase), headerFields: [.contentLength: "0"])
+  }
+
+  static var empty: HTTPResponse {
+    HTTPResponse(status: .ok, headerFields: [.contentLength: "0"])
   }
 
   static var gatewayTimeout: HTTPResponse { failure(504, "Gateway Timeout") }

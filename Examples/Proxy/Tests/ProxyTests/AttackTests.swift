@@ -87,6 +87,7 @@ struct AttackTests {
     "GET /a HTTP/1.1\r\nHost: a@x\r\n\r\n",
     "GET x:80 HTTP/1.1\r\nHost: x\r\n\r\n",
     "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "CONNECT /x HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET https://x/a HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET * HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET /a http/1.1\r\nHost: x\r\n\r\n",
@@ -180,6 +181,29 @@ struct AttackTests {
     let all = try await client.rest()
     #expect(all.contains("HTTP/1.1 502 ") && !all.contains("HTTP/1.1 200 "))
     client.close()
+    try await bench.stop()
+  }
+
+  @Test(arguments: ["OPTIONS", "TRACE", "GET"])
+  func `RFC 9110, 7.6.2: Max-Forwards ends the way of an OPTIONS and a TRACE`(method: String)
+    async throws
+  {
+    let bench = try await Bench(
+      RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\norigin"))
+    func ask(_ count: String) async throws -> (head: String, body: String) {
+      try await bench.ask("\(method) /a HTTP/1.1\r\n\(Self.close)Max-Forwards: \(count)\r\n\r\n")
+    }
+    let name = HTTPField.Name("Max-Forwards")!
+    let isLimited = method != "GET"
+    let last = try await ask("0")
+    if isLimited {
+      #expect(last.head.hasPrefix("HTTP/1.1 \(method == "TRACE" ? 501 : 200) ") && last.body == "")
+      #expect(bench.origin.count == 0)
+    }
+    for (count, left) in [("1", "0"), ("7", "6"), ("x", "x"), ("-1", "-1")] {
+      #expect(try await ask(count).body == "origin")
+      #expect(bench.origin.received.last?.fields[values: name] == [isLimited ? left : count])
+    }
     try await bench.stop()
   }
 

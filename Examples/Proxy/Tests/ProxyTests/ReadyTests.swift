@@ -142,6 +142,21 @@ import Testing
     try await bench.stop()
   }
 
+  @Test func `answers with many fields are not kept without end`() async throws {
+    let fields = String(repeating: "a: b\r\n", count: 600)
+    let bench = try await Bench(RawOrigin(Self.response(Self.fresh + fields, "body")))
+    let client = try await Client(bench)
+    let ready = try #require(bench.server.ready)
+    for number in 0..<60 { _ = try await client.get("/\(number)") }
+    for number in 0..<60 { _ = try await client.get("/\(number)") }
+    _ = try await client.get("/59")
+    #expect(try await ready.count() == 1)
+    _ = try await client.get("/0")
+    #expect(try await ready.count() == 1, "the first ones were let go of")
+    client.client.close()
+    try await bench.stop()
+  }
+
   @Test func `requests in one piece are answered in order`() async throws {
     let bench = try await Bench(
       RawOrigin { head, _ in

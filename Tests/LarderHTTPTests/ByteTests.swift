@@ -1,0 +1,132 @@
+import HTTPTypes
+import Larder
+import Testing
+
+@testable import LarderHTTP
+
+/// Fields are bytes: two values are the same only if their bytes are.
+struct ByteTests {
+  /// One name in UTF-8, composed and decomposed, in Latin-1, and as the private-use character of the Latin-1 byte.
+  private static let names: [[UInt8]] = [
+    Array("andr\u{E9}".utf8), Array("andre\u{301}".utf8), Array("andr".utf8) + [0xE9],
+    Array("andr\u{F7E9}".utf8), Array("andr\u{FFFD}".utf8), Array("andre9".utf8),
+  ]
+
+  private static func carrying(_ name: String, _ value: [UInt8]) -> HTTPRequest {
+    var request = LarderHTTPTests.request()
+    request.headerFields.append(HTTPField(name: .init(name)!, value: value))
+    return request
+  }
+
+  @Test func `different values have different texts`() {
+    let texts = Self.names.map { value in
+      Array(HTTPField(name: .cookie, value: value).faithfulText.utf8)
+    }
+    #expect(Set(texts).count == Self.names.count)
+  }
+
+  @Test(arguments: ["Authorization", "Cookie"])
+  func `credentials of different bytes share no response`(name: String) {
+    let harness = HTTPHarness()
+    harness.rules.policy.partitionFields = [.cookie]
+    for value in Self.names {
+      let request = Self.carrying(name, value)
+      #expect(!harness.isHit(request))
+      harness.prime([("Cache-Control", "max-age=100")], request: request)
+      #expect(harness.isHit(request))
+    }
+  }
+
+  @Test(arguments: ["X-User", "Cookie", "Accept-Language"])
+  func `RFC 9111, 4.1: Vary compares bytes`(name: String) {
+    let harness = HTTPHarness()
+    for value in Self.names {
+      let request = Self.carrying(name, value)
+      #expect(!harness.isHit(request))
+      harness.prime([("Cache-Control", "max-age=100"), ("Vary", name)], request: request)
+      #expect(harness.isHit(request))
+    }
+    let (first, second) = ("\u{E9}", "e\u{301}")
+    #expect(VaryKey(fields: [("a", first)]) != VaryKey(fields: [("a", second)]))
+    #expect(VaryKey(fields: [("a", first)]) == VaryKey(fields: [("a", first)]))
+  }
+
+  @Test func `validators are compared by their bytes`() {
+    #expect(EntityTag("\"\u{E9}\"") != EntityTag("\"e\u{301}\""))
+    #expect(EntityTag("W/\u{338}").isWeak, "a combining character does not hide the mark")
+    let harness = HTTPHarness()
+    var first = response(200, [("Cache-Control", "max-age=0")])
+    first.headerFields.append(HTTPField(name: .lastModified, value: [0xFC]))
+    _ = harness.ask { _ in (first, "body") }
+    for (byte, count) in [(UInt8(0xFC), 1), (0xFD, 2)] {
+      let result = harness.ask { request in
+        guard request.headerFields.contains(.ifModifiedSince) else { return (response(), "new") }
+        var newer = response(304)
+        newer.headerFields.append(HTTPField(name: .lastModified, value: [byte]))
+        return (newer, "")
+      }
+      #expect(result.sent.count == count)
+    }
+  }
+
+  // MARK: Strong and weak tags
+
+  @Test(arguments: [
+    ("W/\"a\"", "\"a\"", false), ("W/\"a\"", "W/\"a\"", true), ("\"a\"", "W/\"a\"", true),
+    ("\"a\"", "\"a\"", true),
+  ])
+  func `RFC 9111, 4.3.4: a strong tag speaks of a response with the same strong tag alone`(
+    stored: String, newer: String, isSame: Bool
+  ) {
+    for method in ["GET", "HEAD"] {
+      let harness = HTTPHarness()
+      harness.prime([("Cache-Control", "max-age=2"), ("ETag", stored)])
+      harness.wait(3)
+      let fields: Pairs = [("Cache-Control", "max-age=100"), ("ETag", newer)]
+      let result = harness.ask(request(method)) { request in
+        request.method == .head
+          ? (response(200, fields), "")
+          : request.headerFields.contains(.ifNoneMatch)
+            ? (response(304, fields), "") : (response(200, fields), "new")
+      }
+      if method == "HEAD" {
+        #expect(harness.held.isEmpty != isSame)
+      } else {
+        #expect(result.sent.count == (isSame ? 1 : 2) && result.body == (isSame ? "body" : "new"))
+      }
+    }
+  }
+
+  @Test(arguments: [("ETag", "\"a\""), ("Last-Modified", date(-100))])
+  func `RFC 9111, 4.3.5: HEAD gives a response no validator that it did not come with`(
+    field: (String, String)
+  ) {
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2")])
+    harness.wait(3)
+    _ = harness.ask(request("HEAD")) { _ in
+      (response(200, [field, ("Cache-Control", "max-age=9")]), "")
+    }
+    #expect(harness.held.isEmpty)
+  }
+
+  // MARK: Normal forms
+
+  @Test(arguments: [
+    ("X-Name", "a,b", "a, b", false), ("X-Name", "a, b", "a, b", true),
+    ("X-Name", "a,,b", "a,b", false), ("Prefer", "a,b", "a,  b", true),
+    ("Accept", "text/html;p=\"a;q=0.5;b\"", "text/html;p=\"a;b\";q=0.5", false),
+    ("Accept", "text/html;p=\"A\"", "text/html;p=\"a\"", false),
+    ("Accept", "TEXT/html;Q=0.5", "text/html; q=0.50", true),
+  ])
+  func `RFC 9111, 4.1: space is left out only where the syntax of a field allows it`(
+    name: String, first: String, second: String, matches: Bool
+  ) {
+    let harness = HTTPHarness()
+    harness.prime(
+      [("Cache-Control", "max-age=100"), ("Vary", name)],
+      request: LarderHTTPTests.request("GET", "/a", [(name, first)]))
+    #expect(
+      harness.isHit(LarderHTTPTests.request("GET", "/a", [(name, second)])) == matches)
+  }
+}

@@ -1,0 +1,147 @@
+import HTTPTypes
+import Larder
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderHTTP
+
+/// A client that shares the exchange of another is not at its mercy.
+struct SharedFlightTests {
+  private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
+
+  /// A body of 400,000 bytes, of which all but the first piece come once the gate is open.
+  private static func long(after gate: Gate) -> HTTPBody {
+    let count = Mutex(0)
+    return HTTPBody(next: {
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 2 { await gate.wait() }
+      return number <= 40 ? [UInt8](repeating: 1, count: 10_000) : nil
+    })
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `a slow reader of a body for which there is no room holds nobody up`() async throws {
+    var policy = HTTPCachePolicy()
+    policy.bufferLimit = 50_000
+    let gate = Gate()
+    let fixture = try Fixture(
+      Origin { _, _ in (response(200, Self.fresh), Self.long(after: gate)) }, policy: policy)
+    // This client reads nothing.
+    let slow = try await fixture.cache.send(request())
+    let other = Task { try await fixture.cache.send(request()) }
+    try await fixture.waiting(for: 1)
+    await gate.open()
+    try await fixture.origin.wait(for: 2)
+    #expect(try await other.value.body.bytes().count == 400_000)
+    #expect(try await slow.body.bytes().count == 400_000)
+  }
+
+  /// The first GET waits for the gate; the others are answered at once.
+  private func fixture(_ gate: Gate) throws -> Fixture {
+    try Fixture(
+      Origin { request, number in
+        if request.method == .get, number > 1 {
+          return (response(200, Self.fresh), HTTPBody(Array("new".utf8)))
+        }
+        return (
+          response(200, Self.fresh), request.method == .get ? Self.long(after: gate) : HTTPBody()
+        )
+      })
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `whoever waits for a response that was invalidated asks anew, and that is stored`()
+    async throws
+  {
+    let gate = Gate()
+    let fixture = try fixture(gate)
+    let slow = try await fixture.cache.send(request())
+    let waiting = (0..<3).map { _ in Task { try await fixture.get().body } }
+    try await fixture.waiting(for: 3)
+    _ = try await fixture.cache.send(request("FOO"))
+    for task in waiting { #expect(try await task.value == "new") }
+    #expect(fixture.origin.count == 3, "those that waited share one exchange again")
+    #expect(try await fixture.get().result.isHit)
+    await gate.open()
+    #expect(try await slow.body.bytes().count == 400_000)
+    #expect(try await fixture.get().body == "new")
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `nobody joins an exchange that was invalidated`() async throws {
+    let gate = Gate()
+    let fixture = try fixture(gate)
+    let slow = try await fixture.cache.send(request())
+    try await fixture.cache.removeAll(host: "example.com")
+    #expect(try await fixture.get().body == "new")
+    await gate.open()
+    #expect(try await slow.body.bytes().count == 400_000)
+  }
+
+  @Test func `a flight ends with its permit`() async throws {
+    let permits = StorePermits()
+    let flights = SingleFlight<String>()
+    for isRevokedBefore in [false, true] {
+      let permit = permits.issue(["host"])
+      #expect(flights.join("a", for: Flight.Outcome.self) == nil)
+      let waiting = try #require(flights.join("a", for: Flight.Outcome.self))
+      if isRevokedBefore { permits.revoke("host") }
+      permits.add(Flight("a", in: flights), to: permit)
+      permits.revoke("host")
+      guard case .abandoned = try await waiting.outcome() else {
+        Issue.record("another outcome")
+        return
+      }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a failure that the fields of one request may cause is not that of others`(isOther: Bool)
+    async throws
+  {
+    let gate = Gate()
+    let fixture = try Fixture(
+      Origin { request, _ in
+        await gate.wait()
+        if request.headerFields.contains(.userAgent) { throw Origin.Down() }
+        return (response(200, Self.fresh), HTTPBody(Array("fine".utf8)))
+      })
+    let odd: Pairs = [("User-Agent", "odd")]
+    let first = Task { try await fixture.get("/a", odd) }
+    try await fixture.origin.wait(for: 1)
+    let second = Task { try await fixture.get("/a", isOther ? [] : odd).body }
+    try await fixture.waiting(for: 1)
+    await gate.open()
+    await #expect(throws: Origin.Down.self) { try await first.value }
+    if isOther {
+      #expect(try await second.value == "fine")
+    } else {
+      await #expect(throws: Origin.Down.self) { try await second.value }
+    }
+    #expect(fixture.origin.count == (isOther ? 2 : 1))
+  }
+
+  @Test func `an origin that is silent is not asked again by each who waited`() async throws {
+    let (begun, stalled) = (Gate(), Gate())
+    let fixture = try Fixture(
+      Origin { _, _ in
+        await begun.wait()
+        return (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
+      })
+    let asking = ["a", "b"].map { name in
+      Task { try await fixture.get("/a", [("User-Agent", name)]) }
+    }
+    try await fixture.waiting(for: 1)
+    await begun.open()
+    await stalled.wait()
+    fixture.clock.advance(by: .seconds(15))
+    for task in asking {
+      await #expect(throws: HTTPCacheError.timedOut(.seconds(15))) { try await task.value }
+    }
+    #expect(fixture.origin.count == 1)
+  }
+}
