@@ -67,6 +67,11 @@ package struct SalvageFile: ~Copyable {
     return try body()
   }
 
+  /// Removes a new store that could not be completed.
+  package static func removeUnfinished(_ directory: String) {
+    StoreFiles.removeUnfinished(directory)
+  }
+
   /// Whether a file or directory exists at the path of the store.
   package static func isTaken(_ path: String) -> Bool { FileStatus.of(path) != nil }
 
