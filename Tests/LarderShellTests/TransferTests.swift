@@ -141,7 +141,7 @@ import Testing
     try other.store.declare(Rules(largestValue: 100), for: "a")
     try other("import \(path)")
     #expect(try other.store.namespace("a").info()?.rules.largestValue == 100)
-    shell.clock.advance(by: .seconds(1))
+    for clock in [shell.clock, other.clock] { clock.advance(by: .seconds(1)) }
     try shell("set @a k \(String(repeating: "v", count: 200))", "export \(path) --force")
     let error = try other.error("import \(path)")
     #expect(error.code == .overLimit && error.message.description.contains(":3:1: "))

@@ -35,10 +35,10 @@ extension Store.Namespace {
     ) { found, facts, payload, transaction in
       guard try isWanted(facts) else { return true }
       guard readsValues else { return try visit(facts, Span()) }
-      if let goesOn = try engine.reader.withValue(
+      if let shouldContinue = try engine.reader.withValue(
         of: found, payload, key: facts.key.bytes, in: transaction, { try visit(facts, $0) })
       {
-        return goesOn
+        return shouldContinue
       }
       engine.countDamaged()
       return true

@@ -3,7 +3,7 @@ import Larder
 /// The state that an import would leave, for `--dry-run`. It refuses the lines that the import would refuse, but for a lack of
 /// room on the disk.
 struct ImportPreview {
-  /// What is under a key.
+  /// The entry that is under a key.
   struct Present {
     let written: Timestamp
     let size: Int
