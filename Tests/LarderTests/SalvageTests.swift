@@ -71,6 +71,7 @@ import Testing
     #expect(error?.code == .full && error?.hint?.contains("intact") == false)
     #expect(!FileManager.default.fileExists(atPath: path))
     try Store.making(at: path, options) { try $0.namespace("notes").set("x", for: "k") }
+    #expect(throws: LarderError.self) { try Store.making(at: path, options) { _ in } }
     #expect(try Store(at: path, options: options).namespace("notes").count() == 1)
   }
 

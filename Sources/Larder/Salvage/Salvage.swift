@@ -64,6 +64,12 @@ extension Store {
   package static func making<Result>(
     at path: String, _ options: Options, _ fill: (Store) throws -> Result
   ) throws -> Result {
+    // Only a directory that this call has made is removed: another process may make a store there, too.
+    let isOwn = SalvageFile.claim(path)
+    guard isOwn || !SalvageFile.isTaken(path) else {
+      throw LarderError(
+        .exists, "\(path) is there already", hint: "name a directory that does not exist")
+    }
     do {
       let store = try Store(at: path, options: options)
       do {
@@ -76,7 +82,7 @@ extension Store {
         throw error
       }
     } catch {
-      SalvageFile.removeUnfinished(path)
+      if isOwn { SalvageFile.removeUnfinished(path) }
       guard let error = error as? LarderError, error.code == .full else { throw error }
       throw LarderError(
         error.code, "a store cannot be made at \(path): \(error.message)",
