@@ -102,7 +102,7 @@ extension Host {
     }
     return Input(
       item: { end in try unlessInterrupted(lines.readLine(endedBy: end)) },
-      rest: { try unlessInterrupted(lines.readRest()) ?? [] })
+      rest: { try unlessInterrupted(lines.readRest(atMost: $0)) ?? [] })
   }
 
   private static func showProgress(_ words: SafeText?) throws {
@@ -115,6 +115,7 @@ extension Host {
   private static func ask(_ question: SafeText) throws -> Bool {
     let text = DisplayWidth.wrap(
       "\(question) [y/N] ", columns: Terminal.size(of: .error)?.columns, indent: 2)
+    Terminal.discardInput()
     try Terminal.write(text, to: .error)
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {

@@ -85,9 +85,9 @@ package struct PlainLines {
     }
   }
 
-  /// Everything up to the end of the stream as one line.
-  package mutating func readRest() throws(TerminalError) -> LineResult {
-    while !isAtEnd {
+  /// Everything up to the end of the stream as one line, or the first bytes of it if they are more than `most`.
+  package mutating func readRest(atMost most: Int = .max) throws(TerminalError) -> LineResult {
+    while !isAtEnd, buffer.count - start <= most {
       guard try fill() else { return .interrupted }
     }
     return .line(takeRest() ?? [])

@@ -42,6 +42,9 @@ extension Terminal {
     return count == 0 ? .timedOut : .ready
   }
 
+  /// Forgets what was typed and not read: it was no answer to a question that comes now.
+  package static func discardInput() { tcflush(Stream.input.rawValue, TCIFLUSH) }
+
   /// The next bytes of the stream, at most `limit`, waiting for the first; empty at the end.
   package static func read(
     _ stream: Stream = .input, atMost limit: Int = 65_536

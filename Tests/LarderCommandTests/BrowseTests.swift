@@ -136,6 +136,22 @@ import Testing
     }
   }
 
+  @Test func `a change of other entries than the question names is not made`() throws {
+    let session = try start(["browse", "@sets"], entries: 3)
+    session.expect("all") { $0.has("1 of 3") }
+    try session.type(" mmd")
+    session.expect("the question") { $0.lines.last?.contains("2 entries (26 B) in sets?") == true }
+    try withStore { store in try store.namespace("sets").remove("set-10") }
+    try session.type("y")
+    session.expect("the refusal") { $0.lines.last?.contains("entries have changed") == true }
+    try session.type("q")
+    #expect(try session.terminal.waitForExit() == 0)
+    try withStore { store in
+      let left = try store.namespace("sets").count()
+      #expect(left == 2)
+    }
+  }
+
   @Test(arguments: ["q", "\u{3}", "\u{4}", "\u{1B}"])
   func `every key that leaves restores the terminal`(key: String) throws {
     let session = try start()

@@ -90,6 +90,16 @@ import Testing
     session.expect("none of them") { $0.lines.contains("evicted 3 entries, 33 B, 0 left") }
   }
 
+  @Test func `an answer that was typed before the question is none`() throws {
+    let session = try session()
+    try session.type("evict @departures Malm*\ry\r")
+    session.expect("the question") { $0.lines.contains { $0.hasPrefix("Evict 3 entries (33 B)") } }
+    try session.type("\r")
+    session.expect("nothing") { $0.lines.contains("nothing changed") }
+    try session.type("count @departures\r")
+    session.expect("all of them") { $0.lines.contains("3 entries, 33 B") }
+  }
+
   @Test func `Tab completes commands, namespaces, options and keys`() throws {
     let session = try session()
     try session.type("cou\t@dep\t--exp\t\t")

@@ -210,7 +210,7 @@ import Testing
     #expect(
       Suggestions.question("ste", among: ["set", "stats"])?.description == "did you mean `set`?")
     #expect(
-      Suggestions.question("abce", among: ["abcd", "abcf", "zzzz"], mark: "@")?.description
+      Suggestions.question("abce", among: ["abcd", "abcf", "zzzz"], form: { "@\($0)" })?.description
         == "did you mean `@abcd` or `@abcf`?")
   }
 }

@@ -164,15 +164,25 @@ extension BrowseState {
     guard case .change(let change)? = state.take(.text("y")) else {
       return #expect(Bool(false), "no change")
     }
-    #expect(
-      change.commands("--yes") == [
-        ["evict", "@a", "--yes", "--", "00", "01"].map { Array($0.utf8) }
-      ])
+    let words = try #require(try change.commands("--yes").first).arguments
+    let named = try Argument.namespace(.named(NamespaceName("a")))
+    #expect(words.count == 5 && words[1] == named)
     state.take(.text("p"))
     #expect(state.question?.verb == .pin)
   }
 
-  @Test func `an expiry is typed, checked and asked about`() {
+  @Test func `a change in a namespace that is called like a pattern stays in it`() throws {
+    let shell = try Shell(.plain)
+    for name in ["*", "a*", "web"] { try shell.store.namespace(name).set("x", for: "k") }
+    for (name, left) in [("*", [0, 1, 1]), ("a*", [0, 0, 1])] {
+      let entry = try #require(try shell.store.namespace(name).entry(for: "k"))
+      let change = BrowseChange(verb: .evict, entries: [entry])
+      for command in try change.commands("--yes") { _ = try shell.session.run(command) }
+      #expect(try shell.store.namespaces().map(\.entries) == left)
+    }
+  }
+
+  @Test func `an expiry is typed, checked and asked about`() throws {
     var state = browseState()
     state.take(.text("e"))
     state.type("+2h")
@@ -180,7 +190,10 @@ extension BrowseState {
       return #expect(Bool(false), "no check")
     }
     #expect(change.verb == .expire("+2h"))
-    #expect(change.commands("--dry-run")[0].last == Array("+2h".utf8))
+    guard case .word(let time)? = try change.commands("--dry-run")[0].arguments.last else {
+      return #expect(Bool(false), "no time")
+    }
+    #expect(time.bytes == Array("+2h".utf8))
   }
 
   @Test func `a store that is read only is not changed`() {

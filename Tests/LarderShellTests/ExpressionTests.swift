@@ -51,6 +51,38 @@ import Testing
     #expect(try !passes(expression, Self.set), "\(expression)")
   }
 
+  @Test(arguments: [
+    ".a = 18446744073709551615", ".a != 18446744073709551614", ".a > 9223372036854775807",
+    ".b > .c", ".c < .b", ".b > .d", ".c = .d", ".h > .a", "-1 > .l", ".h is number",
+  ])
+  func `numbers compare by their exact values`(expression: String) throws {
+    let numbers =
+      #"{"a":18446744073709551615,"b":9007199254740993,"c":9007199254740992,"d":9007199254740992.0,"h":1e400,"l":-1e400}"#
+    #expect(try passes(expression, numbers), "\(expression)")
+  }
+
+  @Test func `a number outside of doubles prints as it is written`() throws {
+    let shell = try Shell(.plain)
+    let texts = ["1e400", "18446744073709551615", "-2.50E+999", "123456789012345678901234567890"]
+    for text in texts {
+      try shell("set @n k {\"x\":\(text),\"y\":[\(text)]}")
+      #expect(try shell("get @n k .x") == "\(text)\n")
+      #expect(try shell("keys @n --show .y") == "k\t[\(text)]\n")
+    }
+    #expect(try shell("keys @n --where '.x is null'").isEmpty)
+  }
+
+  @Test func `groups of equal numbers have one order`() throws {
+    let shell = try Shell(.plain)
+    try shell(
+      "set @n a {\"x\":9007199254740993}", "set @n b {\"x\":9007199254740992}",
+      "set @n o {\"x\":9007199254740992.0}")
+    let lines = try shell("count @n --by .x").split(separator: "\n").map {
+      $0.prefix { $0 != "\t" }
+    }
+    #expect(lines == ["9007199254740992", "9007199254740992.0", "9007199254740993"])
+  }
+
   @Test func `a value that is not JSON has null paths only`() throws {
     for text in ["", "{\"year\":2018", "plain text", "{\"year\":2018} x", "[1,]", "01"] {
       #expect(try passes(".year = null", text), "\(text)")

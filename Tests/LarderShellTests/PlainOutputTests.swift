@@ -8,6 +8,16 @@ import Testing
 
 /// The fields that help and the document name are those of plain output.
 @Suite struct PlainOutputTests {
+  @Test func `a terminal sees no control of a key in raw output either`() throws {
+    let key: [UInt8] = [0x61, 0x1B, 0x5D] + Array("\u{9B}\u{202E}".utf8)
+    for isTerminal in [true, false] {
+      let shell = try Shell(.raw) { $0.isTerminal = isTerminal }
+      try shell.store.namespace("a").set("x", for: key)
+      let expected = isTerminal ? Array("a\\e]\\u{9b}\\u{202e}\n".utf8) : key + [10]
+      #expect(try shell.bytes("keys") == expected)
+    }
+  }
+
   private struct Form: Hashable {
     let words: String
     let fields: [Substring]

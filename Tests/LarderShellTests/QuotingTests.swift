@@ -1,3 +1,4 @@
+import Larder
 import TestSupport
 import Testing
 
@@ -5,6 +6,30 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct QuotingTests {
+  @Test func `a hint names the namespace and no other`() throws {
+    let shell = try Shell()
+    try shell(
+      "set @a k v", "set @\"a;b\" k v", "set @\"*\" k v", "set @\"a;b\" kind v",
+      "set @\"a;b\" king v")
+    func hint(_ line: String) throws -> String? { try shell.error(line).hint?.description }
+    #expect(try hint("evict \"*\"") == "`evict @\"*\"`")
+    #expect(try hint("evict \"a;b\"") == "`evict @\"a;b\"`")
+    #expect(try hint("keys @\"a;c\"")?.contains("`@\"a;b\"`") == true)
+    #expect(try hint("keys")?.hasPrefix("one of @\"*\" @a @\"a;b\", or @* for all") == true)
+    #expect(try hint("evict @\"a;b\" zz") == "`keys @\"a;b\"` lists the keys")
+    #expect(try hint("evict @\"a;b\" ki") == "2 keys begin with it: `evict @\"a;b\" ki*`")
+    #expect(try hint("touch @\"*\" k 2h") == "`touch @\"*\" k --ttl 2h`")
+    #expect(try hint("evict '@a;b'")?.contains("write `@\"a;b\"` without") == true)
+    try shell.store.declare(
+      Rules(limits: Limits(entries: 1), eviction: .refuse, largestValue: 5), for: "*")
+    #expect(try hint("set @\"*\" l v")?.contains("limits @\"*\" --entries") == true)
+    #expect(try hint("set @\"*\" k 123456")?.contains("limits @\"*\" --entry-size") == true)
+    // The shell of the system would take the quotes away.
+    let words = ["evict", "--", "*"].map { Array($0.utf8) }
+    let error = try error { _ = try shell.session.run(CommandReader.command(of: words)) }
+    #expect(error.hint == "`-n NAME` before the command names it")
+  }
+
   @Test(arguments: [
     ([], #""""#), (bytes("a"), #""a""#), (bytes("Malm\u{F6} C:07"), "\"Malm\u{F6} C:07\""),
     (bytes("a\"b\\"), #""a\"b\\""#), (bytes("\n\t\r\u{1B}\0\u{7F}"), #""\n\t\r\e\0\x7f""#),

@@ -65,8 +65,29 @@ import Testing
     let error = try shell.error("set @small k --from -")
     #expect(error.code == .overLimit && error.code.exitCode == 5)
     #expect(
-      error.message.description == "the value has 1,001 bytes; small takes at most 1,000")
+      error.message.description == "the value has more than 1,000 bytes; small takes at most 1,000")
     #expect(try shell("count") == "0\t0\t0\n")
+    let typed = try shell.error("set @small k \(String(repeating: "v", count: 1001))")
+    #expect(
+      typed.message.description == "the value has 1,001 bytes; small takes at most 1,000")
+  }
+
+  @Test func `a source without an end is read no further than the limit`() throws {
+    var reads = 0
+    let host = LarderShell.Host(
+      write: { _ in },
+      read: { _ in
+        LarderShell.Host.Reader {
+          reads += 1
+          if reads > 50 { throw FileProblem.failed("it was read too far") }
+          return [UInt8](repeating: 0, count: 100)
+        }
+      }, make: { _, _ in throw FileProblem.notPermitted })
+    let shell = try Shell(.plain)
+    try shell.store.declare(Rules(largestValue: 1000), for: "small")
+    let session = Session(store: shell.store, settings: Settings(), host: host)
+    let error = try error { _ = try session.run(command("set @small k --from endless")) }
+    #expect(error.code == .overLimit && reads == 11)
   }
 }
 

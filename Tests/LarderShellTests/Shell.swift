@@ -98,7 +98,7 @@ final class Shell {
     if hasInput {
       host.input = LarderShell.Host.Input(
         item: { [unowned self] in take(upTo: $0) },
-        rest: { [unowned self] in
+        rest: { [unowned self] _ in
           defer { input = [] }
           return input
         })

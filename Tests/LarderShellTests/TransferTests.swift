@@ -141,10 +141,108 @@ import Testing
     try other.store.declare(Rules(largestValue: 100), for: "a")
     try other("import \(path)")
     #expect(try other.store.namespace("a").info()?.rules.largestValue == 100)
-    shell.clock.advance(by: .seconds(1))
+    for clock in [shell.clock, other.clock] { clock.advance(by: .seconds(1)) }
     try shell("set @a k \(String(repeating: "v", count: 200))", "export \(path) --force")
     let error = try other.error("import \(path)")
     #expect(error.code == .overLimit && error.message.description.contains(":3:1: "))
+  }
+
+  private func lines(_ lines: String...) -> [UInt8] {
+    bytes((["{\"larder_export\":1}"] + lines).joined(separator: "\n") + "\n")
+  }
+
+  private static let refused: [String] = [
+    #"{"namespace":"a","key":"","value":"v"}"#,
+    #"{"namespace":"","key":"k","value":"v"}"#,
+    #"{"namespace":"a b","key":"k","value":"v"}"#,
+    #"{"namespace":"a","key":"k","value":"0123456789abcdef"}"#,
+    #"{"namespace":"a","key":"k","value":"v","tags":[""]}"#,
+    #"{"namespace":"a","key":"k","value":"v","owners":[{"namespace":"a b","key":"k"}]}"#,
+    #"{"namespace":"a","key":"\#(String(repeating: "k", count: 70_000))","value":"v"}"#,
+    #"{"namespace":"new","rules":{"limits":{"entries":-5}}}"#,
+    #"{"namespace":"new","rules":{},"overrides":{"largestValue":0}}"#,
+    (1...4).map { #"{"namespace":"a","key":"\#($0)","value":"v"}"# }.joined(separator: "\n"),
+    (1...2).map { #"{"namespace":"b","key":"k","value":"\#($0)"}"# }.joined(separator: "\n"),
+    #"{"namespace":"new","rules":{"largestValue":3}}"# + "\n"
+      + #"{"namespace":"new","key":"k","value":"long"}"#,
+  ]
+
+  @Test(arguments: refused)
+  func `a dry run refuses what the import refuses`(line: String) throws {
+    let shell = try Shell(.plain)
+    try shell.store.declare(
+      Rules(limits: Limits(entries: 3), eviction: .refuse, largestValue: 10), for: "a")
+    // An expired entry makes room.
+    try shell("set @a old v --ttl 1s")
+    shell.clock.advance(by: .seconds(2))
+    shell.input = lines(line)
+    let dry = try shell.error("import - --on-conflict fail --dry-run")
+    #expect(try shell.store.namespaces().map(\.name) == ["a"])
+    shell.input = lines(line)
+    let real = try shell.error("import - --on-conflict fail")
+    #expect(dry.message == real.message && dry.code == real.code && dry.hint == real.hint)
+    #expect(dry.message.description.hasPrefix("stdin:"))
+  }
+
+  @Test func `a dry run counts what the import stores`() throws {
+    let shell = try Shell(.plain)
+    try shell.store.declare(Rules(limits: Limits(entries: 2), eviction: .refuse), for: "a")
+    try shell("set @a 1 v")
+    shell.clock.advance(by: .seconds(1))
+    let input = lines(
+      #"{"namespace":"a","key":"1","value":"new"}"#, #"{"namespace":"a","key":"2","value":"v"}"#,
+      #"{"namespace":"a","key":"2","value":"again"}"#)
+    shell.input = input
+    #expect(try shell("import - --dry-run") == "would import\ta\t2\t4\n")
+    shell.input = input
+    #expect(try shell("import -") == "import\ta\t2\t4\n")
+    #expect(try shell("get @a 1") == "new\n")
+  }
+
+  @Test func `a line without a time is of the time of the import, and none is of the future`()
+    throws
+  {
+    let shell = try Shell(.plain)
+    try shell("set @a k old", "set @a l old")
+    let input = lines(
+      #"{"namespace":"a","key":"k","value":"new"}"#,
+      #"{"namespace":"a","key":"l","value":"new","written":"2099-01-01T00:00:00Z"}"#)
+    shell.input = input
+    #expect(try shell("import -") == "import\ta\t0\t0\n")
+    shell.clock.advance(by: .milliseconds(1))
+    shell.input = input
+    #expect(try shell("import -") == "import\ta\t2\t6\n")
+    #expect(try shell.store.namespace("a").entry(for: "l")?.written == shell.clock.now)
+  }
+
+  @Test func `an error says its line, and an empty first line is none`() throws {
+    let shell = try Shell(.plain)
+    shell.input = bytes("\n") + lines(#"{"namespace":"r","rules":{"limits":{"entries":-5}}}"#)
+    #expect(try shell.error("import -").message.description.hasPrefix("stdin:3:1: a limit of -5"))
+    let deep = String(repeating: "[", count: 600) + String(repeating: "]", count: 600)
+    shell.input = lines(#"{"namespace":"a","key":"k","value":"v","x":\#(deep)}"#)
+    let message = try shell.error("import -").message.description
+    #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
+  }
+
+  @Test func `an export says how many damaged entries it leaves out`() throws {
+    let place = TemporaryDirectory.unusedPath
+    defer {
+      try? FileManager.default.removeItem(atPath: place)
+      try? FileManager.default.removeItem(atPath: path)
+    }
+    let store = try Store(at: place)
+    try store.namespace("a").set("a needle in the file", for: "k")
+    try store.namespace("a").set("sound", for: "l")
+    try store.close()
+    let file = URL(fileURLWithPath: place + "/data.mdb")
+    var data = try Data(contentsOf: file)
+    while let found = data.range(of: Data("a needle".utf8)) { data[found.lowerBound] = 0x62 }
+    try data.write(to: file)
+    let shell = try Shell(.plain, at: place)
+    #expect(try shell("export \(path)").hasPrefix("1\t5\t"))
+    #expect(
+      shell.takeAside() == ["note: 1 damaged entry was left out; `verify` lists the damage"])
   }
 
   @Test func `no line can stop or speak to the shell`() throws {

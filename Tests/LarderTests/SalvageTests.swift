@@ -57,6 +57,24 @@ import Testing
     try data.write(to: file)
   }
 
+  @Test func `a store that could not be completed leaves nothing in the way of the next`() throws {
+    let path = directory.path + "/new"
+    var error: LarderError?
+    do {
+      try Store.making(at: path, options) { store in
+        try store.namespace("notes").set("x", for: "k")
+        throw LarderError(.full, "no space left", hint: "the store is intact")
+      }
+    } catch let thrown as LarderError {
+      error = thrown
+    }
+    #expect(error?.code == .full && error?.hint?.contains("intact") == false)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    try Store.making(at: path, options) { try $0.namespace("notes").set("x", for: "k") }
+    #expect(throws: LarderError.self) { try Store.making(at: path, options) { _ in } }
+    #expect(try Store(at: path, options: options).namespace("notes").count() == 1)
+  }
+
   @Test func `everything in a sound store is saved as it was`() throws {
     let (path, target) = (directory.path + "/old", directory.path + "/new")
     try makeStore(path)

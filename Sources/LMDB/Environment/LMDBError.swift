@@ -95,7 +95,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case exists, notEmpty, notLMDB, foreign, damaged, lacksDatabase, truncated
     case needsRecovery, otherDurability
     case busy, inUse, locksLost, replaced, stillClosing
-    case notCreated, system
+    case notCreated, unwritable, system
   }
 
   package let kind: Kind
@@ -139,7 +139,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .replaced: "\(path) was replaced while this process has the former store there open"
     case .stillClosing: "\(path) was closed in this process, but a read of it continues"
     case .notCreated: "a store cannot be created at \(path)\(because)"
-    case .system: "\(path) cannot be opened\(because)\(details)"
+    case .unwritable, .system: "\(path) cannot be opened\(because)\(details)"
     }
   }
 
@@ -177,7 +177,9 @@ package struct OpenError: Error, CustomStringConvertible {
       case .fileTooLarge?: "allow the process larger files (ulimit -f), then create it again"
       default: suggestionOfCause
       }
-    case .system: suggestionOfCause
+    case .unwritable where cause?.code == EACCES:
+      "read it with `readOnly` (larder -r), or check who owns the store's directory and files"
+    case .unwritable, .system: suggestionOfCause
     }
   }
 

@@ -35,7 +35,7 @@ struct Compaction {
       unsafe unlink(data)
       unsafe unlink(unfinished + "/recovery")
       unsafe rmdir(unfinished)
-      throw OpenError(.system, path: place, cause: cause)
+      throw OpenError(.notCreated, path: place, cause: cause)
     }
   }
 

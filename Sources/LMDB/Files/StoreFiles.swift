@@ -63,6 +63,12 @@ struct StoreFiles: Sendable {
 
   var hasData: Bool { FileStatus.of(data).map { $0.st_size > 0 } ?? false }
 
+  /// Removes a store that could not be completed, and its directory if that holds nothing else.
+  static func removeUnfinished(_ directory: String) {
+    for name in names { unsafe unlink(directory + "/" + name) }
+    unsafe rmdir(directory)
+  }
+
   /// Whether the directory holds only files with the names of our own.
   func isEmptyBesidesOwnFiles() throws(OpenError) -> Bool {
     guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
@@ -118,7 +124,7 @@ extension StoreFiles {
   ) throws(OpenError) -> Bool {
     for path in [directory] + present where unsafe larder_access(path, W_OK) != 0 {
       if options.readOnly { return false }
-      throw systemError(path)
+      throw OpenError(.unwritable, path: path, cause: .last)
     }
     return true
   }

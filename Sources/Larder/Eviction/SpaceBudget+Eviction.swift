@@ -8,13 +8,17 @@ extension SpaceBudget {
   func checkSize(
     _ size: Int, in known: KnownNamespace, named name: String
   ) throws(LarderError) {
-    guard size <= known.rules.largestValue else {
+    try checkSize(size, under: known.rules, named: name)
+  }
+
+  func checkSize(_ size: Int, under rules: Rules, named name: String) throws(LarderError) {
+    guard size <= rules.largestValue else {
       throw LarderError(
         .overLimit,
-        "a value of \(size) bytes is larger than namespace \(name) allows (\(known.rules.largestValue) bytes)",
+        "a value of \(size) bytes is larger than namespace \(name) allows (\(rules.largestValue) bytes)",
         hint: "raise the namespace's largest value, or store less")
     }
-    let own = known.rules.limits
+    let own = rules.limits
     try Self.check(size, bytes: own.bytes, entries: own.entries, of: "namespace \(name)")
     try Self.check(size, bytes: limits.bytes, entries: limits.entries, of: "the store")
   }
@@ -61,11 +65,17 @@ extension SpaceBudget {
     sweep = ExpirySweep(of: id, limit: .max, sparing: protected)
     try sweep.run(&writer, while: isOver)
     guard isOver(writer) else { return }
+    throw Self.full(
+      namespace.name, rules, pinned: writer.context.counters.loaded(id).pinned)
+  }
+
+  /// The error of a namespace in which nothing makes room.
+  static func full(_ name: String, _ rules: Rules, pinned: UInt64) -> LarderError {
     let refuses = rules.eviction == .refuse
-    throw LarderError(
+    return LarderError(
       .full,
-      "namespace \(namespace.name) is full (\(rules.limits.words)), and nothing in it may be evicted"
-        + (refuses ? "" : ": \(writer.context.counters.loaded(id).pinned) entries are pinned"),
+      "namespace \(name) is full (\(rules.limits.words)), and nothing in it may be evicted"
+        + (refuses ? "" : ": \(pinned) entries are pinned"),
       hint: refuses
         ? "remove entries, raise the limit, or let the namespace evict"
         : "unpin or remove entries, or raise the limit")

@@ -35,10 +35,13 @@ extension Store.Namespace {
     ) { found, facts, payload, transaction in
       guard try isWanted(facts) else { return true }
       guard readsValues else { return try visit(facts, Span()) }
-      return try engine.reader.withValue(of: found, payload, key: facts.key.bytes, in: transaction)
+      if let shouldContinue = try engine.reader.withValue(
+        of: found, payload, key: facts.key.bytes, in: transaction, { try visit(facts, $0) })
       {
-        try visit(facts, $0)
-      } ?? true
+        return shouldContinue
+      }
+      engine.countDamaged()
+      return true
     }
   }
 
@@ -89,8 +92,9 @@ extension Store.Namespace {
   ) throws {
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
-      let reached = try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) {
-        found, key, payload in
+      let reached = try engine.reader.scan(
+        id, prefix: prefix, behind: position, in: transaction, damaged: engine.countDamaged
+      ) { found, key, payload in
         guard try hasKey(key) else { return true }
         let facts = engine.reader.facts(
           of: found, key: Key(key), namespace: name,

@@ -16,17 +16,22 @@ extension EntryReader {
   /// Visits the entries of a namespace in stored order, from behind `position`, in one snapshot and for a bounded number of
   /// records. Damaged and invalidated entries are skipped, expired ones are not.
   ///
-  /// - Parameter visit: called with the entry, its key and its payload; returns whether to continue.
+  /// - Parameters:
+  ///   - damaged: called for each damaged entry.
+  ///   - visit: called with the entry, its key and its payload; returns whether to continue.
   func scan(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
-    in transaction: borrowing ReadTransaction,
+    in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
     _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
   ) throws -> ScanPosition {
     try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: false, in: transaction) {
       found in
       let record = found.record
       guard let (entry, key) = try intactEntry(found.entryKey, record, id, prefix, in: transaction)
-      else { return true }
+      else {
+        if isDamaged(found.entryKey, record, id) { damaged() }
+        return true
+      }
       return try visit(entry, key, record.extracting(entry.header.payloadStart..<record.count))
     }
   }
@@ -43,6 +48,14 @@ extension EntryReader {
       transforms.accepts(entry.header, record)
     else { return nil }
     return (entry, key)
+  }
+
+  private func isDamaged(
+    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID
+  ) -> Bool {
+    guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key
+    else { return true }
+    return !isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id))
   }
 
   /// Visits the records whose entry keys may be those of keys that begin with `prefix`.

@@ -47,10 +47,7 @@ extension Store {
         var options = options
         options.create = true
         options.readOnly = false
-        let store = try Store(at: destination, options: options)
-        let result = try store.fill(from: file)
-        try store.close()
-        return result
+        return try Store.making(at: destination, options) { try $0.fill(from: file) }
       }
     } catch let error as LarderError {
       throw error
@@ -60,6 +57,36 @@ extension Store {
       throw LarderError(error, path: path)
     } catch {
       throw LarderError(.failed, "\(path) could not be salvaged: \(error)")
+    }
+  }
+
+  /// Makes a store at `path`, where nothing is, and closes it. An error leaves nothing behind, so that it can be made again.
+  package static func making<Result>(
+    at path: String, _ options: Options, _ fill: (Store) throws -> Result
+  ) throws -> Result {
+    // Only a directory that this call has made is removed: another process may make a store there, too.
+    let isOwn = SalvageFile.claim(path)
+    guard isOwn || !SalvageFile.isTaken(path) else {
+      throw LarderError(
+        .exists, "\(path) is there already", hint: "name a directory that does not exist")
+    }
+    do {
+      let store = try Store(at: path, options: options)
+      do {
+        let result = try fill(store)
+        try store.close()
+        return result
+      } catch {
+        // Its files go: no error of closing matters.
+        _ = Swift.Result { try store.close() }
+        throw error
+      }
+    } catch {
+      if isOwn { SalvageFile.removeUnfinished(path) }
+      guard let error = error as? LarderError, error.code == .full else { throw error }
+      throw LarderError(
+        error.code, "a store cannot be made at \(path): \(error.message)",
+        hint: "free space on the disk; nothing of the new store was left")
     }
   }
 

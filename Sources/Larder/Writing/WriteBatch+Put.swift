@@ -12,11 +12,7 @@ extension WriteBatch {
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
-    guard (1...Key.longest).contains(key.count) else {
-      throw LarderError(
-        .invalidArgument, "a key of \(key.count) bytes cannot be stored in namespace \(name)",
-        hint: "use 1 to \(Key.longest) bytes")
-    }
+    try Key.validate(count: key.count, in: name)
     let known = try writer.directory.find(name, &writer.context)
     try budget.checkSize(value.count, in: known ?? .new, named: name)
     let owners = try resolve(
@@ -154,6 +150,17 @@ extension WriteBatch {
       try writer.context.counters.update(id, &writer.context.transaction) {
         $0.removals.count(.replaced, bytes: previous.valueCount)
       }
+    }
+  }
+}
+
+extension Key {
+  /// Throws unless a key has a possible number of bytes.
+  static func validate(count: Int, in namespace: String) throws(LarderError) {
+    guard (1...longest).contains(count) else {
+      throw LarderError(
+        .invalidArgument, "a key of \(count) bytes cannot be stored in namespace \(namespace)",
+        hint: "use 1 to \(longest) bytes")
     }
   }
 }

@@ -18,11 +18,11 @@ extension BrowseLoop {
       state.pending = state.pending ?? .refresh
       state.message = BrowseState.Message(text: "read again")
     case .copy(let entry):
-      let words = ["copy", "@\(entry.namespace)", "--"].map { Array($0.utf8) } + [entry.key.bytes]
-      state.message = try answer([words])
+      state.message = try answer {
+        [try CommandReader.command("copy", in: entry.namespace, data: [entry.key.bytes])]
+      }
     case .check(let change):
-      let message = try answer(change.commands("--dry-run"))
-      guard message.isError else {
+      guard let message = try problem(with: change) else {
         state.question = change
         return
       }
@@ -32,7 +32,7 @@ extension BrowseLoop {
           purpose: .expiry(change.entries), text: time, before: "")
       }
     case .change(let change):
-      state.message = try answer(change.commands("--yes"))
+      state.message = try problem(with: change) ?? answer { try change.commands("--yes") }
       state.marks = [:]
       state.pending = state.pending ?? .refresh
       try reload()
@@ -40,16 +40,30 @@ extension BrowseLoop {
     }
   }
 
+  /// Why a change is not made: its commands fail, or concern other entries than its question.
+  private func problem(with change: BrowseChange) throws -> BrowseState.Message? {
+    let mode = session.settings.mode
+    session.settings.mode = .plain
+    defer { session.settings.mode = mode }
+    let message = try answer { try change.commands("--dry-run") }
+    guard !message.isError else { return message }
+    // A line for each namespace: verb, namespace, entries, bytes.
+    let counts = said.joined().split(separator: "\n").compactMap { line -> Int? in
+      let fields = line.split(separator: "\t")
+      return fields.count == 4 ? Int(fields[2]) : nil
+    }
+    guard counts.reduce(0, +) != change.entries.count else { return nil }
+    return BrowseState.Message(text: "the entries have changed; choose them again", isError: true)
+  }
+
   /// Runs commands of the shell; the message is what they say.
-  private func answer(_ commands: [[[UInt8]]]) throws -> BrowseState.Message {
+  private func answer(_ commands: () throws -> [CommandLine]) throws -> BrowseState.Message {
     said = []
-    for words in commands {
-      do {
-        _ = try session.run(CommandReader.command(of: words))
-      } catch let error as ShellError {
-        let hint = error.hint.map { "; \($0)" as SafeText } ?? ""
-        return BrowseState.Message(text: error.message + hint, isError: true)
-      }
+    do {
+      for command in try commands() { _ = try session.run(command) }
+    } catch let error as ShellError {
+      let hint = error.hint.map { "; \($0)" as SafeText } ?? ""
+      return BrowseState.Message(text: error.message + hint, isError: true)
     }
     let text = said.joined(separator: "; ").split(separator: "\n").joined(separator: "; ")
     return BrowseState.Message(text: SafeText(text))

@@ -103,13 +103,15 @@ struct BrowseChange: Equatable {
   /// The commands that make the change, one for each namespace.
   ///
   /// - Parameter option: `--yes`, since the person was asked, or `--dry-run`.
-  func commands(_ option: String) -> [[[UInt8]]] {
+  func commands(_ option: String) throws(ShellError) -> [CommandLine] {
     let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
-    return groups.map { namespace, entries in
-      var words = [verb.name, "@\(namespace)", option, "--"].map { Array($0.utf8) }
-      words += entries.map(\.key.bytes)
+    var commands: [CommandLine] = []
+    for (namespace, entries) in groups {
+      var words = entries.map(\.key.bytes)
       if case .expire(let time) = verb { words.append(Array(time.utf8)) }
-      return words
+      commands.append(
+        try CommandReader.command(verb.name, in: namespace, options: [option], data: words))
     }
+    return commands
   }
 }

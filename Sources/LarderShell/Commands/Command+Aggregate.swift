@@ -74,7 +74,7 @@ extension Command {
     }
     let rows = groups.sorted {
       $0.value.entries != $1.value.entries
-        ? $0.value.entries > $1.value.entries : $0.key.precedes($1.key)
+        ? $0.value.entries > $1.value.entries : isBefore($0.key, $1.key)
     }
     try scope.session.output.answer(
       Reply(
@@ -85,6 +85,11 @@ extension Command {
           })
       ))
     return .done
+  }
+
+  /// The order of groups: of equal numbers that are written in different ways, too.
+  private static func isBefore(_ a: QueryValue, _ b: QueryValue) -> Bool {
+    a.precedes(b) || !b.precedes(a) && a.json < b.json
   }
 
   private static func answer(
@@ -103,8 +108,8 @@ extension Command {
       let result = groups[.null] ?? Aggregate(kind)
       let skipped = result.skipped > 0 ? ", \(Wording.count(result.skipped)) skipped" : ""
       let shown =
-        if case .integer(let sum) = result.result {
-          Wording.count(Int(sum))
+        if case .integer(let sum) = result.result, let sum = Int(exactly: sum) {
+          Wording.count(sum)
         } else {
           result.result.cell.shown(session.output.presentation)
         }
@@ -120,7 +125,7 @@ extension Command {
           ]))
       return .done
     }
-    let rows = groups.sorted { $0.key.precedes($1.key) }
+    let rows = groups.sorted { isBefore($0.key, $1.key) }
     try session.output.answer(
       Reply(
         .rows(
@@ -147,7 +152,7 @@ struct Aggregate {
   private(set) var skipped = 0
   private var total = 0.0
   /// The exact sum while all values are integers that fit.
-  private var exact: Int64? = 0
+  private var exact: Int128? = 0
   private var best: QueryValue?
 
   init(_ kind: Kind) { self.kind = kind }
@@ -176,7 +181,7 @@ struct Aggregate {
       }
     case .min, .max:
       switch value {
-      case .integer, .number, .duration, .string, .time: break
+      case .integer, .number, .outsized, .duration, .string, .time: break
       default:
         skipped += 1
         return

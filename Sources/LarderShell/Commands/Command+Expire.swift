@@ -149,7 +149,7 @@ extension Command {
     var words: [SafeText] =
       switch change.call.namespaces {
       case .all: ["@*"]
-      case .named(let names): names.map { "@\($0.text)" }
+      case .named(let names): names.map { "\(Quoting.namespace($0.text))" }
       case .unnamed: []
       }
     words += patterns.dropLast().map { pattern -> SafeText in

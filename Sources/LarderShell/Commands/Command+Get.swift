@@ -180,7 +180,7 @@ extension Command {
     if case .field(let name)? = path.parts.first {
       similar = Suggestions.question(
         String(decoding: name, as: UTF8.self), among: QueryEvaluator.fields(value.readable),
-        mark: ".")
+        form: { ".\($0)" })
     }
     return ShellError(.noSuchField, "no field \(path.text) in \(key)", hint: similar)
   }

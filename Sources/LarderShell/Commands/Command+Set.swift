@@ -27,7 +27,7 @@ extension Command {
   private static func storeValue(_ call: Invocation, in session: Session) throws -> Outcome {
     let namespace = try session.namespaceToWrite(call.namespaces)
     let key = call.bytes("KEY")!
-    let value = try value(of: call, in: session)
+    let value = try value(of: call, for: namespace, in: session)
     try checkSize(value, for: namespace, of: session)
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
@@ -75,7 +75,7 @@ extension Command {
       throw ShellError(
         .overLimit, usage,
         hint:
-          "evict entries or raise it: `limits @\(info.name) \(isEntries ? "--entries N" : "--bytes SIZE")`"
+          "evict entries or raise it: `limits \(Quoting.namespace(info.name)) \(isEntries ? "--entries N" : "--bytes SIZE")`"
       )
     }
   }
@@ -99,25 +99,47 @@ extension Command {
       ])
   }
 
-  private static func value(of call: Invocation, in session: Session) throws -> [UInt8] {
+  private static func value(
+    of call: Invocation, for namespace: Store.Namespace, in session: Session
+  ) throws -> [UInt8] {
     guard let source = call.bytes("--from") else { return call.bytes("VALUE")! }
-    guard source == Array("-".utf8) else {
-      return try LocalFile(source, of: session).contents()
+    let largest = try largestValue(of: namespace, in: session)
+    let value: [UInt8]
+    if source == Array("-".utf8) {
+      guard let input = session.host.input else { throw ShellError.inputIsTaken }
+      value = try input.rest(largest)
+    } else {
+      value = try LocalFile(source, of: session).contents(atMost: largest)
     }
-    guard let input = session.host.input else { throw ShellError.inputIsTaken }
-    return try input.rest()
+    // The rest was not read: its size is unknown, and may be without end.
+    guard value.count <= largest else {
+      throw tooLarge("more than \(Wording.count(largest))", largest, namespace)
+    }
+    return value
+  }
+
+  private static func largestValue(
+    of namespace: Store.Namespace, in session: Session
+  ) throws -> Int {
+    let facts = try session.store.namespaces().first { $0.name == namespace.name }
+    return facts?.rules.largestValue ?? Rules.defaultLargestValue
   }
 
   static func checkSize(
     _ value: [UInt8], for namespace: Store.Namespace, of session: Session
   ) throws {
-    let facts = try session.store.namespaces().first { $0.name == namespace.name }
-    let largest = facts?.rules.largestValue ?? Rules.defaultLargestValue
+    let largest = try largestValue(of: namespace, in: session)
     guard value.count <= largest else {
-      throw ShellError(
-        .overLimit,
-        "the value has \(Wording.count(value.count)) bytes; \(namespace.name) takes at most \(Wording.count(largest))",
-        hint: "raise it: `limits @\(namespace.name) --entry-size SIZE`")
+      throw tooLarge("\(Wording.count(value.count))", largest, namespace)
     }
+  }
+
+  private static func tooLarge(
+    _ size: SafeText, _ largest: Int, _ namespace: Store.Namespace
+  ) -> ShellError {
+    ShellError(
+      .overLimit,
+      "the value has \(size) bytes; \(namespace.name) takes at most \(Wording.count(largest))",
+      hint: "raise it: `limits \(Quoting.namespace(namespace.name)) --entry-size SIZE`")
   }
 }

@@ -38,6 +38,7 @@ extension Command {
       : try LocalFile(path, of: session).writer(replaces: call.has("--force"))
     var done = Tally()
     var last: Store.Entry?
+    let damaged = session.store.damagedInScans
     do {
       try writer.write(format.head(scope.namespaces.map { try session.facts(of: $0.name) }, shown))
       try ProgressLine.show("exporting", of: scope.total(), in: session) { progress in
@@ -66,6 +67,12 @@ extension Command {
       throw ShellError(
         .interrupted, "interrupted: \(done.words) written\(place)",
         hint: isPipe ? "the output ends with a whole line" : "the file was not created")
+    }
+    let lost = session.store.damagedInScans - damaged
+    if lost > 0 {
+      try session.host.notify(
+        "note: \(Wording.count(lost, "damaged entry was", "damaged entries were")) left out; `verify` lists the damage"
+      )
     }
     if isPipe {
       if !session.settings.isQuiet { try session.host.notify(aside(done, session)) }

@@ -29,9 +29,8 @@ package struct DemoStore {
     }
     var options = Store.Options()
     options.create = true
-    let store = try Store(at: path, options: options)
-    try DemoStore(store: store, now: options.clock.now).fill()
-    try store.close()
+    let now = options.clock.now
+    try Store.making(at: path, options) { try DemoStore(store: $0, now: now).fill() }
   }
 
   private func fill() throws {

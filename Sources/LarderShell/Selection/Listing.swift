@@ -123,7 +123,10 @@ struct EntryOrder {
 
   func precedes(_ a: Ranked, _ b: Ranked) -> Bool {
     let (a, b) = isReversed ? (b, a) : (a, b)
-    if operand != nil, a.value != b.value { return a.value.precedes(b.value) }
+    if operand != nil, a.value != b.value {
+      if a.value.precedes(b.value) { return true }
+      if b.value.precedes(a.value) { return false }
+    }
     return ascends(a.entry, b.entry)
   }
 

@@ -17,11 +17,12 @@ package struct Host {
   package struct Input {
     /// The bytes up to the next `end` byte, or up to the end of input; nil at the end.
     let item: (_ end: UInt8) throws -> [UInt8]?
-    /// Everything to the end.
-    let rest: () throws -> [UInt8]
+    /// Everything to the end, or more than `most` bytes of it.
+    let rest: (_ most: Int) throws -> [UInt8]
 
     package init(
-      item: @escaping (_ end: UInt8) throws -> [UInt8]?, rest: @escaping () throws -> [UInt8]
+      item: @escaping (_ end: UInt8) throws -> [UInt8]?,
+      rest: @escaping (_ most: Int) throws -> [UInt8]
     ) {
       self.item = item
       self.rest = rest

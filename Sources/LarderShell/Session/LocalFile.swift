@@ -37,11 +37,11 @@ package struct LocalFile {
     FileManager.default.fileExists(atPath: path)
   }
 
-  /// The whole content; a pipe or a device is read to its end.
-  package func contents() throws -> [UInt8] {
+  /// The whole content, or more than `most` bytes of it; a pipe or a device is read to its end.
+  package func contents(atMost most: Int = .max) throws -> [UInt8] {
     let next = try reader().next
     var bytes: [UInt8] = []
-    while case let piece = try next(), !piece.isEmpty { bytes += piece }
+    while bytes.count <= most, case let piece = try next(), !piece.isEmpty { bytes += piece }
     return bytes
   }
 

@@ -27,7 +27,13 @@ struct QuotedWords {
     else { return nil }
     return ShellError(
       .usage, "\(word.bytes) in quotes is a key, not a namespace", at: word.range,
-      hint: "write `\(String(decoding: word.bytes, as: UTF8.self))` without quotes here")
+      hint: "write `\(Self.unquoted(word))` without quotes here")
+  }
+
+  /// `@*`, or the word for the namespace: a part of a name may still need its quotes.
+  private static func unquoted(_ word: Word) -> String {
+    let name = String(decoding: word.bytes.dropFirst(), as: UTF8.self)
+    return name == "*" ? "@*" : Quoting.namespace(name)
   }
 
   private func isNamespace(_ word: Word) throws -> Bool {
@@ -43,8 +49,8 @@ struct QuotedWords {
   ) throws -> [SafeText] {
     try words.compactMap { word in
       if try isNamespace(word) {
-        let text = SafeText(Quoting.printable(word.bytes))
-        return "note: \(word.bytes) in quotes is a key; write `\(text)` without quotes here"
+        return
+          "note: \(word.bytes) in quotes is a key; write `\(Self.unquoted(word))` without quotes here"
       }
       return try matches(Word(word.bytes, isBare: true, at: 0..<0), namespaces, ignoringCase)
         ? "note: \(word.bytes) in quotes is a key; without quotes it is a pattern" : nil

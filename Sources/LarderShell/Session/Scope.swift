@@ -31,7 +31,7 @@ extension Scope {
       guard call.command.access == .reads else {
         throw ShellError(
           .noSuchKey, "no entry \(Array(name.text.utf8)); it names a namespace",
-          hint: "`\(call.command.name) @\(name.text)`")
+          hint: Self.hint(call, name, in: session))
       }
       try session.host.notify("note: reading namespace \(name.text)")
       selection.namespaces = .named([name])
@@ -60,6 +60,17 @@ extension Scope {
     let existing = try current.map { [$0] } ?? store.namespaces().map(\.name)
     guard existing.count == 1 else { return name }
     return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil
+  }
+
+  /// The command on a namespace. The shell of the system takes quotes away, so that `@"*"` would be all namespaces there.
+  private static func hint(
+    _ call: Invocation, _ name: NamespaceName, in session: Session
+  ) -> SafeText? {
+    let word = Word(Array(name.text.utf8), isBare: true, at: 0..<0)
+    guard session.line?.source == .command, word.isGlob else {
+      return "`\(call.command.name) \(Quoting.namespace(name.text))`"
+    }
+    return "`-n NAME` before the command names it"
   }
 
   /// Throws if the words list a key that does not exist in any of the namespaces.

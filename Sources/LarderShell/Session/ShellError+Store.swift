@@ -78,7 +78,8 @@ extension ShellError {
     let all = line.source == .command ? "'*'" : "*"
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespace.name)",
-      hint: "`get @\(namespace.name) \(all) \(path)` shows this field of each value")
+      hint:
+        "`get \(Quoting.namespace(namespace.name)) \(all) \(path)` shows this field of each value")
   }
 
   /// The error for the listed keys that do not exist.
@@ -161,13 +162,13 @@ private struct KeySuggestions {
     let number = count > Self.mostLooked ? "over \(Self.mostLooked)" : "\(count)"
     if prefix == key {
       return
-        "\(number) keys begin with it: `\(verb) @\(namespace) \(Quoting.typed(prefix))*`"
+        "\(number) keys begin with it: `\(verb) \(Quoting.namespace(namespace)) \(Quoting.typed(prefix))*`"
     }
-    guard !nearest.isEmpty else { return "`keys @\(namespace)` lists the keys" }
+    guard !nearest.isEmpty else { return "`keys \(Quoting.namespace(namespace))` lists the keys" }
     let list = nearest.map { SafeText(quoting: $0) }.joined()
     guard !prefix.isEmpty, count > nearest.count else { return "similar keys: \(list)" }
     return
-      "similar keys: \(list); `keys @\(namespace) \(Quoting.typed(prefix))*` lists \(number)"
+      "similar keys: \(list); `keys \(Quoting.namespace(namespace)) \(Quoting.typed(prefix))*` lists \(number)"
   }
 
   private static func keys(with prefix: [UInt8], in namespace: Store.Namespace) throws -> [[UInt8]]

@@ -29,7 +29,12 @@ struct Import {
   private let session: Session
   private let name: SafeText
   private let conflict: Conflict
-  private let isDry: Bool
+  /// The state that the lines so far would leave, for `--dry-run`; nil if they are stored.
+  private var plan: ImportPreview?
+  private var isDry: Bool { plan != nil }
+  private var hasHead = false
+  /// The time of a line that names none: entries that are written meanwhile are newer.
+  private let began: Timestamp
   private var lines: LineSource
   private var waiting: [(entry: ImportedEntry, line: Int)] = []
   private var waitingBytes = 0
@@ -46,8 +51,9 @@ struct Import {
     self.lines = lines
     self.name = name
     self.conflict = conflict
-    self.isDry = isDry
+    plan = isDry ? ImportPreview(of: session) : nil
     self.session = session
+    began = session.clock.now
     done = ChangeSummary("import")
   }
 
@@ -80,18 +86,24 @@ struct Import {
     } catch {
       throw wrong(error.reason, line: lines.count, column: error.offset + 1)
     }
-    if lines.count == 1 {
+    guard hasHead else {
       guard case .head(let version) = parsed else {
-        throw wrong("it does not begin like an export", line: 1, column: 1)
+        throw wrong("it does not begin like an export", line: lines.count, column: 1)
       }
       guard version == ExportFormat.version else {
-        throw wrong("it is an export of version \(version)", line: 1, column: 1)
+        throw wrong("it is an export of version \(version)", line: lines.count, column: 1)
       }
+      hasHead = true
       return
     }
     switch parsed {
     case .head: throw wrong("a second export begins here", line: lines.count, column: 1)
-    case .namespace(let name, let rules, let overrides): try declare(name, rules, overrides)
+    case .namespace(let name, let rules, let overrides):
+      do {
+        try declare(name, rules, overrides)
+      } catch {
+        throw located(error, line: lines.count)
+      }
     case .entry(let entry):
       waiting.append((entry, lines.count))
       waitingBytes += entry.value.count + entry.key.count
@@ -99,11 +111,16 @@ struct Import {
   }
 
   /// An existing namespace keeps its rules: an application declared them.
-  private func declare(
+  private mutating func declare(
     _ name: String, _ rules: Rules?, _ overrides: Rules.Overrides?
   ) throws {
+    guard let rules else { return }
+    if plan != nil {
+      try plan?.declare(name, rules, overrides)
+      return
+    }
     let namespace = session.store.namespace(name)
-    guard !isDry, let rules, try namespace.info() == nil else { return }
+    guard try namespace.info() == nil else { return }
     try session.write { batch in
       try batch.declare(rules, for: namespace)
       if let overrides { try batch.override(overrides, for: namespace) }
@@ -121,13 +138,14 @@ struct Import {
     var done = done
     var line = 0
     do {
-      if isDry {
+      if var plan {
         for (entry, number) in waiting {
           line = number
-          let namespace = session.store.namespace(entry.namespace)
-          let present = try namespace.entry(for: entry.key)
-          _ = try decide(entry, present, &counts, &done)
+          let present = try plan.present(entry)
+          guard try decide(entry, present?.written, &counts, &done) else { continue }
+          try plan.store(entry, over: present, at: began)
         }
+        self.plan = plan
       } else {
         try session.write { batch in
           (counts, done) = (self.counts, self.done)
@@ -135,17 +153,15 @@ struct Import {
             line = number
             let namespace = session.store.namespace(entry.namespace)
             let present = try batch.entry(for: entry.key, in: namespace)
-            guard try decide(entry, present, &counts, &done) else { continue }
+            let written = present.flatMap { $0.state == .expired ? nil : $0.written }
+            guard try decide(entry, written, &counts, &done) else { continue }
             try batch.set(
               entry.value, for: entry.key, in: namespace, entry.attributes)
           }
         }
       }
-    } catch let error as ShellError {
-      throw wrong(error.message, error.code, line: line, column: 1)
-    } catch let error as LarderError {
-      let error = ShellError(error)
-      throw wrong(error.message, error.code, line: line, column: 1)
+    } catch {
+      throw located(error, line: line)
     }
     self.counts = counts
     self.done = done
@@ -155,8 +171,10 @@ struct Import {
   }
 
   /// Decides whether the entry is stored, and counts the decision.
+  ///
+  /// - Parameter present: When the entry under its key was written; nil without one.
   private func decide(
-    _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts,
+    _ entry: ImportedEntry, _ present: Timestamp?, _ counts: inout Counts,
     _ done: inout ChangeSummary
   ) throws -> Bool {
     done.begin(entry.namespace)
@@ -167,7 +185,7 @@ struct Import {
     var tally = Tally()
     tally.entries = 1
     tally.bytes = entry.value.count
-    guard let present, present.state != .expired else {
+    guard let present else {
       counts.added += tally
       done.add(tally, in: entry.namespace)
       return true
@@ -176,7 +194,8 @@ struct Import {
     switch conflict {
     case .replace: replaces = true
     case .keep: replaces = false
-    case .newer: replaces = entry.attributes.written.map { $0 > present.written } ?? false
+    // As the store takes it: a time in the future is that of the write.
+    case .newer: replaces = min(entry.attributes.written ?? began, began) > present
     case .fail:
       throw ShellError(
         .exists, "there is an entry \(entry.key) in \(entry.namespace)", hint: nil)
@@ -188,6 +207,17 @@ struct Import {
     counts.replaced += tally
     done.add(tally, in: entry.namespace)
     return true
+  }
+
+  /// An error of the store, with the line that it is about.
+  private func located(_ error: any Error, line: Int) -> any Error {
+    let known: ShellError
+    switch error {
+    case let error as ShellError: known = error
+    case let error as LarderError: known = ShellError(error)
+    default: return error
+    }
+    return wrong(known.message, known.code, line: line, column: 1)
   }
 
   private func wrong(

@@ -45,7 +45,7 @@ enum ImportLine {
       do throws(JSONText.Flaw) {
         _ = try JSONText(bytes)
       } catch {
-        reason = "it is not JSON: \(error.reason)"
+        reason = "it is \(error.predicate)"
         offset = error.offset
         return
       }

@@ -52,7 +52,7 @@ enum DecodedValue {
         _ = try JSONText(value.bytes)
         return nil
       } catch {
-        return "the value is not JSON: \(error.reason) at byte \(error.offset)"
+        return "the value is \(error.predicate) at byte \(error.offset)"
       }
     case .text:
       return String(validating: value.bytes, as: UTF8.self) == nil ? "the value is not UTF-8" : nil

@@ -102,7 +102,7 @@ struct StoredValue {
     } catch {
       throw ShellError(
         .usage,
-        "the value of \(entry.key.bytes) is not JSON: \(error.reason) at byte \(error.offset)",
+        "the value of \(entry.key.bytes) is \(error.predicate) at byte \(error.offset)",
         hint: head == nil ? "use `--as text` or `--as hex`" : "remove --head: it cuts the value")
     }
   }

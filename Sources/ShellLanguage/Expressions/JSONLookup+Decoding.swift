@@ -14,7 +14,7 @@ extension JSONLookup {
     }
   }
 
-  /// Integers of up to 64 bits exactly, other numbers as double.
+  /// Integers of up to 128 bits exactly, other numbers as double.
   private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
     var value: Int64 = 0
     var index = range.lowerBound
@@ -30,9 +30,13 @@ extension JSONLookup {
     }
     // It was summed below zero, where the range is larger by one.
     if index == range.upperBound, isNegative || value != .min {
-      return .integer(isNegative ? value : -value)
+      return .integer(Int128(isNegative ? value : -value))
     }
-    return Double(String(decoding: copy(bytes, range), as: UTF8.self)).map { .number($0) } ?? .null
+    let text = copy(bytes, range)
+    let string = String(decoding: text, as: UTF8.self)
+    if let integer = Int128(string) { return .integer(integer) }
+    guard let number = Double(string) else { return .null }
+    return number.isFinite ? .number(number) : .outsized(text)
   }
 
   /// The content of a string, with escapes decoded; a lone surrogate becomes U+FFFD.

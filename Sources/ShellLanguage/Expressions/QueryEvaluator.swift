@@ -164,10 +164,10 @@ package struct QueryEvaluator {
     switch function {
     case .length:
       switch value {
-      case .string(let bytes): return .integer(Int64(String(decoding: bytes, as: UTF8.self).count))
-      case .list(let values): return .integer(Int64(values.count))
-      case .array: return .integer(Int64(elements(value).count))
-      case .object(let bytes): return .integer(Int64(fields(bytes).count))
+      case .string(let bytes): return .integer(Int128(String(decoding: bytes, as: UTF8.self).count))
+      case .list(let values): return .integer(Int128(values.count))
+      case .array: return .integer(Int128(elements(value).count))
+      case .object(let bytes): return .integer(Int128(fields(bytes).count))
       default: return .null
       }
     case .lower:
@@ -175,7 +175,7 @@ package struct QueryEvaluator {
       return .string(Array(String(decoding: bytes, as: UTF8.self).lowercased().utf8))
     case .number:
       switch value {
-      case .integer, .number: return value
+      case .integer, .number, .outsized: return value
       case .duration: return value.double.map { .number($0) } ?? .null
       case .string(let bytes):
         guard JSONGrammar.end(of: bytes.span) == bytes.count,

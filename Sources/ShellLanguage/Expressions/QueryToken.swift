@@ -143,7 +143,7 @@ struct QueryLexer {
       return .quantity(.duration(try word.duration().milliseconds))
     } catch {
       do throws(ShellError) {
-        return .quantity(.integer(Int64(try word.size())))
+        return .quantity(.integer(Int128(try word.size())))
       } catch {
         throw QueryFlaw(
           message: "\(literal) is not a number, duration or size", range: start..<index,

@@ -4,8 +4,10 @@ import LarderSystem
 package enum QueryValue: Sendable, Hashable {
   case null
   case bool(Bool)
-  case integer(Int64)
+  case integer(Int128)
   case number(Double)
+  /// A number that no double is near, as it is written.
+  case outsized([UInt8])
   /// UTF-8.
   case string([UInt8])
   /// A list that is not JSON, such as the tags of an entry.
@@ -26,7 +28,7 @@ package enum QueryValue: Sendable, Hashable {
     switch self {
     case .null: .null
     case .bool: .bool
-    case .integer, .number, .duration: .number
+    case .integer, .number, .outsized, .duration: .number
     case .string, .time: .string
     case .list, .array: .array
     case .object: .object
@@ -38,6 +40,7 @@ package enum QueryValue: Sendable, Hashable {
     switch self {
     case .integer(let value): Double(value)
     case .number(let value): value
+    case .outsized(let text): text.first == UInt8(ascii: "-") ? -.infinity : .infinity
     case .duration(let milliseconds): Double(milliseconds) / 1000
     case .null, .bool, .string, .list, .array, .object, .time: nil
     }
@@ -49,30 +52,47 @@ package enum QueryType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension QueryValue {
-  /// Equality of expressions: values of different types differ, integers are compared exactly.
+  /// Equality of expressions: values of different types differ.
   package func isEqual(to other: QueryValue) -> Bool {
     switch (self, other) {
-    case (.integer(let a), .integer(let b)): return a == b
     case (.list(let a), .list(let b)):
       return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
     default:
-      if let a = double, let b = other.double { return a == b }
-      return self == other
+      return numericOrder(to: other).map { $0 == 0 } ?? (self == other)
     }
   }
 
   /// The order of expressions; nil where values cannot be compared.
   package func compare(to other: QueryValue) -> Int? {
-    func order<Value: Comparable>(_ a: Value, _ b: Value) -> Int { a < b ? -1 : a == b ? 0 : 1 }
     switch (self, other) {
-    case (.integer(let a), .integer(let b)): return order(a, b)
-    case (.string(let a), .string(let b)): return Self.order(a, b)
-    case (.bool(let a), .bool(let b)): return order(a ? 1 : 0, b ? 1 : 0)
-    case (.time(let a), .time(let b)): return order(a, b)
-    default:
-      guard let a = double, let b = other.double else { return nil }
-      return order(a, b)
+    case (.string(let a), .string(let b)): Self.order(a, b)
+    case (.bool(let a), .bool(let b)): Self.order(a ? 1 : 0, b ? 1 : 0)
+    case (.time(let a), .time(let b)): Self.order(a, b)
+    default: numericOrder(to: other)
     }
+  }
+
+  /// The order of numbers, by their exact values; nil if one is no number. Rounded integers would be equal to numbers that
+  /// differ from each other.
+  private func numericOrder(to other: QueryValue) -> Int? {
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): Self.order(a, b)
+    case (.integer(let a), _): other.double.map { Self.order(a, $0) }
+    case (_, .integer(let b)): double.map { -Self.order(b, $0) }
+    default: double.flatMap { a in other.double.map { Self.order(a, $0) } }
+    }
+  }
+
+  private static func order(_ integer: Int128, _ number: Double) -> Int {
+    guard number < 0x1p127 else { return -1 }
+    guard number >= -0x1p127 else { return 1 }
+    let floor = number.rounded(.down)
+    let whole = order(integer, Int128(floor))
+    return whole == 0 && number > floor ? -1 : whole
+  }
+
+  private static func order<Value: Comparable>(_ a: Value, _ b: Value) -> Int {
+    a < b ? -1 : a == b ? 0 : 1
   }
 
   private static func order(_ a: [UInt8], _ b: [UInt8]) -> Int {
@@ -91,7 +111,7 @@ extension QueryValue {
     switch self {
     case .null: 0
     case .bool(let value): value ? 2 : 1
-    case .integer, .number, .duration: 3
+    case .integer, .number, .outsized, .duration: 3
     case .time: 4
     case .string: 5
     case .list, .array: 6
@@ -118,7 +138,8 @@ extension QueryValue {
       return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
     case .string(let bytes): return JSON.string(String(decoding: bytes, as: UTF8.self)).text
     case .list(let values): return "[" + values.map(\.json).joined(separator: ",") + "]"
-    case .array(let bytes), .object(let bytes): return String(decoding: bytes, as: UTF8.self)
+    case .outsized(let bytes), .array(let bytes), .object(let bytes):
+      return String(decoding: bytes, as: UTF8.self)
     case .time(let time): return JSON.string(time.rfc3339).text
     case .duration(let milliseconds):
       return milliseconds % 1000 == 0
@@ -131,7 +152,7 @@ extension QueryValue {
     switch self {
     case .null: .value(text: "null", json: .null, isNumber: false)
     case .bool(let value): .bool(value)
-    case .integer, .number: .value(text: json, json: .verbatim(json), isNumber: true)
+    case .integer, .number, .outsized: .value(text: json, json: .verbatim(json), isNumber: true)
     case .duration(let milliseconds): .span(milliseconds)
     case .time(let time): .time(time)
     case .string(let bytes):
@@ -156,10 +177,10 @@ extension QueryInput {
     case .codec: .string(Array(codec.utf8))
     case .etag: text(entityTag)
     case .state: .string(Array(state.utf8))
-    case .size: .integer(Int64(size))
-    case .stored: .integer(Int64(stored))
-    case .version: .integer(Int64(version))
-    case .status: response.map { .integer(Int64($0.status)) } ?? .null
+    case .size: .integer(Int128(size))
+    case .stored: .integer(Int128(stored))
+    case .version: .integer(Int128(version))
+    case .status: response.map { .integer(Int128($0.status)) } ?? .null
     case .written: .time(written)
     case .used: used.map { .time($0) } ?? .null
     case .expires: expires.map { .time($0) } ?? .null

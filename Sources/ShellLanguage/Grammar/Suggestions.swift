@@ -26,11 +26,11 @@ package enum Suggestions {
     all(word, among: names).first
   }
 
-  /// "did you mean `keys` or `get`?", each with its mark in front.
-  package static func question(_ word: String, among names: [String], mark: String = "")
-    -> SafeText?
-  {
-    let near = all(word, among: names).map { "`\(mark)\($0)`" }
+  /// "did you mean `keys` or `get`?", each as it is typed.
+  package static func question(
+    _ word: String, among names: [String], form: (String) -> String = { $0 }
+  ) -> SafeText? {
+    let near = all(word, among: names).map { "`\(form($0))`" }
     guard let last = near.last else { return nil }
     let list = near.count == 1 ? last : near.dropLast().joined(separator: ", ") + " or " + last
     return "did you mean \(list)?"

@@ -72,11 +72,11 @@ package struct NamespaceName: Sendable, Hashable {
   /// The text of a quoted word that names a namespace where it is bare: `@name`.
   private static func unquoted(_ word: Word) -> String? {
     guard !word.isBare, word.bytes.first == UInt8(ascii: "@"),
-      let text = String(validating: word.bytes, as: UTF8.self)
+      String(validating: word.bytes, as: UTF8.self) != nil
     else { return nil }
     do throws(ShellError) {
       let bare = try NamespaceWord(Word(word.bytes, isBare: true, at: word.range))
-      if case .named = bare { return text }
+      if case .named(let name) = bare { return Quoting.namespace(name.text) }
       return nil
     } catch {
       return nil

@@ -141,7 +141,8 @@ extension Lexer {
     } catch {
       let place = min(start + error.offset, end - 1)
       throw ShellError(
-        .badJSON, "invalid JSON: \(error.reason)", at: place..<place + 1,
+        .badJSON, error.isDepth ? "the JSON is \(error.reason)" : "invalid JSON: \(error.reason)",
+        at: place..<place + 1,
         hint: "quote the word if it is not JSON")
     }
     return end

@@ -61,6 +61,9 @@ package enum Quoting {
       ? String(safe.unicodeScalars.dropFirst().dropLast()) : safe
   }
 
+  /// The word that names exactly this namespace: `@"*"` is the namespace `*`, where `@*` is all of them.
+  package static func namespace(_ name: String) -> String { "@" + typed(Array(name.utf8)) }
+
   private static func appendEscaped(
     _ bytes: [UInt8], to result: inout String, quotes: Bool,
     hidden: Bool, backslash: Bool = true

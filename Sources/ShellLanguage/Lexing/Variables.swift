@@ -36,7 +36,8 @@ package struct Variables: Sendable, Hashable {
         _ = try JSONText(value)
       } catch {
         throw ShellError(
-          .badJSON, "invalid JSON in --argjson \(name): \(error.reason)",
+          .badJSON,
+          "\(error.isDepth ? "the" : "invalid") JSON in --argjson \(name): \(error.reason)",
           hint: "--arg \(name)=VALUE passes text")
       }
     }

@@ -127,7 +127,9 @@ package struct RowWriter: Sendable {
     case .plain, .raw, .table, .auto, .vertical, .box, .markdown:
       for (position, index) in shown.enumerated() {
         if position > 0, !presentation.endsWithNUL { bytes.append(.tab) }
-        bytes += row[index].raw
+        // A terminal would obey a key.
+        let raw = row[index].raw
+        bytes += presentation.isTerminal ? Self.visible(raw[...]) : raw
         if presentation.endsWithNUL { bytes.append(0) }
       }
       if !presentation.endsWithNUL { bytes.append(.newline) }

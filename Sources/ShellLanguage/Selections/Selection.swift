@@ -185,7 +185,7 @@ package enum NamespaceChoice: Sendable, Hashable {
       guard !existing.isEmpty else {
         throw Self.emptyStore
       }
-      let list = existing.prefix(8).map { "@\($0)" }.joined(separator: " ")
+      let list = existing.prefix(8).map(Quoting.namespace).joined(separator: " ")
       throw ShellError(
         .usage, "the command requires a namespace: the store has \(existing.count)",
         hint:
@@ -201,7 +201,7 @@ package enum NamespaceChoice: Sendable, Hashable {
     ShellError(
       .noSuchNamespace, "no namespace \(Array(name.text.utf8))",
       at: name.range.isEmpty ? nil : name.range,
-      hint: Suggestions.question(name.text, among: existing, mark: "@")
+      hint: Suggestions.question(name.text, among: existing, form: Quoting.namespace)
         ?? "`namespaces` lists them")
   }
 }

@@ -180,7 +180,7 @@ enum JSONGrammar {
 enum JSONFlaw: String, Error {
   case end = "unexpected end"
   case surplus = "unexpected text after the value"
-  case depth = "nested too deep"
+  case depth = "nested too deep, by more than 200 arrays and objects"
   case bracket = "mismatched bracket"
   case object = "expected a comma or the end of the object"
   case array = "expected a comma or the end of the array"

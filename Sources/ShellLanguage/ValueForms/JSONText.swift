@@ -24,11 +24,16 @@ package struct JSONText {
   package struct Flaw: Error {
     package let reason: SafeText
     package let offset: Int
+    /// The text may be JSON.
+    package var isDepth = false
 
     package init(reason: SafeText, offset: Int) {
       self.reason = reason
       self.offset = offset
     }
+
+    /// `not JSON: expected a value`, as a text is.
+    package var predicate: SafeText { isDepth ? reason : "not JSON: \(reason)" }
   }
 
   package let bytes: [UInt8]
@@ -46,7 +51,9 @@ package struct JSONText {
         try Self.read(bytes, &index, depth: 0, into: &tokens)
       }
     } catch {
-      throw Flaw(reason: SafeText(error.rawValue), offset: index)
+      var flaw = Flaw(reason: SafeText(error.rawValue), offset: index)
+      flaw.isDepth = error == .depth
+      throw flaw
     }
     measure()
   }

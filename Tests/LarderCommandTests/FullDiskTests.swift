@@ -1,0 +1,91 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+/// Commands that make a store meet a disk that takes no more: the limit of the process on file sizes stands in for it.
+@Suite struct FullDiskTests {
+  private let home = TemporaryHome()
+
+  /// The exit code of a program that may write files of at most so many bytes.
+  private func run(_ arguments: String..., limit: Int? = nil) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    let limiting = limit.map { "ulimit -f \($0 / 512) && " } ?? ""
+    process.arguments =
+      ["-c", limiting + "exec \"$0\" \"$@\"", Fixture.programs + "/larder"] + arguments
+    process.environment = ["HOME": home.path]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  @Test func `a store that may not be written says how to read it`() throws {
+    let path = try makeStore()
+    let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    guard geteuid() == 0, succeeds(["setpriv", "--version"]),
+      succeeds(["chmod", "711", home.path]),
+      succeeds(["chmod", "-R", "u=rX,go=", path]),
+      succeeds(["chown", "-R", "65534:65534", path])
+    else {
+      print("skipped: needs root and setpriv")
+      return
+    }
+    let process = Process()
+    let errors = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = user + [Fixture.programs + "/larder", path, "count"]
+    process.standardError = errors
+    try process.run()
+    let text = String(
+      decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 3 && text.contains("larder -r"), "\(text)")
+  }
+
+  private func succeeds(_ words: [String]) -> Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = words
+    process.standardOutput = FileHandle.nullDevice
+    do { try process.run() } catch { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+
+  private func makeStore() throws -> String {
+    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+    let path = home.path + "/store"
+    let store = try Store(at: path)
+    try store.write { batch in
+      for number in 0..<2000 {
+        try batch.set(
+          String(repeating: "word ", count: 100), for: number, in: store.namespace("words"))
+      }
+    }
+    try store.close()
+    return path
+  }
+
+  @Test(arguments: [["demo"], ["salvage"], ["compact", "--to"]])
+  func `what makes a store ends with full, leaves nothing and can be repeated`(
+    words: [String]
+  ) throws {
+    let path = try makeStore()
+    let new = home.path + "/new"
+    func make(limit: Int?) throws -> Int32 {
+      switch words[0] {
+      case "demo": try run("demo", new, limit: limit)
+      case "salvage": try run(path, "salvage", new, limit: limit)
+      default: try run(path, "compact", "--to", new, limit: limit)
+      }
+    }
+    #expect(try make(limit: 200_000) == 4)
+    #expect(!FileManager.default.fileExists(atPath: new))
+    #expect(try make(limit: nil) == 0)
+    #expect(try run(new, "verify") == 0)
+  }
+}
