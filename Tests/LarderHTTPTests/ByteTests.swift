@@ -75,7 +75,7 @@ struct ByteTests {
     ("W/\"a\"", "\"a\"", false), ("W/\"a\"", "W/\"a\"", true), ("\"a\"", "W/\"a\"", true),
     ("\"a\"", "\"a\"", true),
   ])
-  func `RFC 9111, 4.3.4: a strong tag speaks of a response with the same strong tag alone`(
+  func `RFC 9111, 4.3.4: a strong tag makes no response with a weak tag strong`(
     stored: String, newer: String, isSame: Bool
   ) {
     for method in ["GET", "HEAD"] {
@@ -92,7 +92,9 @@ struct ByteTests {
       if method == "HEAD" {
         #expect(harness.held.isEmpty != isSame)
       } else {
-        #expect(result.sent.count == (isSame ? 1 : 2) && result.body == (isSame ? "body" : "new"))
+        #expect(result.sent.count == 1 && result.body == "body")
+        let tag = harness.held.values.first?.response.headerFields[.eTag]
+        #expect(tag == (isSame ? newer : stored))
       }
     }
   }
@@ -113,13 +115,12 @@ struct ByteTests {
   // MARK: Normal forms
 
   @Test(arguments: [
-    ("X-Name", "a,b", "a, b", false), ("X-Name", "a, b", "a, b", true),
-    ("X-Name", "a,,b", "a,b", false), ("Prefer", "a,b", "a,  b", true),
+    ("X-Name", "a,b", "a, b", true), ("X-Name", "\"a,b\"", "\"a, b\"", false),
     ("Accept", "text/html;p=\"a;q=0.5;b\"", "text/html;p=\"a;b\";q=0.5", false),
     ("Accept", "text/html;p=\"A\"", "text/html;p=\"a\"", false),
     ("Accept", "TEXT/html;Q=0.5", "text/html; q=0.50", true),
   ])
-  func `RFC 9111, 4.1: space is left out only where the syntax of a field allows it`(
+  func `RFC 9111, 4.1: space is left out only between the members of a list`(
     name: String, first: String, second: String, matches: Bool
   ) {
     let harness = HTTPHarness()

@@ -111,8 +111,12 @@ extension HTTPRules {
     var full = old
     full.requested = exchange.requested
     full.received = exchange.received
-    full.response.headerFields = old.fields.updated(
-      by: exchange.response.headerFields, received: exchange.received)
+    var newer = exchange.response.headerFields
+    // A strong tag proves nothing of a response that is stored with a weak one, which keeps its own.
+    if let tag = EntityTag(newer), let own = old.entityTag, !tag.confirms(own) {
+      newer[.eTag] = nil
+    }
+    full.response.headerFields = old.fields.updated(by: newer, received: exchange.received)
     let fields = exchange.forward.original.headerFields
     guard let vary = VaryKey(of: full.fields, request: fields, policy: policy) else {
       return (full, nil)

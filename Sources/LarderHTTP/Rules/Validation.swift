@@ -114,6 +114,7 @@ enum Validation {
   static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
     if let tag = EntityTag(fields) {
       return stored.firstIndex { $0.entityTag.map(tag.confirms) ?? false }
+        ?? stored.firstIndex { $0.entityTag.map(tag.matchesWeakly) ?? false }
     }
     let candidates = stored.indices.filter { index in
       guard let modified = fields.lines(of: .lastModified).first else { return true }

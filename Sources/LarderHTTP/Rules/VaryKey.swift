@@ -63,12 +63,6 @@ struct SelectingFields {
   /// and a hit reads the values of all variants.
   private static let longest = 1024
 
-  /// Fields whose members may have any space around them. Those of ``Preferences`` have a normal form of their own.
-  private static let lists: Set<HTTPField.Name> = [
-    .cacheControl, .te, .via, HTTPField.Name("Prefer")!, HTTPField.Name("Forwarded")!,
-    HTTPField.Name("X-Forwarded-For")!,
-  ]
-
   private let request: HTTPFields
   private let secret: [UInt8]
   private var values: [String: String?] = [:]
@@ -96,11 +90,9 @@ struct SelectingFields {
       value = lines.joined(separator: "; ")
     } else if Preferences.names.contains(fieldName) {
       value = Preferences(lines).text
-    } else if Self.lists.contains(fieldName) {
-      value = fieldMembers(lines).joined(separator: ",")
     } else {
-      // Any field may be sent in several lines, and no more is known of its syntax (RFC 9110, section 5.2).
-      value = lines.joined(separator: ", ")
+      // A field of unknown syntax may be a list, whose members may have any space around them (RFC 9110, section 5.6.1).
+      value = fieldMembers(lines).joined(separator: ",")
     }
     return Secrets.fields.contains(fieldName) || value.utf8.first == UInt8(ascii: "~")
       ? digest(value) : value
