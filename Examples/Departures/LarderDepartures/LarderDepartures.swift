@@ -33,11 +33,11 @@ struct Session: ParsableArguments {
   @OptionGroup var place: Place
 
   @Option(help: "One address for all services.")
-  var base: String?
+  var base: NonEmpty?
 
   @Option(
     help: "The address of the ship names and the report of the lakes, which have no public one.")
-  var boats: String?
+  var boats: NonEmpty?
 
   @Option(help: "The key for OpenWeather.")
   var weatherKey = ""
@@ -69,8 +69,8 @@ struct Session: ParsableArguments {
     var options = Store.Options()
     if let start = try start() { options.clock = ShiftedClock(from: start) }
     let store = try place.store.open(options)
-    var addresses = base.map { Addresses(all: Service.base($0)) } ?? Addresses()
-    if let boats { addresses.boats = boats }
+    var addresses = base.map { Addresses(all: $0.text) } ?? Addresses()
+    if let boats { addresses.boats = boats.text }
     if place.recording.offline { addresses = Addresses(all: RecordingOption.address) }
     let services = Services(
       at: addresses, over: try place.recording.transport(), in: store,
