@@ -95,7 +95,7 @@ struct Publish: AsyncParsableCommand {
         do {
           let board = try await cache.board(at: station)
           if let error = board.error { Console.complain("\(station): \(error)") }
-          if let gap = board.value.gap { Console.complain("\(station): \(gap)") }
+          if let gap = try board.value.gap { Console.complain("\(station): \(gap)") }
           let next = try await cache.publish(station)
           try session.show(
             [station: next.count], ["\(station): \(next.count) departures for the widget"])

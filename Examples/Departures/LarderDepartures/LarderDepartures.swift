@@ -144,7 +144,7 @@ extension JSONOutput {
   }
 
   private static let times: Set<String> = [
-    "time", "expected", "arrival", "departure", "leaves", "rise", "set",
+    "time", "expected", "arrival", "departure", "leaves", "reaches", "rise", "set",
   ]
 
   private static func converted(_ json: JSON) -> JSON {

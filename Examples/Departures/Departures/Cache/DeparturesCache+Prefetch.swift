@@ -121,12 +121,26 @@ extension DeparturesCache {
   public func next(
     after board: Board, rows: Int, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
-    var next = board.next(
-      try await upcoming(of: board, policy: policy), try await shipNames(policy: policy).day)
-    if next.count < Widget.most, let station = board.station.id {
+    var next = try await next(
+      upcoming(of: board, policy: policy), from: board.station, policy: policy)
+    // After an incomplete board come others of today.
+    if next.count < Widget.most, board.isWhole, let station = board.station.id {
       next += try await tomorrow(of: station, policy: next.count < rows ? policy : .cacheOnly)
     }
     return Array(next.prefix(Widget.most))
+  }
+
+  /// Some departures with the names of their ships, at most ``Widget/most``.
+  private func next(
+    _ departures: [Departure], from station: Station, policy: RequestPolicy
+  ) async throws -> [NextDeparture] {
+    var (next, ships): ([NextDeparture], [CalendarDay: ShipDay]) = ([], [:])
+    for departure in departures.prefix(Widget.most) {
+      let day = try departure.day
+      if ships[day] == nil { ships[day] = try await shipNames(on: day, policy: policy).day }
+      next.append(NextDeparture(departure, from: station, ship: ships[day]?.ship(of: departure)))
+    }
+    return next
   }
 
   /// Tomorrow's first departures; none if the board is not available.
@@ -136,8 +150,9 @@ extension DeparturesCache {
     let day = try today.advanced(by: 1)
     do {
       let board = try await board(at: station, on: day, Self.waiting(for: .boards, policy: policy))
-      let ships = try await shipNames(on: day, policy: .cacheOnly).day
-      return board.value.next(board.value.upcoming(at: store.now), ships)
+        .value
+      return try await next(
+        board.upcoming(at: store.now), from: board.station, policy: .cacheOnly)
     } catch {
       try Task.checkCancellation()
       return []
