@@ -35,7 +35,7 @@ extension DeparturesCache {
   /// For an app that goes to the background: updates the widget, and fetches the boards of tomorrow for a morning without a
   /// network; for the stations of the widget's settings.
   public func enterBackground() throws -> Prefetch<PrefetchRequest> {
-    let stations = try Widget(store).settings.stations
+    let stations = try widget.settings.stations
     if stations.isEmpty { return try run([]) }
     return try run(
       [.ships] + stations.map { .next($0) } + stations.map { .board($0, inDays: 1) })
@@ -108,7 +108,6 @@ extension DeparturesCache {
     _ station: String, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
     let board = try await board(at: station, on: today, Self.waiting(for: .boards, policy: policy))
-    let widget = Widget(store)
     let next = try await next(after: board.value, rows: widget.settings.rows, policy: policy)
     try widget.publish(next, for: station)
     return next
