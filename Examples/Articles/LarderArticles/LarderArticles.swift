@@ -41,7 +41,7 @@ struct Account: ParsableArguments {
   @OptionGroup var place: Place
 
   @Option(help: "Your server's API.")
-  var server = "https://readeck.example.org/api"
+  var server = NonEmpty("https://readeck.example.org/api")
 
   @Option(
     help: """
@@ -52,7 +52,7 @@ struct Account: ParsableArguments {
   /// Opens the store, calls `body`, waits for the images of opened articles, and closes the store.
   func open<Result>(_ body: (ArticleReader) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
-      let readeck = Readeck(at: server, token: credential, over: transport, log: place.log)
+      let readeck = Readeck(at: server.text, token: credential, over: transport, log: place.log)
       let reader = ArticleReader(in: store, at: readeck) { Console.complain("\($0)") }
       let result = try await body(reader)
       await reader.finish()
@@ -76,7 +76,7 @@ struct Account: ParsableArguments {
 
   /// A namespace of this user, for commands of `larder`.
   func namespace(_ name: String) -> String {
-    "@" + Readeck.realm(at: server, token: credential).name(name)
+    "@" + Readeck.realm(at: server.text, token: credential).name(name)
   }
 }
 

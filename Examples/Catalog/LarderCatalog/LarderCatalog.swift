@@ -38,7 +38,7 @@ struct Account: ParsableArguments {
   @OptionGroup var place: Place
 
   @Option(help: "The server's API.")
-  var server = "https://catalog.example.org/api"
+  var server = NonEmpty("https://catalog.example.org/api")
 
   @Option(help: "The user's name in this store.")
   var user = "me"
@@ -59,7 +59,7 @@ struct Account: ParsableArguments {
       let isRecorded = place.recording.offline
       let result = try await body(
         Catalog(
-          at: isRecorded ? RecordingOption.address + "/api" : server,
+          at: isRecorded ? RecordingOption.address + "/api" : server.text,
           user: isRecorded ? "(recording)" : user, token: isRecorded ? "" : token.trimmingBlanks,
           over: cache, log: place.log))
       do {

@@ -29,7 +29,7 @@ struct LoadFavourites: AsyncParsableCommand {
   func run() async throws {
     var failed = 0
     try await session.open(showing: [.boards, .settings]) { cache in
-      let widget = Widget(cache.store)
+      let widget = cache.widget
       var settings = try widget.settings
       let before = settings
       if !stations.isEmpty { settings.stations = stations.numbers }
@@ -88,14 +88,14 @@ struct Publish: AsyncParsableCommand {
   func run() async throws {
     var failed = false
     try await session.open(showing: [.next]) { cache in
-      let stations = try stations.isEmpty ? Widget(cache.store).settings.named() : stations.numbers
+      let stations = try stations.isEmpty ? cache.widget.settings.named() : stations.numbers
       let names = try await cache.shipNames()
       if let error = names.error { Console.complain("names of ships: \(error)") }
       for station in stations {
         do {
           let board = try await cache.board(at: station)
           if let error = board.error { Console.complain("\(station): \(error)") }
-          if let gap = board.value.gap { Console.complain("\(station): \(gap)") }
+          if let gap = try board.value.gap { Console.complain("\(station): \(gap)") }
           let next = try await cache.publish(station)
           try session.show(
             [station: next.count], ["\(station): \(next.count) departures for the widget"])
@@ -129,7 +129,7 @@ struct ShowWidget: AsyncParsableCommand {
 
   func run() async throws {
     try await session.open(showing: watch ? [] : [.next, .settings]) { cache in
-      let widget = Widget(cache.store)
+      let widget = cache.widget
       let stations = try stations.isEmpty ? widget.settings.stations : stations.numbers
       if stations.isEmpty { Console.complain("no station is given, and none is saved") }
       for try await next in widget.updates(of: stations, limit: rows) {

@@ -33,11 +33,11 @@ struct Session: ParsableArguments {
   @OptionGroup var place: Place
 
   @Option(help: "One address for all services.")
-  var base: String?
+  var base: NonEmpty?
 
   @Option(
     help: "The address of the ship names and the report of the lakes, which have no public one.")
-  var boats: String?
+  var boats: NonEmpty?
 
   @Option(help: "The key for OpenWeather.")
   var weatherKey = ""
@@ -69,9 +69,12 @@ struct Session: ParsableArguments {
     var options = Store.Options()
     if let start = try start() { options.clock = ShiftedClock(from: start) }
     let store = try place.store.open(options)
-    var addresses = base.map { Addresses(all: Service.base($0)) } ?? Addresses()
-    if let boats { addresses.boats = boats }
-    if place.recording.offline { addresses = Addresses(all: RecordingOption.address) }
+    var addresses = base.map { Addresses(all: $0.text) } ?? Addresses()
+    if let boats { addresses.boats = boats.text }
+    if place.recording.offline {
+      addresses = Addresses(all: RecordingOption.address)
+      addresses.realm = Realm(base: RecordingOption.address, credential: "")
+    }
     let services = Services(
       at: addresses, over: try place.recording.transport(), in: store,
       weatherKey: weatherKey.trimmingBlanks)
@@ -79,7 +82,7 @@ struct Session: ParsableArguments {
       store, services: services, lakes: Lake.known + more(), log: place.log)
     cache.waitsForNewer = true
     try await body(cache)
-    if !json, !namespaces.isEmpty { try close(namespaces) }
+    if !json, !namespaces.isEmpty { try close(namespaces, of: services.realm) }
     try store.close()
   }
 
@@ -117,9 +120,9 @@ struct Session: ParsableArguments {
   }
 
   /// With a time in the past, entries have expired for `larder`, which uses the machine's clock.
-  private func close(_ namespaces: [BoatNamespace]) throws {
+  private func close(_ namespaces: [BoatNamespace], of realm: Realm) throws {
     let looks = namespaces.map { namespace in
-      "keys @\(namespace.name) --limit 5"
+      "keys @\(realm.name(namespace.name)) --limit 5"
         + (isPast && namespace.rules.expires != .never ? " --expired" : "")
     }
     try Output.write(place.store.closing(looks + ["stats"]))
@@ -144,7 +147,7 @@ extension JSONOutput {
   }
 
   private static let times: Set<String> = [
-    "time", "expected", "arrival", "departure", "leaves", "rise", "set",
+    "time", "expected", "arrival", "departure", "leaves", "reaches", "rise", "set",
   ]
 
   private static func converted(_ json: JSON) -> JSON {

@@ -17,7 +17,7 @@ struct LiveBoard: Sendable {
         let board = try await cache.board(at: station, policy: policy)
         let next = try await cache.next(after: board.value, rows: rows, policy: policy)
         lines.append("\(board.value.station.name), \(board.value.day): \(board.words)")
-        if let gap = board.value.gap { lines.append(gap) }
+        if let gap = try board.value.gap { lines.append(gap) }
         lines += try next.prefix(rows).map(line)
         if next.isEmpty { lines.append("no departures") }
       } catch {

@@ -61,25 +61,27 @@ struct ShowBoard: AsyncParsableCommand {
 
   /// Shows the boards. Landings without one are named, and do not hide the others.
   private func show(_ stations: [String], _ cache: DeparturesCache) async throws {
-    var names: ShipNames?
+    var ships: [CalendarDay: ShipDay] = [:]
     var shown: [CacheResult<Board>] = []
     var failed: [(reason: String, stations: [String])] = []
     var failure: (any Error)?
     try await cache.boards(at: stations, on: day, policy: policy) { station, result in
       do {
         var board = try result.get()
-        if names == nil {
-          names = try await cache.shipNames(on: board.value.day, policy: policy)
-          if let error = names?.error { Console.complain("names of ships: \(error)") }
-        }
         if upcoming {
           board.value.departures =
             try await day == nil
             ? cache.upcoming(of: board.value, policy: policy)
             : board.value.upcoming(at: cache.store.now)
         }
-        if let gap = board.value.gap { Console.complain("\(station): \(gap)") }
-        try show(board, names?.day)
+        for day in [board.value.day] + (try board.value.departures.map { try $0.day })
+        where ships[day] == nil {
+          let names = try await cache.shipNames(on: day, policy: policy)
+          if let error = names.error { Console.complain("names of ships: \(error)") }
+          ships[day] = names.day
+        }
+        if let gap = try board.value.gap { Console.complain("\(station): \(gap)") }
+        try show(board, ships)
         shown.append(board)
       } catch {
         if stations.count == 1 { throw error }
@@ -118,9 +120,9 @@ struct ShowBoard: AsyncParsableCommand {
     return [id]
   }
 
-  private func show(_ board: CacheResult<Board>, _ ships: ShipDay?) throws {
+  private func show(_ board: CacheResult<Board>, _ ships: [CalendarDay: ShipDay]) throws {
     let departures = try board.value.departures.map { departure in
-      try Self.line(departure, ship: ships?.ship(of: departure))
+      try Self.line(departure, ship: ships[departure.day]?.ship(of: departure))
     }
     try session.show(
       Sourced(board),

@@ -164,7 +164,9 @@ import Testing
     }
   }
 
-  @Test func `an incomplete board is fresh until its last departure`() async throws {
+  @Test func `an incomplete board says how far it reaches, and is asked for no more than others`()
+    async throws
+  {
     let fixture = try Fixture(at: "2025-07-12T05:00:00+0200")
     fixture.services.change { state in
       state.times = (0..<90).map { String(format: "%02d:%02d", 6 + $0 / 6, $0 % 6 * 10) }
@@ -172,8 +174,15 @@ import Testing
     }
     let board = try await fixture.cache.board(at: "1").value
     #expect(!board.isWhole && fixture.services.count == 8)
-    let entry = try #require(try fixture.store.namespace("boat.boards").entry(for: "1_2025-07-12"))
-    #expect(entry.expires == board.departures.last?.time)
+    #expect(try board.departures.last?.time == moment("2025-07-12T10:00:00+0200"))
+    #expect(try board.gap == "reaches until 10:00 only")
+    fixture.clock.set(to: try moment("2025-07-12T09:55:00+0200"))
+    let next = try await fixture.cache.next(after: board, rows: 100)
+    #expect(next.count == Widget.most, "all at ten")
+    fixture.clock.set(to: try moment("2025-07-12T12:00:00+0200"))
+    #expect(try await fixture.cache.board(at: "1").source == .memory)
+    #expect(try await fixture.cache.next(after: board, rows: 100) == [], "not those of tomorrow")
+    #expect(fixture.services.count(of: "stationboard") == 8)
   }
 
   @Test func `stations and ways are kept by what was asked`() async throws {

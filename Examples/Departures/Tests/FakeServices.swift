@@ -41,6 +41,8 @@ final class FakeServices: Sendable {
     var reportIsDown = false
     var shipsAreDown = false
     var ship = "Limmat"
+    /// The ships of some days, in its place.
+    var shipsByDay: [String: String] = [:]
     /// Sent along with every answer.
     var fields: [String: String] = [:]
     var asked: [String] = []
@@ -110,7 +112,10 @@ final class FakeServices: Sendable {
     let days = (7...13).map { "2025-07-" + ($0 < 10 ? "0" : "") + "\($0)" }
     return [
       "dailyDeployments": days.map { day in
-        ["date": day, "routes": [["shipName": state.ship, "courseNumber": "90"]]]
+        [
+          "date": day,
+          "routes": [["shipName": state.shipsByDay[day] ?? state.ship, "courseNumber": "90"]],
+        ]
       }
     ]
   }

@@ -78,6 +78,21 @@ import Testing
     }
   }
 
+  @Test func `a board that ends before its day says so`() async throws {
+    let fake = FakeServices()
+    fake.change { $0.atOnce = 150 }
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let board = "board 1 --now 2025-07-12T08:30:00+0200 --base \(server.base)"
+      let surprises = try await program.surprises(
+        """
+        \(board)         | 17:00     BAT | ! ^1: reaches until 17:00 only_
+        \(board) --json  | "reaches":"2025-07-12T15:00:00.000Z" | ! ^1: reaches until
+        """)
+      #expect(surprises == [])
+    }
+  }
+
   @Test func `without ship names there are boards all the same, with the reason`() async throws {
     let broken = "--offline --recording '\(try recording(failing: ["/boats/*": 503]))'"
     let other = try TestedProgram("larder-departures", store: "other")

@@ -29,7 +29,7 @@ import Testing
     #expect(!upcoming.output.contains("08:05") && upcoming.output.contains("09:35"))
     let lake = try await run("board", "zuerichsee", "--log")
     #expect(lake.output.contains("B\u{FC}rkliplatz") && lake.output.contains("Rapperswil"))
-    #expect(lake.error.contains("boat.boards 8503651_2025-07-12: disk, "))
+    #expect(lake.error.contains("boat.boards.") && lake.error.contains("1_2025-07-12: disk, "))
   }
 
   @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
@@ -108,17 +108,17 @@ import Testing
         way 8503651 8503669 --offline             | way, from the store,
         search Thal --offline                     | stations, from the service
         search Thal --offline                     | stations, from the store,
-        lake thunersee --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
-        search Thal --no-network --now 2025-07-12T08:50:00+0200 --json    | "age":1
-        way 8503651 8503669 --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
-        way 8503651 8503669 --no-network --now 2025-07-12T08:50:00+0200   | , stale: the service cannot be reached: there is no network
+        lake thunersee --offline --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
+        search Thal --offline --no-network --now 2025-07-12T08:50:00+0200 --json    | "age":1
+        way 8503651 8503669 --offline --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
+        way 8503651 8503669 --offline --no-network --now 2025-07-12T08:50:00+0200   | , stale: the service cannot be reached: there is no network
         favourites 8503651 --rows 1 --no-ships --offline | 1 loaded
         favourites --offline --json               | {"failed":0,"fresh":1,"loaded":0}
         publish --offline                         | 7 departures for the widget
         widget --offline                          | ^09:35  102   Rapperswil SG (See)  from Z\u{FC}rich
         usage --offline                           | _boat.boards | of 100,000,000 bytes; memory: | of 50,000,000 bytes_
         board zuerichsee --offline                | B\u{FC}rkliplatz | ! ^8503681, 8503677, | ! : not in the timetable_
-        board zuerichsee --now 2025-07-12T09:00:00+0200 --no-network = 4 | B\u{FC}rkliplatz | ! , 8503653: the service cannot be reached: there is no network
+        board zuerichsee --now 2025-07-12T09:00:00+0200 --offline --no-network = 4 | B\u{FC}rkliplatz | ! , 8503653: the service cannot be reached: there is no network
         board thunersee --no-network = 4          | ! cannot be reached
         """) == [])
   }
@@ -191,6 +191,43 @@ import Testing
     }
   }
 
+  @Test func `a late departure has the ship of the day at which it was due`() async throws {
+    let fake = FakeServices()
+    fake.change {
+      ($0.times, $0.delay, $0.shipsByDay) = (["09:00"], 15 * 60 + 10, ["2025-07-12": "Linth"])
+    }
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let board = "board 1 --upcoming --base \(server.base) --boats \(server.base)/boats --now"
+      let surprises = try await program.surprises(
+        """
+        \(board) 2025-07-12T08:00:00+0200 | (See)  (Linth)_
+        \(board) 2025-07-13T00:05:00+0200 | (See)  (Linth)_09:00 | (See)  (Limmat)_
+        """)
+      #expect(surprises == [])
+    }
+  }
+
+  @Test func `the recording changes nothing of the user's`() async throws {
+    let fake = FakeServices()
+    try await LocalServer.run { server in
+      server.become { fake.answer($0.path) }
+      let now = "--now 2025-07-12T08:30:00+0200"
+      let surprises = try await program.surprises(
+        """
+        favourites 8503651 --rows 1 \(now) --base \(server.base) | ^1 loaded
+        publish \(now) --base \(server.base)      | ^8503651: 12 departures
+        favourites 8503669 --rows 2 --offline      | ^1 loaded
+        publish 8503651 --offline                  | ^8503651: 7 departures
+        widget \(now) --json                       | ^[{ | "station":"Landing 8503651 (See)" | }]_
+        favourites \(now) --no-network             | ^0 loaded, 1 fresh
+        board 8503651 \(now) --no-network          | ^Landing 8503651 (See)
+        board 8503669 \(now) --no-network = 4      | ! there is no network
+        """)
+      #expect(surprises == [])
+    }
+  }
+
   @Test func `a favourite counts once, and has a number`() async throws {
     #expect(
       try await program.surprises(
@@ -223,6 +260,7 @@ import Testing
         lake loch-ness --offline = 1                 | ! one of zuerichsee,
         lake '' --offline = 2                        | ! invalid
         board --offline = 2                          | ! ^Error:
+        board 1 --boats ' ' --offline = 2            | ! ^Error: The value ' ' is invalid for '--boats
         board 1 --policy never --offline = 2         | ! ^Error:
         board 1 --day 2025-02-30 --offline = 2       | ! ^Error:
         board '' --offline = 2                       | ! invalid

@@ -115,7 +115,7 @@ import Testing
     let board = try board(text, on: "2025-07-12")
     #expect(board.station.id == "1" && board.skipped?.count == 6)
     #expect(
-      board.gap
+      try board.gap
         == "6 left out: stationboard[0] is not an object; [1] is null; stationboard[2].stop is missing"
     )
     #expect(board.skipped?.last == "16 has no time")

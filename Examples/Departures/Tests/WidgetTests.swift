@@ -84,6 +84,16 @@ import Testing
     #expect(try await fixture.cache.publish("1").count == 2)
   }
 
+  @Test func `a late departure has the ship of the day at which it was due`() async throws {
+    let fixture = try Fixture(at: "2025-07-12T08:00:00+0200")
+    fixture.services.change {
+      ($0.times, $0.delay, $0.shipsByDay) = (["09:00"], 15 * 60 + 10, ["2025-07-12": "Linth"])
+    }
+    _ = try await fixture.cache.board(at: "1")
+    fixture.clock.set(to: try moment("2025-07-13T00:05:00+0200"))
+    #expect(try await fixture.cache.publish("1").map(\.ship) == ["Linth", "Limmat", nil])
+  }
+
   @Test func `near midnight the widget shows tomorrow's first departures`() async throws {
     let fixture = try Fixture(at: "2025-07-12T19:30:00+0200")
     #expect(try await fixture.cache.publish("1").count == 13, "one today and twelve tomorrow")

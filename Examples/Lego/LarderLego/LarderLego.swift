@@ -50,7 +50,7 @@ struct ServiceOptions: ParsableArguments {
   @OptionGroup var place: Place
 
   @Option(help: "The service's address.")
-  var base = LegoClient.publicBase
+  var base = NonEmpty(LegoClient.publicBase)
 
   @Option(
     help: """
@@ -72,7 +72,7 @@ struct ServiceOptions: ParsableArguments {
     let isRecorded = place.recording.offline
     do {
       client = try LegoClient(
-        at: place.store.path, base: isRecorded ? RecordingOption.address + "/api/v3" : base,
+        at: place.store.path, base: isRecorded ? RecordingOption.address + "/api/v3" : base.text,
         credential: isRecorded ? nil : credential,
         over: try place.recording.transport(sample: "Recording"), log: place.log)
     } catch let error as LarderError {

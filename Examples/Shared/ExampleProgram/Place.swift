@@ -139,9 +139,13 @@ public struct Place: ParsableArguments {
   }
 }
 
-/// A name or a text as an argument; an empty one is a usage error.
+/// A name, an address or a text as an argument; an empty one is a usage error.
 public struct NonEmpty: ExpressibleByArgument, Sendable {
   public let text: String
+  public var defaultValueDescription: String { text }
+
+  /// A default.
+  public init(_ text: String) { self.text = text }
 
   public init?(argument: String) {
     guard argument.contains(where: { !$0.isWhitespace }) else { return nil }

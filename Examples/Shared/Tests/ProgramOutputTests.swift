@@ -28,6 +28,16 @@ import Testing
     }
   }
 
+  @Test(arguments: ProgramShapeTests.Program.all) func `an empty address is a usage error`(
+    program: ProgramShapeTests.Program
+  ) async throws {
+    let tested = try TestedProgram(program.name, store: "store")
+    let outcome = try await tested.run(program.protected + [""])
+    #expect(outcome.code == 2 && outcome.error.contains("The value '' is invalid"), "\(outcome)")
+    let help = try await Outcome(of: [program.name] + program.protected.prefix(1) + ["--help"])
+    #expect(program.page == "Departures" || help.output.contains(" https://"))
+  }
+
   @Test(arguments: ProgramShapeTests.Program.all)
   func `an address in capitals with a slash at its end is the same, as is a credential with blanks`(
     program: ProgramShapeTests.Program

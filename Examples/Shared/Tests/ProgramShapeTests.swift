@@ -1,6 +1,8 @@
+import ExampleProgram
 import ExampleTesting
 import Foundation
 import Larder
+import Service
 import Testing
 
 /// Tests of all programs, from outside.
@@ -68,7 +70,8 @@ import Testing
         pages: ["favourites", "8503651", "8503669", "--now", "2025-07-12T08:30:00+0200", "--base"],
         listed: ["search", "x", "--base"],
         credential: nil, choice: ["favourites", "--rows", "2", "--offline"],
-        userData: ["boat.settings"], page: "Departures"),
+        userData: [Realm(base: RecordingOption.address, credential: "").name("boat.settings")],
+        page: "Departures"),
     ]
   }
 

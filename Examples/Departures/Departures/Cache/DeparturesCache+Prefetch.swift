@@ -35,7 +35,7 @@ extension DeparturesCache {
   /// For an app that goes to the background: updates the widget, and fetches the boards of tomorrow for a morning without a
   /// network; for the stations of the widget's settings.
   public func enterBackground() throws -> Prefetch<PrefetchRequest> {
-    let stations = try Widget(store).settings.stations
+    let stations = try widget.settings.stations
     if stations.isEmpty { return try run([]) }
     return try run(
       [.ships] + stations.map { .next($0) } + stations.map { .board($0, inDays: 1) })
@@ -108,7 +108,6 @@ extension DeparturesCache {
     _ station: String, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
     let board = try await board(at: station, on: today, Self.waiting(for: .boards, policy: policy))
-    let widget = Widget(store)
     let next = try await next(after: board.value, rows: widget.settings.rows, policy: policy)
     try widget.publish(next, for: station)
     return next
@@ -121,12 +120,26 @@ extension DeparturesCache {
   public func next(
     after board: Board, rows: Int, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
-    var next = board.next(
-      try await upcoming(of: board, policy: policy), try await shipNames(policy: policy).day)
-    if next.count < Widget.most, let station = board.station.id {
+    var next = try await next(
+      upcoming(of: board, policy: policy), from: board.station, policy: policy)
+    // After an incomplete board come others of today.
+    if next.count < Widget.most, board.isWhole, let station = board.station.id {
       next += try await tomorrow(of: station, policy: next.count < rows ? policy : .cacheOnly)
     }
     return Array(next.prefix(Widget.most))
+  }
+
+  /// Some departures with the names of their ships, at most ``Widget/most``.
+  private func next(
+    _ departures: [Departure], from station: Station, policy: RequestPolicy
+  ) async throws -> [NextDeparture] {
+    var (next, ships): ([NextDeparture], [CalendarDay: ShipDay]) = ([], [:])
+    for departure in departures.prefix(Widget.most) {
+      let day = try departure.day
+      if ships[day] == nil { ships[day] = try await shipNames(on: day, policy: policy).day }
+      next.append(NextDeparture(departure, from: station, ship: ships[day]?.ship(of: departure)))
+    }
+    return next
   }
 
   /// Tomorrow's first departures; none if the board is not available.
@@ -136,8 +149,9 @@ extension DeparturesCache {
     let day = try today.advanced(by: 1)
     do {
       let board = try await board(at: station, on: day, Self.waiting(for: .boards, policy: policy))
-      let ships = try await shipNames(on: day, policy: .cacheOnly).day
-      return board.value.next(board.value.upcoming(at: store.now), ships)
+        .value
+      return try await next(
+        board.upcoming(at: store.now), from: board.station, policy: .cacheOnly)
     } catch {
       try Task.checkCancellation()
       return []

@@ -13,8 +13,7 @@ extension DeparturesCache {
   /// The departures of a station on a day, by default today.
   ///
   /// A stale board is returned at once while a newer one is fetched, and also if the service cannot be reached; its source and
-  /// error say so. A board with delays of coming departures is fresh for a minute, an incomplete board until its last
-  /// departure.
+  /// error say so. A board with delays of coming departures is fresh for a minute.
   public func board(
     at station: String, on day: CalendarDay? = nil, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Board> {

@@ -14,16 +14,18 @@ public struct DeparturesCache: Sendable {
   /// Called for every lookup: `boards 8503651_2025-07-12: memory, 12 s old`.
   let log: (@Sendable (String) -> Void)?
 
-  var boards: Cache<Board> { store.cache(in: .boards) }
-  var connections: Cache<[Connection]> { store.cache(in: .connections) }
-  var locations: Cache<[Station]> { store.cache(in: .locations) }
-  var forecasts: Cache<Forecast> { store.cache(in: .weather) }
-  var ships: Cache<ShipDay> { store.cache(in: .ships) }
-  var temperatures: Cache<WaterTemperature> { store.cache(in: .temperatures) }
-  var levels: Cache<WaterLevel> { store.cache(in: .levels) }
-  var sun: Cache<SunTimes> { store.cache(in: .sun) }
+  var boards: Cache<Board> { cache(.boards) }
+  var connections: Cache<[Connection]> { cache(.connections) }
+  var locations: Cache<[Station]> { cache(.locations) }
+  var forecasts: Cache<Forecast> { cache(.weather) }
+  var ships: Cache<ShipDay> { cache(.ships) }
+  var temperatures: Cache<WaterTemperature> { cache(.temperatures) }
+  var levels: Cache<WaterLevel> { cache(.levels) }
+  var sun: Cache<SunTimes> { cache(.sun) }
   var tiles: Cache<[UInt8]> {
-    store.cache(BytesCodec(), in: BoatNamespace.tiles.name, rules: BoatNamespace.tiles.rules)
+    store.cache(
+      BytesCodec(), in: services.realm.name(BoatNamespace.tiles.name),
+      rules: BoatNamespace.tiles.rules)
   }
 
   /// - Parameter services: those over the same store.
@@ -37,6 +39,13 @@ public struct DeparturesCache: Sendable {
     self.log = log
     try store.declare(.departures)
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
+  }
+
+  /// The widget of these services.
+  public var widget: Widget { Widget(store, realm: services.realm) }
+
+  private func cache<Value: Codable & Sendable>(_ namespace: BoatNamespace) -> Cache<Value> {
+    store.cache(in: namespace, services.realm)
   }
 
   public func lake(_ id: String) -> Lake? { lakes.first { $0.id == id } }
@@ -81,7 +90,10 @@ public struct DeparturesCache: Sendable {
 
 extension Store {
   /// All types survive JSON unchanged, so a written value need not be decoded.
-  func cache<Value: Codable & Sendable>(in namespace: BoatNamespace) -> Cache<Value> {
-    cache(JSONCodec<Value>(isLossless: true), in: namespace.name, rules: namespace.rules)
+  func cache<Value: Codable & Sendable>(
+    in namespace: BoatNamespace, _ realm: Realm
+  ) -> Cache<Value> {
+    cache(
+      JSONCodec<Value>(isLossless: true), in: realm.name(namespace.name), rules: namespace.rules)
   }
 }

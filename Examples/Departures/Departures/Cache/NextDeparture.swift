@@ -34,15 +34,6 @@ public struct NextDeparture: Codable, Hashable, Sendable {
   static func prefix(of station: String) -> String { station.percentEscaped + "/" }
 }
 
-extension Board {
-  /// The next departures of some of the station, at most ``Widget/most``.
-  func next(_ upcoming: [Departure], _ ships: ShipDay) -> [NextDeparture] {
-    upcoming.prefix(Widget.most).map { departure in
-      NextDeparture(departure, from: station, ship: ships.ship(of: departure))
-    }
-  }
-}
-
 /// The settings of a widget. Versions of the app can read each other's settings.
 public struct WidgetSettings: Codable, Hashable, Sendable {
   public var stations: [String]

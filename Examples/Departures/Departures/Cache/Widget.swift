@@ -1,16 +1,18 @@
 import Foundation
 public import Larder
+public import Service
 
 /// The next departures that an app writes and its widget, another process, reads from the same store.
 public struct Widget: Sendable {
   public let store: Store
-  private var next: Cache<NextDeparture> { store.cache(in: .next) }
-  private var settingsCache: Cache<WidgetSettings> { store.cache(in: .settings) }
+  private let realm: Realm
+  private var next: Cache<NextDeparture> { store.cache(in: .next, realm) }
+  private var settingsCache: Cache<WidgetSettings> { store.cache(in: .settings, realm) }
 
   /// The most departures of a station.
   public static let most = 20
 
-  public init(_ store: Store) { self.store = store }
+  public init(_ store: Store, realm: Realm = .open) { (self.store, self.realm) = (store, realm) }
 
   /// The saved settings, or the defaults.
   public var settings: WidgetSettings {

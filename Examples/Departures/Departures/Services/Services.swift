@@ -13,6 +13,8 @@ public struct Services: Sendable {
   public let tiles: Service
   /// The credential of the weather service; keys of the store have a digest of it.
   let weatherKey: String
+  /// Where decoded values are stored. The keys of `boat.http` have the addresses.
+  public let realm: Realm
 
   /// - Parameter sleep: waits when a service asks for it; tests pass one that returns at once.
   public init(
@@ -43,6 +45,7 @@ public struct Services: Sendable {
     tiles.sleep = sleep
     self.tiles = tiles
     self.weatherKey = weatherKey
+    realm = addresses.realm
   }
 
   /// Errors come as `{"errors": [{"message": ...}]}`, or as `{"message": ...}` for the weather.
@@ -64,6 +67,9 @@ public struct Addresses: Sendable {
   /// The second source of temperatures.
   public var simulations = "https://alplakes-api.eawag.ch"
   public var tiles = "https://tile.openstreetmap.org"
+
+  /// A recording has a realm of its own, so that it never replaces what the user has.
+  public var realm = Realm.open
 
   public init() {}
 

@@ -8,14 +8,22 @@ public struct Board: Codable, Hashable, Sendable {
   public var day: CalendarDay
   /// Sorted by time; it may be empty.
   public var departures: [Departure]
-  /// Whether it has the whole day; otherwise it is valid until its last departure.
-  public var isWhole: Bool
+  /// The time of its last departure, if it does not have the whole day.
+  public var reaches: Timestamp?
   /// The runs that are left out, and why; nil for none.
   public var skipped: [String]?
 
-  /// `3 runs left out: stationboard[7].stop is missing; ...`; nil for none.
+  /// Whether it has the whole day. A request reaches no further before the next day's, so it stays as long as any other.
+  public var isWhole: Bool { reaches == nil }
+
+  /// `3 left out: stationboard[7].stop is missing; ...`, and `reaches until 13:20 only`; nil for nothing.
   public var gap: String? {
-    skipped.map { "\($0.count) left out: " + $0.prefix(3).joined(separator: "; ") }
+    get throws {
+      let left = skipped.map { "\($0.count) left out: " + $0.prefix(3).joined(separator: "; ") }
+      let end = try reaches.map { "reaches until \(try SwissTime.clock($0)) only" }
+      let gaps = [left, end].compactMap(\.self)
+      return gaps.isEmpty ? nil : gaps.joined(separator: "; ")
+    }
   }
 
   /// Those that have not left, without the cancelled ones.
@@ -28,9 +36,7 @@ public struct Board: Codable, Hashable, Sendable {
 
   /// The lifetime; nil for that of the rule. Delays of departures that have left do not count.
   func expiration(at now: Timestamp) -> Expiration? {
-    if upcoming(at: now).contains(where: \.isLive) { return .after(.minutes(1)) }
-    if !isWhole, let last = departures.last { return .at(last.time) }
-    return nil
+    upcoming(at: now).contains(where: \.isLive) ? .after(.minutes(1)) : nil
   }
 }
 
@@ -95,7 +101,8 @@ struct BoardBuilder {
       Board(
         station: $0, day: day,
         departures: departures.sorted { ($0.time, $0.id) < ($1.time, $1.id) },
-        isWhole: isWhole, skipped: skipped.isEmpty ? nil : skipped)
+        reaches: isWhole ? nil : departures.map(\.time).max() ?? span.lowerBound,
+        skipped: skipped.isEmpty ? nil : skipped)
     }
   }
 }

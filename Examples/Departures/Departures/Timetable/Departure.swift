@@ -27,6 +27,9 @@ public struct Departure: Codable, Hashable, Sendable {
     expected ?? time.advanced(by: .minutes(max(delay ?? 0, 0)))
   }
 
+  /// The day in Zurich at which it is due; its ship is that of this day, however late it is.
+  public var day: CalendarDay { get throws { try CalendarDay(of: time) } }
+
   /// Identifies the run; the bodies of two answers always differ.
   public var id: String { "\(time.milliseconds / 1000)/\(course)/\(line)/\(destination)" }
 
