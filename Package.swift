@@ -296,6 +296,8 @@ let package = Package(
       dependencies: [
         "LarderHTTP", "LarderHTTPTesting", "LarderURLSession", "Larder", "LarderPeer",
         "TestSupport", httpTypes,
+        .product(
+          name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
       ],
       swiftSettings: strict),
     .testTarget(

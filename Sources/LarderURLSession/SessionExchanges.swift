@@ -30,7 +30,12 @@ final class SessionExchanges: NSObject, URLSessionDataDelegate {
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
-    if let response = response as? HTTPURLResponse { hand(.head(response), of: dataTask) }
+    // On Linux interim responses come here, too; 101 is a final one (RFC 9110, 15.2).
+    if let response = response as? HTTPURLResponse,
+      response.statusCode >= 200 || response.statusCode == 101
+    {
+      hand(.head(response), of: dataTask)
+    }
     completionHandler(.allow)
   }
 

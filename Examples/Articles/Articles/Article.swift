@@ -10,7 +10,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   case ended
   /// The service has no text of this article.
   case noArticle(String)
-  /// The article is not stored, and the service does not have it or cannot be asked.
+  /// The article is not stored, and the service does not have it.
   case unknown(String, reason: String)
 
   public var description: String {

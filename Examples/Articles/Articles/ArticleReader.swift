@@ -44,8 +44,8 @@ public final class ArticleReader: Sendable {
   /// Changes an article here at once, and at the service as soon as it can be reached.
   ///
   /// Throws nothing if the service cannot be reached: the report says so. In a store without room for the change it is only
-  /// sent, and an error says if that fails. An article that is not stored must be at the service, else
-  /// ``ArticlesError/unknown(_:reason:)`` is thrown.
+  /// sent, and an error says if that fails. The service is asked about an article that is not stored. If it does not have
+  /// the article, ``ArticlesError/unknown(_:reason:)`` is thrown, and a `ServiceError` if it cannot be asked.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
     try await outbox.edit(id, kind)
   }

@@ -1,9 +1,10 @@
-import Articles
 import ExampleTesting
 import Foundation
 import Larder
 import TestSupport
 import Testing
+
+@testable import Articles
 
 /// Images with limits and failures, and articles that change while theirs are fetched.
 @Suite(.fixture(Fixture.self)) struct ImageTests {
@@ -154,9 +155,8 @@ import Testing
         at: "/img/\(FakeReadeck.id(0))-\(number)")
     }
     for (number, bytes) in whole.enumerated() {
-      // Without the end that a server lost before it compressed the image, or with other bytes behind it.
-      let cut = bytes.dropLast([6, 2, 1, 1, 11][number])
-      set(number == 1 ? bytes + [UInt8](repeating: 0, count: 5_000) : Array(cut), number)
+      // Without the end that a server lost before it compressed the image.
+      set(Array(bytes.dropLast([6, 2, 1, 1, 11][number])), number)
     }
     fixture.readeck.set(.init(bytes: [UInt8](repeating: 7, count: 64_000_001)), at: "/img/large")
     fixture.readeck.change(FakeReadeck.id(0)) { $0.html += "<img src='/img/large'>" }
@@ -174,6 +174,18 @@ import Testing
     fixture.clock.advance(by: .days(1))
     fixture.readeck.set(.init(), at: "/img/large")
     #expect(try await fixture.sync().images == whole.count + 1)
+  }
+
+  @Test(
+    arguments: [
+      [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8), [0xFF, 0xD8, 0xFF, 1, 0xFF, 0xD9],
+      Array("<svg><g/></svg>".utf8), Array("<!--> --><svg width='1' />".utf8),
+    ] as [[UInt8]])
+  func `an image is whole with any number of bytes behind its end`(bytes: [UInt8]) throws {
+    let image = bytes + [UInt8](repeating: 0x20, count: 5_000)
+    #expect(try #require(ImageFormat(image)).ends(image))
+    let open = Array("<svg width=1><g/>".utf8)
+    #expect(ImageFormat(open)?.ends(open) == false)
   }
 
   @Test func `an image of an unreachable host is fetched by a later sync`() async throws {

@@ -234,13 +234,15 @@ import Testing
   {
     fixture.readeck.fill(2)
     _ = try await fixture.sync()
-    for isConnected in [true, false] {
-      if !isConnected { fixture.network.fail() }
-      let error = await #expect(throws: ArticlesError.self) {
-        try await fixture.reader.edit("nosuch", .mark)
-      }
-      #expect(error?.description.hasPrefix("the article nosuch is not stored, and ") == true)
+    let error = await #expect(throws: ArticlesError.self) {
+      try await fixture.reader.edit("nosuch", .mark)
     }
+    #expect(error?.description.hasPrefix("the article nosuch is not stored, and ") == true)
+    fixture.network.fail()
+    let failure = await #expect(throws: ServiceError.self) {
+      try await fixture.reader.edit("nosuch", .mark)
+    }
+    #expect(failure?.isOffline == true, "the service may have it")
     #expect(try fixture.reader.pendingEdits().isEmpty)
     #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
     // One that was archived here is known by that.

@@ -127,6 +127,18 @@ import Testing
         """) == [])
   }
 
+  @Test func `an article that is not stored is unknown only if the service says so`() async throws {
+    fixture.readeck.fill(1)
+    #expect(
+      try await program.surprises(
+        """
+        sync \(account)                          | 1 of 1 articles
+        edit mark nosuch \(account) = 1          | is not stored
+        show nosuch --no-network \(account) = 4  | cannot be reached
+        edit mark nosuch --no-network \(account) = 4 | cannot be reached
+        """) == [])
+  }
+
   @Test func `a change that was dropped is told with exit code 5`() async throws {
     fixture.readeck.fill(1)
     let id = FakeReadeck.id(0)

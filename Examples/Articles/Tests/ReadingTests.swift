@@ -94,6 +94,9 @@ import Testing
     arguments: [
       ("text/html; charset=ISO-8859-1", [0x47, 0xFC, 0x6E], "G\u{FC}n"),
       ("text/html;charset=\"windows-1252\"", [0x80, 0x81], "\u{20AC}"),
+      ("text/html; charset=ISO_8859-1", [0x47, 0xFC, 0x6E], "G\u{FC}n"),
+      ("text/html; charset=iso-8859-15", [0x47, 0xFC, 0xA4, 0xBD], "G\u{FC}\u{20AC}\u{153}"),
+      ("text/html; charset=Shift_JIS", [0x82, 0xA0], "\u{3042}"),
       ("text/html; charset=utf-16le", [0x41, 0, 0xFC, 0], "A\u{FC}"),
       ("text/html", [0xFE, 0xFF, 0, 0x41, 0, 0xFC], "A\u{FC}"),
       ("text/html", Array("<meta charset=latin1>".utf8) + [0xE9], "<meta charset=latin1>\u{E9}"),

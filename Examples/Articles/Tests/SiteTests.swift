@@ -46,6 +46,11 @@ import Testing
       "y"
     ), ("<style>@import url(https://evil.example)</style>x", "x"),
     ("<!-- <script> --><p>x</p><!-- never closed <p>y", "<p>x</p>"),
+    ("<!--><p>x</p><!---><p>y</p><!-- a --!><p>z</p>", "<p>x</p><p>y</p><p>z</p>"),
+    ("<!----><p>x</p><!-- > -> -- > --><p>y</p>", "<p>x</p><p>y</p>"),
+    ("<svg><title/><style a='b' /></svg><p>x</p>", "<p>x</p>"),
+    ("<svg><style a=b/>.c{}</style></svg><p>x</p>", "<p>x</p>"),
+    ("<svg/><svg></svg><title/>t</title><p>x</p>", "<p>x</p>"),
     ("</article></div></body><p>x", "<p>x</p>"), ("<b><i>x</b>y</i>z", "<b><i>x</i></b>yz"),
     ("<div><p>x", "<div><p>x</p></div>"),
     ("a < b > c <3 <> </> <", "a &lt; b &gt; c &lt;3 &lt;&gt;  &lt;"),

@@ -9,7 +9,7 @@ extension Reply {
       return try decoded(body.dropFirst(mark.count), as: encoding, named: "Unicode")
     }
     let label = Self.charset(in: fields[.contentType] ?? "") ?? declared ?? "utf-8"
-    guard let encoding = Self.encodings[label] else {
+    guard let encoding = Self.encodings[label.replacing("_", with: "-")] else {
       throw .undecodable(path: place, reason: "its charset \(label) is not known")
     }
     return try decoded(body[...], as: encoding, named: label)
@@ -20,13 +20,17 @@ extension Reply {
     ([0xFF, 0xFE], .utf16LittleEndian),
   ]
 
-  /// As browsers read them: Latin 1 and ASCII are the Windows encoding.
+  /// Foundation has no name for ISO 8859-15.
+  private static let latin9 = String.Encoding(rawValue: 0x8000_020F)
+
+  /// As browsers read them: Latin 1 and ASCII are the Windows encoding. Labels have a hyphen for each underscore.
   private static let encodings: [String: String.Encoding] = [
     "utf-8": .utf8, "utf8": .utf8, "utf-16": .utf16LittleEndian, "utf-16le": .utf16LittleEndian,
     "utf-16be": .utf16BigEndian, "iso-8859-1": .windowsCP1252, "latin1": .windowsCP1252,
     "us-ascii": .windowsCP1252, "ascii": .windowsCP1252, "windows-1252": .windowsCP1252,
     "cp1252": .windowsCP1252, "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250,
-    "windows-1251": .windowsCP1251, "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC,
+    "windows-1251": .windowsCP1251, "iso-8859-15": latin9, "latin9": latin9, "shift-jis": .shiftJIS,
+    "euc-jp": .japaneseEUC,
     "iso-2022-jp": .iso2022JP,
   ]
 
@@ -47,6 +51,8 @@ extension Reply {
         (0x80..<0xA0).contains($0) ? Self.windows[Int($0) - 0x80] : UInt16($0)
       }
       return String(decoding: units, as: UTF16.self)
+    case Self.latin9:
+      return String(decoding: bytes.map { Self.latin9Units[$0] ?? UInt16($0) }, as: UTF16.self)
     default:
       guard let text = String(data: Data(bytes), encoding: encoding) else {
         throw .undecodable(path: place, reason: "it is not \(label)")
@@ -61,6 +67,12 @@ extension Reply {
     0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039,
     0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
     0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178,
+  ]
+
+  /// The characters in which ISO 8859-15 differs from Latin 1.
+  private static let latin9Units: [UInt8: UInt16] = [
+    0xA4: 0x20AC, 0xA6: 0x0160, 0xA8: 0x0161, 0xB4: 0x017D, 0xB8: 0x017E, 0xBC: 0x0152,
+    0xBD: 0x0153, 0xBE: 0x0178,
   ]
 
   /// The charset of a `meta` element at the start. One of UTF-16 is wrong, because the element could be read.

@@ -13,7 +13,7 @@ extension Service {
       guard [301, 302, 303, 307, 308].contains(reply.status), request.method == .get,
         let location = reply.fields[.location],
         let next = URL(string: location, relativeTo: address)?.absoluteURL,
-        ["http", "https"].contains(next.scheme)
+        ["http", "https"].contains(next.scheme?.lowercased())
       else { return reply }
       guard count < Self.mostRedirections else { break }
       address = next
@@ -91,19 +91,20 @@ extension Service {
     return "\(namespace) \(key): \(words ?? "nothing")"
   }
 
-  /// Whether an address belongs to this service, not to a host whose name has the same beginning.
-  private func isOwn(_ address: String) -> Bool {
-    guard address.hasPrefix(base) else { return false }
-    let next = address.dropFirst(base.count).first
-    return next == nil || next == "/" || next == "?"
+  /// The part of an address after the base; nil if it is of another service, as of a host whose name has the same beginning.
+  public func path(of address: String) -> String? {
+    let address = Self.lowered(address)
+    guard address.hasPrefix(base) else { return nil }
+    let path = String(address.dropFirst(base.count))
+    return path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?") ? path : nil
   }
 
   func request(
     _ path: String, method: HTTPRequest.Method, fields more: HTTPFields
   ) throws(ServiceError) -> HTTPRequest {
-    let address = path.contains("://") ? path : base + path
+    let address = Self.lowered(path.contains("://") ? path : base + path)
     guard let scheme = address.firstRange(of: "://"),
-      ["http", "https"].contains(address[..<scheme.lowerBound].lowercased())
+      ["http", "https"].contains(address[..<scheme.lowerBound])
     else { throw .broken("\(base) does not begin with http:// or https://") }
     let rest = address[scheme.upperBound...]
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
@@ -112,7 +113,7 @@ extension Service {
       method: method, scheme: String(address[..<scheme.lowerBound]), authority: String(authority),
       path: tail.hasPrefix("/") ? String(tail) : "/" + tail)
     // The address of a next page may point to another host, which must not see the credentials.
-    if isOwn(address) { request.headerFields = fields }
+    if self.path(of: address) != nil { request.headerFields = fields }
     for field in more { request.headerFields[field.name] = field.value }
     return request
   }

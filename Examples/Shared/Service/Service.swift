@@ -54,12 +54,22 @@ public struct Service: Sendable {
     self.carrier = carrier
   }
 
-  /// An address without blanks around it and slashes at its end, its scheme in small letters: it names the same service.
+  /// An address without blanks around it and slashes at its end, its scheme and host in small letters: it names the same
+  /// service.
   public static func base(_ address: String) -> String {
     var base = address.trimmingBlanks
     while base.hasSuffix("/") { base.removeLast() }
-    guard let end = base.firstRange(of: "://")?.lowerBound else { return base }
-    return base[..<end].lowercased() + base[end...]
+    return lowered(base)
+  }
+
+  /// An address with scheme and host in small letters. The name of a user before the host stays as it is.
+  static func lowered(_ address: String) -> String {
+    guard let start = address.firstRange(of: "://")?.upperBound else { return address }
+    let authority = address[start...].prefix { !"/?#".contains($0) }
+    let host = authority.lastIndex(of: "@") ?? start
+    let (user, end) = (address[start..<host], authority.endIndex)
+    return
+      "\(address[..<start].lowercased())\(user)\(address[host..<end].lowercased())\(address[end...])"
   }
 
   private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
@@ -135,6 +145,10 @@ public struct Service: Sendable {
 
   /// The answer itself if it is good (2xx); throws otherwise.
   public func checked(_ reply: Reply) throws(ServiceError) -> Reply {
+    // A part comes only to those who ask for it (RFC 9110, 15.3.7).
+    if reply.status == 206 {
+      throw ServiceError.undecodable(path: reply.path, reason: "it is a part (206)")
+    }
     guard (200..<300).contains(reply.status) else {
       throw ServiceError.refused(
         status: reply.status,

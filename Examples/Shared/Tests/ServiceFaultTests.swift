@@ -23,7 +23,8 @@ import Testing
       server.become { request in
         switch request.path {
         case "/api/a": .init(302, ["Location": "b?x=1"])
-        case "/api/b?x=1": .init(308, ["Location": server.base + "/elsewhere"])
+        case "/api/b?x=1":
+          .init(308, ["Location": server.base.replacing("http", with: "HTTP") + "/elsewhere"])
         case "/elsewhere": .init(200, text: #"{"name":"c"}"#)
         case "/api/file": .init(302, ["Location": "file:///etc/passwd"])
         default: .init(301, ["Location": request.path])

@@ -61,6 +61,38 @@ extension Service {
     }
   }
 
+  @Test func `scheme and host name the same service in capitals, but a user does not`() async throws
+  {
+    let base = Service.base(" HTTP://User@LEGO.example:80/Api/ ")
+    #expect(base == "http://User@lego.example:80/Api")
+    #expect(Service.base("https://LEGO.example?X") == "https://lego.example?X")
+    let service = Service(at: "https://Lego.example/Api", over: URLSessionTransport())
+    #expect(service.path(of: "HTTPS://LEGO.EXAMPLE/Api/A/?Page=2") == "/A/?Page=2")
+    #expect(service.path(of: "https://lego.example/api/a") == nil)
+    #expect(service.path(of: "https://lego.example/Apis") == nil)
+    let store = try Store.tested(clock: ManualClock())
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, text: "{}") }
+      let address = server.base.replacing("http", with: "HTTP") + "/next"
+      _ = try await Service.tested(at: server.base, in: store).send(address)
+      #expect(server.received.map { $0.fields["authorization"] } == ["key abc"])
+    }
+  }
+
+  @Test func `a part that was not asked for is no answer`() async throws {
+    let store = try Store.tested(clock: ManualClock())
+    try await LocalServer.run { server in
+      server.become { _ in
+        .init(206, ["Content-Range": "bytes 0-11/50"], text: #"{"name":"a"}"#)
+      }
+      let service = Service.tested(at: server.base, in: store)
+      let error = await #expect(throws: ServiceError.self) {
+        try await service.get(Thing.self, from: "/x")
+      }
+      #expect(error?.description.contains("it is a part (206)") == true)
+    }
+  }
+
   @Test(arguments: [1, 2]) func `an answer that cannot be decoded is requested again`(bad: Int)
     async throws
   {

@@ -12,6 +12,8 @@ struct HTMLTokens: Sequence, IteratorProtocol {
     /// In lower case, like the names of its attributes.
     var name: String
     var attributes: [(name: String, value: String)]
+    /// Whether it ends in `/>`.
+    var isEmpty = false
 
     static func == (left: Tag, right: Tag) -> Bool {
       left.name == right.name && left.attributes.elementsEqual(right.attributes, by: ==)
@@ -20,6 +22,8 @@ struct HTMLTokens: Sequence, IteratorProtocol {
 
   private let bytes: [UInt8]
   private var position = 0
+  /// The `svg` elements that are open: in them an element can be empty.
+  private var drawings = 0
 
   init(_ html: String) { bytes = Array(html.utf8) }
 
@@ -37,15 +41,16 @@ struct HTMLTokens: Sequence, IteratorProtocol {
       }
       position += 1
       if skip("!--") {
-        pass("-->")
+        passComment()
       } else if skip("/") {
         let name = word()
         position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+        if name == "svg" { drawings = Swift.max(0, drawings - 1) }
         if !name.isEmpty { return .close(name) }
       } else if current?.isLetter == true {
-        let tag = Tag(name: word(), attributes: attributes())
-        if current == UInt8(ascii: ">") { position += 1 }
-        if Self.raw.contains(tag.name) {
+        let tag = tag()
+        if tag.name == "svg", !tag.isEmpty { drawings += 1 }
+        if Self.raw.contains(tag.name), !(tag.isEmpty && drawings > 0) {
           pass("</" + tag.name)
           position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
         }
@@ -61,11 +66,19 @@ struct HTMLTokens: Sequence, IteratorProtocol {
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  private mutating func attributes() -> [(name: String, value: String)] {
-    var attributes: [(name: String, value: String)] = []
+  private mutating func tag() -> Tag {
+    var tag = Tag(name: word(), attributes: [])
     while true {
-      while let byte = current, byte.isBlank || byte == UInt8(ascii: "/") { position += 1 }
-      guard let byte = current, byte != UInt8(ascii: ">") else { return attributes }
+      // The slash after an unquoted value is part of the value.
+      tag.isEmpty = false
+      while let byte = current, byte.isBlank || byte == UInt8(ascii: "/") {
+        tag.isEmpty = byte == UInt8(ascii: "/")
+        position += 1
+      }
+      guard let byte = current, byte != UInt8(ascii: ">") else {
+        position = Swift.min(position + 1, bytes.count)
+        return tag
+      }
       // A stray = begins a name, so that the position always advances.
       let first = position
       position += 1
@@ -73,11 +86,11 @@ struct HTMLTokens: Sequence, IteratorProtocol {
       let name = text(first..<position).lowercased()
       while let byte = current, byte.isBlank { position += 1 }
       guard current == UInt8(ascii: "=") else {
-        attributes.append((name, ""))
+        tag.attributes.append((name, ""))
         continue
       }
       position += 1
-      attributes.append((name, value()))
+      tag.attributes.append((name, value()))
     }
   }
 
@@ -111,6 +124,15 @@ struct HTMLTokens: Sequence, IteratorProtocol {
     guard bytes[position...].starts(with: text.utf8) else { return false }
     position += text.utf8.count
     return true
+  }
+
+  /// Moves behind the end of a comment in all forms that HTML knows; to the end of the text if there is none.
+  private mutating func passComment() {
+    if skip(">") || skip("->") { return }
+    while position < bytes.count {
+      if skip("-->") || skip("--!>") { return }
+      position += 1
+    }
   }
 
   /// Moves behind the next occurrence of the text, in any case; to the end if there is none.

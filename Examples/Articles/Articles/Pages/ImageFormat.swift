@@ -12,28 +12,32 @@ enum ImageFormat: String {
 
   init?(_ bytes: [UInt8]) {
     let known = Self.beginnings.first { bytes.dropFirst($0.place).starts(with: $0.bytes) }
-    guard let format = known?.format ?? (Self.isSVG(bytes) ? .svg : nil) else { return nil }
+    guard let format = known?.format ?? (Self.root(of: bytes)?.name == "svg" ? .svg : nil) else {
+      return nil
+    }
     self = format
   }
 
-  /// Whether the first element is `svg`: comments and a document type may come before it.
-  private static func isSVG(_ bytes: [UInt8]) -> Bool {
+  /// The first element of a document: comments and a document type may come before it.
+  private static func root(of bytes: [UInt8]) -> HTMLTokens.Tag? {
     let start = String(decoding: bytes.prefix(65_536), as: UTF8.self)
-    for case .open(let tag) in HTMLTokens(start) { return tag.name == "svg" }
-    return false
+    for case .open(let tag) in HTMLTokens(start) { return tag }
+    return nil
   }
 
-  /// Whether the end of an image is there, which another program's bytes may follow.
+  /// Whether the end of an image is there, which any number of another program's bytes may follow.
   func ends(_ bytes: [UInt8]) -> Bool {
-    let rest = bytes.suffix(4096)
+    let last = bytes.suffix(4096)
+    // Nearly always it is among the last bytes.
+    func has(_ end: [UInt8]) -> Bool { last.contains(end) || bytes.contains(end) }
     switch self {
-    case .png: return rest.contains(Array("IEND".utf8))
-    case .jpg: return rest.contains([0xFF, 0xD9])
-    case .gif: return rest.contains(0x3B)
+    case .png: return has(Array("IEND".utf8))
+    case .jpg: return has([0xFF, 0xD9])
+    case .gif: return last.contains(0x3B)
     case .webp:
       return bytes.count >= 8
         && 8 + bytes[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) } <= bytes.count
-    case .svg: return rest.contains(Array("</svg".utf8))
+    case .svg: return has(Array("</svg".utf8)) || Self.root(of: bytes)?.isEmpty == true
     case .avif, .heic, .bmp, .ico: return true
     }
   }

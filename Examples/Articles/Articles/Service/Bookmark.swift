@@ -74,7 +74,10 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
   }
 
   /// A time in UTC without trailing zeros: of two with the same beginning the shorter is the earlier.
-  private static func utc(_ time: String) -> String {
+  private static func utc(_ text: String) -> String {
+    let (minutes, rest) = (text.prefix(16), text.dropFirst(16))
+    // Some services leave seconds out.
+    let time = rest.isEmpty || rest.first == ":" ? text : "\(minutes):00\(rest)"
     let fraction = time.dropFirst(19).prefix { $0 == "." || $0.isNumber }
     let zone = time[fraction.endIndex...]
     var (whole, digits) = (String(time.prefix(19)), String(fraction))

@@ -60,7 +60,7 @@ struct Outbox: Sendable {
     if try edits().contains(where: { $0.edit.article == id }) { return nil }
     do {
       return try await readeck.bookmark(id)
-    } catch let error as ServiceError where error.isOffline || error.isMissing {
+    } catch let error as ServiceError where error.isMissing {
       throw ArticlesError.unknown(id, reason: "\(error)")
     }
   }

@@ -132,8 +132,7 @@ extension LegoClient {
     let known = URL(string: page.contains("://") ? page : service.base + page)
     let address = next.contains("://") ? next : URL(string: next, relativeTo: known)?.absoluteString
     guard let address else { return next }
-    return address.hasPrefix(service.base + "/")
-      ? String(address.dropFirst(service.base.count)) : address
+    return service.path(of: address) ?? address
   }
 }
 

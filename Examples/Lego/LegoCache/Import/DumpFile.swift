@@ -7,7 +7,7 @@ enum DumpFile {
 
   /// A file's bytes, decompressed if they are gzip, which is known by its first two bytes, or by a name that ends in `.gz`.
   ///
-  /// - Parameter skipped: learns if something follows the compressed data; it is ignored.
+  /// - Parameter skipped: learns if something follows the compressed data: a damaged further member may have rows.
   static func bytes(of path: String, _ skipped: inout SkippedRows) throws(DumpError) -> [UInt8] {
     let data: Data
     do {
@@ -47,7 +47,7 @@ enum DumpFile {
     let reason = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
       .joined(separator: " ")
     if process.terminationReason == .exit, [0, 2].contains(status) {
-      if status == 2 { skipped.add("\(name(of: path)): \(reason)") }
+      if status == 2 { skipped.add("\(name(of: path)): \(reason)", isUnreadable: true) }
       return data
     }
     throw DumpError(

@@ -44,19 +44,7 @@ public struct RebrickableDump: Sendable {
     _ type: Entity.Type, skipped: inout SkippedRows
   ) throws -> [Entity] {
     if let path = json(of: Entity.kind) {
-      let bytes = try DumpFile.bytes(of: path, &skipped)
-      do {
-        let body = try JSONDecoder().decode(EntityFile<Entity>.self, from: Data(bytes))
-        let list = body.list
-        for fault in list.skipped + [body.gap].compactMap({ $0 }) {
-          skipped.add("\(DumpFile.name(of: path)): \(fault)", isUnreadable: true)
-        }
-        return list.elements
-      } catch {
-        throw DumpError(
-          .malformed, file: DumpFile.name(of: path),
-          message: (error as? DecodingError)?.words ?? "\(error)")
-      }
+      return try entities(of: path, &skipped)
     }
     let entities: any Sendable =
       switch Entity.kind {
@@ -71,6 +59,27 @@ public struct RebrickableDump: Sendable {
       case .partColors: try partColors(&skipped)
       }
     return entities as? [Entity] ?? []
+  }
+
+  /// The entities of a file of JSON. As in a table, none at all is an error.
+  private func entities<Entity: LegoEntity>(
+    of path: String, _ skipped: inout SkippedRows
+  ) throws -> [Entity] {
+    let (file, bytes) = (DumpFile.name(of: path), try DumpFile.bytes(of: path, &skipped))
+    let body: EntityFile<Entity>
+    do {
+      body = try JSONDecoder().decode(EntityFile<Entity>.self, from: Data(bytes))
+    } catch {
+      throw DumpError(
+        .malformed, file: file, message: (error as? DecodingError)?.words ?? "\(error)")
+    }
+    for fault in body.list.skipped + [body.gap].compactMap({ $0 }) {
+      skipped.add("\(file): \(fault)", isUnreadable: true)
+    }
+    guard !body.list.elements.isEmpty else {
+      throw DumpError(.malformed, file: file, message: "the list is empty")
+    }
+    return body.list.elements
   }
 
   /// Elements contain their part and colour.
@@ -113,7 +122,7 @@ public struct RebrickableDump: Sendable {
   private func colorsByID(_ skipped: inout SkippedRows) throws -> [Int: Color] {
     var others = SkippedRows()
     let colors = try rows(.colors, &others) { try Color($0) }
-    skipped.areUnreadable = others.areUnreadable
+    skipped.areUnreadable = skipped.areUnreadable || others.areUnreadable
     return Dictionary(colors.map { ($0.id, $0) }) { first, _ in first }
   }
 

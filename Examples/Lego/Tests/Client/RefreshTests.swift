@@ -41,7 +41,8 @@ import Testing
     fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<1) }
     fake.server.become { [fake] request in
       let isFirst = request.path.hasSuffix("page_size=1000")
-      let address = fake.base + (isFirst ? next : "/lego/colors/?page_size=1000")
+      let base = fake.base.replacing("http", with: "HTTP")
+      let address = base + (isFirst ? next : "/lego/colors/?page_size=1000")
       return .init(
         200, text: #"{"count": 2, "next": "\#(address)", "results": [\#(Body.color(1))]}"#)
     }
