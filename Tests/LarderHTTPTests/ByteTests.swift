@@ -93,7 +93,7 @@ struct ByteTests {
         #expect(harness.held.isEmpty != isSame)
       } else {
         #expect(result.sent.count == 1 && result.body == "body")
-        let tag = harness.held.values.first?.response.headerFields[.eTag]
+        let tag = harness.held.values.first?.response.entityTag?.text
         #expect(tag == (isSame ? newer : stored))
       }
     }
