@@ -19,7 +19,7 @@ import Testing
         show "" --offline = 2          | ! invalid
         site "" = 2                    | ! invalid
         edit mark nosuch --offline = 1 | ! ^error: the article nosuch is not stored, and the service answered 404
-        edit mark nosuch --no-network = 1 | ! ^error: the article nosuch is not stored, and the service cannot
+        edit mark nosuch --no-network = 4 | ! ^error: the service cannot be reached: there is no network
         outbox                         | ^0 changes
         sync --no-network = 4          | ! ^error: the service cannot be reached: there is no network_ | ! hint:
         sync --offline                 | ^6 of 6 articles: done
@@ -124,18 +124,6 @@ import Testing
         sync --offline --token \(FakeReadeck.token)                  | articles: done
         list \(account)                                              | ^0 articles_
         outbox --drop \(FakeReadeck.id(0)) \(account)                | ^1 change given up
-        """) == [])
-  }
-
-  @Test func `an article that is not stored is unknown only if the service says so`() async throws {
-    fixture.readeck.fill(1)
-    #expect(
-      try await program.surprises(
-        """
-        sync \(account)                          | 1 of 1 articles
-        edit mark nosuch \(account) = 1          | is not stored
-        show nosuch --no-network \(account) = 4  | cannot be reached
-        edit mark nosuch --no-network \(account) = 4 | cannot be reached
         """) == [])
   }
 
