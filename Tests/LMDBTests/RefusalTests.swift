@@ -167,7 +167,7 @@ import Testing
       ofItemAtPath: directory.path + "/" + name)
     let before = try TemporaryDirectory.listing(store)
     let peer = try PeerProcess("hold", store, under: prefix)
-    #expect(peer.lines() == ["refused system"])
+    #expect(peer.lines() == ["refused unwritable"])
     #expect(try TemporaryDirectory.listing(store) == before)
   }
 }
