@@ -258,47 +258,4 @@ import Testing
     let reads = try #require(try fixture.store.namespace("boat.boards").statistics()).reads
     #expect(reads.hits == 1 && reads.misses == 1 && reads.hitRate == 0.5 && reads.memoryHits == 1)
   }
-
-  @Test(arguments: ["405,96 m", "405.96 m.\u{FC}.M.", "405.96"])
-  func `levels have a point or a comma`(text: String) throws {
-    let report = try JSONDecoder().decode(
-      LakeReport.self, from: Data(#"{"lakes": [{"name": "x", "waterLevel": "\#(text)"}]}"#.utf8))
-    #expect(report.lakes.elements.first?.level == WaterLevel(metres: 405.96))
-    let number = Data(#"{"lakes": [{"name": "x", "waterLevel": 405.96}]}"#.utf8)
-    #expect(try JSONDecoder().decode(LakeReport.self, from: number).lakes.elements[0].level != nil)
-  }
-
-  @Test(arguments: ["1e308", "-1e308", "1e17", "273000"])
-  func `measurements that cannot be are none`(number: String) throws {
-    func read<Body: Decodable>(_ type: Body.Type, _ json: String) throws -> Body {
-      try JSONDecoder().decode(type, from: Data(json.utf8))
-    }
-    let forecast = try read(
-      ForecastBody.self,
-      #"""
-      {"list": [{"dt": 1752300000, "main": {"temp": \#(number)}}, {"dt": 1752310800, "main": {"temp": 290},
-        "wind": {"speed": \#(number), "gust": "\#(number)"}, "rain": {"3h": \#(number)}, "snow": {"3h": \#(number)}}]}
-      """#
-    ).forecast
-    #expect(forecast.steps.map(\.celsius) == [16.85])
-    let step = try #require(forecast.steps.first)
-    #expect(step.wind == nil && step.gusts == nil && step.rain == 0 && step.snow == 0)
-    let row = try #require(
-      read(
-        LakeReport.self,
-        #"{"lakes": [{"name": "x", "temperature": \#(number), "waterLevel": "\#(number)"}]}"#
-      ).lakes.elements.first)
-    #expect(row.celsius == nil && row.level == nil)
-    let simulation = try read(
-      SimulationBody.self,
-      #"{"time": ["2025-07-12T00:00:00Z"], "variables": {"T": {"data": [\#(number)]}}}"#)
-    #expect(simulation.celsius(at: try moment("2025-07-12T09:00:00+0200")) == nil)
-  }
-
-  @Test(arguments: ["", #", "wind": {}, "rain": []"#, #", "weather": {}, "wind": {"speed": null}"#])
-  func `a forecast without wind has the rest`(wind: String) throws {
-    let json = #"{"list": [{"dt": 1752300000, "main": {"temp": 290}\#(wind)}]}"#
-    let step = try JSONDecoder().decode(ForecastBody.self, from: Data(json.utf8)).forecast.steps[0]
-    #expect(step.celsius == 16.85 && step.wind == nil && step.gusts == nil)
-  }
 }
