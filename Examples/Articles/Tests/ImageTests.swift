@@ -188,6 +188,15 @@ import Testing
     #expect(ImageFormat(open)?.ends(open) == false)
   }
 
+  @Test func `a small picture inside a JPEG is not its end`() {
+    let small: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 7, 0xFF, 0xD9]
+    let head = [0xFF, 0xD8, 0xFF, 0xE1, 0, UInt8(small.count + 2)] + small
+    let cut = head + [0xFF, 0xDA, 0, 2, 7, 7]
+    #expect(ImageFormat(cut)?.ends(cut) == false)
+    let whole = cut + [0xFF, 0xD9]
+    #expect(ImageFormat(whole)?.ends(whole) == true)
+  }
+
   @Test func `an image of an unreachable host is fetched by a later sync`() async throws {
     fixture.readeck.fill(1, images: 1)
     fixture.network.fail(with: .notConnectedToInternet, after: 2)

@@ -25,6 +25,20 @@ enum ImageFormat: String {
     return nil
   }
 
+  /// Where the first scan of a JPEG begins: the segments in front of it may hold a whole smaller picture.
+  private static func firstScan(of bytes: [UInt8]) -> Int {
+    var place = 2
+    while place + 3 < bytes.count, bytes[place] == 0xFF {
+      switch bytes[place + 1] {
+      case 0xDA, 0xD9: return place
+      case 0xFF: place += 1
+      case 0x01, 0xD0...0xD8: place += 2
+      default: place += 2 + Int(bytes[place + 2]) << 8 + Int(bytes[place + 3])
+      }
+    }
+    return place
+  }
+
   /// Whether the end of an image is there, which any number of another program's bytes may follow.
   func ends(_ bytes: [UInt8]) -> Bool {
     let last = bytes.suffix(4096)
@@ -32,7 +46,9 @@ enum ImageFormat: String {
     func has(_ end: [UInt8]) -> Bool { last.contains(end) || bytes.contains(end) }
     switch self {
     case .png: return has(Array("IEND".utf8))
-    case .jpg: return has([0xFF, 0xD9])
+    case .jpg:
+      let image = bytes.dropFirst(Self.firstScan(of: bytes))
+      return image.suffix(4096).contains([0xFF, 0xD9]) || image.contains([0xFF, 0xD9])
     case .gif: return last.contains(0x3B)
     case .webp:
       return bytes.count >= 8
