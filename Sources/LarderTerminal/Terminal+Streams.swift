@@ -42,7 +42,7 @@ extension Terminal {
     return count == 0 ? .timedOut : .ready
   }
 
-  /// Forgets what was typed and not read: it was no answer to a question that comes now.
+  /// Discards input that was typed but not read, so that it answers no later question.
   package static func discardInput() { tcflush(Stream.input.rawValue, TCIFLUSH) }
 
   /// The next bytes of the stream, at most `limit`, waiting for the first; empty at the end.

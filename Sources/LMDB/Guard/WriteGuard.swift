@@ -106,7 +106,7 @@ final class WriteGuard: @unchecked Sendable {
     }
     try check.compare(used: used)
     freePages = KnownFreePages(check.free)
-    // What this write has read so far was not compared with the lists.
+    // The pages that this write has read so far were not compared with the lists.
     named.removeAll(keepingCapacity: true)
     recentPaths.forget()
     checkedPages.hasLists = true

@@ -4,7 +4,7 @@ package struct NamespacePlan {
   private let name: String
   private let limits: StoreLimits
   private var rules = NamespaceRecord.RuleSet()
-  /// Of what is fresh: expired entries make room before a write is refused. Counted only where a limit refuses writes.
+  /// The fresh entries, because expired ones make room before a write is refused. Counted only where a limit refuses writes.
   private var counters = NamespaceCounters()
   package private(set) var isNew = true
 

@@ -32,7 +32,7 @@ extension HTTPTransport {
       try await send(request, body: body, interim: interim)
     }
     try HTTPCacheError.check(fieldCount: response.headerFields.count)
-    // RFC 9110, section 6.6.1: whoever receives a response without a date adds one.
+    // A recipient adds the time of arrival to a response without a date (RFC 9110, section 6.6.1).
     if !response.headerFields.contains(.date) {
       response.headerFields[.date] = HTTPDate(clock.now).text
     }
