@@ -25,7 +25,7 @@ extension Checkpoints {
 
   /// Before each write: makes sure that there is a pin, and that the promised interval holds even if the timer thread does
   /// not run in time. The caller owns the writer lock and no lock between processes.
-  func keep(lockTimeout: Duration) throws(LMDBError) {
+  func prepareWrite(lockTimeout: Duration) throws(LMDBError) {
     let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
     if hasPin {
       let age = since.map { SystemTime.monotonicMilliseconds - $0 } ?? 0
@@ -144,7 +144,7 @@ extension Checkpoints {
       }
       throw error
     }
-    move(to: checkpoint.pin)
+    setPin(checkpoint.pin)
   }
 
   /// Waits for `lock.checkpoint` or until another process's checkpoint covers this one: on a slow disk, other processes

@@ -76,11 +76,11 @@ final class Checkpoints: Sendable {
   /// Called before LMDB releases the environment.
   func end() {
     waitForOther()
-    move(to: nil)
+    setPin(nil)
   }
 
   /// Replaces the pin. The former pin is released last, so that there is always one.
-  func move(to pin: Pin?) {
+  func setPin(_ pin: Pin?) {
     let former = state.withLock { state in
       let former = state.pin
       state.pin = pin
@@ -157,7 +157,7 @@ final class Checkpoints: Sendable {
   private func releaseIdlePin() {
     guard handle.writer.tryEnter() else { return }
     defer { handle.writer.leave() }
-    if handle.isOpen, state.withLock({ $0.unsavedSince == nil }) { move(to: nil) }
+    if handle.isOpen, state.withLock({ $0.unsavedSince == nil }) { setPin(nil) }
   }
 
   /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.

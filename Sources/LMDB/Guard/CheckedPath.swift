@@ -31,7 +31,7 @@ struct CheckedPath {
 struct RecentPaths {
   /// Two for each tree.
   private var paths: [CheckedPath] = []
-  /// A bit for each tree: whether the second of its paths is the newer one.
+  /// A bit for each tree, of which a store has six: whether the second of its paths is the newer one.
   private var isSecondNewer: UInt64 = 0
 
   /// Forgets the paths and keeps their memory.

@@ -130,7 +130,7 @@ extension Environment {
     if !handle.isOpen { throw handle.phaseError }
     if writeGuard.damage != nil { throw LMDBError.damagedPage }
     try mapSize.prepare()
-    try syncing.checkpoints?.keep(lockTimeout: lockTimeout)
+    try syncing.checkpoints?.prepareWrite(lockTimeout: lockTimeout)
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
     let fileSize = try unsafe files.check(handle.pointer)

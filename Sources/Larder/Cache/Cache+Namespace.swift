@@ -132,7 +132,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
         isAtEnd = true
         return
       }
-      let reached = try engine.typed {
+      position = try engine.typed {
         try engine.reader.scanValues(
           of: namespace, id, prefix: prefix, behind: position, in: transaction
         ) { key, value in
@@ -144,8 +144,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
           return pairs.count < Self.largestBatch && bytes.count < Self.largestBatchSize
         }
       }
-      position = reached.last
-      isAtEnd = reached.isAtEnd
+      isAtEnd = position == nil
     }
   }
 }

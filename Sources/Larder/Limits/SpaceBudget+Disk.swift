@@ -73,7 +73,7 @@ extension SpaceBudget {
   }
 
   /// Makes room in the data file for an entry. Cleared entries are reclaimed first, then expired ones are removed. Then
-  /// namespaces evict at most twice the bytes of the entry and a little more.
+  /// namespaces evict as many bytes as ``lowerUse(to:forBytes:keeping:_:_:)`` says.
   mutating func makeRoomOnDisk(
     for weight: EntryWeight, isChunked: Bool, _ protected: ProtectedEntries,
     _ writer: inout EntryWriter
@@ -104,8 +104,8 @@ extension SpaceBudget {
     missingPages = 0
   }
 
-  /// Evicts until no more than `pages` are used. It stops earlier at the eviction that a write of so many bytes may cost, or
-  /// when this batch has only `kept` pages left.
+  /// Evicts until no more than `pages` are used. It stops earlier when this batch has only `kept` pages left, or when it has
+  /// evicted as much as one write may cost: twice the bytes of its entry and 64 KB, or 1 MB when half of the reserve is used.
   func lowerUse(
     to pages: Int, forBytes size: Int, keeping kept: Int, _ protected: ProtectedEntries,
     _ writer: inout EntryWriter

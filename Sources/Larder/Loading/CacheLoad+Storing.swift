@@ -50,6 +50,7 @@ extension CacheLoad {
     attributes.entityTag = known.entityTag
     attributes.lastModified = known.lastModified
     attributes.metadata = known.metadata
+    attributes = attributes.counted(from: cache.namespace.engine.clock.now)
     let key = key
     do {
       try cache.namespace.store.checkWritable()
@@ -75,6 +76,7 @@ extension CacheLoad {
     attributes.expires = options.absent
     attributes.stale = .zero
     attributes.isNegative = true
+    attributes = attributes.counted(from: cache.namespace.engine.clock.now)
     let (key, isForced) = (key, isForced)
     let isStored = options.absent != nil
     let write = enqueue(base, size: 0) { [cache, attributes] batch in

@@ -34,7 +34,8 @@ struct ExpirySweep {
   private let protected: ProtectedEntries
   /// The place behind which to go on; nil at the beginning.
   private(set) var position: Position?
-  /// Whether nothing that is due is left.
+  /// Whether the sweep has come to the end of what is due. Entries that it passed over, because they are protected or because
+  /// `shouldContinue` said no, stay due.
   private(set) var isDone = false
 
   /// - Parameters:

@@ -73,8 +73,8 @@ extension MetadataReader {
     var listed: [ListedNamespace] = []
     for (name, bytes) in try namespaceRecords(in: transaction) {
       listed.append(
-        try facts(
-          of: NamespaceRecord(bytes.span, name: name, seal: seal), name: name, in: transaction))
+        try self.listed(
+          NamespaceRecord(bytes.span, name: name, seal: seal), name: name, in: transaction))
     }
     return listed
   }
@@ -99,8 +99,9 @@ extension MetadataReader {
     return records
   }
 
-  func facts(
-    of record: NamespaceRecord, name: String, in transaction: borrowing ReadTransaction
+  /// A namespace as listings show it: its facts and its counters.
+  func listed(
+    _ record: NamespaceRecord, name: String, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> ListedNamespace {
     let counters = try counters(of: record.id, in: transaction)
     let facts = NamespaceInfo(

@@ -110,7 +110,7 @@ extension Store.Namespace {
   /// Goes through the namespace in pieces, each in a snapshot of its own, until `piece` returns nil.
   private func walk(
     after cursor: PageCursor?,
-    _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> EntryReader.ScanPosition?
+    _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> [UInt8]?
   ) throws {
     var position: [UInt8]?
     var isFirst = true
@@ -123,8 +123,8 @@ extension Store.Namespace {
       isFirst = false
       // A namespace that is cleared between two pieces has nothing left to show.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
-      guard let reached = try piece(id, position, transaction), !reached.isAtEnd else { return }
-      position = reached.last
+      guard let reached = try piece(id, position, transaction) else { return }
+      position = reached
     }
   }
 }

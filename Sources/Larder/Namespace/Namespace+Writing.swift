@@ -198,12 +198,12 @@ extension Store.Namespace {
     let id = try engine.reader.identify(handle, in: transaction)
     if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return ([], nil) }
     var keys: [Key] = []
-    let reached = try engine.typed {
+    let next = try engine.typed {
       try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) { _, key, _ in
         keys.append(Key(key))
         return true
       }
     }
-    return (keys, reached.isAtEnd ? nil : reached.last)
+    return (keys, next)
   }
 }

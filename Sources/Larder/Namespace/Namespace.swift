@@ -30,7 +30,7 @@ extension Store.Namespace {
     try engine.flushPending(of: store)
     let transaction = try engine.beginRead()
     guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
-    return try engine.metadata.facts(of: record, name: name, in: transaction).facts
+    return try engine.metadata.listed(record, name: name, in: transaction).facts
   }
 
   /// The namespace's size, reads and removals; nil if it does not exist. O(log namespaces).
@@ -39,7 +39,7 @@ extension Store.Namespace {
     let transaction = try engine.beginRead()
     guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
     return Statistics.Namespace(
-      try engine.metadata.facts(of: record, name: name, in: transaction), unmerged: handle,
+      try engine.metadata.listed(record, name: name, in: transaction), unmerged: handle,
       at: transaction.id, memory: engine.memory.statistics[name])
   }
 

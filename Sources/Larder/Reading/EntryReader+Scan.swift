@@ -6,24 +6,18 @@ extension EntryReader {
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 
-  /// How far a scan has come.
-  struct ScanPosition {
-    /// The entry key of the last record that was read; the scan continues behind it.
-    var last: [UInt8]
-    var isAtEnd: Bool
-  }
-
   /// Visits the entries of a namespace in stored order, from behind `position`, in one snapshot and for a bounded number of
   /// records. Damaged and invalidated entries are skipped, expired ones are not.
   ///
   /// - Parameters:
   ///   - damaged: called for each damaged entry.
   ///   - visit: called with the entry, its key and its payload; returns whether to continue.
+  /// - Returns: the entry key of the last record that was read, behind which the scan continues; nil at the end.
   func scan(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
     _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
-  ) throws -> ScanPosition {
+  ) throws -> [UInt8]? {
     try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: false, in: transaction) {
       found in
       let record = found.record
@@ -66,7 +60,7 @@ extension EntryReader {
   func scanRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
     in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
-  ) throws -> ScanPosition {
+  ) throws -> [UInt8]? {
     do {
       return try visitRecords(
         id, prefix: prefix, behind: position, verifiesPlain: verifiesPlain, in: transaction, visit)
@@ -79,7 +73,7 @@ extension EntryReader {
   private func visitRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
     in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
-  ) throws -> ScanPosition {
+  ) throws -> [UInt8]? {
     var entryPrefix: [UInt8] = []
     entryPrefix.append(id: id)
     // A long key is stored with its first bytes. The caller compares a longer prefix with the whole key.
@@ -105,23 +99,23 @@ extension EntryReader {
           // A run ends in front of a key that is not greater than the one before. So a damaged key that seems to be behind the
           // range is the last of its run, and `next` throws if the key after it is less.
           if index == runs.count &- 1 { try runs.next() }
-          return ScanPosition(last: start, isAtEnd: true)
+          return nil
         }
         let record = runs.value(index)
         bytes &+= record.count
         let isVerified = verified &>> UInt64(truncatingIfNeeded: index) & 1 != 0
         guard try visit(ScannedRecord(key, record, isVerified: isVerified, now: now)) else {
-          return ScanPosition(last: key.copied, isAtEnd: false)
+          return key.copied
         }
         index &+= 1
       }
       if left == 0 || bytes >= Self.bytesPerSnapshot {
-        return ScanPosition(last: runs.key(end - 1).copied, isAtEnd: false)
+        return runs.key(end - 1).copied
       }
       try runs.next()
       index = 0
     }
-    return ScanPosition(last: start, isAtEnd: true)
+    return nil
   }
 
   /// Lends the value of an entry that a scan has found, as it was written; nil if it is damaged.

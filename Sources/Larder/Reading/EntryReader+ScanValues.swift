@@ -35,7 +35,7 @@ extension EntryReader {
     of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
-  ) throws -> ScanPosition {
+  ) throws -> [UInt8]? {
     try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: true, in: transaction) {
       found in
       guard found.isVerified else {
@@ -50,7 +50,7 @@ extension EntryReader {
   func scanKeys(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
-  ) throws -> ScanPosition {
+  ) throws -> [UInt8]? {
     try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: true, in: transaction) {
       found in
       if found.isVerified {

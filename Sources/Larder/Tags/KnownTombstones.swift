@@ -28,14 +28,7 @@ final class KnownTombstones: Sendable {
     {
       return known
     }
-    var tombstones: [Tombstone] = []
-    let prefix = MetadataKey.tombstones
-    var cursor = try transaction.cursor(in: .main)
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      tombstones.append(Tombstone(found.value, at: found.key, seal: seal) ?? .damaged)
-      record = try cursor.next()
-    }
+    var tombstones = try Tombstone.all(in: transaction, seal)
     if let state, tombstones.count < state.tombstones { tombstones.append(.damaged) }
     if let state { listed.withLock { $0 = (state.generation, tombstones) } }
     return tombstones

@@ -42,6 +42,21 @@ struct Tombstone: Equatable, Sendable {
     reached = bytes.extracting(start + 12 * count..<bytes.count).copied
   }
 
+  /// Every tombstone of a snapshot or a write; a damaged one for each record that cannot be read.
+  static func all(
+    in view: borrowing some DatabaseView & ~Copyable, _ seal: RecordSeal
+  ) throws(LMDBError) -> [Tombstone] {
+    var found: [Tombstone] = []
+    let prefix = MetadataKey.tombstones
+    var cursor = try view.cursor(in: .main)
+    var next = try cursor.seek(prefix.span)
+    while let record = next, record.key.starts(with: prefix.span) {
+      found.append(Tombstone(record.value, at: record.key, seal: seal) ?? .damaged)
+      next = try cursor.next()
+    }
+    return found
+  }
+
   /// The record as it is stored under `key`.
   func record(at key: [UInt8], seal: RecordSeal) -> [UInt8] {
     var content: [UInt8] = []

@@ -27,7 +27,7 @@ extension Verifier {
         report(.metadata, nil, "namespaces \(other) and \(name) have the same id")
       }
       do throws(LarderError) {
-        namespaces.append(try engine.metadata.facts(of: record, name: name, in: transaction))
+        namespaces.append(try engine.metadata.listed(record, name: name, in: transaction))
       } catch  where error.code == .damaged {
         report(
           .counters, namespace: name,
@@ -77,19 +77,14 @@ extension Verifier {
   mutating func checkTombstones(
     _ state: StoreState, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
-    let prefix = MetadataKey.tombstones
-    var count: UInt64 = 0
-    var cursor = try transaction.cursor(in: .main)
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      count += 1
-      if Tombstone(found.value, at: found.key, seal: engine.seal) == nil {
-        report(.metadata, nil, "the record of an invalidated tag is damaged")
-      }
-      record = try cursor.next()
+    let tombstones = try Tombstone.all(in: transaction, engine.seal)
+    for tombstone in tombstones where tombstone.isDamaged {
+      report(.metadata, nil, "the record of an invalidated tag is damaged")
     }
-    if state.tombstones != count {
-      report(.counters, nil, "counted \(state.tombstones) invalidated tags, found \(count)")
+    if state.tombstones != tombstones.count {
+      report(
+        .counters, nil,
+        "counted \(state.tombstones) invalidated tags, found \(tombstones.count)")
     }
   }
 

@@ -69,16 +69,13 @@ extension EntryWriter {
   mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
     let count = context.state.tombstones
     guard count > 0, entry.header.flags.contains(.tagged) else { return false }
-    let (tags, seal) = (entry.fields.tags, context.engine.seal)
-    var isHidden = false
-    var found: UInt64 = 0
-    try context.transaction.forEach(in: .main, from: MetadataKey.tombstones) { key, record in
-      if isHidden { return }
-      let tombstone = Tombstone(record, at: key.span, seal: seal) ?? .damaged
-      found += 1
-      isHidden = tombstone.hides(entry.id, version: entry.header.version, tags: tags)
+    let seal = context.engine.seal
+    let tombstones = try context.transaction.read { lmdb throws(LMDBError) in
+      try Tombstone.all(in: lmdb, seal)
     }
-    return isHidden || found < count
+    let tags = entry.fields.tags
+    return tombstones.count < count
+      || tombstones.contains { $0.hides(entry.id, version: entry.header.version, tags: tags) }
   }
 
   /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.

@@ -1,0 +1,53 @@
+import LarderSystem
+
+/// Guards the store's own records: each begins with a checksum over the store's identity, the record's key and its bytes.
+///
+/// A record that is damaged, that turns up under another key, or that comes from another store is not opened.
+struct RecordSeal: Sendable {
+  /// Bytes of the checksum in front of every record.
+  static let size = 8
+
+  private let salt: UInt64
+
+  /// - Parameter identity: the 16 random bytes of the store.
+  init(identity: [UInt8]) { salt = Checksum.of(identity.span, seed: 5) }
+
+  /// The seed of the checksum of a record under `key`.
+  func seed(for key: Span<UInt8>) -> UInt64 { Checksum.of(key, seed: salt) }
+
+  /// Writes a record as it is stored under the key of `seed`; `fill` appends its content.
+  func write(
+    to record: inout OutputSpan<UInt8>, seed: UInt64, _ fill: (inout OutputSpan<UInt8>) -> Void
+  ) {
+    record.append(word: 0)
+    fill(&record)
+    let checksum = Checksum.of(record.span.extracting(Self.size..<record.count), seed: seed)
+    record.replaceWord(at: 0, with: checksum)
+  }
+
+  /// A record as it is stored under `key`.
+  func seal(_ content: [UInt8], for key: [UInt8]) -> [UInt8] {
+    var record: [UInt8] = []
+    record.reserveCapacity(Self.size + content.count)
+    record.append(word: Checksum.of(content.span, seed: seed(for: key.span)))
+    return record + content
+  }
+
+  /// The content of a record; nil if the record is not the one that was stored under the key of `seed`.
+  @_lifetime(copy record)
+  func open(_ record: Span<UInt8>, seed: UInt64) -> Span<UInt8>? {
+    guard record.count >= Self.size else { return nil }
+    let content = record.extracting(Self.size..<record.count)
+    return record.word(at: 0) == Checksum.of(content, seed: seed) ? content : nil
+  }
+
+  @_lifetime(copy record)
+  func open(_ record: Span<UInt8>, for key: Span<UInt8>) -> Span<UInt8>? {
+    open(record, seed: seed(for: key))
+  }
+
+  @_lifetime(copy record)
+  func open(_ record: Span<UInt8>, for key: [UInt8]) -> Span<UInt8>? {
+    open(record, for: key.span)
+  }
+}

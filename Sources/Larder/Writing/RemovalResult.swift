@@ -1,0 +1,21 @@
+/// The entries and bytes that a call removed.
+public struct RemovalResult: Sendable, Hashable {
+  /// Entries.
+  public var entries: Int
+  /// Bytes of their values.
+  public var bytes: Int
+  /// Whether a purge removed nothing because the clock seems to have jumped; see ``Store/purge()``.
+  public var skippedAfterClockJump = false
+
+  /// A removal of so many entries and bytes.
+  public init(entries: Int = 0, bytes: Int = 0) {
+    self.entries = entries
+    self.bytes = bytes
+  }
+
+  static func += (left: inout RemovalResult, right: RemovalResult) {
+    left.entries = left.entries.saturatingAdding(right.entries)
+    left.bytes = left.bytes.saturatingAdding(right.bytes)
+    left.skippedAfterClockJump = left.skippedAfterClockJump || right.skippedAfterClockJump
+  }
+}

@@ -1,0 +1,41 @@
+import LMDB
+import LarderSystem
+
+/// A moment between the writes of a store: the version that the next value of each namespace gets.
+///
+/// A value that is written later has that version or a higher one, also if its namespace was cleared meanwhile.
+package struct WriteHorizon: Sendable {
+  private let next: [String: UInt64]
+
+  /// The horizon of the last commit.
+  package init(of store: Store) throws(LarderError) {
+    let namespaces = try store.engine.metadata.namespaces(in: store.engine.beginRead())
+    next = Dictionary(
+      namespaces.map { ($0.facts.name, $0.counters.next) }, uniquingKeysWith: min)
+  }
+
+  /// The first version in a namespace that was written later; a namespace without values at the time has no earlier one.
+  func first(in namespace: String) -> UInt64 { next[namespace] ?? 0 }
+
+  /// Whether the value of an entry was written before.
+  package func covers(_ entry: Store.Entry) -> Bool {
+    entry.version < first(in: entry.namespace)
+  }
+}
+
+extension WriteBatch {
+  /// Empties a namespace as ``clear(_:)`` does; nil, without a change, if a value was written into it after the horizon.
+  package mutating func clear(
+    _ namespace: Store.Namespace, asOf horizon: WriteHorizon
+  ) throws(LarderError) -> RemovalResult? {
+    let name = namespace.name
+    guard let id = try writer.directory.find(name, &writer.context)?.id else {
+      return RemovalResult()
+    }
+    guard
+      try writer.context.counters.counters(of: id, &writer.context.transaction).next
+        == horizon.first(in: name)
+    else { return nil }
+    return try clear(namespace)
+  }
+}
