@@ -33,6 +33,41 @@ import Testing
     }
   }
 
+  @Test func failuresOfTheReaderAreCountedWithTheirReason() async throws {
+    try await withMachines(1) { machines, tier in
+      #expect(machines[0].shared.statistics.failures == 0)
+      try await machines[0].cutOff()
+      let statistics = machines[0].shared.statistics
+      #expect(statistics.failures > 0)
+      #expect(statistics.lastFailure?.contains("the link was cut") == true, "\(statistics)")
+    }
+  }
+
+  /// The statistics of a store are those of its application.
+  @Test func theTiersOwnRecordsAreReadUncounted() async throws {
+    try await withMachines(1) { machines, tier in
+      _ = try await machines[0].read(Origin())
+      _ = try machines[0].copies.outbox.oldest()
+      let own = try machines[0].store.namespace(LocalState.namespace).statistics()
+      #expect(own?.reads.hits == 0 && own?.reads.misses == 0, "\(String(describing: own))")
+    }
+  }
+
+  @Test func aClosedStoreIsReleasedWithTheNextOne() async throws {
+    let shared = Shared(MemoryTier())
+    weak var engine: StoreEngine?
+    do {
+      let store = try Store.temporary()
+      engine = store.engine
+      _ = shared.copies(of: store)
+      try store.close()
+    }
+    let next = try Store.temporary()
+    _ = shared.copies(of: next)
+    try await waitUntil { engine == nil }
+    try next.close()
+  }
+
   @Test func withoutTheTierOnlySomeLoadsRunAtOnce() async throws {
     try await withMachines(1, options: SharedOptions(maxLoads: 3)) { machines, tier in
       let origin = Origin(isOpen: false)

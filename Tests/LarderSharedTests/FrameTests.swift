@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
       for _ in 0..<rng.next(in: 1..<4) {
         bytes[rng.next(in: 1..<bytes.count)] = [0, 1, 127, 128, 255].randomElement(using: &rng)!
       }
-      bytes.append(Frame.checksum(of: bytes, for: key, "shop"), width: 8)
+      bytes.append(bigEndian: Frame.checksum(of: bytes, for: key, "shop"))
       if case .frame(let frame) = Frame.parse(bytes, for: key, of: "shop") {
         #expect(frame.soft <= Frame.longest && frame.stale <= Frame.longest)
         #expect(frame.hard > .zero)

@@ -203,11 +203,14 @@ struct Compaction {
     _ path: String, from newest: UInt64, to number: UInt64
   ) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
-    let pageSize = Int(file.read(at: 0, count: MetaPage.size).u32(MetaPage.Offset.pageSize))
+    let first = try file.contents(at: 0, count: MetaPage.size)
+    guard first.count == MetaPage.size else { throw .inputOutput }
+    let pageSize = Int(first.u32(MetaPage.Offset.pageSize))
     let shift = number > newest ? (number - newest + 1) / 2 * 2 : 0
     for offset in [MetaPage.Offset.transaction, pageSize + MetaPage.Offset.transaction] {
-      let changed = file.read(at: offset, count: 8).u64(0) + shift
-      try file.write([UInt8](littleEndian: changed), at: offset)
+      let known = try file.contents(at: offset, count: 8)
+      guard known.count == 8 else { throw .inputOutput }
+      try file.write([UInt8](littleEndian: known.u64(0) + shift), at: offset)
     }
     let descriptor = file.number
     try checkErrno { fsync(descriptor) }

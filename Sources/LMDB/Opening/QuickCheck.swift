@@ -63,7 +63,7 @@ struct QuickCheck {
   private static func open(_ path: String) throws(Finding) -> (map: DataMap, size: Int) {
     let (head, size) = try system { () throws(LMDBError) in
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      return (file.read(at: 0, count: MetaPage.size), file.size)
+      return (try file.contents(at: 0, count: MetaPage.size), file.size)
     }
     let first = unsafe head.withUnsafeBytes { bytes in
       unsafe bytes.count == MetaPage.size

@@ -42,7 +42,11 @@ import Synchronization
   /// Whether the system can read a page that the file has. A sector that it cannot read is an error here, and a signal where
   /// the map is used.
   func canRead(_ page: UInt64) -> Bool {
-    file.read(at: Int(page) << shift, count: pageSize).count == pageSize
+    do throws(LMDBError) {
+      return try file.contents(at: Int(page) << shift, count: pageSize).count == pageSize
+    } catch {
+      return false
+    }
   }
 
   /// A mapping that has all pages of the file as it is now.

@@ -114,16 +114,29 @@ extension Cache {
       return lookup
     }
     if size != nil, value == nil { lookup.entry = nil }
-    guard purpose != .load, let memory else { return lookup }
+    if purpose != .load {
+      updateMemory(key, value, size: size, lookup, replacing: item, in: transaction)
+    }
+    return lookup
+  }
+
+  /// Keeps the value that a lookup has decoded in memory, in the place of one that is no longer the entry's.
+  ///
+  /// - Parameter size: bytes of the stored value; nil if the lookup lent none.
+  private func updateMemory(
+    _ key: Span<UInt8>, _ value: Value?, size: Int?, _ lookup: EntryLookup,
+    replacing item: MemoryItem?, in transaction: borrowing ReadTransaction
+  ) {
+    guard let memory else { return }
     if size == nil { memory.countMiss() }
-    if let size, let entry = lookup.entry, entry.state == .fresh, let value {
-      engine.followMemoryLimit(in: transaction)
+    if let size, let value, let entry = lookup.entry, entry.state == .fresh {
+      namespace.engine.followMemoryLimit(in: transaction)
       keep(
-        value, for: key, size: size, id: id, header: entry.header, snapshot: lookup.snapshot)
+        value, for: key, size: size, id: lookup.base.id, header: entry.header,
+        snapshot: lookup.snapshot)
     } else if let item {
       memory.remove(item)
     }
-    return lookup
   }
 }
 

@@ -103,11 +103,12 @@ extension MemoryPressure {
         statistics: group.flatMap { text($0 + "/memory.stat") })
     }
 
-    /// The first 4096 bytes of a system file; nil if the file does not exist or is empty.
+    /// The first 4096 bytes of a system file; nil if the file is empty or cannot be read.
     private static func text(_ path: String) -> String? {
-      guard let file = FileDescriptor.reading(path) else { return nil }
-      let bytes = file.read(at: 0, count: 4096)
-      return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+      guard let file = FileDescriptor.reading(path),
+        let bytes = try? file.contents(at: 0, count: 4096), !bytes.isEmpty
+      else { return nil }
+      return String(decoding: bytes, as: UTF8.self)
     }
   }
 #endif

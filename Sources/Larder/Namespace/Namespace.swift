@@ -49,6 +49,16 @@ extension Store.Namespace {
     return id == .store ? nil : id.rawValue
   }
 
+  /// A copy of the fresh value under `key`, or nil, for records that a part of Larder keeps: it counts neither as a read nor as
+  /// an access.
+  package func uncountedValue(for key: some StoreKey) throws(LarderError) -> [UInt8]? {
+    try engine.typed {
+      try withEntry(for: key) { entry, value in
+        entry.state == .fresh && !entry.isNegative ? value.copied : nil
+      } ?? nil
+    }
+  }
+
   /// Lends the bytes of the fresh value under `key` to `body`; nil without a fresh value.
   ///
   /// The bytes lie in the store's memory map: nothing is copied, and the compiler keeps them from leaving `body`. Keep

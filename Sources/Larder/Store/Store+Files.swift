@@ -126,6 +126,11 @@ extension Store {
 }
 
 extension Store {
+  /// Whether the store was closed, by this reference to it or another.
+  package var isClosed: Bool { !engine.environment.isOpen }
+}
+
+extension Store {
   /// How many damaged entries the scans of this process have passed over.
   package var damagedInScans: Int { engine.damagedCount }
 }

@@ -73,6 +73,25 @@ struct TagInvalidation {
   }
 }
 
+extension Store {
+  /// As ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and no thread waits for it.
+  package func invalidateInSteps(tag: String) async throws {
+    let tag = try EntryAttributes.validated(tag)
+    var tombstone = try await commit { batch in
+      try TagInvalidation.begin(
+        tag, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.writer
+      ).tombstone
+    }
+    while let key = tombstone {
+      let shouldContinue = try await commit { batch in
+        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.writer)
+          .shouldContinue
+      }
+      if !shouldContinue { tombstone = nil }
+    }
+  }
+}
+
 extension TagInvalidation {
   /// Removes entries that carry a tag, in one namespace or in all.
   ///
@@ -100,7 +119,7 @@ extension TagInvalidation {
   }
 
   /// Goes on with an invalidation; `shouldContinue` is false when nothing is left of it.
-  private static func resume(
+  fileprivate static func resume(
     _ key: [UInt8], limit: Int, _ writer: inout EntryWriter
   ) throws(LarderError) -> (removal: RemovalResult, shouldContinue: Bool) {
     let stored = try writer.context.transaction.copy(of: key, in: .main)

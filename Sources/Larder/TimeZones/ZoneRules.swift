@@ -80,12 +80,20 @@ extension ZoneRules {
         throw unknown(name, "\(directory)/\(name) is too large to be one")
       }
       do throws(Flaw) {
-        return try ZoneRules(file: file.read(at: 0, count: file.size))
+        return try ZoneRules(file: contents(of: file))
       } catch {
         throw unknown(name, "\(directory)/\(name) cannot be used: \(error.reason)")
       }
     }
     throw unknown(name, "no such file in \(directories.joined(separator: ", "))")
+  }
+
+  private static func contents(of file: borrowing FileDescriptor) throws(Flaw) -> [UInt8] {
+    do throws(SystemError) {
+      return try file.contents(at: 0, count: file.size)
+    } catch {
+      throw Flaw(reason: "\(error)")
+    }
   }
 
   /// Letters, digits, `_`, `+` and `-`, in parts that begin with a letter: no path can lead out of the database.

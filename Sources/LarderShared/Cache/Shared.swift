@@ -19,7 +19,7 @@ public final class Shared: Sendable {
   let limiter: LoadLimiter
   let breaker = Breaker()
   private let counts = Counts()
-  private let machines = Mutex<[ObjectIdentifier: Machine]>([:])
+  private let attachments = Mutex<[ObjectIdentifier: Attachment]>([:])
 
   /// A tier in a Redis or Valkey server.
   ///
@@ -68,6 +68,10 @@ public final class Shared: Sendable {
     public var gaps = 0
     /// Removals that waited in a store and were sent later.
     public var sent = 0
+    /// Times that reading or applying the log failed. Copies are not confirmed while that lasts.
+    public var failures = 0
+    /// The reason of the last such failure.
+    public var lastFailure: String?
     /// Times that the tier was not asked for a while because it had failed repeatedly.
     public var pauses = 0
   }
@@ -83,13 +87,14 @@ public final class Shared: Sendable {
 
   /// The copies of a store, whose log is read from now on.
   func copies(of store: Store) -> LocalCopies {
-    machines.withLock { machines in
-      if let machine = machines[store.identity] { return machine.copies }
+    attachments.withLock { attachments in
+      if let attachment = attachments[store.identity] { return attachment.copies }
+      attachments = attachments.filter { !$0.value.copies.store.isClosed }
       let copies = LocalCopies(store)
       let reader = LogReader(
         tier: tier, copies: copies, options: options, breaker: breaker,
         count: { [counts] change in counts.values.withLock { change(&$0) } })
-      machines[store.identity] = Machine(
+      attachments[store.identity] = Attachment(
         copies: copies, reading: store.isReadOnly ? nil : Task { await reader.run() })
       return copies
     }
@@ -100,7 +105,8 @@ public final class Shared: Sendable {
     let values = Mutex(Statistics())
   }
 
-  private final class Machine: Sendable {
+  /// A store, and the task that reads the log for it.
+  private final class Attachment: Sendable {
     let copies: LocalCopies
     private let reading: Task<Void, Never>?
 

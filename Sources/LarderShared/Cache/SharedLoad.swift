@@ -26,7 +26,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
     var rejected: ValueStamp??
     var changes = 0
-    let end = clock.monotonic + shared.options.leaseDuration.bounded * Self.mostLeases
+    let end = clock.monotonic + shared.options.leaseDuration * Self.mostLeases
     while true {
       try Task.checkCancellation()
       let attempt: Attempt

@@ -2,9 +2,9 @@ import Larder
 
 /// How a shared tier is used. A value out of range counts as the nearest valid one.
 public struct SharedOptions: Sendable {
-  /// How long a read waits for the tier before the caller goes on without it.
+  /// How long a read waits for the tier before the caller goes on without it. At most an hour.
   public var readTimeout: Duration
-  /// How long a change and a request for a lease wait for the tier.
+  /// How long a change and a request for a lease wait for the tier. At most an hour.
   public var writeTimeout: Duration
   /// The duration of a lease, the right to load a key. Its holder renews it after each third of that time. 100 ms to an
   /// hour.
@@ -43,6 +43,9 @@ public struct SharedOptions: Sendable {
   /// has no head.
   var possible: SharedOptions {
     var options = self
+    options.readTimeout = min(max(readTimeout, .zero), .hours(1))
+    options.writeTimeout = min(max(writeTimeout, .zero), .hours(1))
+    options.unconfirmedLimit = max(unconfirmedLimit, .zero)
     options.leaseDuration = min(max(leaseDuration, .milliseconds(100)), .hours(1))
     options.maxValueSize = max(maxValueSize, 0)
     options.logLength = max(logLength, 1)

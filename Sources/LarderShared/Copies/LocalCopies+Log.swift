@@ -10,7 +10,7 @@ extension LocalCopies {
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
   ) async throws -> Int? {
     recent.note(changes)
-    for tag in Self.tags(in: changes) { _ = try store.invalidate(tag: tag) }
+    for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag) }
     // The lock of the store's writers is needed even if no key is here: a writer that has looked before the note is still to
     // commit an old value. A transaction that changes nothing commits nothing.
     return try await store.commit { [self] batch in

@@ -84,11 +84,13 @@ struct LocalCopies: Sendable {
   }
 
   /// Confirms the copies: every change that was made before that moment was applied.
-  func confirm(monotonic: Duration, wall: Timestamp) throws {
+  func confirm(monotonic: Duration, wall: Timestamp) async throws {
     // A write that stores an unshared value either sees this mark or ends before the removal begins.
     recent.beginRegainingTrust()
     defer { recent.endRegainingTrust() }
-    if standing(limit: .zero) != .confirmed { try store.invalidate(tag: Self.unsharedTag) }
+    if standing(limit: .zero) != .confirmed {
+      try await store.invalidateInSteps(tag: Self.unsharedTag)
+    }
     recent.confirm(monotonic: monotonic, wall: wall)
   }
 
@@ -132,7 +134,7 @@ struct LocalCopies: Sendable {
     if position == nil {
       try await store.commit { [self] batch in try outbox.add(.tag(tag), in: &batch) }
     }
-    try store.invalidate(tag: tag)
+    try await store.invalidateInSteps(tag: tag)
   }
 
   /// Removes a copy unless it is as new as that position.

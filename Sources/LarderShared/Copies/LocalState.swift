@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 
 /// The records of a store about the tier, in a namespace of their own: they are written in the commits that they
 /// describe, so that a crash or a power failure leaves no copy that a record says was removed.
@@ -29,9 +30,9 @@ struct LocalState: Sendable {
 
     var bytes: [UInt8] {
       var bytes = [Self.layout]
-      bytes.append(epoch, width: 8)
+      bytes.append(bigEndian: epoch)
       bytes += position.bytes
-      bytes.append(digest, width: 8)
+      bytes.append(bigEndian: digest)
       return bytes + Array(application.utf8)
     }
 
@@ -42,9 +43,9 @@ struct LocalState: Sendable {
         let digest = reader.bytes(8),
         let application = String(validating: reader.rest, as: UTF8.self)
       else { return nil }
-      func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
       self.init(
-        application: application, epoch: number(epoch), position: position, digest: number(digest))
+        application: application, epoch: UInt64(bigEndianBytes: epoch), position: position,
+        digest: UInt64(bigEndianBytes: digest))
     }
   }
 
@@ -56,8 +57,7 @@ struct LocalState: Sendable {
 
   /// Nil before the first contact with the log, and for a record that cannot be read.
   func progress() throws(LarderError) -> Progress? {
-    let bytes: [UInt8]? = try records.value(for: Self.progressKey)
-    return bytes.flatMap { Progress(bytes: $0) }
+    try records.uncountedValue(for: Self.progressKey).flatMap { Progress(bytes: $0) }
   }
 
   func progress(in batch: inout WriteBatch) throws -> Progress? {
@@ -72,8 +72,7 @@ struct LocalState: Sendable {
 
   /// How many removals were ever queued in this store.
   func queued() throws(LarderError) -> UInt64 {
-    let bytes: [UInt8]? = try records.value(for: Self.queuedKey)
-    return Self.number(bytes)
+    Self.number(try records.uncountedValue(for: Self.queuedKey))
   }
 
   func queued(in batch: inout WriteBatch) throws -> UInt64 {
@@ -82,13 +81,13 @@ struct LocalState: Sendable {
 
   func setQueued(_ count: UInt64, in batch: inout WriteBatch) throws {
     var bytes: [UInt8] = []
-    bytes.append(count, width: 8)
+    bytes.append(bigEndian: count)
     try put(bytes, for: Self.queuedKey, in: &batch)
   }
 
   private static func number(_ bytes: [UInt8]?) -> UInt64 {
     guard let bytes, bytes.count == 8 else { return 0 }
-    return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    return UInt64(bigEndianBytes: bytes)
   }
 
   // MARK: Namespaces

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 
 /// The removals of this machine that the tier has not got yet, oldest first, in a namespace of the store.
 ///
@@ -22,7 +23,7 @@ struct Outbox: Sendable {
   func add(_ subject: LogRecord.Subject, in batch: inout WriteBatch) throws {
     let number = try state.queued(in: &batch) &+ 1
     var key: [UInt8] = []
-    key.append(number, width: 8)
+    key.append(bigEndian: number)
     var attributes = EntryAttributes(expires: .never)
     attributes.isPinned = true
     try batch.set(Self.encoded(subject), for: key, in: waiting, attributes)
@@ -42,7 +43,7 @@ struct Outbox: Sendable {
   func oldest(_ most: Int = 100) throws(LarderError) -> [(key: Key, change: TierChange?)] {
     var found: [(key: Key, change: TierChange?)] = []
     for entry in try waiting.page(limit: most).items {
-      let bytes: [UInt8]? = try waiting.value(for: entry.key)
+      let bytes = try waiting.uncountedValue(for: entry.key)
       found.append((entry.key, bytes.flatMap(Self.decode)))
     }
     return found
@@ -63,7 +64,7 @@ struct Outbox: Sendable {
     case .nothing: bytes.append(0)
     case .key(let key):
       bytes.append(1)
-      bytes.append(UInt64(key.namespace.utf8.count), width: 2)
+      bytes.append(bigEndian: UInt16(truncatingIfNeeded: key.namespace.utf8.count))
       bytes += Array(key.namespace.utf8) + key.bytes
     case .namespace(let name): bytes += [2] + Array(name.utf8)
     case .tag(let tag): bytes += [3] + Array(tag.utf8)

@@ -68,7 +68,7 @@ struct RecentChanges: Sendable {
     // More than can be left is of an earlier boot, or of a clock that was set back.
     let most = Self.mostTrust
     if left > 0, left <= most, leftWall > 0, leftWall <= most { return .confirmed }
-    let limit = limit.whole
+    let limit = max(limit.truncatedMilliseconds, 0)
     return left <= most && left > -limit && leftWall > -limit ? .unconfirmed : .outOfTouch
   }
 
@@ -77,7 +77,8 @@ struct RecentChanges: Sendable {
     let view = words.view
     guard view.isWritable else { return }
     view.release(
-      UInt64(bitPattern: (monotonic + Self.trust).whole), to: Word.trustedUntil.rawValue)
+      UInt64(bitPattern: (monotonic + Self.trust).truncatedMilliseconds),
+      to: Word.trustedUntil.rawValue)
     view.release(
       UInt64(bitPattern: wall.advanced(by: Self.trust).milliseconds),
       to: Word.trustedUntilWall.rawValue)
@@ -115,9 +116,9 @@ struct RecentChanges: Sendable {
     let view = words.view
     guard view.isWritable else { return nil }
     let present = view.acquire(Word.readerUntil.rawValue)
-    let left = Int64(bitPattern: present) &- now.whole
-    if present != held, left > 0, left <= Self.lease.whole { return nil }
-    let next = UInt64(bitPattern: (now + Self.lease).whole)
+    let left = Int64(bitPattern: present) &- now.truncatedMilliseconds
+    if present != held, left > 0, left <= Self.lease.truncatedMilliseconds { return nil }
+    let next = UInt64(bitPattern: (now + Self.lease).truncatedMilliseconds)
     guard view.exchange(present, for: next, at: Word.readerUntil.rawValue) else { return nil }
     view.store(UInt64(UInt32(bitPattern: process)), wide: Word.reader.rawValue)
     return next
@@ -133,8 +134,8 @@ struct RecentChanges: Sendable {
   func reader(at now: Duration) -> Int32? {
     let view = words.view
     guard view.count > 0 else { return nil }
-    let left = Int64(bitPattern: view.wide(Word.readerUntil.rawValue)) &- now.whole
-    guard left > 0, left <= Self.lease.whole else { return nil }
+    let left = Int64(bitPattern: view.wide(Word.readerUntil.rawValue)) &- now.truncatedMilliseconds
+    guard left > 0, left <= Self.lease.truncatedMilliseconds else { return nil }
     return Int32(bitPattern: UInt32(truncatingIfNeeded: view.wide(Word.reader.rawValue)))
   }
 
@@ -154,9 +155,4 @@ struct RecentChanges: Sendable {
     view.release(applied.word, to: Word.applied.rawValue)
     if let head { view.release(head.word, to: Word.head.rawValue) }
   }
-}
-
-extension Duration {
-  /// Whole milliseconds, rounded towards zero, of a duration of at most some 30,000 years.
-  var whole: Int64 { bounded.truncatedMilliseconds }
 }

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The place of a change in the order of all changes: the ID that the server gave to its record in the log.
 ///
 /// It is also the version of a value: that of the record that set it, or of the newest record when it was filled.
@@ -43,17 +45,17 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   /// The position of 16 bytes, as ``bytes`` has them; nil for another count.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
-    var parts = (first: UInt64(0), second: UInt64(0))
-    for byte in bytes.prefix(8) { parts.first = parts.first << 8 | UInt64(byte) }
-    for byte in bytes.dropFirst(8) { parts.second = parts.second << 8 | UInt64(byte) }
-    self.init(milliseconds: parts.first, sequence: parts.second)
+    self.init(
+      milliseconds: UInt64(bigEndianBytes: bytes.prefix(8)),
+      sequence: UInt64(bigEndianBytes: bytes.dropFirst(8)))
   }
 
   /// Both parts as 8 bytes each, big-endian.
   public var bytes: [UInt8] {
-    [milliseconds, sequence].flatMap { part in
-      (0..<8).map { UInt8(truncatingIfNeeded: part >> (56 - 8 * $0)) }
-    }
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: milliseconds)
+    bytes.append(bigEndian: sequence)
+    return bytes
   }
 
   /// The position in one word, for comparisons within one history: 44 bits of milliseconds, which suffice for 500 years,
@@ -103,11 +105,13 @@ public struct ValueStamp: Hashable, Comparable, Sendable {
       return nil
     }
     self.version = version
-    written = bytes.dropFirst(16).reduce(0) { $0 << 8 | UInt64($1) }
+    written = UInt64(bigEndianBytes: bytes.dropFirst(16))
   }
 
   /// The version, and 8 bytes of the time, big-endian.
   var bytes: [UInt8] {
-    version.bytes + (0..<8).map { UInt8(truncatingIfNeeded: written >> (56 - 8 * $0)) }
+    var bytes = version.bytes
+    bytes.append(bigEndian: written)
+    return bytes
   }
 }

@@ -44,19 +44,19 @@ struct Frame: Equatable, Sendable {
 
   func encoded(for key: SharedKey, of application: String) -> [UInt8] {
     var bytes: [UInt8] = [Self.layout, value == nil ? Self.tooLarge : 0, codec.rawValue, 0]
-    bytes.append(soft.wholeMilliseconds, width: 8)
-    bytes.append(stale.wholeMilliseconds, width: 8)
+    bytes.append(bigEndian: soft.frameMilliseconds)
+    bytes.append(bigEndian: stale.frameMilliseconds)
     let long = TierNames.isLong(key.bytes) ? key.bytes : []
-    bytes.append(UInt64(long.count), width: 4)
+    bytes.append(bigEndian: UInt32(truncatingIfNeeded: long.count))
     bytes += long
-    bytes.append(UInt64(tags.count), width: 2)
+    bytes.append(bigEndian: UInt16(truncatingIfNeeded: tags.count))
     for tag in tags {
-      bytes.append(UInt64(tag.utf8.count), width: 2)
+      bytes.append(bigEndian: UInt16(truncatingIfNeeded: tag.utf8.count))
       bytes += tag.utf8
     }
-    bytes.append(UInt64(value?.count ?? 0), width: 4)
+    bytes.append(bigEndian: UInt32(truncatingIfNeeded: value?.count ?? 0))
     bytes += value ?? []
-    bytes.append(Self.checksum(of: bytes, for: key, application), width: 8)
+    bytes.append(bigEndian: Self.checksum(of: bytes, for: key, application))
     return bytes
   }
 
@@ -67,7 +67,7 @@ struct Frame: Equatable, Sendable {
     var reader = ByteReader(bytes[...])
     guard first == layout, bytes.count > 8,
       checksum(of: Array(bytes.dropLast(8)), for: key, application)
-        == bytes.suffix(8).reduce(0, { $0 << 8 | UInt64($1) }),
+        == UInt64(bigEndianBytes: bytes.suffix(8)),
       let head = reader.bytes(4), head.last == 0,
       head[head.startIndex + 1] & ~tooLarge == 0,
       let soft = reader.duration(), let stale = reader.duration(),
@@ -97,7 +97,7 @@ struct Frame: Equatable, Sendable {
   ) -> UInt64 {
     var context: [UInt8] = []
     for part in [Array(application.utf8), Array(key.namespace.utf8), key.bytes] {
-      context.append(UInt64(part.count), width: 8)
+      context.append(bigEndian: UInt64(part.count))
       context += part
     }
     return Checksum.of(bytes, seed: Checksum.of(context, seed: 0))
@@ -123,28 +123,16 @@ struct ByteReader {
 
   /// A duration that a frame may have.
   mutating func duration() -> Duration? {
-    guard let number = bytes(8)?.reduce(0 as UInt64, { $0 << 8 | UInt64($1) }),
-      number <= Frame.longest.wholeMilliseconds
+    guard let number = bytes(8).map({ UInt64(bigEndianBytes: $0) }),
+      number <= Frame.longest.frameMilliseconds
     else { return nil }
     return .milliseconds(Int64(number))
   }
 }
 
-extension [UInt8] {
-  mutating func append(_ number: UInt64, width: Int) {
-    for index in 1...width { append(UInt8(truncatingIfNeeded: number >> (8 * (width - index)))) }
-  }
-}
-
 extension Duration {
-  /// At most some 30,000 years, so that no number made of it overflows.
-  var bounded: Duration {
-    let longest = Duration.seconds(1 << 40)
-    return min(max(self, .zero - longest), longest)
-  }
-
-  /// Whole milliseconds, rounded up; zero for a negative duration.
-  var wholeMilliseconds: UInt64 {
-    self <= .zero ? 0 : UInt64(bounded.roundedUpMilliseconds)
+  /// Whole milliseconds of a frame's field or a command's argument, rounded up; zero for a negative duration.
+  var frameMilliseconds: UInt64 {
+    UInt64(max(roundedUpMilliseconds, 0))
   }
 }

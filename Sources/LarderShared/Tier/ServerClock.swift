@@ -42,8 +42,6 @@ final class ServerClock: Sendable {
 extension Duration {
   /// Whole microseconds; zero for a negative duration.
   var wholeMicroseconds: UInt64 {
-    if self <= .zero { return 0 }
-    let (seconds, rest) = bounded.components
-    return UInt64(seconds) * 1_000_000 + UInt64(rest / 1_000_000_000_000)
+    UInt64(clamping: attoseconds / 1_000_000_000_000)
   }
 }

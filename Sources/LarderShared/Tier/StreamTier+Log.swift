@@ -1,4 +1,5 @@
 public import Larder
+import LarderSystem
 
 /// The log of changes, a stream.
 extension StreamTier {
@@ -29,7 +30,7 @@ extension StreamTier {
     after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
     var words = ["XREAD", "COUNT", "\(Self.mostRecords)"]
-    if waiting > .zero { words += ["BLOCK", "\(waiting.wholeMilliseconds)"] }
+    if waiting > .zero { words += ["BLOCK", "\(waiting.frameMilliseconds)"] }
     words.append("STREAMS")
     let command = Command(
       words.map { Array($0.utf8) } + [names.log, Array(position.description.utf8)],
@@ -107,8 +108,8 @@ package struct TierNames: Sendable {
     if isLong(key) {
       // No short key has the byte 0xFF and 16 bytes after it by chance alone; if one has, see above.
       name.append(0xFF)
-      name.append(Checksum.of(key, seed: 1), width: 8)
-      name.append(Checksum.of(key, seed: 2), width: 8)
+      name.append(bigEndian: Checksum.of(key, seed: 1))
+      name.append(bigEndian: Checksum.of(key, seed: 2))
     } else {
       name += key
     }

@@ -1,4 +1,5 @@
 public import Larder
+import LarderSystem
 
 /// A tier in a Redis 6.2 or Valkey server, or another one with the same protocol, streams and scripts.
 ///
@@ -139,7 +140,7 @@ public struct StreamTier: SharedTier {
   }
 
   private func digits(_ duration: Duration) -> [UInt8] {
-    Array(String(max(duration.wholeMilliseconds, 1)).utf8)
+    Array(String(max(duration.frameMilliseconds, 1)).utf8)
   }
 
   func run(

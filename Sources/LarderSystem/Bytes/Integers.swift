@@ -53,13 +53,20 @@ extension [UInt8] {
   }
 }
 
+extension UInt64 {
+  /// The big-endian number that at most 8 bytes are.
+  package init(bigEndianBytes bytes: some Sequence<UInt8>) {
+    self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
 extension Span<UInt8> {
   /// The eight bytes at `offset` as a little-endian number.
   ///
   /// - Precondition: all eight lie within the span.
   @inlinable @inline(__always)
   package func word(at offset: Int) -> UInt64 {
-    precondition(offset >= 0 && offset &+ 8 <= count)
+    precondition(offset >= 0 && offset <= count &- 8)
     return unsafe withUnsafeBytes {
       unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
@@ -70,7 +77,7 @@ extension Span<UInt8> {
   /// - Precondition: all four lie within the span.
   @inlinable @inline(__always)
   package func halfWord(at offset: Int) -> UInt32 {
-    precondition(offset >= 0 && offset &+ 4 <= count)
+    precondition(offset >= 0 && offset <= count &- 4)
     return unsafe withUnsafeBytes {
       unsafe UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
@@ -161,7 +168,7 @@ extension OutputSpan<UInt8> {
   /// - Precondition: they have been written already.
   @inlinable @inline(__always)
   package mutating func replaceWord(at offset: Int, with word: UInt64) {
-    precondition(offset >= 0 && offset &+ 8 <= count)
+    precondition(offset >= 0 && offset <= count &- 8)
     unsafe withUnsafeMutableBufferPointer { buffer, _ in
       unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
         of: word.littleEndian, toByteOffset: offset, as: UInt64.self)

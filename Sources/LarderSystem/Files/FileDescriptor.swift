@@ -26,22 +26,20 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   package var size: Int { status.map { Int($0.st_size) } ?? 0 }
 
-  /// Up to `count` bytes: fewer at the end of the file, and none if they cannot be read.
-  package func read(at offset: Int, count: Int) -> [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      guard let base = buffer.baseAddress else { return }
-      initialized = max(unsafe pread(number, base, count, off_t(offset)), 0)
-    }
-  }
-
   /// Up to `count` bytes, fewer only at the end of the file.
   package func contents(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
     let number = number
     var failure: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(SystemError) {
-        initialized = try checkErrno {
-          unsafe pread(number, buffer.baseAddress, count, off_t(offset))
+        // The system may return fewer bytes than are there.
+        while initialized < count {
+          let rest = unsafe UnsafeMutableRawBufferPointer(
+            rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...])
+          let place = off_t(offset + initialized)
+          let read = try checkErrno { unsafe pread(number, rest.baseAddress, rest.count, place) }
+          if read == 0 { break }
+          initialized += read
         }
       } catch {
         failure = error

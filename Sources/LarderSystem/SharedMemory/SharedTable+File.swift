@@ -110,7 +110,7 @@ extension SharedTable {
       let size = Int(status.st_size)
       guard size > MappedRegion.headerSize,
         let count = format.count(
-          header: file.read(at: 0, count: format.header(count: 0).count), size: size)
+          header: try file.contents(at: 0, count: format.header(count: 0).count), size: size)
       else { return nil }
       // A write to a mapped hole on a full disk would raise SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {
@@ -135,7 +135,7 @@ extension SharedTable {
       let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
       let file = try FileDescriptor(opening: path(format.file.rawValue), flags)
       guard let status = file.status, isOurs(status), status.st_size > MappedRegion.headerSize,
-        file.read(at: 0, count: format.mark.count) == format.mark
+        try file.contents(at: 0, count: format.mark.count) == format.mark
       else { return nil }
       return file
     } catch {

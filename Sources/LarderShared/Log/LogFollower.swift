@@ -1,0 +1,127 @@
+import Larder
+
+/// How far the process that has the lease has read the log.
+struct LogFollower {
+  /// The time between two looks at the head, and how long one request waits for a record.
+  static let interval = Duration.milliseconds(500)
+  /// A follower that finds nothing to apply writes down its position that often.
+  private static let progressInterval = Duration.seconds(10)
+
+  /// The head of the log at a moment.
+  struct Look {
+    var head: Position
+    var moment: Duration
+    var wall: Timestamp
+  }
+
+  private let reader: LogReader
+  private var progress: LocalState.Progress
+  /// When the progress was written down.
+  private var written: Duration
+  /// When the head was looked at; nil before the first look at a history.
+  private var looked: Duration?
+  /// A head that is still to be reached. The copies are confirmed then, for its moment.
+  private var goal: Look?
+  /// When the last records were applied, or the pause after them ended.
+  private var answered: Duration?
+
+  init(_ reader: LogReader, at progress: LocalState.Progress) {
+    self.reader = reader
+    self.progress = progress
+    written = reader.clock.monotonic
+  }
+
+  private var now: Duration { reader.clock.monotonic }
+
+  var isLookDue: Bool {
+    goal == nil && (looked.map { now - $0 >= Self.interval } ?? true)
+  }
+
+  /// Looks at the head; nil if the log has another history, with which the store begins then.
+  mutating func look() async throws -> Look? {
+    let (moment, wall) = (now, reader.copies.store.now)
+    let found = try await reader.tier.look(at: progress.position)
+    guard let head = found.head, found.record?.digest == progress.digest else {
+      try await beginAnew()
+      return nil
+    }
+    looked = moment
+    return Look(head: head, moment: moment, wall: wall)
+  }
+
+  /// Confirms the copies if nothing is to be read up to the head, else makes the head the goal.
+  mutating func compare(_ look: Look) async throws {
+    if look.head == progress.position {
+      try await reader.copies.confirm(monotonic: look.moment, wall: look.wall)
+    } else {
+      goal = look
+    }
+    reader.copies.recent.publish(applied: progress.position, head: look.head)
+  }
+
+  /// Applies the next records. Waits for them if no head is to be reached.
+  mutating func readRecords() async throws {
+    let records = try await reader.tier.records(
+      after: progress.position, waiting: goal == nil ? Self.interval : .zero)
+    if records.isEmpty, goal == nil { return }
+    guard let next = progress(after: records) else {
+      try await beginAnew()
+      return
+    }
+    try await apply(records, next)
+    if let goal, records.contains(where: { $0.position == goal.head }) {
+      try await reader.copies.confirm(monotonic: goal.moment, wall: goal.wall)
+      self.goal = nil
+    }
+    try await pace(records.count)
+  }
+
+  /// The progress after records that follow it; nil if some are missing between.
+  private func progress(after records: [LogRecord]) -> LocalState.Progress? {
+    if records.isEmpty { return nil }
+    var next = progress
+    for record in records {
+      guard record.previous == next.digest else { return nil }
+      (next.position, next.digest) = (record.position, record.digest)
+    }
+    return next
+  }
+
+  private mutating func apply(
+    _ records: [LogRecord], _ next: LocalState.Progress
+  ) async throws {
+    let isDue = now - written >= Self.progressInterval
+    guard
+      let removed = try await reader.copies.apply(records, next, keepsProgress: isDue)
+    else {
+      // Another process has begun with another history.
+      progress = try await reader.start()
+      (goal, looked) = (nil, nil)
+      return
+    }
+    if isDue || removed > 0 { written = now }
+    progress = next
+    reader.copies.recent.publish(applied: progress.position, head: nil)
+    reader.count {
+      $0.records += records.count
+      $0.superseded += removed
+    }
+  }
+
+  private mutating func beginAnew() async throws {
+    progress = try await reader.beginAnew(insteadOf: progress)
+    (goal, looked) = (nil, nil)
+  }
+
+  /// Waits after changes that come quickly. A change that comes alone is read at once; one answer for many is cheaper for the
+  /// server and for this machine.
+  private mutating func pace(_ count: Int) async throws {
+    let (moment, before) = (now, answered)
+    answered = moment
+    let pace = reader.options.pace
+    guard goal == nil, pace > .zero, count > 1 || before.map({ moment - $0 < pace }) ?? false
+    else { return }
+    try await reader.clock.sleep(until: moment + pace)
+    answered = now
+  }
+}
