@@ -71,7 +71,7 @@ public struct Rules: Hashable, Sendable, Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(expires, forKey: .expires)
-    if stale != .zero { try container.encode(stale.milliseconds, forKey: .stale) }
+    if stale != .zero { try container.encode(stale.roundedUpMilliseconds, forKey: .stale) }
     if jitter != 0 { try container.encode(jitter, forKey: .jitter) }
     if limits != Limits() { try container.encode(limits, forKey: .limits) }
     if eviction != .adaptive { try container.encode(eviction, forKey: .eviction) }
@@ -86,7 +86,7 @@ public struct Rules: Hashable, Sendable, Codable {
   var inMilliseconds: Rules {
     var rules = self
     rules.expires = expires.inMilliseconds
-    rules.stale = .milliseconds(stale.milliseconds)
+    rules.stale = .milliseconds(stale.roundedUpMilliseconds)
     return rules
   }
 
@@ -113,7 +113,7 @@ public struct Rules: Hashable, Sendable, Codable {
     /// In place of ``Rules/stale``, in whole milliseconds.
     public var stale: Duration? {
       get { staleMilliseconds.map { .milliseconds($0) } }
-      set { staleMilliseconds = newValue?.milliseconds }
+      set { staleMilliseconds = newValue?.roundedUpMilliseconds }
     }
     private var staleMilliseconds: Int64?
     /// In place of ``Rules/jitter``.
@@ -134,7 +134,7 @@ public struct Rules: Hashable, Sendable, Codable {
       largestValue: Int? = nil
     ) {
       self.expires = expires
-      staleMilliseconds = stale?.milliseconds
+      staleMilliseconds = stale?.roundedUpMilliseconds
       self.jitter = jitter
       self.limits = limits
       self.eviction = eviction

@@ -30,7 +30,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 
   /// The time `duration` later, cut to what 64 bits of milliseconds hold.
   public func advanced(by duration: Duration) -> Timestamp {
-    let (sum, overflow) = milliseconds.addingReportingOverflow(duration.milliseconds)
+    let (sum, overflow) = milliseconds.addingReportingOverflow(duration.roundedUpMilliseconds)
     return Timestamp(milliseconds: overflow ? (duration < .zero ? .min : .max) : sum)
   }
 
@@ -84,9 +84,6 @@ extension Duration {
     let (seconds, overflow) = Int64(clamping: count).multipliedReportingOverflow(by: unit)
     return .seconds(overflow ? (count < 0 ? .min : .max) : seconds)
   }
-
-  /// Whole milliseconds, rounded up so that nothing expires early.
-  var milliseconds: Int64 { roundedUpMilliseconds }
 }
 
 extension Int64 {

@@ -147,7 +147,7 @@ import Testing
       let task = Task {
         while !Task.isCancelled { await Task.yield() }
         await #expect(throws: LarderError.self) {
-          try await breaker.run(ManualClock(), isInTouch: false) { () throws(LarderError) in
+          try await breaker.run(ManualClock(), isConnected: false) { () throws(LarderError) in
             throw LarderError(.unanswered, "the task was cancelled before the reply")
           }
         }

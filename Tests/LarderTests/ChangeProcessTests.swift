@@ -1,4 +1,5 @@
 import Foundation
+import LarderSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -18,7 +19,7 @@ import Testing
       var options = Store.Options()
       options.machineClock = { [self] in
         stopped.withLock { $0 }
-          ?? SystemClock().monotonic.milliseconds + added.load(ordering: .sequentiallyConsistent)
+          ?? SystemClock().monotonic.roundedUpMilliseconds + added.load(ordering: .sequentiallyConsistent)
       }
       return options
     }

@@ -204,7 +204,7 @@ import Testing
 
   private final class Steps: Sendable {
     private let clock = ManualClock()
-    var now: Int64 { clock.monotonic.milliseconds + 1 }
+    var now: Int64 { clock.monotonic.roundedUpMilliseconds + 1 }
     func advance(_ milliseconds: Int64) { clock.advance(by: .milliseconds(milliseconds)) }
   }
 }

@@ -59,8 +59,8 @@ public enum Expiration: Hashable, Sendable {
   /// The same, with durations of whole milliseconds.
   var inMilliseconds: Expiration {
     switch self {
-    case .after(let duration): .after(.milliseconds(duration.milliseconds))
-    case .afterAccess(let duration): .afterAccess(.milliseconds(duration.milliseconds))
+    case .after(let duration): .after(.milliseconds(duration.roundedUpMilliseconds))
+    case .afterAccess(let duration): .afterAccess(.milliseconds(duration.roundedUpMilliseconds))
     case .never, .at, .daily: self
     }
   }
@@ -147,13 +147,13 @@ extension Expiration: Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     switch self {
     case .never: break
-    case .after(let duration): try container.encode(duration.milliseconds, forKey: .after)
+    case .after(let duration): try container.encode(duration.roundedUpMilliseconds, forKey: .after)
     case .at(let moment): try container.encode(moment, forKey: .at)
     case .daily(let time, let zone):
       try container.encode(time.description, forKey: .daily)
       try container.encode(zone, forKey: .zone)
     case .afterAccess(let interval):
-      try container.encode(interval.milliseconds, forKey: .afterAccess)
+      try container.encode(interval.roundedUpMilliseconds, forKey: .afterAccess)
     }
   }
 }

@@ -21,7 +21,8 @@ struct Lifetime {
     stale = ownStale ?? namespace.rules.stale
     // An expiration that a write gives is exact: jitter is for the rules' alone.
     if own == nil, case .after(let lifetime) = expiration {
-      spread = Int64(saturating: Double(max(lifetime.milliseconds, 0)) * namespace.rules.jitter)
+      spread = Int64(
+        saturating: Double(max(lifetime.roundedUpMilliseconds, 0)) * namespace.rules.jitter)
     } else {
       spread = 0
     }
@@ -70,7 +71,7 @@ struct IdleInterval: Hashable, Sendable {
     self.milliseconds = milliseconds
   }
 
-  init?(_ duration: Duration) { self.init(milliseconds: duration.milliseconds) }
+  init?(_ duration: Duration) { self.init(milliseconds: duration.roundedUpMilliseconds) }
 
   /// The expiration of an entry that was used at `moment`.
   func end(after moment: Int64) -> Int64 {

@@ -84,7 +84,7 @@ final class PendingAccesses: Sendable {
   /// Runs a closure once, on a thread of the system.
   @Sendable static func later(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global(qos: .utility).asyncAfter(
-      deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), execute: body)
+      deadline: .now() + .milliseconds(Int(clamping: delay.roundedUpMilliseconds)), execute: body)
   }
 }
 

@@ -110,14 +110,14 @@ extension WriteBatch {
     let (state, now) = (writer.context.state, writer.context.now)
     let day: Int64 = 86_400_000
     let opened = writer.context.engine.opened
-    let monotonic = writer.context.engine.clock.monotonic.milliseconds
+    let monotonic = writer.context.engine.clock.monotonic.roundedUpMilliseconds
     let lastStamp = Timestamp(milliseconds: Int64(clamping: state.lastStamp))
     // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
     // A clock of the program may go back, against its contract.
-    let sinceOpening = max(0, monotonic &- opened.monotonic.milliseconds)
-    let sinceStamp = opened.now.duration(to: lastStamp).milliseconds
+    let sinceOpening = max(0, monotonic &- opened.monotonic.roundedUpMilliseconds)
+    let sinceStamp = opened.now.duration(to: lastStamp).roundedUpMilliseconds
     let seenPassing = max(0, sinceOpening - max(0, sinceStamp))
-    let gap = lastStamp.duration(to: now).milliseconds
+    let gap = lastStamp.duration(to: now).roundedUpMilliseconds
     var suspectSince: UInt64 = 0
     defer { writer.context.counters.updateStore { $0.suspectSince = suspectSince } }
     if state.lastStamp == 0 || gap <= day || gap - seenPassing <= day { return true }

@@ -62,7 +62,7 @@ public final class ManualClock: LarderClock {
 
   /// Waits until ``advance(by:)`` has reached `moment`.
   public func sleep(until moment: Duration) async throws {
-    let until = moment.milliseconds
+    let until = moment.roundedUpMilliseconds
     await sleepers.wait(
       until: until, unless: { steady.load(ordering: .sequentiallyConsistent) >= until })
     try Task.checkCancellation()
@@ -117,7 +117,7 @@ struct StoreClock: LarderClock {
   /// Milliseconds of the monotonic and the wall clock for a check with each read: never behind the exact times, and at most
   /// 10 ms ahead of them.
   var roundedUpTimes: (monotonic: Int64, wall: Int64) {
-    guard isSystem else { return (monotonic.milliseconds, now.milliseconds) }
+    guard isSystem else { return (monotonic.roundedUpMilliseconds, now.milliseconds) }
     return (
       SystemTime.coarseMonotonicMilliseconds + 10, SystemTime.coarseMilliseconds + 10
     )

@@ -25,11 +25,11 @@ final class Breaker: Sendable {
 
   /// Whether a request may be sent. After a pause that is so for one of many.
   ///
-  /// - Parameter isInTouch: whether some process of this machine reads the log of the tier, so that the shortest pause will do.
-  func admits(at now: Duration, isInTouch: Bool = false) -> Bool {
+  /// - Parameter isConnected: whether some process of this machine reads the log of the tier, so that the shortest pause will do.
+  func admits(at now: Duration, isConnected: Bool = false) -> Bool {
     state.withLock { state in
       guard var until = state.openUntil else { return true }
-      if isInTouch { until = min(until, state.openSince + Self.shortest) }
+      if isConnected { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
       // The others wait for the outcome of this one, or for the next pause if it has none.
       state.openUntil = now + state.pause
@@ -63,10 +63,10 @@ final class Breaker: Sendable {
 
   /// Runs a request unless the breaker is open, and counts its outcome.
   func run<Result: Sendable>(
-    _ clock: any LarderClock, isInTouch: Bool,
+    _ clock: any LarderClock, isConnected: Bool,
     _ request: () async throws(LarderError) -> Result
   ) async throws(LarderError) -> Result {
-    guard admits(at: clock.monotonic, isInTouch: isInTouch) else {
+    guard admits(at: clock.monotonic, isConnected: isConnected) else {
       throw LarderError(
         .unreachable, "the shared tier failed \(Self.mostFailures) times, and is asked again later",
         hint: "look whether the server runs and can be reached")

@@ -113,7 +113,7 @@ extension SharedCache {
     _ request: () async throws(LarderError) -> Result
   ) async throws(LarderError) -> Result {
     try await shared.breaker.run(
-      store.clock, isInTouch: copies.standing(limit: .zero) == .confirmed, request)
+      store.clock, isConnected: copies.standing(limit: .zero) == .confirmed, request)
   }
 
   // MARK: Values on their way into the tier

@@ -76,7 +76,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value> {
     // Before the lookup, which then sees every change that the standing covers.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
-    if standing == .outOfTouch, options.policy == .standard {
+    if standing == .disconnected, options.policy == .standard {
       // The copy is used only where the load fails.
       var options = options
       options.policy = .revalidate

@@ -75,7 +75,7 @@ extension LocalCopies {
   func begin(
     _ application: String, insteadOf known: UInt64?, at newest: () async throws -> LogRecord
   ) async throws -> LocalState.Progress? {
-    recent.distrust()
+    recent.revokeTrust()
     var progress = LocalState.Progress(
       application: application, epoch: (known ?? 0) &+ 1, position: .zero, digest: 0)
     // From this commit on no value of the old history is stored.

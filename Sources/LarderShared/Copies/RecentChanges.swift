@@ -54,7 +54,7 @@ struct RecentChanges: Sendable {
     /// That is so no longer, for less than the time for which copies are used all the same.
     case unconfirmed
     /// Copies are used only where a load fails.
-    case outOfTouch
+    case disconnected
   }
 
   /// How current the copies are that a lookup finds which begins after this.
@@ -62,14 +62,14 @@ struct RecentChanges: Sendable {
   /// - Parameter now: ``Store/roundedUpTimes``, so that nothing is trusted for longer than it may be.
   func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
-    guard view.count > 0 else { return .outOfTouch }
+    guard view.count > 0 else { return .disconnected }
     let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) &- now.monotonic
     let leftWall = Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) &- now.wall
     // More than can be left is of an earlier boot, or of a clock that was set back.
     let most = Self.mostTrust
     if left > 0, left <= most, leftWall > 0, leftWall <= most { return .confirmed }
     let limit = max(limit.truncatedMilliseconds, 0)
-    return left <= most && left > -limit && leftWall > -limit ? .unconfirmed : .outOfTouch
+    return left <= most && left > -limit && leftWall > -limit ? .unconfirmed : .disconnected
   }
 
   /// All changes that were made before that moment were applied.
@@ -99,7 +99,7 @@ struct RecentChanges: Sendable {
     if view.isWritable { view.release(value, to: word.rawValue) }
   }
 
-  func distrust() {
+  func revokeTrust() {
     let view = words.view
     guard view.isWritable else { return }
     view.store(0, wide: Word.trustedUntil.rawValue)

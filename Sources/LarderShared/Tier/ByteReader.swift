@@ -1,0 +1,27 @@
+import LarderSystem
+
+/// Reads numbers and bytes from the front of some bytes, and nothing beyond their end.
+struct ByteReader {
+  private(set) var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+    guard count >= 0, count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+
+  /// A number of up to 4 bytes.
+  mutating func number(_ width: Int) -> Int? {
+    bytes(width)?.reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// A duration that a frame may have.
+  mutating func duration() -> Duration? {
+    guard let number = bytes(8).map({ UInt64(bigEndianBytes: $0) }),
+      number <= Frame.longest.frameMilliseconds
+    else { return nil }
+    return .milliseconds(Int64(number))
+  }
+}

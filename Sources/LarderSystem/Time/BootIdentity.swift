@@ -1,0 +1,37 @@
+import CLarderSystem
+
+/// Identifies one boot of the machine. Written but unsynced data stays readable for as long as it is the same.
+package struct BootIdentity: Equatable, Sendable {
+  package let high: UInt64
+  package let low: UInt64
+
+  package init(_ high: UInt64, _ low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Parses 32 hexadecimal digits and ignores all other characters; nil with more or fewer digits.
+  package init?(_ text: [UInt8]) {
+    let digits = text.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count == 32 else { return nil }
+    high = digits[..<16].reduce(0) { $0 << 4 | UInt64($1) }
+    low = digits[16...].reduce(0) { $0 << 4 | UInt64($1) }
+  }
+
+  package static func current() throws(SystemError) -> BootIdentity {
+    guard let boot = BootIdentity(try text()) else { throw SystemError(code: ENOENT) }
+    return boot
+  }
+
+  private static func text() throws(SystemError) -> [UInt8] {
+    #if canImport(Darwin)
+      var bytes = [UInt8](repeating: 0, count: 64)
+      var length = bytes.count
+      try checkErrno { unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &length, nil, 0) }
+      return Array(bytes.prefix(length))
+    #else
+      let file = try FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY)
+      return try file.contents(at: 0, count: 64)
+    #endif
+  }
+}
