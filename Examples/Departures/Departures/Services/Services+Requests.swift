@@ -21,8 +21,8 @@ extension Services {
       builder.limit = limit
       // Where clocks go back, a time comes twice, and the service takes it for either. So a request for the first begins before
       // that hour, and one for the second has room for the hour in between.
-      let isFirst = try SwissTime.clock(moment.advanced(by: .hours(1))) == time
-      if try isFirst || SwissTime.clock(moment.advanced(by: .hours(-1))) == time {
+      let isFirst = try SwissTime.isSecond(moment.advanced(by: .hours(1)))
+      if try isFirst || SwissTime.isSecond(moment) {
         builder.limit = Self.mostDepartures
         let minutes = moment.milliseconds / 60_000 % 60 + 1
         if isFirst { time = try SwissTime.clock(moment.advanced(by: .minutes(-minutes))) }
