@@ -134,7 +134,7 @@ struct ShowBoard: AsyncParsableCommand {
     let delay =
       departure.isCancelled == true
       ? " off" : departure.delay.map { $0 == 0 ? "" : $0 > 0 ? " +\($0)" : " \($0)" } ?? ""
-    let clock = (try SwissTime.clock(departure.time) + delay).padded(to: 10)
+    let clock = (try SwissTime.clock(departure.time) + delay + " ").padded(to: 10)
     let line = (departure.name + " ").padded(to: 10)
     let platform = departure.platform.map { "  platform \($0)" } ?? ""
     return clock + line + departure.destination + platform + (ship.map { "  (\($0))" } ?? "")

@@ -201,7 +201,7 @@ import Testing
       let board = "board 1 --upcoming --base \(server.base) --boats \(server.base)/boats --now"
       let surprises = try await program.surprises(
         """
-        \(board) 2025-07-12T08:00:00+0200 | (See)  (Linth)_
+        \(board) 2025-07-12T08:00:00+0200 | _09:00 +910 BAT 90 | (See)  (Linth)_
         \(board) 2025-07-13T00:05:00+0200 | (See)  (Linth)_09:00 | (See)  (Limmat)_
         """)
       #expect(surprises == [])
