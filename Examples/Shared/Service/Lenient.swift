@@ -37,6 +37,24 @@ extension KeyedDecodingContainer {
   }
 }
 
+/// Numbers that a service may write as text. In a file that imports this module, these stand in for those of the standard
+/// library, also where the compiler writes the decoding of a type.
+extension KeyedDecodingContainer {
+  public func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try decode(lenient: type, forKey: key)
+  }
+  public func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+    try decode(lenient: type, forKey: key)
+  }
+  public func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try decode(lenient: type, forKey: key)
+  }
+  public func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    guard contains(key), try !decodeNil(forKey: key) else { return nil }
+    return try decode(type, forKey: key)
+  }
+}
+
 /// An element of a list that may be of another form than the others.
 public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
   public let result: Result<Element, any Error>
