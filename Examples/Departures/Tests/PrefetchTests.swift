@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `boards fetched on leaving serve the next morning`() async throws {
-    try Widget(fixture.store).save(WidgetSettings(stations: ["1"]))
+    try Widget(fixture.store).save(WidgetSettings(stations: ["01"]))
     #expect(try await cache.enterBackground().finish().failed == 0)
     services.change { $0.isDown = true }
     fixture.clock.set(to: try moment("2025-07-13T06:50:00+0200"))

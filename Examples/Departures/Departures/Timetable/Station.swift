@@ -10,6 +10,14 @@ public struct Station: Codable, Hashable, Sendable {
   public var icon: String?
 }
 
+extension String {
+  /// A number of a station without leading zeros, as keys and requests have it: `08503651` is `8503651`.
+  public var stationNumber: String {
+    let number = drop { $0 == "0" }
+    return number.allSatisfy(\.isNumber) && !number.isEmpty ? String(number) : self
+  }
+}
+
 /// A place on the map, in degrees.
 public struct Coordinates: Codable, Hashable, Sendable {
   public var latitude: Double
