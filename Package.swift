@@ -61,7 +61,10 @@ let examples: [Target] =
   [
     .executableTarget(
       name: "larder-rates",
-      dependencies: ["Larder", "LarderHTTP", "LarderURLSession", "Service", httpTypes],
+      dependencies: [
+        "Larder", "LarderHTTP", "LarderURLSession", "ExampleProgram", "Service", httpTypes,
+        argumentParser,
+      ],
       path: "Examples/Rates", swiftSettings: strict),
     .target(
       name: "Service", dependencies: ["Larder", "LarderHTTP", httpTypes],
