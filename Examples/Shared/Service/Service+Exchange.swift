@@ -102,8 +102,8 @@ extension Service {
   func request(
     _ path: String, method: HTTPRequest.Method, fields more: HTTPFields
   ) throws(ServiceError) -> HTTPRequest {
-    let address = Self.lowered(path.contains("://") ? path : base + path)
-    guard let scheme = address.firstRange(of: "://"),
+    let address = Self.lowered(Self.schemeEnd(of: path) == nil ? base + path : path)
+    guard let scheme = Self.schemeEnd(of: address),
       ["http", "https"].contains(address[..<scheme.lowerBound])
     else { throw .broken("\(base) does not begin with http:// or https://") }
     let rest = address[scheme.upperBound...]

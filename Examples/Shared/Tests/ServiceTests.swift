@@ -38,12 +38,13 @@ extension Service {
       server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: #"{"name":"a"}"#) }
       let service = Service.tested(at: server.base + "/api", in: store)
       for _ in 1...3 {
-        #expect(try await service.get(Thing.self, from: "/things?x=1%2F2") == Thing(name: "a"))
+        #expect(
+          try await service.get(Thing.self, from: "/things?x=1%2F2&u=http://x") == Thing(name: "a"))
       }
-      #expect(server.received.map(\.path) == ["/api/things?x=1%2F2"])
+      #expect(server.received.map(\.path) == ["/api/things?x=1%2F2&u=http://x"])
       #expect(server.received[0].fields["authorization"] == "key abc")
       clock.advance(by: .minutes(2))
-      _ = try await service.get(Thing.self, from: "/things?x=1%2F2")
+      _ = try await service.get(Thing.self, from: "/things?x=1%2F2&u=http://x")
       #expect(server.count == 2)
     }
   }

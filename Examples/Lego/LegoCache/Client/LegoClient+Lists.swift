@@ -129,8 +129,11 @@ extension LegoClient {
   /// The address of the next page, which may be relative to this one. Without the service's base, unless it is another host's.
   private func next<Entity>(after page: String, in listing: Listing<Entity>) -> String? {
     guard let next = listing.next, !next.isEmpty else { return nil }
-    let known = URL(string: page.contains("://") ? page : service.base + page)
-    let address = next.contains("://") ? next : URL(string: next, relativeTo: known)?.absoluteString
+    let isWhole = Service.schemeEnd(of: page) != nil
+    let known = URL(string: isWhole ? page : service.base + page)
+    let address =
+      Service.schemeEnd(of: next) == nil
+      ? URL(string: next, relativeTo: known)?.absoluteString : next
     guard let address else { return next }
     return service.path(of: address) ?? address
   }
