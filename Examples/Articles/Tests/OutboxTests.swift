@@ -4,6 +4,7 @@ import HTTPTypes
 import Larder
 import LarderHTTP
 import Service
+import TestSupport
 import Testing
 
 @testable import Articles
@@ -214,18 +215,31 @@ import Testing
     #expect(page(fixture, 0)?.isArchived == false && page(fixture, 0)?.isMarked == true)
   }
 
-  @Test func `each change is sent in a turn of its own`() async throws {
+  @Test func `each change is sent in a turn of its own, and only by the process that has the lock`()
+    async throws
+  {
     fixture.readeck.fill(3)
     _ = try await fixture.sync()
     fixture.network.fail()
     for number in 0..<3 { _ = try await fixture.reader.edit(FakeReadeck.id(number), .mark) }
     fixture.network.recover()
+    fixture.server.forget()
+    let unlocked = Lines<String>()
+    fixture.server.become { [readeck = fixture.readeck, store = fixture.store] request in
+      if (try? StoreLock(of: store)) != nil { unlocked.add(request.path) }
+      return readeck.answer(request)
+    }
     // A turn looks for a value that is never there.
     func turns() throws -> UInt64 {
       try fixture.reader.storage.syncs.statistics()?.reads.misses ?? 0
     }
     let before = try turns()
-    #expect(try await fixture.reader.sendEdits().sent == 3)
+    var lock: StoreLock? = try StoreLock(of: fixture.store)
+    let sending = Task { [reader = fixture.reader] in try await reader.sendEdits() }
+    try await waitUntil { try turns() > before }
+    #expect(fixture.server.count == 0 && lock != nil)
+    lock = nil
+    #expect(try await sending.value.sent == 3 && unlocked.all == [])
     #expect(try turns() == before + 4, "the last one finds nothing to send")
   }
 

@@ -101,7 +101,7 @@ import Testing
     _ = try await program.run("import", Folders.sample)
     let other = try Store(at: store)
     do {
-      let lock = try ImportLock(of: other)
+      let lock = try StoreLock(of: other)
       let surprises = try await program.surprises(
         """
         import \(Folders.sample) = 4  | ! ^error: another import or a refresh of | ! runs_hint: run it again
@@ -111,7 +111,7 @@ import Testing
       withExtendedLifetime(lock) {}
     }
     do {
-      let lock = try ImportLock(of: other, isShared: true)
+      let lock = try StoreLock(of: other, isShared: true)
       let surprises = try await program.surprises(
         """
         import \(Folders.sample) = 4  | ! ^error: another import or a refresh of

@@ -41,7 +41,9 @@ extension LegoClient {
     _ kinds: [EntityKind], pageSize: Int = 1000,
     progress: @escaping @Sendable (LegoImport.Progress) throws -> Void = { _ in }
   ) async throws -> ImportReport {
-    let lock = try cache.flatMap { try ImportLock(of: $0.larder, isShared: true) }
+    let lock = try cache.flatMap {
+      try StoreLock(of: $0.larder, isShared: true, beside: "another import")
+    }
     defer { withExtendedLifetime(lock) {} }
     var report = ImportReport()
     for (place, kind) in kinds.enumerated() {
