@@ -41,6 +41,23 @@ import Testing
     #expect(try encoded == JSONDecoder().decode(JSON.self, from: Data(json.utf8)))
   }
 
+  @Test func `numbers may be text`() throws {
+    let part = try decoded(
+      Part.self,
+      #"{"part_num": "03", "name": "", "part_cat_id": "11", "year_from": "1979", "year_to": null}"#)
+    #expect(part == Part(partNum: "03", name: "", categoryID: 11, yearFrom: 1979))
+    #expect(try decoded(Color.self, #"{"id": "4", "name": "", "rgb": ""}"#).id == 4)
+    #expect(try decoded(Theme.self, #"{"id": "-1", "name": "", "parent_id": "7"}"#).parentID == 7)
+    #expect(
+      try decoded(ModelSet.self, #"{"set_num": "1", "name": "", "year": "2020"}"#).year == 2020)
+    #expect(try decoded(PartColor.self, #"{"part_num": "1", "color_id": "4"}"#).key == "1/4")
+    for id in [#""red""#, "null", "true"] {
+      #expect(throws: DecodingError.self, "\(id)") {
+        try decoded(Color.self, #"{"id": \#(id), "name": "", "rgb": ""}"#)
+      }
+    }
+  }
+
   @Test func `an answer about a part in a colour takes both from the request`() throws {
     let bare = Data(#"{"num_sets":433,"elements":["394126"]}"#.utf8)
     let pair = try JSONDecoder(part: "3941", color: 0).decode(PartColor.self, from: bare)

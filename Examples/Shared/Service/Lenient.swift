@@ -63,7 +63,7 @@ public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
 
   /// The fields by which services name an element.
   private static var keys: [String] {
-    ["part_num", "set_num", "element_id", "color_id", "slug", "id"]
+    ["part_num", "set_num", "element_id", "color_id", "slug", "id", "name"]
   }
 
   public init(from decoder: any Decoder) throws {

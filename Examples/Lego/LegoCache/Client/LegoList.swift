@@ -89,7 +89,7 @@ public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    count = try fields.decode(lenient: Int.self, forKey: .count)
+    count = try fields.decode(Int.self, forKey: .count)
     guard (0...Self.mostEntities).contains(count) else {
       throw DecodingError.dataCorruptedError(
         forKey: .count, in: fields, debugDescription: "\(count) is not possible")

@@ -1,3 +1,6 @@
+// Numbers as text.
+import Service
+
 /// A part in a colour, as the maker numbers it.
 public struct Element: LegoEntity {
   /// `nil` in the inventory of a set, if the maker's number is not known.

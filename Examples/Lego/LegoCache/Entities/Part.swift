@@ -1,3 +1,6 @@
+// Numbers as text.
+import Service
+
 /// A part, in no particular colour.
 ///
 /// A list leaves out `prints`, `molds` and `alternates`; those of a detail are complete, and may be empty.
