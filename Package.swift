@@ -78,8 +78,8 @@ let examples: [Target] =
     .target(
       name: "ExampleTesting",
       dependencies: [
-        "Larder", "LarderHTTP", "LarderHTTPTesting", "LarderShell", "LarderTesting",
-        "ShellLanguage", "TestSupport", httpTypes,
+        "Larder", "LarderHTTP", "LarderHTTPTesting", "LarderTesting", "LarderURLSession",
+        "Service", "TestSupport", httpTypes,
       ],
       path: "Examples/Shared/ExampleTesting", swiftSettings: strict),
     .testTarget(

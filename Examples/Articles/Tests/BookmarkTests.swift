@@ -1,6 +1,5 @@
+import ExampleTesting
 import Articles
-import Foundation
-import Testing
 
 /// The forms in which a service sends the fields of a bookmark.
 @Suite struct BookmarkTests {

@@ -1,9 +1,5 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import TestSupport
-import Testing
 
 /// Sign-outs and settings that change while something is under way.
 @Suite(.fixture(Fixture.self)) struct ClearingTests {

@@ -1,6 +1,4 @@
 import ExampleTesting
-import Foundation
-import Synchronization
 
 /// A readeck server: the forms of its API, and its handling of validators.
 final class FakeReadeck: Sendable {

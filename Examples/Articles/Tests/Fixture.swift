@@ -1,16 +1,6 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Synchronization
 
 @testable import Articles
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// A reader with its own store and server, and a manual clock.
 struct Fixture: TestFixture {

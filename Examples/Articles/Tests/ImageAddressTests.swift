@@ -1,4 +1,4 @@
-import Testing
+import ExampleTesting
 
 @testable import Articles
 

@@ -1,11 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import Service
-import TestSupport
-import Testing
 
 @testable import Articles
 

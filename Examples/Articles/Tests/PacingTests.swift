@@ -1,10 +1,5 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import Synchronization
-import TestSupport
-import Testing
 
 /// How a sync spends requests and time: how many at once, how urgently, and when it is told to wait.
 @Suite(.fixture(Fixture.self)) struct PacingTests {

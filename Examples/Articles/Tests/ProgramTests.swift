@@ -1,5 +1,4 @@
 import ExampleTesting
-import Testing
 
 /// The built program, from outside, over the recording in the repository.
 @Suite(.fixture(Fixture.self)) struct ProgramTests {

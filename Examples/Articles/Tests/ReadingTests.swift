@@ -1,14 +1,5 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import TestSupport
-import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Opening and listing articles, with a network and without.
 @Suite(.fixture(Fixture.self)) struct ReadingTests {

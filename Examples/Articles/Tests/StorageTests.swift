@@ -1,9 +1,5 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 /// Which articles and images are stored, and what the settings do.
 @Suite(.fixture(Fixture.self)) struct StorageTests {

@@ -1,10 +1,5 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import LarderURLSession
-import TestSupport
-import Testing
 
 /// What a sync fetches, in how many requests, and what it says.
 @Suite(.fixture(Fixture.self)) struct SyncTests {

@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import Testing
 
 @testable import Catalog
 

@@ -1,9 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
 
 @testable import Catalog
 

@@ -1,11 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Testing
 
 /// Reading a catalog page by page: what is asked for, and what comes of it.
 @Suite(.fixture(Fixture.self)) struct PagingTests {

@@ -1,8 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import Larder
-import Testing
 
 /// The built program, from outside, over the recording in the repository.
 @Suite(.fixture(Fixture.self)) struct ProgramTests {

@@ -1,10 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import Service
-import Testing
 
 /// What a reader shows after a refresh, and after its pages have become old.
 @Suite(.fixture(Fixture.self)) struct RefreshTests {

@@ -1,10 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import Service
-import Testing
 
 /// Servers that leave fields out, or send funnels that cannot be read.
 @Suite(.fixture(Fixture.self)) struct ServerTests {

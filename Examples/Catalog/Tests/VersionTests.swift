@@ -1,10 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import TestSupport
-import Testing
 
 /// Pages of different versions are never shown side by side.
 @Suite(.fixture(Fixture.self)) struct VersionTests {

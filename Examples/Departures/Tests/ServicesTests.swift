@@ -1,10 +1,5 @@
 import Departures
 import ExampleTesting
-import Foundation
-import Larder
-import LarderURLSession
-import Service
-import Testing
 
 extension LocalServer {
   /// All services of this server's, over HTTP.

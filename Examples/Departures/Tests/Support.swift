@@ -1,10 +1,5 @@
 import Departures
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import LarderURLSession
-import TestSupport
 
 /// A moment as people in Zurich say it, `2025-07-12T09:00:00+0200`.
 func moment(_ text: String) throws -> Timestamp {

@@ -1,7 +1,5 @@
+import ExampleTesting
 import Departures
-import Foundation
-import Larder
-import Testing
 
 /// Days and moments in Zurich.
 @Suite struct SwissTimeTests {

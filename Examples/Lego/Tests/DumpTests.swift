@@ -1,6 +1,4 @@
 import ExampleTesting
-import Foundation
-import Testing
 
 @testable import LegoCache
 

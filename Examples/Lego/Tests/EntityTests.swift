@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Service
-import Testing
 
 @testable import LegoCache
 

@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Synchronization
-import Testing
 
 /// The adapter on the examples' page is compiled and works.
 @Suite struct OwnAdapterTests {

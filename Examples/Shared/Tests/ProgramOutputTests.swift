@@ -1,6 +1,4 @@
 import ExampleTesting
-import Foundation
-import Testing
 
 /// Outputs and addresses of all programs.
 @Suite struct ProgramOutputTests {

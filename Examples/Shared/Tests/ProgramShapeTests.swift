@@ -1,9 +1,5 @@
 import ExampleProgram
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 /// Tests of all programs, from outside.
 @Suite struct ProgramShapeTests {

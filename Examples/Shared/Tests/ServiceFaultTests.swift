@@ -1,17 +1,5 @@
 import ExampleProgram
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Service
-import Synchronization
-import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Faults of a service: redirections, endless bodies, waits, refusals, network errors.
 @Suite(.checkedStores) struct ServiceFaultTests {

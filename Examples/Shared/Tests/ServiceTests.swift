@@ -1,17 +1,5 @@
 import ExampleProgram
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Service
-import Synchronization
-import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 struct Thing: Codable, Equatable { var name: String }
 

@@ -1,11 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Service
-import Synchronization
 
 @testable import LegoCache
 

@@ -1,10 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import Service
-import Testing
 
 @testable import LegoCache
 
