@@ -52,9 +52,7 @@ struct Fixture: TestFixture {
   }
 
   /// Waits until the server was asked for a path.
-  func asked(for path: String) async throws {
-    try await server.wait(for: 1) { $0.bare == path }
-  }
+  func asked(for path: String) async throws { try await server.wait(for: 1) { $0.bare == path } }
 
   /// The path of an article's body.
   static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }

@@ -110,9 +110,7 @@ import ExampleTesting
     fixture.readeck.fill(1)
     _ = try await fixture.sync()
     fixture.network.fail()
-    await #expect(throws: ServiceError.self) {
-      try await fixture.reader.refetch(FakeReadeck.id(0))
-    }
+    await #expect(throws: ServiceError.self) { try await fixture.reader.refetch(FakeReadeck.id(0)) }
     #expect(try fixture.reader.stored().map(\.isEdited) == [false])
   }
 
@@ -265,8 +263,7 @@ import ExampleTesting
     #expect(fixture.asked().bodies.count == 6)
     fixture.network.fail()
     #expect(try await fixture.reader.article(id: FakeReadeck.id(0)).html == huge)
-    #expect(
-      try await fixture.reader.article(id: FakeReadeck.id(2)).html == "<section></section>")
+    #expect(try await fixture.reader.article(id: FakeReadeck.id(2)).html == "<section></section>")
     for number in 3...4 {
       #expect(try await fixture.reader.article(id: FakeReadeck.id(number)).html == "the same")
     }

@@ -20,8 +20,7 @@ struct Fixture: TestFixture {
 
   func catalog(user: String = "one", over cache: HTTPCache? = nil) -> Catalog {
     Catalog(
-      at: server.base + "/api", user: user, token: user, over: cache ?? self.cache,
-      sleep: { _ in })
+      at: server.base + "/api", user: user, token: user, over: cache ?? self.cache, sleep: { _ in })
   }
 
   /// A catalog that shares only the store with the others, as that of another process.

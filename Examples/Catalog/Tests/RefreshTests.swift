@@ -109,9 +109,7 @@ import ExampleTesting
         body.isEmpty ? 204 : 200, ["Cache-Control": "max-age=600", "ETag": "\"bad\""], text: body)
     }
     for isFirstAlone in [true, false] {
-      fixture.server.become {
-        isFirstAlone && $0.parameter("cursor") != nil ? good($0) : bad($0)
-      }
+      fixture.server.become { isFirstAlone && $0.parameter("cursor") != nil ? good($0) : bad($0) }
       _ = fixture.asked()
       let reader = try catalog.reader(isFresh: true)
       while try await reader.more() {}

@@ -32,15 +32,13 @@ struct LarderDepartures: AsyncParsableCommand {
 struct Session: ParsableArguments {
   @OptionGroup var place: Place
 
-  @Option(help: "One address for all services.")
-  var base: NonEmpty?
+  @Option(help: "One address for all services.") var base: NonEmpty?
 
   @Option(
     help: "The address of the ship names and the report of the lakes, which have no public one.")
   var boats: NonEmpty?
 
-  @Option(help: "The key for OpenWeather.")
-  var weatherKey = ""
+  @Option(help: "The key for OpenWeather.") var weatherKey = ""
 
   @Option(
     help:
@@ -48,8 +46,7 @@ struct Session: ParsableArguments {
   )
   var now: String?
 
-  @Option(help: "A file with more lakes: a list of records as in README.md.")
-  var lakes: String?
+  @Option(help: "A file with more lakes: a list of records as in README.md.") var lakes: String?
 
   private var isPast: Bool { place.recording.offline || now != nil }
 

@@ -10,20 +10,16 @@ struct ShowBoard: AsyncParsableCommand {
   @Argument(help: "A station's number or name, or the id of a lake: 8503651, zuerichsee.")
   var station: NonEmpty
 
-  @Option(help: "The day in Zurich, 2025-07-12. Default: today.")
-  var day: CalendarDay?
+  @Option(help: "The day in Zurich, 2025-07-12. Default: today.") var day: CalendarDay?
 
-  @Option(help: "Whether the store or the service answers.")
-  var policy: RequestPolicy = .standard
+  @Option(help: "Whether the store or the service answers.") var policy: RequestPolicy = .standard
 
-  @Flag(help: "Only departures that have not left.")
-  var upcoming = false
+  @Flag(help: "Only departures that have not left.") var upcoming = false
 
   @Flag(help: "Show the next departures with countdowns at the terminal, until ^C.")
   var live = false
 
-  @Option(help: "With --live: the departures of each station.")
-  var rows = 10
+  @Option(help: "With --live: the departures of each station.") var rows = 10
 
   @OptionGroup var session: Session
 
@@ -145,8 +141,7 @@ struct FindStations: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search", abstract: "Stations by name.")
 
-  @Argument(help: "The beginning of the name.")
-  var name: NonEmpty
+  @Argument(help: "The beginning of the name.") var name: NonEmpty
 
   @OptionGroup var session: Session
 
@@ -157,8 +152,7 @@ struct FindStations: AsyncParsableCommand {
         (station.id ?? "-").padded(to: 9) + station.name + (station.icon.map { "  (\($0))" } ?? "")
       }
       try session.show(
-        Sourced(found),
-        stations + ["\(found.value.count.counted("station")), \(found.words)"])
+        Sourced(found), stations + ["\(found.value.count.counted("station")), \(found.words)"])
       try found.checkAccess()
     }
   }
@@ -180,8 +174,7 @@ struct FindWay: AsyncParsableCommand {
         "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))  "
           + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", ")
       }
-      try session.show(
-        Sourced(ways), rows + ["\(ways.value.count.counted("way")), \(ways.words)"])
+      try session.show(Sourced(ways), rows + ["\(ways.value.count.counted("way")), \(ways.words)"])
       try ways.checkAccess()
     }
   }

@@ -41,8 +41,7 @@ struct SaveTile: AsyncParsableCommand {
   @Argument var x: Int
   @Argument var y: Int
 
-  @Option(help: "The file to write.")
-  var output: String
+  @Option(help: "The file to write.") var output: String
 
   @OptionGroup var session: Session
 

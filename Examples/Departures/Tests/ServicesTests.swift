@@ -41,8 +41,7 @@ func withServer(
           == "the service answered 401: Invalid API key.")
       #expect(
         await words(
-          .init(
-            400, ["Content-Type": "text/html"], text: "Invalid value for Parameter `limit`.\n"))
+          .init(400, ["Content-Type": "text/html"], text: "Invalid value for Parameter `limit`.\n"))
           == "the service answered 400: Invalid value for Parameter `limit`.")
       #expect(
         await words(.init(502, text: "<html>")) == "the service answered 502: no reason given")
@@ -84,8 +83,7 @@ func withServer(
       let numbers = #""temperature": "nan", "waterLevel": "\#(String(repeating: "9", count: 400))""#
       server.become { request in
         request.bare.hasSuffix("/lakes")
-          ? .init(200, text: "{\"lakes\": [{\"name\": \"\(lake.name)\", \(numbers)}]}")
-          : .init(404)
+          ? .init(200, text: "{\"lakes\": [{\"name\": \"\(lake.name)\", \(numbers)}]}") : .init(404)
       }
       await #expect(throws: ServiceError.self) { try await cache.temperature(of: lake) }
       #expect(try await cache.level(of: lake) == nil)

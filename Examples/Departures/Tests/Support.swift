@@ -67,9 +67,7 @@ struct Fixture {
 
   /// Waits for what goes on in the background: until the services were asked so often. Who waits sleeps: tasks that only
   /// yield to each other keep those of lower priority from running.
-  func settle(requests: Int) async throws {
-    try await waitUntil { services.count >= requests }
-  }
+  func settle(requests: Int) async throws { try await waitUntil { services.count >= requests } }
 }
 
 extension Folders {

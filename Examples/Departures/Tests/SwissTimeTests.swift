@@ -1,5 +1,5 @@
-import ExampleTesting
 import Departures
+import ExampleTesting
 
 /// Days and moments in Zurich.
 @Suite struct SwissTimeTests {

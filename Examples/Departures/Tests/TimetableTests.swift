@@ -242,8 +242,7 @@ struct RecordedTimetableTests {
       LakeReport.self, Folders.shared("departures/lakes/sample_water_levels.json"))
     #expect(lakes.lakes.elements.map(\.temperature) == [14, 13, nil])
     #expect(lakes.lakes.elements.map { $0.level?.metres } == [405.96, 433.53, nil])
-    let ships = try read(
-      DeploymentsBody.self, Folders.shared("departures/lakes/sample_ships.json"))
+    let ships = try read(DeploymentsBody.self, Folders.shared("departures/lakes/sample_ships.json"))
     #expect(ships.days == [CalendarDay("2025-10-26")!: ShipDay(ships: ["1": "Stadt Z\u{FC}rich"])])
   }
 

@@ -177,9 +177,7 @@ import ExampleTesting
     let cut = [0, 1, 5, packed.count / 2, packed.count - 1].map { packed.prefix($0) }
     for bytes in cut + [damaged, Data("id,name\n".utf8)] {
       let path = try folder.write("cut.csv.gz", bytes)
-      let error = #expect(throws: DumpError.self, "\(bytes.count) bytes") {
-        try read(path)
-      }
+      let error = #expect(throws: DumpError.self, "\(bytes.count) bytes") { try read(path) }
       #expect(error?.kind == .damaged && error?.message.contains("gzip") == true)
     }
   }

@@ -16,9 +16,7 @@ extension LocalServer {
   }
 
   /// Waits until so many requests have arrived that `isCounted` chooses.
-  public func wait(
-    for count: Int, _ isCounted: (Received) -> Bool = { _ in true }
-  ) async throws {
+  public func wait(for count: Int, _ isCounted: (Received) -> Bool = { _ in true }) async throws {
     do { try await waitUntil { received.count(where: isCounted) >= count } } catch is NeverTrue {
       throw Missing(count: count, received: received.map(\.path))
     }

@@ -37,7 +37,5 @@ public final class Running {
     return process.terminationStatus
   }
 
-  deinit {
-    if process.isRunning { process.terminate() }
-  }
+  deinit { if process.isRunning { process.terminate() } }
 }

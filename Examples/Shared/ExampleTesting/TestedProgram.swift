@@ -37,9 +37,7 @@ public struct TestedProgram: Sendable {
     return answers
   }
 
-  public struct Failed: Error {
-    public var outcome: Outcome
-  }
+  public struct Failed: Error { public var outcome: Outcome }
 
   /// Runs the commands of a table, one after the other; returns those whose outcome is not as expected.
   ///

@@ -23,9 +23,7 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
 }
 
 extension KeyedDecodingContainer {
-  public func decode<Value>(
-    _ type: Lenient<Value>.Type, forKey key: Key
-  ) throws -> Lenient<Value> {
+  public func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) throws -> Lenient<Value> {
     try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
   }
 

@@ -72,8 +72,7 @@ extension Service {
       ? "stale\(age)"
       : reply.isHit
         ? "hit\(age)"
-        : reply.isConfirmed
-          ? "confirmed by the service" : "from the service, \(reply.status)"
+        : reply.isConfirmed ? "confirmed by the service" : "from the service, \(reply.status)"
     // The query may contain a secret.
     log("\(request.method) \(reply.path.prefix { $0 != "?" }): \(source)")
   }

@@ -95,8 +95,7 @@ public struct Service: Sendable {
   ) async throws -> Reply {
     let request = try request(path, method: method, fields: more)
     func exchanged() async throws -> Reply {
-      try await follow(
-        try await exchange(request, body: body, tags: tags), to: request, more, tags)
+      try await follow(try await exchange(request, body: body, tags: tags), to: request, more, tags)
     }
     let reply = try await exchanged()
     guard reply.status == 429 else { return reply }
@@ -173,8 +172,7 @@ public struct Service: Sendable {
   }
 
   /// Removes the stored answers to a request; returns what was removed.
-  @discardableResult
-  public func forget(_ path: String) async throws -> RemovalResult {
+  @discardableResult public func forget(_ path: String) async throws -> RemovalResult {
     try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
       ?? RemovalResult()
   }

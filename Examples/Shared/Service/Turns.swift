@@ -23,6 +23,4 @@ extension Cache {
   }
 }
 
-private final class Box<Value: Sendable>: Sendable {
-  let value = Mutex<Value?>(nil)
-}
+private final class Box<Value: Sendable>: Sendable { let value = Mutex<Value?>(nil) }

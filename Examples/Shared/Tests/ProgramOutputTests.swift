@@ -16,8 +16,7 @@ import ExampleTesting
       let run = "cd '\(folder.url.path)' && \(program.name) \(arguments)"
       let full = try await Outcome(line: "\(run) >/dev/full")
       #expect(full.code == 4, "\(arguments): \(full)")
-      #expect(
-        full.error == "error: standard output cannot be written: No space left on device\n")
+      #expect(full.error == "error: standard output cannot be written: No space left on device\n")
       for ignored in ["", "trap '' PIPE; "] {
         // The reader ends at once.
         let gone = try await Outcome(line: "\(ignored)\(run) | true")

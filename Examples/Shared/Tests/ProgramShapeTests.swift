@@ -37,9 +37,7 @@ import ExampleTesting
         output: "        added", protected: ["fetch", "color", "4", "--base"],
         recording: "Lego/Recording", path: "/api/v3",
         pages: ["refresh", "themes", "categories", "--key", "k", "--base"],
-        listed: ["list", "parts", "x", "--base"],
-        credential: "--key",
-        page: "Lego"),
+        listed: ["list", "parts", "x", "--base"], credential: "--key", page: "Lego"),
       Program(
         name: "larder-articles", command: ["sync", "--offline"],
         looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",

@@ -196,16 +196,12 @@ import ExampleTesting
       let service = Service.tested(at: server.base, in: store)
       for (path, answer, words) in cases {
         server.become { _ in answer }
-        await #expect {
-          try await service.get(Thing.self, from: path)
-        } throws: {
+        await #expect { try await service.get(Thing.self, from: path) } throws: {
           "\($0)".hasSuffix(words)
         }
       }
       let nowhere = Service(at: "nowhere/api", over: URLSessionTransport())
-      await #expect {
-        try await nowhere.send("/x")
-      } throws: {
+      await #expect { try await nowhere.send("/x") } throws: {
         "\($0)".hasSuffix("nowhere/api does not begin with http:// or https://")
       }
       return server.base

@@ -71,9 +71,7 @@ extension Service {
   @Test func `a part that was not asked for is no answer`() async throws {
     let store = try Store.tested(clock: ManualClock())
     try await LocalServer.run { server in
-      server.become { _ in
-        .init(206, ["Content-Range": "bytes 0-11/50"], text: #"{"name":"a"}"#)
-      }
+      server.become { _ in .init(206, ["Content-Range": "bytes 0-11/50"], text: #"{"name":"a"}"#) }
       let service = Service.tested(at: server.base, in: store)
       let error = await #expect(throws: ServiceError.self) {
         try await service.get(Thing.self, from: "/x")

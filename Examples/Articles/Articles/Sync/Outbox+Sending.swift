@@ -79,8 +79,7 @@ extension Outbox {
       {
         return "the service has a later change of the article"
       }
-      try await readeck.send(
-        edit.kind.field.map { .object([$0.name: $0.value]) }, to: edit.article)
+      try await readeck.send(edit.kind.field.map { .object([$0.name: $0.value]) }, to: edit.article)
       return nil
     } catch let error as ServiceError where error.isMissing {
       return edit.kind == .delete ? nil : "the article was deleted"

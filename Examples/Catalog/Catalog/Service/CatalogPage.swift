@@ -42,8 +42,7 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     let groups = try fields.decode([Attempt<Group>].self, forKey: .pillars)
-    let others =
-      try fields.decodeIfPresent([Attempt<Funnel>].self, forKey: .uncategorized) ?? []
+    let others = try fields.decodeIfPresent([Attempt<Funnel>].self, forKey: .uncategorized) ?? []
     // A page that lists a funnel twice would otherwise look like pages of two versions.
     var seen: Set<String> = []
     func once(_ funnels: [Attempt<Funnel>]) -> [Funnel] {
@@ -58,8 +57,7 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
       try fields.decodeIfPresent(Pagination.self, forKey: .pagination)
       ?? Pagination()
     if funnels.isEmpty, let reason = skipped.first {
-      throw DecodingError.dataCorruptedError(
-        forKey: .pillars, in: fields, debugDescription: reason)
+      throw DecodingError.dataCorruptedError(forKey: .pillars, in: fields, debugDescription: reason)
     }
   }
 
@@ -67,6 +65,4 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
 }
 
 /// The wrapper of every answer.
-struct Envelope<Contents: Decodable>: Decodable {
-  var data: Contents
-}
+struct Envelope<Contents: Decodable>: Decodable { var data: Contents }

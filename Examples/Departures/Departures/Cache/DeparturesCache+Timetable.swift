@@ -122,8 +122,7 @@ extension DeparturesCache {
       // Where clocks go back, the service takes a time that comes twice for the first one. Then nothing may be left.
       guard found.value.isEmpty, try SwissTime.isSecond(next) else { return found }
       let hour = 60 * minute
-      return try await ways(
-        from: Timestamp(milliseconds: (next.milliseconds / hour + 1) * hour))
+      return try await ways(from: Timestamp(milliseconds: (next.milliseconds / hour + 1) * hour))
     } catch let error as ServiceError where error.isOffline && policy != .reload {
       guard let stored = try nearest(pair, from: next, error) else { throw error }
       return stored

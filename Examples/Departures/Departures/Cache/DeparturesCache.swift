@@ -58,9 +58,7 @@ public struct DeparturesCache: Sendable {
     var options = options
     options.waitsForCommit = true
     // As long as the namespace keeps it.
-    if waitsForNewer, options.stale == nil {
-      options.stale = .onError(cache.rules?.stale ?? .zero)
-    }
+    if waitsForNewer, options.stale == nil { options.stale = .onError(cache.rules?.stale ?? .zero) }
     if let log {
       options.onBackgroundError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }
     }

@@ -15,9 +15,7 @@ public struct WaterTemperature: Codable, Hashable, Sendable {
 }
 
 /// A water level in metres above the sea.
-public struct WaterLevel: Codable, Hashable, Sendable {
-  public var metres: Double
-}
+public struct WaterLevel: Codable, Hashable, Sendable { public var metres: Double }
 
 /// The report of all lakes; missing measurements are null.
 struct LakeReport: Decodable {

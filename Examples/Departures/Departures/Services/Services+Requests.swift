@@ -29,8 +29,7 @@ extension Services {
       }
       let path =
         "/stationboard?id=\(station.percentEscaped)&limit=\(builder.limit)&datetime=\("\(day) \(time)".percentEscaped)"
-      let body = try await timetable.get(
-        BoardBody.self, from: path, fields: fields, fault: \.fault)
+      let body = try await timetable.get(BoardBody.self, from: path, fields: fields, fault: \.fault)
       from = try builder.take(body, asked: station)
     }
     guard let board = builder.board else {
@@ -71,9 +70,7 @@ extension Services {
   /// The simulated temperature of now, a metre below the surface; nil if there is none.
   ///
   /// The request has this day and the one before in Zurich: shortly after midnight this day has no data yet.
-  func simulated(
-    _ lake: String, at now: Timestamp, fields: HTTPFields
-  ) async throws -> Double? {
+  func simulated(_ lake: String, at now: Timestamp, fields: HTTPFields) async throws -> Double? {
     let day = try CalendarDay(of: now)
     let start = try day.advanced(by: -1).span.lowerBound
     let end = try day.span.upperBound.advanced(by: .minutes(-1))

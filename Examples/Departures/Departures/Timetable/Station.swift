@@ -72,9 +72,7 @@ struct StationBody: Decodable {
   }
 }
 
-struct LocationsBody: Decodable {
-  var stations: LenientList<StationBody>
-}
+struct LocationsBody: Decodable { var stations: LenientList<StationBody> }
 
 /// The service's coordinate: x is the latitude. Both may be null or integers.
 struct CoordinateBody: Decodable {

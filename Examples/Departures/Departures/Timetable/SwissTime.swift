@@ -17,9 +17,7 @@ public struct CalendarDay: RawRepresentable, Hashable, Comparable, Codable, Send
     let style = Self.style(in: .gmt)
     guard text.utf8.count == 10, let start = try? Date(text, strategy: style),
       style.format(start) == text
-    else {
-      return nil
-    }
+    else { return nil }
     rawValue = text
   }
 

@@ -75,8 +75,7 @@ extension LegoClient {
     guard let cache, cache.plan.rules(of: Entity.kind) != nil else {
       return ImportReport(omitting: Entity.kind, because: cache == nil ? .absent : .off)
     }
-    let options = LoadOptions(
-      policy: .revalidate, expires: .after(.days(1)), waitsForCommit: true)
+    let options = LoadOptions(policy: .revalidate, expires: .after(.days(1)), waitsForCommit: true)
     let result = try await cache.refreshes.result(for: Entity.kind.word, options: options) {
       try await read(lists, pageSize, into: cache, progress)
     }

@@ -42,8 +42,7 @@ public struct LegoClient: Sendable {
     self.service = service
     imports = cache.flatMap { cache in
       if cache.realm == .open || !cache.plan.usesDisk { return nil }
-      return LegoCache(
-        cache.larder, plan: CachePlan(memory: .disabled, disk: cache.plan.disk))
+      return LegoCache(cache.larder, plan: CachePlan(memory: .disabled, disk: cache.plan.disk))
     }
   }
 

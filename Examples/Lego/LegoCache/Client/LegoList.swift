@@ -36,21 +36,15 @@ public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
   }
 }
 
-extension LegoList<Color> {
-  public static var colors: Self { Self("/lego/colors/") }
-}
+extension LegoList<Color> { public static var colors: Self { Self("/lego/colors/") } }
 
-extension LegoList<Theme> {
-  public static var themes: Self { Self("/lego/themes/") }
-}
+extension LegoList<Theme> { public static var themes: Self { Self("/lego/themes/") } }
 
 extension LegoList<PartCategory> {
   public static var categories: Self { Self("/lego/part_categories/") }
 }
 
-extension LegoList<Part> {
-  public static var parts: Self { Self("/lego/parts/") }
-}
+extension LegoList<Part> { public static var parts: Self { Self("/lego/parts/") } }
 
 extension LegoList<ModelSet> {
   public static var sets: Self { Self("/lego/sets/") }

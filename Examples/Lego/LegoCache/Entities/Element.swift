@@ -18,9 +18,7 @@ public struct Element: LegoEntity {
   public static let kind = EntityKind.elements
 
   /// The element's number, or without one the part and the colour that it is. The two never collide: numbers have no slash.
-  public var key: String {
-    elementID ?? PartColor.key(part: part.partNum, color: color.id)
-  }
+  public var key: String { elementID ?? PartColor.key(part: part.partNum, color: color.id) }
 
   enum CodingKeys: String, CodingKey {
     case part, color, quantity

@@ -7,9 +7,7 @@ public struct CachePlan: Sendable, Hashable {
   /// The limit of the file's size, in bytes. With nil a new store gets ``defaultDiskLimit``, and one in use keeps its own.
   public var diskLimit: Int?
 
-  public init(
-    memory: MemoryTier = .default, disk: Lifetimes = .longTerm, diskLimit: Int? = nil
-  ) {
+  public init(memory: MemoryTier = .default, disk: Lifetimes = .longTerm, diskLimit: Int? = nil) {
     self.memory = memory
     self.disk = disk
     self.diskLimit = diskLimit

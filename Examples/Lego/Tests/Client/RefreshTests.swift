@@ -42,9 +42,7 @@ import ExampleTesting
       return .init(
         200, text: #"{"count": 2, "next": "\#(address)", "results": [\#(Body.color(1))]}"#)
     }
-    let stopped = await #expect(throws: LegoImport.Stopped.self) {
-      try await lego.refresh(.colors)
-    }
+    let stopped = await #expect(throws: LegoImport.Stopped.self) { try await lego.refresh(.colors) }
     #expect(fake.asked == ["/lego/colors/?page_size=1000", next])
     #expect("\(try #require(stopped?.reason))".contains("one before it"))
     var walk = PageWalk(from: "0")
@@ -141,8 +139,7 @@ import ExampleTesting
     fake.server.become { request in
       let isFirst = request.parameter("page") == nil
       let (id, next) = isFirst ? (1, next) : (2, "")
-      return .init(
-        200, text: #"{"count": 2, "next": "\#(next)", "results": [\#(Body.color(id))]}"#)
+      return .init(200, text: #"{"count": 2, "next": "\#(next)", "results": [\#(Body.color(id))]}"#)
     }
     #expect(try await lego.refresh(.colors) == Tally(added: 2))
     #expect(fake.asked == ["/lego/colors/?page_size=1000", "/lego/colors/?page=2"])
