@@ -13,8 +13,7 @@ import ExampleTesting
   @Test func `a sign-out removes everything of the user but the settings`() async throws {
     let settings = OfflineSettings.test(articles: 10, imageMegabytes: 1_200)
     try fixture.reader.change(settings)
-    fixture.readeck.fill(3, images: 1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 3, images: 1)
     fixture.network.fail()
     _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
     try await fixture.reader.signOut()
@@ -62,7 +61,7 @@ import ExampleTesting
     fixture.readeck.fill(2, images: 1)
     let id = FakeReadeck.id(1)
     if isEdited {
-      _ = try await fixture.sync()
+      try await fixture.sync()
       fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
       fixture.server.forget()
     }

@@ -73,7 +73,12 @@ struct Fixture: TestFixture {
     }
   }
 
-  func sync() async throws -> SyncResult { try await reader.sync().result() }
+  /// A sync, after which there are so many articles more.
+  @discardableResult
+  func sync(new count: Int = 0, images: Int = 0, from first: Int = 0) async throws -> SyncResult {
+    readeck.fill(count, images: images, from: first)
+    return try await reader.sync().result()
+  }
 
   /// The requests since the last call: lists, bodies, images.
   func asked() -> (lists: Int, bodies: [String], images: [String]) {

@@ -48,8 +48,7 @@ import ExampleTesting
   @Test(arguments: Shortage.allCases) func `an edited one is opened as it is now, and listed`(
     shortage: Shortage
   ) async throws {
-    fixture.readeck.fill(20, images: 1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 20, images: 1)
     let id = FakeReadeck.id(19)
     fixture.readeck.change(id) {
       ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1")
@@ -68,8 +67,7 @@ import ExampleTesting
   @Test(arguments: Shortage.allCases) func `another article is opened at the limit of articles`(
     shortage: Shortage
   ) async throws {
-    fixture.readeck.fill(20)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 20)
     fixture.readeck.fill(1, from: 20)
     let text = String(repeating: "x", count: 500_000)
     fixture.readeck.change(FakeReadeck.id(20)) { $0.html = text }
@@ -82,8 +80,7 @@ import ExampleTesting
   func `a change is sent, though it cannot be queued`(shortage: Shortage, kind: PendingEdit.Kind)
     async throws
   {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2)
     let id = FakeReadeck.id(0)
     if kind == .unarchive { fixture.readeck.change(id) { $0.isArchived = true } }
     if kind == .unmark { fixture.readeck.change(id) { $0.isMarked = true } }

@@ -40,16 +40,14 @@ import ExampleTesting
       fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
     }
     fixture.readeck.set(FakeReadeck.Image(), at: "/img/shared")
-    _ = try await fixture.sync()
+    try await fixture.sync()
     #expect(fixture.asked().images == ["/img/shared"])
     let images = fixture.images
     let address = fixture.address("/img/shared")
     #expect(try images.entry(for: address)?.owners.count == 2)
-    fixture.readeck.fill(1, from: 10)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 1, from: 10)
     #expect(try images.entry(for: address)?.owners.map(\.key.description) == [FakeReadeck.id(1)])
-    fixture.readeck.fill(1, from: 11)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 1, from: 11)
     #expect(try images.count() == 0)
   }
 
@@ -102,7 +100,7 @@ import ExampleTesting
     #expect(fixture.server.count == 1, "nor are they fetched again and again")
 
     try fixture.reader.change(.test(imageMegabytes: 60))
-    _ = try await fixture.sync()
+    try await fixture.sync()
     #expect(try fixture.reader.stored().map(\.lacksImages) == [false, true, false])
     #expect(try fixture.reader.usage().imageBytes == 3 * large.count + 15)
 
@@ -250,7 +248,7 @@ import ExampleTesting
       fixture.readeck.set(
         .init(bytes: [UInt8](repeating: 1, count: 20_000_000)), at: "/img/\(id)-\(number)")
     }
-    _ = try await fixture.sync()
+    try await fixture.sync()
     fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
     _ = try await fixture.reader.unread()
     fixture.network.fail()
@@ -261,7 +259,7 @@ import ExampleTesting
     #expect(try await fixture.reader.article(id: id).isOutdated, "it is there all the same")
     fixture.network.recover()
     try fixture.reader.change(.test(imageMegabytes: 100))
-    _ = try await fixture.sync()
+    try await fixture.sync()
     #expect(try fixture.images(of: 0) == 3)
   }
 }

@@ -23,6 +23,15 @@ struct Fixture: TestFixture {
       at: server.base + "/api", user: user, token: user, over: cache ?? self.cache, sleep: { _ in })
   }
 
+  /// A reader of so many funnels that has read so many pages.
+  func reader(of count: Int, pages: Int = 0, limit: Int = 50) async throws -> CatalogReader {
+    fake.fill(count)
+    let reader = try catalog().reader(limit: limit)
+    for _ in 0..<pages { try await reader.more() }
+    server.forget()
+    return reader
+  }
+
   /// A catalog that shares only the store with the others, as that of another process.
   func elsewhere() -> Catalog {
     catalog(over: HTTPCache(in: cache.namespace, over: URLSessionTransport()))

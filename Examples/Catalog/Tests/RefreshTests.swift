@@ -12,10 +12,7 @@ import ExampleTesting
   }
 
   @Test func `a refresh asks about every page that was read, not only the first`() async throws {
-    fixture.fake.fill(150)
-    let reader = try fixture.catalog().reader()
-    for _ in 0..<3 { try await reader.more() }
-    _ = fixture.asked()
+    let reader = try await fixture.reader(of: 150, pages: 3)
     fixture.fake.change(Self.rename)
     try await reader.refresh()
     #expect(fixture.asked() == (3, 3))
@@ -25,10 +22,7 @@ import ExampleTesting
 
   @Test(.timeLimit(.minutes(20))) func `a refresh drops the page being fetched ahead`() async throws
   {
-    fixture.fake.fill(150)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
-    _ = fixture.asked()
+    let reader = try await fixture.reader(of: 150, pages: 1)
     let gate = fixture.hold()
     await reader.shows(49)
     try await fixture.server.wait(for: 1)
@@ -47,9 +41,7 @@ import ExampleTesting
   @Test(arguments: [true, false]) func `a refresh and more at a time come one after the other`(
     isRefreshFirst: Bool
   ) async throws {
-    fixture.fake.fill(150)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
+    let reader = try await fixture.reader(of: 150, pages: 1)
     fixture.fake.change(VersionTests.move)
     _ = fixture.asked()
     let gate = fixture.hold()
@@ -80,10 +72,7 @@ import ExampleTesting
   }
 
   @Test func `concurrent refreshes share one`() async throws {
-    fixture.fake.fill(50)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
-    _ = fixture.asked()
+    let reader = try await fixture.reader(of: 50, pages: 1)
     let gate = fixture.hold()
     let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     let all = await Self.refresh(reader, times: 8, telling: arrival)
@@ -154,9 +143,7 @@ import ExampleTesting
   func `pages past their freshness are validated before another joins them`(hasChanged: Bool)
     async throws
   {
-    fixture.fake.fill(150)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
+    let reader = try await fixture.reader(of: 150, pages: 1)
     fixture.clock.advance(by: .seconds(hasChanged ? 299 : 0))
     try await reader.more()
     _ = fixture.asked()
