@@ -59,7 +59,7 @@ extension [NonEmpty] {
   /// The numbers of stations, each once.
   fileprivate var numbers: [String] {
     var seen: Set<String> = []
-    return map(\.text.stationNumber).filter { seen.insert($0).inserted }
+    return map(\.text.withoutZeros).filter { seen.insert($0).inserted }
   }
 }
 

@@ -53,8 +53,6 @@ import ExampleTesting
       fetch part nosuch --offline = 1        | ! ^error: there is no part nosuch_ | ! hint: the recording
       fetch part .. --offline = 2            | ! ^error: ".." is no key of parts_
       fetch colours 1 = 2                    | ! ^Error:
-      fetch part 1 --offline --recording /absent = 2 | ! ^error: there is no recording
-      frobnicate = 2                         | ! ^Error:
       import = 2                             | ! ^Error:
       import '' = 2                          | ! invalid
       fetch part ' ' --offline = 2           | ! invalid

@@ -265,6 +265,6 @@ import ExampleTesting
     let folder = try TemporaryFolder()
     let page = try PageSession(of: "\(program.page)/README.md")
     #expect(page.steps.count >= 1)
-    #expect(try await page.surprises(in: folder.url) == [])
+    try await page.check(in: folder.url)
   }
 }

@@ -13,8 +13,7 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
 
     public init(from decoder: any Decoder) throws {
       let fields = try decoder.container(keyedBy: CodingKeys.self)
-      let more = try fields.decode(Lenient<Bool>.self, forKey: .hasMore).wrappedValue
-      hasMore = try more ?? fields.decode(Bool.self, forKey: .hasMore)
+      hasMore = try fields.decode(lenient: Bool.self, forKey: .hasMore)
       nextCursor = try fields.decode(Lenient<String>.self, forKey: .nextCursor).wrappedValue
     }
   }

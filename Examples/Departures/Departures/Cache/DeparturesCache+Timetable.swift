@@ -4,7 +4,7 @@ import Service
 extension DeparturesCache {
   /// `8503651_2025-07-12`
   public static func boardKey(_ station: String, on day: CalendarDay) -> String {
-    "\(station.stationNumber)_\(day)"
+    "\(station.withoutZeros)_\(day)"
   }
 
   /// Today, in Zurich.
@@ -79,7 +79,7 @@ extension DeparturesCache {
   ) async throws -> CacheResult<Board> {
     try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
       let board = try await services.board(
-        of: station.stationNumber, on: day, fields: options.policy.fields)
+        of: station.withoutZeros, on: day, fields: options.policy.fields)
       return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
     }
   }

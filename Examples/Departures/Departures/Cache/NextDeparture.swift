@@ -31,7 +31,7 @@ public struct NextDeparture: Codable, Hashable, Sendable {
   }
 
   /// The prefix of a station's keys.
-  static func prefix(of station: String) -> String { station.stationNumber.percentEscaped + "/" }
+  static func prefix(of station: String) -> String { station.withoutZeros.percentEscaped + "/" }
 }
 
 /// The settings of a widget. Versions of the app can read each other's settings.

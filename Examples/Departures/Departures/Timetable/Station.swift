@@ -11,10 +11,10 @@ public struct Station: Codable, Hashable, Sendable {
 }
 
 extension String {
-  /// A number of a station without leading zeros, as keys and requests have it: `08503651` is `8503651`.
-  public var stationNumber: String {
-    let number = drop { $0 == "0" }
-    return number.allSatisfy(\.isNumber) && !number.isEmpty ? String(number) : self
+  /// Without zeros at its beginning: `08503651` and `8503651` are one station, `000001` and `1` one course.
+  public var withoutZeros: String {
+    let rest = drop { $0 == "0" }
+    return rest.isEmpty ? self : String(rest)
   }
 }
 
