@@ -22,9 +22,8 @@ import ExampleTesting
     #expect(try fixture.reader.settings() == settings)
   }
 
-  @Test(arguments: [true, false]) func `a sign-out ends a sync, also of another process`(
-    isElsewhere: Bool
-  ) async throws {
+  @Test(arguments: [true, false])
+  func `a sign-out ends a sync, also of another process`(isElsewhere: Bool) async throws {
     fixture.readeck.fill(10, images: 1)
     let gate = fixture.hold { $0.bare == Fixture.body(5) }
     let reader = isElsewhere ? fixture.another() : fixture.reader
@@ -77,9 +76,8 @@ import ExampleTesting
     #expect(try fixture.reader.usage().articles == 0 && fixture.reader.usage().images == 0)
   }
 
-  @Test(arguments: Ending.allCases) func `images that arrive later are not stored`(ending: Ending)
-    async throws
-  {
+  @Test(arguments: Ending.allCases)
+  func `images that arrive later are not stored`(ending: Ending) async throws {
     fixture.readeck.fill(1, images: 6)
     let gate = fixture.hold { $0.bare.hasPrefix("/img") }
     _ = try await fixture.reader.article(id: FakeReadeck.id(0))

@@ -29,9 +29,8 @@ import ExampleTesting
     }
   }
 
-  @Test(arguments: Shortage.allCases, [true, false]) func `an article is opened and not kept`(
-    shortage: Shortage, isFirst: Bool
-  ) async throws {
+  @Test(arguments: Shortage.allCases, [true, false])
+  func `an article is opened and not kept`(shortage: Shortage, isFirst: Bool) async throws {
     fixture.readeck.fill(3, images: 1)
     if !isFirst {
       _ = try await fixture.reader.article(id: FakeReadeck.id(0))
@@ -45,9 +44,8 @@ import ExampleTesting
     #expect(try fixture.reader.stored().count == (isFirst ? 0 : 1))
   }
 
-  @Test(arguments: Shortage.allCases) func `an edited one is opened as it is now, and listed`(
-    shortage: Shortage
-  ) async throws {
+  @Test(arguments: Shortage.allCases)
+  func `an edited one is opened as it is now, and listed`(shortage: Shortage) async throws {
     try await fixture.sync(new: 20, images: 1)
     let id = FakeReadeck.id(19)
     fixture.readeck.change(id) {
@@ -64,9 +62,8 @@ import ExampleTesting
     #expect(try await fixture.reader.article(list.bookmarks[1]).isKept)
   }
 
-  @Test(arguments: Shortage.allCases) func `another article is opened at the limit of articles`(
-    shortage: Shortage
-  ) async throws {
+  @Test(arguments: Shortage.allCases)
+  func `another article is opened at the limit of articles`(shortage: Shortage) async throws {
     try await fixture.sync(new: 20)
     fixture.readeck.fill(1, from: 20)
     let text = String(repeating: "x", count: 500_000)
@@ -121,9 +118,7 @@ import ExampleTesting
     #expect(try before.count == 1 && fixture.reader.stored() == before)
   }
 
-  @Test func `a list in another order is sorted, so that older articles displace no newer`()
-    async throws
-  {
+  @Test func `a list in any order is sorted: older articles displace no newer`() async throws {
     fixture.readeck.fill(4)
     fixture.readeck.pages.reverse()
     let ids = (0..<4).reversed().map(FakeReadeck.id)

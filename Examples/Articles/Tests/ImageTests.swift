@@ -132,10 +132,7 @@ import ExampleTesting
     #expect(fixture.asked().images == [gone])
   }
 
-  @Test
-  func `an image without its end, or too large, is named once and requested again a day later`()
-    async throws
-  {
+  @Test func `an image that is cut or too large is named, and fetched a day later`() async throws {
     let end: [UInt8] = [0xFF, 0xD9]
     let whole: [[UInt8]] = [
       [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8) + [1, 2, 3, 4],
@@ -200,9 +197,8 @@ import ExampleTesting
     #expect(try await fixture.sync().images == 1)
   }
 
-  @Test(arguments: [200, 404]) func `an article removed during its images does not stop a sync`(
-    status: Int
-  ) async throws {
+  @Test(arguments: [200, 404])
+  func `an article removed during its images does not stop a sync`(status: Int) async throws {
     fixture.readeck.fill(5, images: 2)
     let (id, path) = (FakeReadeck.id(4), "/img/\(FakeReadeck.id(4))-0")
     fixture.readeck.set(FakeReadeck.Image(status: status), at: path)
@@ -216,9 +212,8 @@ import ExampleTesting
     #expect(usage.articles == 4 && usage.images == 8)
   }
 
-  @Test(arguments: [5, 60_000_000]) func `a late image of an earlier version is not stored`(
-    size: Int
-  ) async throws {
+  @Test(arguments: [5, 60_000_000])
+  func `a late image of an earlier version is not stored`(size: Int) async throws {
     try fixture.reader.change(.test(imageMegabytes: 50))
     fixture.readeck.fill(1, images: 1)
     let (id, path) = (FakeReadeck.id(0), "/img/\(FakeReadeck.id(0))-0")

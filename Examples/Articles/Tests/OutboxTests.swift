@@ -200,9 +200,7 @@ import ExampleTesting
     #expect(page(fixture, 0)?.isArchived == false && page(fixture, 0)?.isMarked == true)
   }
 
-  @Test func `each change is sent in a turn of its own, and only by the process that has the lock`()
-    async throws
-  {
+  @Test func `each change has its own turn, and only who has the lock sends`() async throws {
     try await fixture.sync(new: 3)
     fixture.network.fail()
     for number in 0..<3 { _ = try await fixture.reader.edit(FakeReadeck.id(number), .mark) }
@@ -227,9 +225,7 @@ import ExampleTesting
     #expect(try turns() == before + 4, "the last one finds nothing to send")
   }
 
-  @Test func `a change of an article that nobody knows is an error, and is not queued`()
-    async throws
-  {
+  @Test func `a change of an article that nobody knows is an error, not queued`() async throws {
     try await fixture.sync(new: 2)
     let error = await #expect(throws: ArticlesError.self) {
       try await fixture.reader.edit("nosuch", .mark)

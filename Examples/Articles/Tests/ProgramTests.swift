@@ -7,9 +7,7 @@ import ExampleTesting
 
   init() throws { program = try TestedProgram("larder-articles", store: "my articles") }
 
-  @Test func `the recorded articles are listed and opened, and errors have their codes`()
-    async throws
-  {
+  @Test func `recorded articles are listed and opened, and errors have their codes`() async throws {
     try await program.check(
       """
       list --online --no-network = 4 | ! ^error: there is no network, and no article
@@ -106,9 +104,7 @@ import ExampleTesting
       """)
   }
 
-  @Test func `a recording gets no change of the user, and leaves the user's articles alone`()
-    async throws
-  {
+  @Test func `a recording gets no change of the user, and leaves the user's data`() async throws {
     fixture.readeck.fill(1)
     try await program.check(
       """

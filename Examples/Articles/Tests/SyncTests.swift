@@ -28,9 +28,8 @@ import ExampleTesting
     #expect(try await reader.unread().bookmarks.count == 2)
   }
 
-  @Test(arguments: [0, 5]) func `twenty articles are 21 requests, with 100 images 121`(images: Int)
-    async throws
-  {
+  @Test(arguments: [0, 5])
+  func `twenty articles are 21 requests, with 100 images 121`(images: Int) async throws {
     fixture.readeck.fill(25, images: images)
     let first = try await fixture.sync()
     #expect(first.outcome == .done && first.text == "20 of 20 articles: done")
@@ -88,9 +87,8 @@ import ExampleTesting
     #expect(fixture.asked().bodies == [FakeReadeck.id(11), FakeReadeck.id(3)])
   }
 
-  @Test(arguments: 0...11) func `a sync that lost the network goes on from there`(count: Int)
-    async throws
-  {
+  @Test(arguments: 0...11)
+  func `a sync that lost the network goes on from there`(count: Int) async throws {
     fixture.readeck.fill(10)
     fixture.network.fail(with: .networkConnectionLost, after: count)
     let first = try await fixture.sync()

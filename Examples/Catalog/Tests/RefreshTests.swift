@@ -38,9 +38,8 @@ import ExampleTesting
     #expect(await reader.titles().contains("Funnel 1060 anew"))
   }
 
-  @Test(arguments: [true, false]) func `a refresh and more at a time come one after the other`(
-    isRefreshFirst: Bool
-  ) async throws {
+  @Test(arguments: [true, false])
+  func `a refresh and more at a time come one after the other`(isRefreshFirst: Bool) async throws {
     let reader = try await fixture.reader(of: 150, pages: 1)
     fixture.fake.change(VersionTests.move)
     _ = fixture.asked()

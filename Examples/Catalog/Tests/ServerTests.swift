@@ -53,9 +53,7 @@ import ExampleTesting
     await #expect(throws: ServiceError.self) { try await fixture.catalog(user: "two").all() }
   }
 
-  @Test func `a funnel twice on a page is there once, and fields of other types are no fault`()
-    async throws
-  {
+  @Test func `a funnel is on a page once, and fields of other types are no fault`() async throws {
     fixture.server.become { _ in
       .init(
         200, ["Cache-Control": "max-age=300"],

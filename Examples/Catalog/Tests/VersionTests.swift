@@ -61,9 +61,8 @@ import ExampleTesting
     #expect(try await fixture.catalog().all().slugs == fixture.slugs())
   }
 
-  @Test(arguments: 1...6) func `a change while the catalog is read shows no funnel twice`(
-    request: Int
-  ) async throws {
+  @Test(arguments: 1...6)
+  func `a change while the catalog is read shows no funnel twice`(request: Int) async throws {
     fixture.fake.fill(150)
     fixture.fake.change { state in
       state.changes[request] = { state in

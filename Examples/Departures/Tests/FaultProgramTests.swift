@@ -49,9 +49,7 @@ import ExampleTesting
       "\(lake) = 5 | ! \(hint)")
   }
 
-  @Test func `runs that are left out are counted and named, at any spelling of the address`()
-    async throws
-  {
+  @Test func `runs left out are counted and named, at any spelling of the address`() async throws {
     try await LocalServer.run { server in
       server.become { _ in
         .init(

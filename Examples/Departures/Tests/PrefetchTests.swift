@@ -13,9 +13,8 @@ import ExampleTesting
 
   private func stations(_ count: Int) -> [String] { (0..<count).map { "\(8_500_000 + $0)" } }
 
-  @Test(arguments: [0, 1, 2, 3, 200]) func `two favourites at once, then with pauses`(count: Int)
-    async throws
-  {
+  @Test(arguments: [0, 1, 2, 3, 200])
+  func `two favourites at once, then with pauses`(count: Int) async throws {
     let prefetch = try cache.prefetch(stations(count))
     var done: [Int] = []
     for await step in prefetch {

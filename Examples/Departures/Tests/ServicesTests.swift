@@ -25,34 +25,23 @@ func withServer(
 
 /// What the services say when something is wrong, over HTTP.
 @Suite(.checkedStores) struct ServicesTests {
-  @Test func `errors in words, whatever their form`() async throws {
-    let answer = "the service answered "
-    let table: [(LocalServer.Answer, String)] = [
-      (
-        .init(
-          500, text: #"{"errors": [{"message": "Invalid JSON from timetable.search.ch: 500\n"}]}"#),
-        answer + "500: Invalid JSON from timetable.search.ch: 500"
-      ),
-      (
-        .init(401, text: #"{"cod": 401, "message": "Invalid API key."}"#),
-        answer + "401: Invalid API key."
-      ),
-      (
-        .init(400, ["Content-Type": "text/html"], text: "Invalid `limit`.\n"),
-        answer + "400: Invalid `limit`."
-      ),
-      (.init(502, text: "<html>"), answer + "502: no reason given"),
-      (.init(200, text: "<html>"), "a login page of this network may have sent it"),
-      (
-        .init(200, text: #"{"station": null, "stationboard": []}"#),
-        "the station 1 is not in the timetable"
-      ),
-    ]
+  @Test(arguments: [
+    (
+      500, #"{"errors": [{"message": "from timetable.search.ch: 500\n"}]}"#,
+      "500: from timetable.search.ch: 500"
+    ),
+    (401, #"{"cod": 401, "message": "Invalid API key."}"#, "401: Invalid API key."),
+    (400, "Invalid `limit`.\n", "400: Invalid `limit`."), (502, "<html>", "502: no reason given"),
+    (200, "<html>", "a login page of this network may have sent it"),
+    (200, #"{"station": null, "stationboard": []}"#, "the station 1 is not in the timetable"),
+  ]) func `errors in words, whatever their form`(status: Int, text: String, words: String)
+    async throws
+  {
     try await withServer { server, cache in
-      for (answer, words) in table {
-        server.become { _ in answer }
-        await #expect { try await cache.board(at: "1") } throws: { "\($0)".hasSuffix(words) }
+      server.become { _ in
+        .init(status, status == 200 ? [:] : ["Content-Type": "text/html"], text: text)
       }
+      await #expect { try await cache.board(at: "1") } throws: { "\($0)".hasSuffix(words) }
     }
   }
 

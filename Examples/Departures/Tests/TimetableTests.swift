@@ -126,8 +126,7 @@ import ExampleTesting
     }
   }
 
-  @Test func `runs that cannot be told apart are counted, and those of two answers are not`() throws
-  {
+  @Test func `runs that cannot be told apart are counted, once for two answers`() throws {
     let run = #"{"stop": {"departureTimestamp": 1752303600}, "to": "X"}"#
     var builder = try BoardBuilder(CalendarDay("2025-07-12")!, limit: 2)
     let bad = #"{"name": "8"}, {"stop": {}, "number": 16}, {}"#

@@ -64,9 +64,7 @@ import ExampleTesting
     #expect(try widget.settings == WidgetSettings(stations: ["7"]))
   }
 
-  @Test func `a departure of yesterday that is late comes first, by any form of the number`()
-    async throws
-  {
+  @Test func `a late departure of yesterday comes first, by any form of the number`() async throws {
     let fixture = try Fixture(at: "2025-07-12T23:40:00+0200")
     fixture.services.change { ($0.times, $0.delay) = (["23:50"], 20) }
     _ = try await fixture.cache.board(at: "1")

@@ -12,9 +12,7 @@ import ExampleTesting
 
   init() throws { lego = try LegoCache.temporary(.default, clock: clock) }
 
-  @Test func `an entity is returned as it was stored, and equal keys of kinds do not collide`()
-    throws
-  {
+  @Test func `an entity is returned as stored, and equal keys of kinds are two`() throws {
     let pair = PartColor(partNum: "3001", colorID: 4, colorName: "Red", elements: ["300121"])
     let theme = Theme(id: 4, name: "Expert Builder", parentID: 1)
     try lego.store(red)

@@ -85,9 +85,8 @@ import ExampleTesting
       "4211385,3001,0,3001", "300121,3001,4,3001")
   }
 
-  @Test(arguments: [1, 2, 3, 1000]) func `the changes between two dumps are counted`(
-    batch: Int
-  ) throws {
+  @Test(arguments: [1, 2, 3, 1000])
+  func `the changes between two dumps are counted`(batch: Int) throws {
     try writeFirst()
     let first = try imported(batch: batch)
     #expect(

@@ -86,10 +86,7 @@ import ExampleTesting
     }
   }
 
-  @Test
-  func `an import beside another, or beside a refresh, is refused with the code of a busy store`()
-    async throws
-  {
+  @Test func `an import beside another, or beside a refresh, is refused as busy`() async throws {
     _ = try await program.run("import", Folders.sample)
     let other = try Store(at: store)
     do {
@@ -128,7 +125,7 @@ import ExampleTesting
     try lego.larder.close()
   }
 
-  @Test func `an address and a key work with capitals, blanks and a slash at the end`() async throws
+  @Test func `an address and a key work with capitals, blanks and a slash at its end`() async throws
   {
     try await FakeRebrickable.run { fake in
       fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")

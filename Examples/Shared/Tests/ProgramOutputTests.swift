@@ -25,9 +25,8 @@ import ExampleTesting
     }
   }
 
-  @Test(arguments: ProgramShapeTests.Program.all) func `an empty address is a usage error`(
-    program: ProgramShapeTests.Program
-  ) async throws {
+  @Test(arguments: ProgramShapeTests.Program.all)
+  func `an empty address is a usage error`(program: ProgramShapeTests.Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     let outcome = try await tested.run(program.protected + [""])
     #expect(outcome.code == 2 && outcome.error.contains("The value '' is invalid"), "\(outcome)")

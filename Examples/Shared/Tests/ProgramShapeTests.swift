@@ -92,9 +92,8 @@ import ExampleTesting
     #expect(answers.count >= 2 && !answers.contains(""), "\(answers)")
   }
 
-  @Test(arguments: Program.all) func `each program logs its hits and misses`(program: Program)
-    async throws
-  {
+  @Test(arguments: Program.all)
+  func `each program logs its hits and misses`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     let first = try await tested.run(program.command + ["--log"])
     #expect(first.code == 0 && first.error.split(separator: "\n").count >= 1)
@@ -123,9 +122,8 @@ import ExampleTesting
     try store.finish()
   }
 
-  @Test(arguments: Program.all) func `exit code 3 for no store, 2 for no recording`(
-    program: Program
-  ) async throws {
+  @Test(arguments: Program.all)
+  func `exit code 3 for no store, 2 for no recording`(program: Program) async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("file", Array("text".utf8))
     let closed = try await Outcome(of: [program.name] + program.command + ["--store", file])
@@ -170,9 +168,8 @@ import ExampleTesting
     }
   }
 
-  @Test(arguments: Program.all) func `a list that is not there is a refusal, exit code 5`(
-    program: Program
-  ) async throws {
+  @Test(arguments: Program.all)
+  func `a list that is not there is a refusal, exit code 5`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     try await LocalServer.run { server in
       server.become { _ in .init(404, text: #"{"detail": "Not found."}"#) }
@@ -182,9 +179,8 @@ import ExampleTesting
     }
   }
 
-  @Test(arguments: Program.all) func `six processes at once ask for each page once`(
-    program: Program
-  ) async throws {
+  @Test(arguments: Program.all)
+  func `six processes at once ask for each page once`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     try await LocalServer.run { server in
       try server.replay(program.recording, after: .milliseconds(500))
@@ -201,9 +197,8 @@ import ExampleTesting
     try Store(at: tested.store).finish()
   }
 
-  @Test(arguments: Program.all) func `a login page of the network is not stored`(program: Program)
-    async throws
-  {
+  @Test(arguments: Program.all)
+  func `a login page of the network is not stored`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     try await LocalServer.run { server in
       server.become { _ in
@@ -233,9 +228,8 @@ import ExampleTesting
     try Store(at: tested.store).finish()
   }
 
-  @Test(arguments: Program.all) func `without a service the reason is in words`(program: Program)
-    async throws
-  {
+  @Test(arguments: Program.all)
+  func `without a service the reason is in words`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     let outcome = try await tested.run(program.protected + ["http://127.0.0.1:1"])
     #expect(outcome.code == 4 && outcome.error.contains("cannot be reached"), "\(outcome)")
@@ -259,9 +253,8 @@ import ExampleTesting
     #expect(pieces.last?.contains(program.output) == true, "\(pieces)")
   }
 
-  @Test(arguments: Program.all) func `every session on the page of the example happens as shown`(
-    program: Program
-  ) async throws {
+  @Test(arguments: Program.all)
+  func `every session on the page of the example happens as shown`(program: Program) async throws {
     let folder = try TemporaryFolder()
     let page = try PageSession(of: "\(program.page)/README.md")
     #expect(page.steps.count >= 1)

@@ -3,9 +3,7 @@ import ExampleTesting
 
 /// Faults of a service: redirections, endless bodies, waits, refusals, network errors.
 @Suite(.checkedStores) struct ServiceFaultTests {
-  @Test func `redirections are followed, without credentials for others, and never for ever`()
-    async throws
-  {
+  @Test func `redirections are followed, without credentials, and not for ever`() async throws {
     let store = try Store.tested(clock: ManualClock())
     try await LocalServer.run { server in
       server.become { request in

@@ -50,8 +50,7 @@ extension Service {
     }
   }
 
-  @Test func `scheme and host name the same service in capitals, but a user does not`() async throws
-  {
+  @Test func `scheme and host are the same in capitals, but a user is not`() async throws {
     let base = Service.base(" HTTP://User@LEGO.example:80/Api/ ")
     #expect(base == "http://User@lego.example:80/Api")
     #expect(Service.base("https://LEGO.example?X") == "https://lego.example?X")
@@ -80,9 +79,8 @@ extension Service {
     }
   }
 
-  @Test(arguments: [1, 2]) func `an answer that cannot be decoded is requested again`(bad: Int)
-    async throws
-  {
+  @Test(arguments: [1, 2])
+  func `an answer that cannot be decoded is requested again`(bad: Int) async throws {
     let store = try Store.tested(clock: ManualClock())
     try await LocalServer.run { server in
       server.become { _ in

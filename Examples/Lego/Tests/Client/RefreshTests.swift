@@ -103,9 +103,7 @@ import ExampleTesting
     #expect(try lego.cache?.counts().database == 19)
   }
 
-  @Test func `entities that cannot be decoded are skipped and listed, and nothing is removed`()
-    async throws
-  {
+  @Test func `entities that cannot be decoded are listed, and nothing is removed`() async throws {
     fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<5) }
     let lego = try LegoClient.tested(of: fake)
     _ = try await lego.refresh(.colors)

@@ -22,9 +22,8 @@ import ExampleTesting
     try await body(lego)
   }
 
-  @Test(arguments: [500, 502, 503, 504]) func `an expired entity is stale if the service fails`(
-    status: Int
-  ) async throws {
+  @Test(arguments: [500, 502, 503, 504])
+  func `an expired entity is stale if the service fails`(status: Int) async throws {
     try await withExpiredSet(EntityRule(.after(.hours(1)))) { lego in
       fake.refuse(status, "<html>", times: 2)
       let set = try await lego.set("1-1")
