@@ -25,8 +25,7 @@ public final class ArticleReader: Sendable {
     in store: Store, at readeck: Readeck, report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
     storage = ArticleStore(store: store, realm: readeck.realm)
-    self.readeck = readeck
-    self.report = report
+    (self.readeck, self.report) = (readeck, report)
   }
 
   public func settings() throws -> OfflineSettings { try storage.settings() }

@@ -38,7 +38,6 @@ struct LarderArticles: AsyncParsableCommand {
 /// The user, the server and the store.
 struct Account: ParsableArguments {
   @OptionGroup var place: Place
-
   @Option(help: "Your server's API.") var server = NonEmpty("https://readeck.example.org/api")
 
   @Option(
@@ -87,7 +86,6 @@ struct Sync: AsyncParsableCommand {
       """)
 
   @OptionGroup var account: Account
-
   @Flag(help: "Only if the last sync was more than four hours ago.") var ifDue = false
 
   private struct Report: Encodable {

@@ -12,9 +12,7 @@ struct ListArticles: AsyncParsableCommand {
   var search: String?
 
   @Option(help: "Only articles with this label.") var label: String?
-
   @OptionGroup var account: Account
-
   @Flag(help: "Ask the server for the newest unread articles.") var online = false
 
   private struct Line: Encodable {
@@ -88,9 +86,7 @@ struct ShowArticle: AsyncParsableCommand {
     abstract: "Prints an article's HTML; one that is not stored is fetched with its images.")
 
   @Argument(help: "The id, as `list` prints it.") var id: NonEmpty
-
   @OptionGroup var account: Account
-
   @Flag(help: "Fetch it even if it is stored.") var refetch = false
 
   func run() async throws {
@@ -131,7 +127,6 @@ struct EditArticle: AsyncParsableCommand {
   var kind: PendingEdit.Kind
 
   @Argument(help: "The id, as `list` prints it.") var id: NonEmpty
-
   @OptionGroup var account: Account
 
   func run() async throws {
@@ -147,7 +142,6 @@ struct Outbox: AsyncParsableCommand {
     discussion: "The exit code is 5 if the server refuses the user, or has dropped a change.")
 
   @OptionGroup var account: Account
-
   @Flag(help: "Send them now.") var send = false
 
   @Option(help: ArgumentHelp("Gives up the changes of an article.", valueName: "id"))

@@ -7,9 +7,7 @@ struct Settings: AsyncParsableCommand {
     abstract: "Prints or changes the settings; articles beyond a lower limit are removed at once.")
 
   @OptionGroup var account: Account
-
   @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Store articles.") var on: Bool?
-
   @Option(help: "The most articles: 0, 10, 20, ... 100.") var articles: Int?
 
   @Flag(

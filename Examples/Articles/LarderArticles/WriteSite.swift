@@ -13,7 +13,6 @@ struct WriteSite: AsyncParsableCommand {
       """)
 
   @Argument(help: "The folder; created if it does not exist.") var dir: NonEmpty
-
   @OptionGroup var account: Account
 
   func run() async throws {

@@ -39,7 +39,6 @@ final class FakeReadeck: Sendable {
   }
 
   func set(_ status: Int) { state.withLock { $0.listStatus = status } }
-
   func set(_ image: Image, at path: String) { state.withLock { $0.images[path] = image } }
 
   func change(_ id: String, _ change: (inout Page) -> Void) {

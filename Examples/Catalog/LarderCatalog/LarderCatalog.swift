@@ -35,9 +35,7 @@ struct LarderCatalog: AsyncParsableCommand {
 /// The user, the server and the store.
 struct Account: ParsableArguments {
   @OptionGroup var place: Place
-
   @Option(help: "The server's API.") var server = NonEmpty("https://catalog.example.org/api")
-
   @Option(help: "The user's name in this store.") var user = "me"
 
   @Option(help: "The user's token at the server. Default: the variable CATALOG_TOKEN.")
@@ -83,7 +81,6 @@ struct Refresh: AsyncParsableCommand {
     discussion: "`list --refresh` does the same for the list. The funnel's questions stay.")
 
   @Argument(help: "The slug, as `list` prints it.") var slug: NonEmpty
-
   @OptionGroup var account: Account
 
   func run() async throws {

@@ -12,13 +12,9 @@ struct ListFunnels: AsyncParsableCommand {
       """)
 
   @Argument(help: "Only funnels with this text in their title.") var search: NonEmpty?
-
   @OptionGroup var account: Account
-
   @Option(help: "Funnels on a page, 1 to 100.") var limit = 50
-
   @Option(help: "Only funnels of this tier.") var tier: NonEmpty?
-
   @Flag(help: "Ask the server about every page, fresh or not.") var refresh = false
 
   func validate() throws {
@@ -78,9 +74,7 @@ struct ShowFunnel: AsyncParsableCommand {
     commandName: "show", abstract: "Prints the catalog's entry of a funnel, as JSON.")
 
   @Argument(help: "The slug, as `list` prints it.") var slug: NonEmpty
-
   @OptionGroup var account: Account
-
   @Flag(help: "Print its questions instead.") var definition = false
 
   func run() async throws {

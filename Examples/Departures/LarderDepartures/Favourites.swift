@@ -118,9 +118,7 @@ struct ShowWidget: AsyncParsableCommand {
   var stations: [NonEmpty] = []
 
   @Option(help: "Departures of each station. Default: as the settings say.") var rows: Int?
-
   @Flag(help: "Print them again whenever they change.") var watch = false
-
   @OptionGroup var session: Session
 
   func run() async throws {

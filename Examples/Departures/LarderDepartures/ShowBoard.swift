@@ -11,16 +11,13 @@ struct ShowBoard: AsyncParsableCommand {
   var station: NonEmpty
 
   @Option(help: "The day in Zurich, 2025-07-12. Default: today.") var day: CalendarDay?
-
   @Option(help: "Whether the store or the service answers.") var policy: RequestPolicy = .standard
-
   @Flag(help: "Only departures that have not left.") var upcoming = false
 
   @Flag(help: "Show the next departures with countdowns at the terminal, until ^C.")
   var live = false
 
   @Option(help: "With --live: the departures of each station.") var rows = 10
-
   @OptionGroup var session: Session
 
   func validate() throws {
@@ -142,7 +139,6 @@ struct FindStations: AsyncParsableCommand {
     commandName: "search", abstract: "Stations by name.")
 
   @Argument(help: "The beginning of the name.") var name: NonEmpty
-
   @OptionGroup var session: Session
 
   func run() async throws {
@@ -164,7 +160,6 @@ struct FindWay: AsyncParsableCommand {
 
   @Argument var from: NonEmpty
   @Argument var to: NonEmpty
-
   @OptionGroup var session: Session
 
   func run() async throws {

@@ -8,7 +8,6 @@ struct ShowLake: AsyncParsableCommand {
     commandName: "lake", abstract: "Weather, water and sun of a lake today.")
 
   @Argument(help: "The lake's id, zuerichsee.") var lake: NonEmpty
-
   @OptionGroup var session: Session
 
   private struct Report: Encodable {

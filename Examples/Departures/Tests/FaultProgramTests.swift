@@ -6,7 +6,6 @@ import ExampleTesting
 @Suite struct FaultProgramTests {
   private let program: TestedProgram
   private var folder: TemporaryFolder { program.folder }
-
   init() throws { program = try TestedProgram("larder-departures", store: "my store") }
 
   /// A recording in which some requests fail.

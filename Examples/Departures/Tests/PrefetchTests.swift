@@ -8,9 +8,7 @@ import ExampleTesting
   private let lines = Lines<String>()
   private var cache: DeparturesCache { fixture.cache }
   private var services: FakeServices { fixture.services }
-
   init() throws { fixture = try Fixture(jumps: true, log: { [lines] in lines.add($0) }) }
-
   private func stations(_ count: Int) -> [String] { (0..<count).map { "\(8_500_000 + $0)" } }
 
   @Test(arguments: [0, 1, 2, 3, 200])

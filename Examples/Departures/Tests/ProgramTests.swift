@@ -6,7 +6,6 @@ import ExampleTesting
 @Suite struct ProgramTests {
   private let program: TestedProgram
   private var folder: TemporaryFolder { program.folder }
-
   init() throws { program = try TestedProgram("larder-departures", store: "my store") }
 
   private func run(_ arguments: String...) async throws -> Outcome {

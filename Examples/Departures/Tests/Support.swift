@@ -27,7 +27,6 @@ final class JumpingClock: LarderClock {
 
   var now: Timestamp { manual.now }
   var monotonic: Duration { manual.monotonic }
-
   func advance(by duration: Duration) { manual.advance(by: duration) }
   func set(to now: Timestamp) { manual.set(to: now) }
 

@@ -20,7 +20,6 @@ struct FetchEntity: AsyncParsableCommand {
   var keys: [NonEmpty]
 
   @OptionGroup var options: ServiceOptions
-
   @Flag(help: "Send a request even if the entity is stored.") var reload = false
 
   func run() async throws { try await run(kind.type) }

@@ -18,7 +18,6 @@ struct ImportFolder: AsyncParsableCommand {
       """)
 
   @Argument(help: "The folder.") var folder: NonEmpty
-
   @OptionGroup var store: StoreOption
 
   func run() async throws {
@@ -49,9 +48,7 @@ struct RefreshLists: AsyncParsableCommand {
       """)
 
   @Argument(help: "Which: \(EntityKind.list).") var kinds: [EntityKind]
-
   @OptionGroup var options: ServiceOptions
-
   @Option(help: "Entities in a page; the service allows at most 1,000.") var pageSize = 1000
 
   func validate() throws {

@@ -48,7 +48,6 @@ extension EntityKind: ExpressibleByArgument {
 /// The options of commands that talk to the service.
 struct ServiceOptions: ParsableArguments {
   @OptionGroup var place: Place
-
   @Option(help: "The service's address.") var base = NonEmpty(LegoClient.publicBase)
 
   @Option(

@@ -25,7 +25,6 @@ struct ListEntities: AsyncParsableCommand {
   var text: NonEmpty
 
   @OptionGroup var options: ServiceOptions
-
   @Option(help: "The most rows, 1 to 1000.") var rows = 20
 
   func validate() throws {

@@ -114,7 +114,6 @@ public struct LegoCounts: Sendable, Hashable {
 extension LegoCache {
   /// The number of stored entities of a kind, expired ones that were not removed yet included.
   public func count(of kind: EntityKind) throws -> Int { try namespace(of: kind).count() }
-
   public func count() throws -> Int { try EntityKind.allCases.reduce(0) { try $0 + count(of: $1) } }
 
   public func counts() throws -> LegoCounts {

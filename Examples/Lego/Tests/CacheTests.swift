@@ -72,7 +72,6 @@ import ExampleTesting
   private struct Unwritable: LegoEntity {
     static let kind = EntityKind.colors
     var key: String { "4" }
-
     init() {}
     init(from decoder: any Decoder) throws {}
 

@@ -6,7 +6,6 @@ import ExampleTesting
 @Suite struct DumpTests {
   private let folder: TemporaryFolder
   private var dump: RebrickableDump { RebrickableDump(directory: folder.url.path) }
-
   init() throws { folder = try TemporaryFolder() }
 
   private func write(_ name: String, _ text: String) throws {

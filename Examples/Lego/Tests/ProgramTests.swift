@@ -6,7 +6,6 @@ import ExampleTesting
 @Suite struct ProgramTests {
   private let program: TestedProgram
   private var store: String { program.store }
-
   init() throws { program = try TestedProgram("larder-lego", store: "my store") }
 
   /// The JSON of `import` and `refresh`.

@@ -108,7 +108,6 @@ public struct TextTable {
   private var rows: [[String]]
 
   public init(_ header: [String]) { rows = [header] }
-
   public mutating func add(_ row: [String]) { rows.append(row) }
 
   public var lines: [String] {

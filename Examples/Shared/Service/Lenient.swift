@@ -116,7 +116,6 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
 private struct ListIndex: CodingKey {
   let intValue: Int?
   var stringValue: String { intValue.map { "\($0)" } ?? "" }
-
   init(_ index: Int) { intValue = index }
   init?(intValue: Int) { self.intValue = intValue }
   init?(stringValue: String) { nil }

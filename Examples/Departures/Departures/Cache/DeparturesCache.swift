@@ -33,10 +33,7 @@ public struct DeparturesCache: Sendable {
     _ store: Store, services: Services, lakes: [Lake] = Lake.known,
     log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
-    self.store = store
-    self.services = services
-    self.lakes = lakes
-    self.log = log
+    (self.store, self.services, self.lakes, self.log) = (store, services, lakes, log)
     try store.declare(.departures)
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }

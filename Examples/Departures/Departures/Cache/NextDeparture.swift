@@ -42,9 +42,7 @@ public struct WidgetSettings: Codable, Hashable, Sendable {
   public var showsShips: Bool
 
   public init(stations: [String] = [], rows: Int = 3, showsShips: Bool = true) {
-    self.stations = stations
-    self.rows = rows
-    self.showsShips = showsShips
+    (self.stations, self.rows, self.showsShips) = (stations, rows, showsShips)
   }
 
   public init(from decoder: any Decoder) throws {

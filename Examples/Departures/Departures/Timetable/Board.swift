@@ -68,8 +68,7 @@ struct BoardBuilder {
   private(set) var isWhole = false
 
   init(_ day: CalendarDay, limit: Int) throws {
-    self.day = day
-    self.limit = limit
+    (self.day, self.limit) = (day, limit)
     span = try day.span
   }
 

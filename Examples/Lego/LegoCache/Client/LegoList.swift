@@ -13,8 +13,7 @@ public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
   private(set) var hasEntities = true
 
   init(_ path: String, of part: String? = nil) {
-    self.path = path
-    self.part = part
+    (self.path, self.part) = (path, part)
   }
 
   /// Sets a parameter of the API; the last value of a name counts.

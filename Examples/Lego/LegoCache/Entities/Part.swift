@@ -27,7 +27,6 @@ public struct Part: LegoEntity {
   public static let kind = EntityKind.parts
   public static let detailFields: Set = ["prints", "molds", "alternates"]
   public var key: String { partNum }
-
   public var isDetail: Bool { prints != nil && molds != nil && alternates != nil }
 
   public mutating func complete(with known: Part?) {
