@@ -61,7 +61,10 @@ let examples: [Target] =
   [
     .executableTarget(
       name: "larder-rates",
-      dependencies: ["Larder", "LarderHTTP", "LarderURLSession", "Service", httpTypes],
+      dependencies: [
+        "Larder", "LarderHTTP", "LarderURLSession", "ExampleProgram", "Service", httpTypes,
+        argumentParser,
+      ],
       path: "Examples/Rates", swiftSettings: strict),
     .target(
       name: "Service", dependencies: ["Larder", "LarderHTTP", httpTypes],
@@ -75,8 +78,8 @@ let examples: [Target] =
     .target(
       name: "ExampleTesting",
       dependencies: [
-        "Larder", "LarderHTTP", "LarderHTTPTesting", "LarderShell", "LarderTesting",
-        "ShellLanguage", "TestSupport", httpTypes,
+        "Larder", "LarderHTTP", "LarderHTTPTesting", "LarderTesting", "LarderURLSession",
+        "Service", "TestSupport", httpTypes,
       ],
       path: "Examples/Shared/ExampleTesting", swiftSettings: strict),
     .testTarget(

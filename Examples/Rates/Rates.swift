@@ -1,3 +1,5 @@
+import ArgumentParser
+import ExampleProgram
 import Larder
 import LarderHTTP
 import LarderURLSession
@@ -41,20 +43,23 @@ struct RateBook: Sendable {
   }
 }
 
-@main struct Program {
-  /// `larder-rates STORE SERVICE DAY...`
-  static func main() async throws {
-    let words = CommandLine.arguments
-    guard words.count > 3 else { return print("larder-rates STORE SERVICE DAY...") }
-    let store = try Store(at: words[1])
-    let book = RateBook(store, base: words[2])
-    let days = Array(words[3...])
-    for await step in try book.prefetch(days) { print("\(step.done) of \(step.total)") }
+@main struct Program: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "larder-rates")
+  @Argument var store: String
+  @Argument var service: String
+  @Argument var days: [String]
+  /// An error of the service, the store or the output ends it with an exit code.
+  static func main() async { await Failure.run(Self.self, credential: nil) }
+
+  func run() async throws {
+    let opened = try Store(at: store)
+    let book = RateBook(opened, base: service)
+    for await step in try book.prefetch(days) { try Output.write("\(step.done) of \(step.total)") }
     for day in days {
       let found = try await book.rates(on: day)
-      print(day, found.value.rates["CHF"] ?? 0, found.source)
+      try Output.write("\(day) \(found.value.rates["CHF"] ?? 0) \(found.source)")
     }
-    try store.close()
-    print("larder \(words[1]) -e 'keys @rates.days --long'")
+    try opened.close()
+    try Output.write("larder \(store) -e 'keys @rates.days --long'")
   }
 }

@@ -25,8 +25,7 @@ public final class ArticleReader: Sendable {
     in store: Store, at readeck: Readeck, report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
     storage = ArticleStore(store: store, realm: readeck.realm)
-    self.readeck = readeck
-    self.report = report
+    (self.readeck, self.report) = (readeck, report)
   }
 
   public func settings() throws -> OfflineSettings { try storage.settings() }
@@ -106,8 +105,7 @@ public final class ArticleReader: Sendable {
     _ = try ifRoom { try storage.applySettings() }
     let loaded = try await loader.html(of: bookmark)
     // A removal of all articles during the load is no error, and the article is not stored.
-    let isKept =
-      try loaded.source != .loaded || loaded.error == nil && storage.has(bookmark.id)
+    let isKept = try loaded.source != .loaded || loaded.error == nil && storage.has(bookmark.id)
     if !isKept, let error = loaded.error { report(error) }
     if isKept, loaded.source == .loaded { fetchImages(of: bookmark.id) }
     return Article(

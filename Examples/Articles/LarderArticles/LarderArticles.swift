@@ -23,8 +23,7 @@ struct LarderArticles: AsyncParsableCommand {
     await Failure.run(Self.self, credential: "--token or READECK_TOKEN") { error in
       if let error = error as? SiteError { return Failure(.failed, "\(error)") }
       return switch error as? ArticlesError {
-      case .off:
-        Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
+      case .off: Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
       case .nothingStored:
         Failure(.failed, "\(error)", hint: "run larder-articles sync when there is a network")
       case .ended: Failure(.refused, "\(error)", hint: "run it again to store articles")
@@ -39,9 +38,7 @@ struct LarderArticles: AsyncParsableCommand {
 /// The user, the server and the store.
 struct Account: ParsableArguments {
   @OptionGroup var place: Place
-
-  @Option(help: "Your server's API.")
-  var server = NonEmpty("https://readeck.example.org/api")
+  @Option(help: "Your server's API.") var server = NonEmpty("https://readeck.example.org/api")
 
   @Option(
     help: """
@@ -89,9 +86,7 @@ struct Sync: AsyncParsableCommand {
       """)
 
   @OptionGroup var account: Account
-
-  @Flag(help: "Only if the last sync was more than four hours ago.")
-  var ifDue = false
+  @Flag(help: "Only if the last sync was more than four hours ago.") var ifDue = false
 
   private struct Report: Encodable {
     var outcome: SyncResult.Outcome

@@ -4,21 +4,16 @@ import ExampleProgram
 
 struct ListArticles: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "Lists the stored articles, newest first.",
+    commandName: "list", abstract: "Lists the stored articles, newest first.",
     discussion:
       "With --online it lists the server's newest unread articles, if the server can be reached.")
 
   @Argument(help: "Only articles with this text in their title, site or address.")
   var search: String?
 
-  @Option(help: "Only articles with this label.")
-  var label: String?
-
+  @Option(help: "Only articles with this label.") var label: String?
   @OptionGroup var account: Account
-
-  @Flag(help: "Ask the server for the newest unread articles.")
-  var online = false
+  @Flag(help: "Ask the server for the newest unread articles.") var online = false
 
   private struct Line: Encodable {
     var id: String
@@ -90,13 +85,9 @@ struct ShowArticle: AsyncParsableCommand {
     commandName: "show",
     abstract: "Prints an article's HTML; one that is not stored is fetched with its images.")
 
-  @Argument(help: "The id, as `list` prints it.")
-  var id: NonEmpty
-
+  @Argument(help: "The id, as `list` prints it.") var id: NonEmpty
   @OptionGroup var account: Account
-
-  @Flag(help: "Fetch it even if it is stored.")
-  var refetch = false
+  @Flag(help: "Fetch it even if it is stored.") var refetch = false
 
   func run() async throws {
     // The article is printed before its images are fetched.
@@ -114,8 +105,7 @@ struct ShowArticle: AsyncParsableCommand {
     }
     if account.place.store.json { return try account.show(article, []) }
     try Output.write(document: article.html)
-    account.place.closeAtTerminal(
-      "info \(account.namespace("articles")) \(id.text.larderWord)")
+    account.place.closeAtTerminal("info \(account.namespace("articles")) \(id.text.larderWord)")
   }
 }
 
@@ -136,9 +126,7 @@ struct EditArticle: AsyncParsableCommand {
   @Argument(help: "One of \(PendingEdit.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
   var kind: PendingEdit.Kind
 
-  @Argument(help: "The id, as `list` prints it.")
-  var id: NonEmpty
-
+  @Argument(help: "The id, as `list` prints it.") var id: NonEmpty
   @OptionGroup var account: Account
 
   func run() async throws {
@@ -154,9 +142,7 @@ struct Outbox: AsyncParsableCommand {
     discussion: "The exit code is 5 if the server refuses the user, or has dropped a change.")
 
   @OptionGroup var account: Account
-
-  @Flag(help: "Send them now.")
-  var send = false
+  @Flag(help: "Send them now.") var send = false
 
   @Option(help: ArgumentHelp("Gives up the changes of an article.", valueName: "id"))
   var drop: NonEmpty?

@@ -7,19 +7,14 @@ struct Settings: AsyncParsableCommand {
     abstract: "Prints or changes the settings; articles beyond a lower limit are removed at once.")
 
   @OptionGroup var account: Account
-
-  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Store articles.")
-  var on: Bool?
-
-  @Option(help: "The most articles: 0, 10, 20, ... 100.")
-  var articles: Int?
+  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Store articles.") var on: Bool?
+  @Option(help: "The most articles: 0, 10, 20, ... 100.") var articles: Int?
 
   @Flag(
     inversion: .prefixedNo, exclusivity: .exclusive, help: "Store their images; off by default.")
   var images: Bool?
 
-  @Option(help: "The most megabytes of images: 50 to 1200.")
-  var imageMegabytes: Int?
+  @Option(help: "The most megabytes of images: 50 to 1200.") var imageMegabytes: Int?
 
   func validate() throws {
     if let articles, !OfflineSettings.articleChoices.contains(articles) {
@@ -84,7 +79,6 @@ struct SignOut: AsyncParsableCommand {
     let edits = usage.pendingEdits
     try account.show(
       usage, closing: ["namespaces"],
-      ["removed: \(usage.text)"]
-        + (edits > 0 ? ["lost: \(edits.counted("unsent change"))"] : []))
+      ["removed: \(usage.text)"] + (edits > 0 ? ["lost: \(edits.counted("unsent change"))"] : []))
   }
 }

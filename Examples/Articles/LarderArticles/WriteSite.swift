@@ -12,9 +12,7 @@ struct WriteSite: AsyncParsableCommand {
       but the stored images beside it.
       """)
 
-  @Argument(help: "The folder; created if it does not exist.")
-  var dir: NonEmpty
-
+  @Argument(help: "The folder; created if it does not exist.") var dir: NonEmpty
   @OptionGroup var account: Account
 
   func run() async throws {
@@ -28,8 +26,6 @@ struct WriteSite: AsyncParsableCommand {
     let size = ArticleUsage.size(report.bytes)
     try account.show(
       report, closing: ["keys \(account.namespace("articles")) --limit 5", "namespaces"],
-      [
-        "\(dir.text)/index.html: \(report.articles) articles and \(report.images) images, \(size)"
-      ])
+      ["\(dir.text)/index.html: \(report.articles) articles and \(report.images) images, \(size)"])
   }
 }

@@ -1,6 +1,5 @@
 import Articles
-import Foundation
-import Testing
+import ExampleTesting
 
 /// The forms in which a service sends the fields of a bookmark.
 @Suite struct BookmarkTests {
@@ -41,9 +40,7 @@ import Testing
     #expect(read.id == "17" && read.isRead)
     #expect(try !bookmark(#""id": "7", "updated": "", "read_progress": "99""#).isRead)
     for id in ["1.5", "true", "null", #""""#, "[]"] {
-      #expect(throws: DecodingError.self, "\(id)") {
-        try bookmark(#""id": \#(id), "updated": """#)
-      }
+      #expect(throws: DecodingError.self, "\(id)") { try bookmark(#""id": \#(id), "updated": """#) }
     }
   }
 }

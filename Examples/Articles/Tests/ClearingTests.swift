@@ -1,9 +1,5 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import TestSupport
-import Testing
 
 /// Sign-outs and settings that change while something is under way.
 @Suite(.fixture(Fixture.self)) struct ClearingTests {
@@ -17,8 +13,7 @@ import Testing
   @Test func `a sign-out removes everything of the user but the settings`() async throws {
     let settings = OfflineSettings.test(articles: 10, imageMegabytes: 1_200)
     try fixture.reader.change(settings)
-    fixture.readeck.fill(3, images: 1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 3, images: 1)
     fixture.network.fail()
     _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
     try await fixture.reader.signOut()
@@ -27,9 +22,8 @@ import Testing
     #expect(try fixture.reader.settings() == settings)
   }
 
-  @Test(arguments: [true, false]) func `a sign-out ends a sync, also of another process`(
-    isElsewhere: Bool
-  ) async throws {
+  @Test(arguments: [true, false])
+  func `a sign-out ends a sync, also of another process`(isElsewhere: Bool) async throws {
     fixture.readeck.fill(10, images: 1)
     let gate = fixture.hold { $0.bare == Fixture.body(5) }
     let reader = isElsewhere ? fixture.another() : fixture.reader
@@ -66,7 +60,7 @@ import Testing
     fixture.readeck.fill(2, images: 1)
     let id = FakeReadeck.id(1)
     if isEdited {
-      _ = try await fixture.sync()
+      try await fixture.sync()
       fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
       fixture.server.forget()
     }
@@ -82,9 +76,8 @@ import Testing
     #expect(try fixture.reader.usage().articles == 0 && fixture.reader.usage().images == 0)
   }
 
-  @Test(arguments: Ending.allCases) func `images that arrive later are not stored`(ending: Ending)
-    async throws
-  {
+  @Test(arguments: Ending.allCases)
+  func `images that arrive later are not stored`(ending: Ending) async throws {
     fixture.readeck.fill(1, images: 6)
     let gate = fixture.hold { $0.bare.hasPrefix("/img") }
     _ = try await fixture.reader.article(id: FakeReadeck.id(0))

@@ -1,6 +1,4 @@
 import ExampleTesting
-import Foundation
-import Synchronization
 
 /// A readeck server: the forms of its API, and its handling of validators.
 final class FakeReadeck: Sendable {
@@ -41,7 +39,6 @@ final class FakeReadeck: Sendable {
   }
 
   func set(_ status: Int) { state.withLock { $0.listStatus = status } }
-
   func set(_ image: Image, at path: String) { state.withLock { $0.images[path] = image } }
 
   func change(_ id: String, _ change: (inout Page) -> Void) {

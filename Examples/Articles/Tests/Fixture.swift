@@ -1,16 +1,6 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Synchronization
 
 @testable import Articles
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// A reader with its own store and server, and a manual clock.
 struct Fixture: TestFixture {
@@ -62,9 +52,7 @@ struct Fixture: TestFixture {
   }
 
   /// Waits until the server was asked for a path.
-  func asked(for path: String) async throws {
-    try await server.wait(for: 1) { $0.bare == path }
-  }
+  func asked(for path: String) async throws { try await server.wait(for: 1) { $0.bare == path } }
 
   /// The path of an article's body.
   static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }
@@ -85,7 +73,12 @@ struct Fixture: TestFixture {
     }
   }
 
-  func sync() async throws -> SyncResult { try await reader.sync().result() }
+  /// A sync, after which there are so many articles more.
+  @discardableResult
+  func sync(new count: Int = 0, images: Int = 0, from first: Int = 0) async throws -> SyncResult {
+    readeck.fill(count, images: images, from: first)
+    return try await reader.sync().result()
+  }
 
   /// The requests since the last call: lists, bodies, images.
   func asked() -> (lists: Int, bodies: [String], images: [String]) {

@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Testing
 
 @testable import Articles
 
@@ -32,9 +29,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Shortage.allCases, [true, false]) func `an article is opened and not kept`(
-    shortage: Shortage, isFirst: Bool
-  ) async throws {
+  @Test(arguments: Shortage.allCases, [true, false])
+  func `an article is opened and not kept`(shortage: Shortage, isFirst: Bool) async throws {
     fixture.readeck.fill(3, images: 1)
     if !isFirst {
       _ = try await fixture.reader.article(id: FakeReadeck.id(0))
@@ -48,11 +44,9 @@ import Testing
     #expect(try fixture.reader.stored().count == (isFirst ? 0 : 1))
   }
 
-  @Test(arguments: Shortage.allCases) func `an edited one is opened as it is now, and listed`(
-    shortage: Shortage
-  ) async throws {
-    fixture.readeck.fill(20, images: 1)
-    _ = try await fixture.sync()
+  @Test(arguments: Shortage.allCases)
+  func `an edited one is opened as it is now, and listed`(shortage: Shortage) async throws {
+    try await fixture.sync(new: 20, images: 1)
     let id = FakeReadeck.id(19)
     fixture.readeck.change(id) {
       ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1")
@@ -68,11 +62,9 @@ import Testing
     #expect(try await fixture.reader.article(list.bookmarks[1]).isKept)
   }
 
-  @Test(arguments: Shortage.allCases) func `another article is opened at the limit of articles`(
-    shortage: Shortage
-  ) async throws {
-    fixture.readeck.fill(20)
-    _ = try await fixture.sync()
+  @Test(arguments: Shortage.allCases)
+  func `another article is opened at the limit of articles`(shortage: Shortage) async throws {
+    try await fixture.sync(new: 20)
     fixture.readeck.fill(1, from: 20)
     let text = String(repeating: "x", count: 500_000)
     fixture.readeck.change(FakeReadeck.id(20)) { $0.html = text }
@@ -85,8 +77,7 @@ import Testing
   func `a change is sent, though it cannot be queued`(shortage: Shortage, kind: PendingEdit.Kind)
     async throws
   {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2)
     let id = FakeReadeck.id(0)
     if kind == .unarchive { fixture.readeck.change(id) { $0.isArchived = true } }
     if kind == .unmark { fixture.readeck.change(id) { $0.isMarked = true } }
@@ -127,9 +118,7 @@ import Testing
     #expect(try before.count == 1 && fixture.reader.stored() == before)
   }
 
-  @Test func `a list in another order is sorted, so that older articles displace no newer`()
-    async throws
-  {
+  @Test func `a list in any order is sorted: older articles displace no newer`() async throws {
     fixture.readeck.fill(4)
     fixture.readeck.pages.reverse()
     let ids = (0..<4).reversed().map(FakeReadeck.id)

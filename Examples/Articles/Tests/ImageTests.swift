@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import TestSupport
-import Testing
 
 @testable import Articles
 
@@ -44,16 +40,14 @@ import Testing
       fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
     }
     fixture.readeck.set(FakeReadeck.Image(), at: "/img/shared")
-    _ = try await fixture.sync()
+    try await fixture.sync()
     #expect(fixture.asked().images == ["/img/shared"])
     let images = fixture.images
     let address = fixture.address("/img/shared")
     #expect(try images.entry(for: address)?.owners.count == 2)
-    fixture.readeck.fill(1, from: 10)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 1, from: 10)
     #expect(try images.entry(for: address)?.owners.map(\.key.description) == [FakeReadeck.id(1)])
-    fixture.readeck.fill(1, from: 11)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 1, from: 11)
     #expect(try images.count() == 0)
   }
 
@@ -106,7 +100,7 @@ import Testing
     #expect(fixture.server.count == 1, "nor are they fetched again and again")
 
     try fixture.reader.change(.test(imageMegabytes: 60))
-    _ = try await fixture.sync()
+    try await fixture.sync()
     #expect(try fixture.reader.stored().map(\.lacksImages) == [false, true, false])
     #expect(try fixture.reader.usage().imageBytes == 3 * large.count + 15)
 
@@ -138,10 +132,7 @@ import Testing
     #expect(fixture.asked().images == [gone])
   }
 
-  @Test
-  func `an image without its end, or too large, is named once and requested again a day later`()
-    async throws
-  {
+  @Test func `an image that is cut or too large is named, and fetched a day later`() async throws {
     let end: [UInt8] = [0xFF, 0xD9]
     let whole: [[UInt8]] = [
       [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8) + [1, 2, 3, 4],
@@ -206,9 +197,8 @@ import Testing
     #expect(try await fixture.sync().images == 1)
   }
 
-  @Test(arguments: [200, 404]) func `an article removed during its images does not stop a sync`(
-    status: Int
-  ) async throws {
+  @Test(arguments: [200, 404])
+  func `an article removed during its images does not stop a sync`(status: Int) async throws {
     fixture.readeck.fill(5, images: 2)
     let (id, path) = (FakeReadeck.id(4), "/img/\(FakeReadeck.id(4))-0")
     fixture.readeck.set(FakeReadeck.Image(status: status), at: path)
@@ -222,9 +212,8 @@ import Testing
     #expect(usage.articles == 4 && usage.images == 8)
   }
 
-  @Test(arguments: [5, 60_000_000]) func `a late image of an earlier version is not stored`(
-    size: Int
-  ) async throws {
+  @Test(arguments: [5, 60_000_000])
+  func `a late image of an earlier version is not stored`(size: Int) async throws {
     try fixture.reader.change(.test(imageMegabytes: 50))
     fixture.readeck.fill(1, images: 1)
     let (id, path) = (FakeReadeck.id(0), "/img/\(FakeReadeck.id(0))-0")
@@ -254,7 +243,7 @@ import Testing
       fixture.readeck.set(
         .init(bytes: [UInt8](repeating: 1, count: 20_000_000)), at: "/img/\(id)-\(number)")
     }
-    _ = try await fixture.sync()
+    try await fixture.sync()
     fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
     _ = try await fixture.reader.unread()
     fixture.network.fail()
@@ -265,7 +254,7 @@ import Testing
     #expect(try await fixture.reader.article(id: id).isOutdated, "it is there all the same")
     fixture.network.recover()
     try fixture.reader.change(.test(imageMegabytes: 100))
-    _ = try await fixture.sync()
+    try await fixture.sync()
     #expect(try fixture.images(of: 0) == 3)
   }
 }

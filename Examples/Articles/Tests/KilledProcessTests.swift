@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Synchronization
-import Testing
 
 @testable import Articles
 

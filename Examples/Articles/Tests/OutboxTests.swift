@@ -1,10 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import Service
-import Testing
 
 @testable import Articles
 
@@ -17,8 +11,7 @@ import Testing
   }
 
   @Test func `changes are sent at once, and seen at once`() async throws {
-    fixture.readeck.fill(4)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 4)
     for (number, kind) in [(0, PendingEdit.Kind.mark), (1, .archive), (2, .delete), (3, .read)] {
       let report = try await fixture.reader.edit(FakeReadeck.id(number), kind)
       #expect(report == OutboxReport(sent: 1))
@@ -32,8 +25,7 @@ import Testing
   }
 
   @Test func `changes made offline wait in their order, and a sync sends them`() async throws {
-    fixture.readeck.fill(3)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 3)
     fixture.network.fail()
     let id = FakeReadeck.id(1)
     for kind in [PendingEdit.Kind.mark, .unmark, .mark] {
@@ -57,8 +49,7 @@ import Testing
   }
 
   @Test func `a later change at the service wins, and the user is told`() async throws {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2)
     fixture.network.fail()
     _ = try await fixture.reader.edit(FakeReadeck.id(0), .archive)
     _ = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
@@ -68,7 +59,7 @@ import Testing
     #expect(report.sent == 1 && report.conflicts.count == 1 && report.left == 0)
     #expect(report.conflicts.first?.hasPrefix("archive \"Article 0\": the service has") == true)
     #expect(page(fixture, 0)?.isArchived == false && page(fixture, 1)?.isMarked == true)
-    _ = try await fixture.sync()
+    try await fixture.sync()
     #expect(try fixture.reader.stored().count == 2, "the article is back")
   }
 
@@ -76,8 +67,7 @@ import Testing
   func `a change whose answer is a login page waits, and holds up no other`(method: String)
     async throws
   {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2)
     let path = "/api/bookmarks/\(FakeReadeck.id(0))"
     fixture.server.become { [readeck = fixture.readeck] request in
       request.method == method && request.bare == path
@@ -96,8 +86,7 @@ import Testing
   }
 
   @Test func `a change that has arrived is not sent again`() async throws {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2)
     fixture.network.fail()
     _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
     _ = try await fixture.reader.edit(FakeReadeck.id(1), .delete)
@@ -130,8 +119,7 @@ import Testing
 
   @Test(arguments: PendingEdit.Kind.allCases)
   func `a change that arrives twice has the effect of one`(kind: PendingEdit.Kind) async throws {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2)
     let (id, next) = (FakeReadeck.id(0), FakeReadeck.id(1))
     fixture.readeck.change(id) { page in
       page.isArchived = kind == .unarchive
@@ -159,7 +147,7 @@ import Testing
   @Test func `a service whose clock is ahead loses no change`() async throws {
     fixture.readeck.fill(1)
     fixture.readeck.change(FakeReadeck.id(0)) { $0.updated = "2030-01-01T00:00:00Z" }
-    _ = try await fixture.sync()
+    try await fixture.sync()
     #expect(try await fixture.reader.edit(FakeReadeck.id(0), .mark) == OutboxReport(sent: 1))
     #expect(page(fixture, 0)?.isMarked == true)
   }
@@ -171,8 +159,7 @@ import Testing
   func `only a refusal of the change itself drops it, and the others are sent`(
     method: String, status: Int, waits: Bool
   ) async throws {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2)
     let id = FakeReadeck.id(0)
     fixture.server.become { [readeck = fixture.readeck] request in
       request.method == method && request.bare == "/api/bookmarks/\(id)"
@@ -185,15 +172,14 @@ import Testing
     let next = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
     #expect(next.sent == (status == 401 ? 0 : 1))
     // A dropped change is undone here, too.
-    _ = try await fixture.sync()
+    try await fixture.sync()
     let stored = try fixture.reader.stored().first { $0.bookmark.id == id }
     #expect(stored?.bookmark.isMarked == waits)
     #expect(try fixture.reader.dropEdits(of: id) == (waits ? 1 : 0))
   }
 
   @Test func `senders at the same time send each change once, in its order`() async throws {
-    fixture.readeck.fill(1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 1)
     fixture.network.fail()
     let id = FakeReadeck.id(0)
     for kind in [PendingEdit.Kind.archive, .unarchive, .mark] {
@@ -214,26 +200,33 @@ import Testing
     #expect(page(fixture, 0)?.isArchived == false && page(fixture, 0)?.isMarked == true)
   }
 
-  @Test func `each change is sent in a turn of its own`() async throws {
-    fixture.readeck.fill(3)
-    _ = try await fixture.sync()
+  @Test func `each change has its own turn, and only who has the lock sends`() async throws {
+    try await fixture.sync(new: 3)
     fixture.network.fail()
     for number in 0..<3 { _ = try await fixture.reader.edit(FakeReadeck.id(number), .mark) }
     fixture.network.recover()
+    fixture.server.forget()
+    let unlocked = Lines<String>()
+    fixture.server.become { [readeck = fixture.readeck, store = fixture.store] request in
+      if (try? StoreLock(of: store)) != nil { unlocked.add(request.path) }
+      return readeck.answer(request)
+    }
     // A turn looks for a value that is never there.
     func turns() throws -> UInt64 {
       try fixture.reader.storage.syncs.statistics()?.reads.misses ?? 0
     }
     let before = try turns()
-    #expect(try await fixture.reader.sendEdits().sent == 3)
+    var lock: StoreLock? = try StoreLock(of: fixture.store)
+    let sending = Task { [reader = fixture.reader] in try await reader.sendEdits() }
+    try await waitUntil { try turns() > before }
+    #expect(fixture.server.count == 0 && lock != nil)
+    lock = nil
+    #expect(try await sending.value.sent == 3 && unlocked.all == [])
     #expect(try turns() == before + 4, "the last one finds nothing to send")
   }
 
-  @Test func `a change of an article that nobody knows is an error, and is not queued`()
-    async throws
-  {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+  @Test func `a change of an article that nobody knows is an error, not queued`() async throws {
+    try await fixture.sync(new: 2)
     let error = await #expect(throws: ArticlesError.self) {
       try await fixture.reader.edit("nosuch", .mark)
     }
@@ -257,8 +250,7 @@ import Testing
   }
 
   @Test func `a sync leaves what waits to be sent as the user has it`() async throws {
-    fixture.readeck.fill(3)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 3)
     fixture.server.become { [readeck = fixture.readeck] request in
       request.method == "GET" ? readeck.answer(request) : .init(503)
     }

@@ -1,10 +1,5 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import Synchronization
-import TestSupport
-import Testing
 
 /// How a sync spends requests and time: how many at once, how urgently, and when it is told to wait.
 @Suite(.fixture(Fixture.self)) struct PacingTests {
@@ -79,9 +74,8 @@ import Testing
     #expect(fixture.server.count == 1 + 10 + 10 + 1)
   }
 
-  @Test(arguments: ["7", "600"]) func `a server that goes on throttling ends the sync`(wait: String)
-    async throws
-  {
+  @Test(arguments: ["7", "600"])
+  func `a server that goes on throttling ends the sync`(wait: String) async throws {
     fixture.readeck.fill(10)
     fixture.answer(Fixture.body(5)) { $0 = .init(429, ["Retry-After": wait]) }
     let result = try await fixture.sync()

@@ -1,14 +1,5 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import TestSupport
-import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Opening and listing articles, with a network and without.
 @Suite(.fixture(Fixture.self)) struct ReadingTests {
@@ -62,6 +53,7 @@ import Testing
     ("text/html", "<head><title>log in</title>", "login page"), ("text/html", " \n", "it is empty"),
     ("application/json", #"{"message": "sign in"}"#, "application/json"),
     ("text/html; charset=x-none", "<p>", "its charset x-none is not known"),
+    ("text/html", "<section><p>One</p> two", "its end is missing"),
   ]) func `a body that is no article fails alone`(type: String, body: String, reason: String)
     async throws
   {
@@ -116,18 +108,14 @@ import Testing
   }
 
   @Test func `a refetch that fails leaves the stored article as it was`() async throws {
-    fixture.readeck.fill(1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 1)
     fixture.network.fail()
-    await #expect(throws: ServiceError.self) {
-      try await fixture.reader.refetch(FakeReadeck.id(0))
-    }
+    await #expect(throws: ServiceError.self) { try await fixture.reader.refetch(FakeReadeck.id(0)) }
     #expect(try fixture.reader.stored().map(\.isEdited) == [false])
   }
 
   @Test func `an edited article is fetched again, with its tag as it came`() async throws {
-    fixture.readeck.fill(2, images: 2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2, images: 2)
     _ = fixture.asked()
     let id = FakeReadeck.id(1)
     let tag = try #require(fixture.readeck.pages.first { $0.id == id }?.entityTag)
@@ -152,8 +140,7 @@ import Testing
   }
 
   @Test func `an edit of other fields leaves the body`() async throws {
-    fixture.readeck.fill(2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 2)
     let id = FakeReadeck.id(0)
     fixture.readeck.change(id) {
       $0.updated = "2026-02-02T00:00:00Z"
@@ -177,8 +164,7 @@ import Testing
   }
 
   @Test func `an edited article that cannot be fetched is outdated`() async throws {
-    fixture.readeck.fill(1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 1)
     let id = FakeReadeck.id(0)
     fixture.readeck.change(id) {
       $0.updated = "2026-01-01T00:00:00Z"
@@ -207,8 +193,7 @@ import Testing
     fixture.network.fail(with: code)
     await #expect(throws: ArticlesError.nothingStored) { try await fixture.reader.unread() }
     fixture.network.recover()
-    fixture.readeck.fill(30)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 30)
     fixture.network.fail(with: code)
     let list = try await fixture.reader.unread()
     #expect(
@@ -219,8 +204,7 @@ import Testing
   }
 
   @Test func `refusals and broken connections stay errors`() async throws {
-    fixture.readeck.fill(3)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 3)
     for status in [401, 403, 404, 500, 503] {
       fixture.readeck.set(status)
       await #expect(throws: (any Error).self, "\(status)") { try await fixture.reader.unread() }
@@ -238,8 +222,7 @@ import Testing
     #expect(try !fixture.reader.hasCachedArticle("x"))
     #expect(try fixture.reader.stored().isEmpty)
     #expect(try fixture.store.namespaces().map(\.name) == ["articles.settings"])
-    fixture.readeck.fill(3)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 3)
     _ = fixture.asked()
     let (reads, commits) = (
       try fixture.store.statistics().reads, try fixture.store.statistics().file.transaction
@@ -274,8 +257,7 @@ import Testing
     #expect(fixture.asked().bodies.count == 6)
     fixture.network.fail()
     #expect(try await fixture.reader.article(id: FakeReadeck.id(0)).html == huge)
-    #expect(
-      try await fixture.reader.article(id: FakeReadeck.id(2)).html == "<section></section>")
+    #expect(try await fixture.reader.article(id: FakeReadeck.id(2)).html == "<section></section>")
     for number in 3...4 {
       #expect(try await fixture.reader.article(id: FakeReadeck.id(number)).html == "the same")
     }

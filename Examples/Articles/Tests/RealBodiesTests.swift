@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Testing
 
 @testable import Articles
 

@@ -1,17 +1,12 @@
 import Articles
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 /// Which articles and images are stored, and what the settings do.
 @Suite(.fixture(Fixture.self)) struct StorageTests {
   private let fixture = Fixture.current
 
   @Test func `the oldest leave for newer ones, and nothing else is fetched`() async throws {
-    fixture.readeck.fill(20, images: 1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 20, images: 1)
     _ = fixture.asked()
     fixture.readeck.fill(5, images: 1, from: 20)
     #expect(try await fixture.sync().stored == 5)
@@ -24,8 +19,7 @@ import Testing
 
   @Test func `an edited article does not become one that stays for that`() async throws {
     try fixture.reader.change(.test(articles: 10))
-    fixture.readeck.fill(10)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 10)
     // The oldest is written last, and then read to its end: it is not listed any more.
     fixture.readeck.change(FakeReadeck.id(0)) {
       $0.updated = "2026-01-01T00:00:00Z"
@@ -40,8 +34,7 @@ import Testing
   }
 
   @Test func `a lower limit lets the oldest go, and 0 keeps none`() async throws {
-    fixture.readeck.fill(20, images: 2)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 20, images: 2)
     try fixture.reader.change(.test(articles: 10))
     #expect(try fixture.reader.stored().ids == (10..<20).reversed().map(FakeReadeck.id))
     #expect(try fixture.reader.usage().images == 20)
@@ -83,8 +76,7 @@ import Testing
   }
 
   @Test func `a stored bookmark has all fields of the service`() async throws {
-    fixture.readeck.fill(1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 1)
     let json = try JSONSerialization.data(
       withJSONObject: FakeReadeck.bookmark(fixture.readeck.pages[0]))
     let stored = try #require(try fixture.reader.stored().first)
@@ -115,8 +107,7 @@ import Testing
   }
 
   @Test func `users with different tokens see nothing of each other`() async throws {
-    fixture.readeck.fill(3, images: 1)
-    _ = try await fixture.sync()
+    try await fixture.sync(new: 3, images: 1)
     let other = fixture.another(token: "another")
     #expect(try other.stored().isEmpty && other.usage().articles == 0)
     #expect(try !other.hasCachedArticle(FakeReadeck.id(0)))

@@ -12,8 +12,7 @@ extension Catalog {
   public func signIn() async throws { try await signOut() }
 
   /// Removes the user's answers and filter, and returns the answers. Requests under way are not stored.
-  @discardableResult
-  public func signOut() async throws -> RemovalResult {
+  @discardableResult public func signOut() async throws -> RemovalResult {
     try store.write { batch in
       try batch.remove(user, from: sessions)
       try batch.remove(user, from: filters)
@@ -37,14 +36,12 @@ extension Catalog {
   }
 
   /// Removes the stored answer about one funnel, for a pull to refresh; returns what was removed.
-  @discardableResult
-  public func refresh(_ slug: String) async throws -> RemovalResult {
+  @discardableResult public func refresh(_ slug: String) async throws -> RemovalResult {
     try await service.forget("/funnels/catalog/\(slug.percentEscaped)")
   }
 
   /// Revokes requests under way first, then invalidates the tag in all namespaces at once.
-  @discardableResult
-  func drop(_ tag: String) async throws -> RemovalResult {
+  @discardableResult func drop(_ tag: String) async throws -> RemovalResult {
     let answers = try await cache.removeAll(tag: tag)
     try store.invalidate(tag: tag)
     return answers

@@ -61,9 +61,7 @@ public struct Catalog: Sendable {
   /// - Parameters:
   ///   - limit: funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.
   ///   - isFresh: whether the service validates every page, fresh or not.
-  public func reader(
-    limit: Int = 50, isFresh: Bool = false
-  ) throws(CatalogError) -> CatalogReader {
+  public func reader(limit: Int = 50, isFresh: Bool = false) throws(CatalogError) -> CatalogReader {
     guard limit >= 1 else { throw CatalogError.limit(limit) }
     return CatalogReader(self, limit: min(limit, 100), isFresh: isFresh)
   }
@@ -113,8 +111,7 @@ public struct Catalog: Sendable {
     tags: [String] = []
   ) async throws -> Reply {
     let session = try session()
-    let reply = try await service.send(
-      path, method: method, fields: fields, tags: [userTag] + tags)
+    let reply = try await service.send(path, method: method, fields: fields, tags: [userTag] + tags)
     let isOver = try sessions.value(for: user) != session
     // Answers do not name their session, so those of a later session are removed too.
     if isOver { try await drop(userTag) }

@@ -24,8 +24,7 @@ struct LarderCatalog: AsyncParsableCommand {
       case CatalogError.signedOut:
         Failure(
           .refused, "\(error)",
-          hint:
-            "the user's data was removed; give a valid credential: --token or CATALOG_TOKEN")
+          hint: "the user's data was removed; give a valid credential: --token or CATALOG_TOKEN")
       case let error as CatalogError: Failure(.failed, "\(error)", hint: "try it again later")
       default: nil
       }
@@ -36,12 +35,8 @@ struct LarderCatalog: AsyncParsableCommand {
 /// The user, the server and the store.
 struct Account: ParsableArguments {
   @OptionGroup var place: Place
-
-  @Option(help: "The server's API.")
-  var server = NonEmpty("https://catalog.example.org/api")
-
-  @Option(help: "The user's name in this store.")
-  var user = "me"
+  @Option(help: "The server's API.") var server = NonEmpty("https://catalog.example.org/api")
+  @Option(help: "The user's name in this store.") var user = "me"
 
   @Option(help: "The user's token at the server. Default: the variable CATALOG_TOKEN.")
   var token: String?
@@ -53,8 +48,7 @@ struct Account: ParsableArguments {
   /// Opens the store, calls `body`, saves the counters, and closes the store.
   func open<Result>(_ body: (Catalog) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
-      let cache = HTTPCache(
-        in: store.namespace("catalog.http"), over: Catalog.network(transport))
+      let cache = HTTPCache(in: store.namespace("catalog.http"), over: Catalog.network(transport))
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
       let isRecorded = place.recording.offline
       let result = try await body(
@@ -86,9 +80,7 @@ struct Refresh: AsyncParsableCommand {
     abstract: "Removes the stored answer about a funnel, so that the next `show` requests it.",
     discussion: "`list --refresh` does the same for the list. The funnel's questions stay.")
 
-  @Argument(help: "The slug, as `list` prints it.")
-  var slug: NonEmpty
-
+  @Argument(help: "The slug, as `list` prints it.") var slug: NonEmpty
   @OptionGroup var account: Account
 
   func run() async throws {
@@ -102,7 +94,5 @@ struct SignOut: AsyncParsableCommand {
 
   @OptionGroup var account: Account
 
-  func run() async throws {
-    try account.show(try await account.open { try await $0.signOut() })
-  }
+  func run() async throws { try account.show(try await account.open { try await $0.signOut() }) }
 }

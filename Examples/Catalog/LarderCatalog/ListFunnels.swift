@@ -5,26 +5,17 @@ import Service
 
 struct ListFunnels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "Lists all funnels, from stored pages that are fresh.",
+    commandName: "list", abstract: "Lists all funnels, from stored pages that are fresh.",
     discussion: """
       Another tier than the last time removes the stored pages. Funnels that cannot be read are skipped and named. The exit \
       code is then 4, and also if --refresh shows stored pages because the server gave no usable answer.
       """)
 
-  @Argument(help: "Only funnels with this text in their title.")
-  var search: NonEmpty?
-
+  @Argument(help: "Only funnels with this text in their title.") var search: NonEmpty?
   @OptionGroup var account: Account
-
-  @Option(help: "Funnels on a page, 1 to 100.")
-  var limit = 50
-
-  @Option(help: "Only funnels of this tier.")
-  var tier: NonEmpty?
-
-  @Flag(help: "Ask the server about every page, fresh or not.")
-  var refresh = false
+  @Option(help: "Funnels on a page, 1 to 100.") var limit = 50
+  @Option(help: "Only funnels of this tier.") var tier: NonEmpty?
+  @Flag(help: "Ask the server about every page, fresh or not.") var refresh = false
 
   func validate() throws {
     guard limit >= 1 else { throw ValidationError("a page of \(limit) funnels is not possible") }
@@ -82,13 +73,9 @@ struct ShowFunnel: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Prints the catalog's entry of a funnel, as JSON.")
 
-  @Argument(help: "The slug, as `list` prints it.")
-  var slug: NonEmpty
-
+  @Argument(help: "The slug, as `list` prints it.") var slug: NonEmpty
   @OptionGroup var account: Account
-
-  @Flag(help: "Print its questions instead.")
-  var definition = false
+  @Flag(help: "Print its questions instead.") var definition = false
 
   func run() async throws {
     let reply = try await account.open { catalog in

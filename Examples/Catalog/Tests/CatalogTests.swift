@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import Testing
 
 @testable import Catalog
 
@@ -33,9 +29,8 @@ import Testing
     #expect(fixture.asked() == (5, 0))
   }
 
-  @Test(arguments: [401, 403]) func `an answer of 401 or 403 removes the data of the user`(
-    status: Int
-  ) async throws {
+  @Test(arguments: [401, 403])
+  func `an answer of 401 or 403 removes the data of the user`(status: Int) async throws {
     fixture.fake.fill(120)
     let one = try await fill(fixture, "one")
     _ = try await fill(fixture, "two")

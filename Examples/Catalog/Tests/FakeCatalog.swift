@@ -1,6 +1,4 @@
 import ExampleTesting
-import Foundation
-import Synchronization
 
 /// The catalog's service, as its contract has it: pages by cursor, validators by page, errors with codes.
 final class FakeCatalog: Sendable {

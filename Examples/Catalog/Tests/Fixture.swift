@@ -1,9 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
 
 @testable import Catalog
 
@@ -25,8 +20,16 @@ struct Fixture: TestFixture {
 
   func catalog(user: String = "one", over cache: HTTPCache? = nil) -> Catalog {
     Catalog(
-      at: server.base + "/api", user: user, token: user, over: cache ?? self.cache,
-      sleep: { _ in })
+      at: server.base + "/api", user: user, token: user, over: cache ?? self.cache, sleep: { _ in })
+  }
+
+  /// A reader of so many funnels that has read so many pages.
+  func reader(of count: Int, pages: Int = 0, limit: Int = 50) async throws -> CatalogReader {
+    fake.fill(count)
+    let reader = try catalog().reader(limit: limit)
+    for _ in 0..<pages { try await reader.more() }
+    server.forget()
+    return reader
   }
 
   /// A catalog that shares only the store with the others, as that of another process.

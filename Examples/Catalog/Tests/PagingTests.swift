@@ -1,11 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Testing
 
 /// Reading a catalog page by page: what is asked for, and what comes of it.
 @Suite(.fixture(Fixture.self)) struct PagingTests {
@@ -109,8 +103,7 @@ import Testing
   }
 
   @Test func `past 80 % the next page is fetched ahead`() async throws {
-    fixture.fake.fill(100)
-    let reader = try fixture.catalog().reader()
+    let reader = try await fixture.reader(of: 100)
     await reader.shows(0)
     try await reader.more()
     #expect(fixture.asked().all == 1)
@@ -133,9 +126,7 @@ import Testing
   }
 
   @Test func `a page that could not be fetched ahead is fetched when it is wanted`() async throws {
-    fixture.fake.fill(100)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
+    let reader = try await fixture.reader(of: 100, pages: 1)
     fixture.fake.change { $0.refusal = 500 }
     await reader.shows(49)
     await reader.settle()
@@ -146,8 +137,7 @@ import Testing
   }
 
   @Test func `concurrent calls share a page`() async throws {
-    fixture.fake.fill(100)
-    let reader = try fixture.catalog().reader()
+    let reader = try await fixture.reader(of: 100)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<8 { group.addTask { try await reader.more() } }
       try await group.waitForAll()

@@ -1,10 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import Service
-import Testing
 
 /// What a reader shows after a refresh, and after its pages have become old.
 @Suite(.fixture(Fixture.self)) struct RefreshTests {
@@ -17,10 +12,7 @@ import Testing
   }
 
   @Test func `a refresh asks about every page that was read, not only the first`() async throws {
-    fixture.fake.fill(150)
-    let reader = try fixture.catalog().reader()
-    for _ in 0..<3 { try await reader.more() }
-    _ = fixture.asked()
+    let reader = try await fixture.reader(of: 150, pages: 3)
     fixture.fake.change(Self.rename)
     try await reader.refresh()
     #expect(fixture.asked() == (3, 3))
@@ -30,10 +22,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(20))) func `a refresh drops the page being fetched ahead`() async throws
   {
-    fixture.fake.fill(150)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
-    _ = fixture.asked()
+    let reader = try await fixture.reader(of: 150, pages: 1)
     let gate = fixture.hold()
     await reader.shows(49)
     try await fixture.server.wait(for: 1)
@@ -49,12 +38,9 @@ import Testing
     #expect(await reader.titles().contains("Funnel 1060 anew"))
   }
 
-  @Test(arguments: [true, false]) func `a refresh and more at a time come one after the other`(
-    isRefreshFirst: Bool
-  ) async throws {
-    fixture.fake.fill(150)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
+  @Test(arguments: [true, false])
+  func `a refresh and more at a time come one after the other`(isRefreshFirst: Bool) async throws {
+    let reader = try await fixture.reader(of: 150, pages: 1)
     fixture.fake.change(VersionTests.move)
     _ = fixture.asked()
     let gate = fixture.hold()
@@ -85,10 +71,7 @@ import Testing
   }
 
   @Test func `concurrent refreshes share one`() async throws {
-    fixture.fake.fill(50)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
-    _ = fixture.asked()
+    let reader = try await fixture.reader(of: 50, pages: 1)
     let gate = fixture.hold()
     let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     let all = await Self.refresh(reader, times: 8, telling: arrival)
@@ -114,9 +97,7 @@ import Testing
         body.isEmpty ? 204 : 200, ["Cache-Control": "max-age=600", "ETag": "\"bad\""], text: body)
     }
     for isFirstAlone in [true, false] {
-      fixture.server.become {
-        isFirstAlone && $0.parameter("cursor") != nil ? good($0) : bad($0)
-      }
+      fixture.server.become { isFirstAlone && $0.parameter("cursor") != nil ? good($0) : bad($0) }
       _ = fixture.asked()
       let reader = try catalog.reader(isFresh: true)
       while try await reader.more() {}
@@ -161,9 +142,7 @@ import Testing
   func `pages past their freshness are validated before another joins them`(hasChanged: Bool)
     async throws
   {
-    fixture.fake.fill(150)
-    let reader = try fixture.catalog().reader()
-    try await reader.more()
+    let reader = try await fixture.reader(of: 150, pages: 1)
     fixture.clock.advance(by: .seconds(hasChanged ? 299 : 0))
     try await reader.more()
     _ = fixture.asked()

@@ -1,10 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import Service
-import Testing
 
 /// Servers that leave fields out, or send funnels that cannot be read.
 @Suite(.fixture(Fixture.self)) struct ServerTests {
@@ -58,9 +53,7 @@ import Testing
     await #expect(throws: ServiceError.self) { try await fixture.catalog(user: "two").all() }
   }
 
-  @Test func `a funnel twice on a page is there once, and fields of other types are no fault`()
-    async throws
-  {
+  @Test func `a funnel is on a page once, and fields of other types are no fault`() async throws {
     fixture.server.become { _ in
       .init(
         200, ["Cache-Control": "max-age=300"],

@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 @testable import Catalog
 
@@ -42,9 +38,8 @@ import Testing
     #expect(try fixture.count() == 0)
   }
 
-  @Test(arguments: [true, false]) func `a late 401 leaves a later session alone`(isElsewhere: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `a late 401 leaves a later session alone`(isElsewhere: Bool) async throws {
     fixture.fake.fill(10)
     let old = fixture.catalog()
     let gate = fixture.server.hold { _ in .init(401) }
@@ -62,9 +57,8 @@ import Testing
     #expect(try fixture.store.namespace("catalog.filters").count() == 1)
   }
 
-  @Test(arguments: [true, false]) func `in a full store everything is read and nothing stored`(
-    hasSession: Bool
-  ) async throws {
+  @Test(arguments: [true, false])
+  func `in a full store everything is read and nothing stored`(hasSession: Bool) async throws {
     fixture.fake.fill(120)
     let catalog = fixture.catalog()
     if hasSession { _ = try await catalog.status(of: "a", in: "f-1") }

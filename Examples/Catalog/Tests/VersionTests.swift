@@ -1,10 +1,5 @@
 import Catalog
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import TestSupport
-import Testing
 
 /// Pages of different versions are never shown side by side.
 @Suite(.fixture(Fixture.self)) struct VersionTests {
@@ -66,9 +61,8 @@ import Testing
     #expect(try await fixture.catalog().all().slugs == fixture.slugs())
   }
 
-  @Test(arguments: 1...6) func `a change while the catalog is read shows no funnel twice`(
-    request: Int
-  ) async throws {
+  @Test(arguments: 1...6)
+  func `a change while the catalog is read shows no funnel twice`(request: Int) async throws {
     fixture.fake.fill(150)
     fixture.fake.change { state in
       state.changes[request] = { state in

@@ -12,8 +12,7 @@ struct LoadFavourites: AsyncParsableCommand {
   @Argument(help: "Numbers of stations, the most important first. Default: the saved ones.")
   var stations: [NonEmpty] = []
 
-  @Option(help: "Departures of each station in the widget.")
-  var rows: Int?
+  @Option(help: "Departures of each station in the widget.") var rows: Int?
 
   @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Show ship names in the widget.")
   var ships: Bool?
@@ -60,7 +59,7 @@ extension [NonEmpty] {
   /// The numbers of stations, each once.
   fileprivate var numbers: [String] {
     var seen: Set<String> = []
-    return map(\.text).filter { seen.insert($0).inserted }
+    return map(\.text.withoutZeros).filter { seen.insert($0).inserted }
   }
 }
 
@@ -112,19 +111,14 @@ struct Publish: AsyncParsableCommand {
 
 struct ShowWidget: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "widget",
-    abstract: "The next departures that the app wrote; sends no request.",
+    commandName: "widget", abstract: "The next departures that the app wrote; sends no request.",
     discussion: "With --watch it prints them again after each change, and when one has left.")
 
   @Argument(help: "Numbers of stations. Default: those of the widget's settings.")
   var stations: [NonEmpty] = []
 
-  @Option(help: "Departures of each station. Default: as the settings say.")
-  var rows: Int?
-
-  @Flag(help: "Print them again whenever they change.")
-  var watch = false
-
+  @Option(help: "Departures of each station. Default: as the settings say.") var rows: Int?
+  @Flag(help: "Print them again whenever they change.") var watch = false
   @OptionGroup var session: Session
 
   func run() async throws {

@@ -31,16 +31,13 @@ struct LarderDepartures: AsyncParsableCommand {
 /// The store, the services and the time of a command.
 struct Session: ParsableArguments {
   @OptionGroup var place: Place
-
-  @Option(help: "One address for all services.")
-  var base: NonEmpty?
+  @Option(help: "One address for all services.") var base: NonEmpty?
 
   @Option(
     help: "The address of the ship names and the report of the lakes, which have no public one.")
   var boats: NonEmpty?
 
-  @Option(help: "The key for OpenWeather.")
-  var weatherKey = ""
+  @Option(help: "The key for OpenWeather.") var weatherKey = ""
 
   @Option(
     help:
@@ -48,11 +45,9 @@ struct Session: ParsableArguments {
   )
   var now: String?
 
-  @Option(help: "A file with more lakes: a list of records as in README.md.")
-  var lakes: String?
+  @Option(help: "A file with more lakes: a list of records as in README.md.") var lakes: String?
 
   private var isPast: Bool { place.recording.offline || now != nil }
-
   var json: Bool { place.store.json }
 
   /// Prints a part of a command's result: JSON with the times as ISO 8601, or else rows.
@@ -135,7 +130,6 @@ struct ShiftedClock: LarderClock {
   private let shift: Duration
 
   init(from start: Timestamp) { shift = system.now.duration(to: start) }
-
   var now: Timestamp { system.now.advanced(by: shift) }
   var monotonic: Duration { system.monotonic }
 }

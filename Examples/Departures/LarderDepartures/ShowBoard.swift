@@ -10,21 +10,14 @@ struct ShowBoard: AsyncParsableCommand {
   @Argument(help: "A station's number or name, or the id of a lake: 8503651, zuerichsee.")
   var station: NonEmpty
 
-  @Option(help: "The day in Zurich, 2025-07-12. Default: today.")
-  var day: CalendarDay?
-
-  @Option(help: "Whether the store or the service answers.")
-  var policy: RequestPolicy = .standard
-
-  @Flag(help: "Only departures that have not left.")
-  var upcoming = false
+  @Option(help: "The day in Zurich, 2025-07-12. Default: today.") var day: CalendarDay?
+  @Option(help: "Whether the store or the service answers.") var policy: RequestPolicy = .standard
+  @Flag(help: "Only departures that have not left.") var upcoming = false
 
   @Flag(help: "Show the next departures with countdowns at the terminal, until ^C.")
   var live = false
 
-  @Option(help: "With --live: the departures of each station.")
-  var rows = 10
-
+  @Option(help: "With --live: the departures of each station.") var rows = 10
   @OptionGroup var session: Session
 
   func validate() throws {
@@ -134,7 +127,7 @@ struct ShowBoard: AsyncParsableCommand {
     let delay =
       departure.isCancelled == true
       ? " off" : departure.delay.map { $0 == 0 ? "" : $0 > 0 ? " +\($0)" : " \($0)" } ?? ""
-    let clock = (try SwissTime.clock(departure.time) + delay).padded(to: 10)
+    let clock = (try SwissTime.clock(departure.time) + delay + " ").padded(to: 10)
     let line = (departure.name + " ").padded(to: 10)
     let platform = departure.platform.map { "  platform \($0)" } ?? ""
     return clock + line + departure.destination + platform + (ship.map { "  (\($0))" } ?? "")
@@ -145,9 +138,7 @@ struct FindStations: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search", abstract: "Stations by name.")
 
-  @Argument(help: "The beginning of the name.")
-  var name: NonEmpty
-
+  @Argument(help: "The beginning of the name.") var name: NonEmpty
   @OptionGroup var session: Session
 
   func run() async throws {
@@ -157,8 +148,7 @@ struct FindStations: AsyncParsableCommand {
         (station.id ?? "-").padded(to: 9) + station.name + (station.icon.map { "  (\($0))" } ?? "")
       }
       try session.show(
-        Sourced(found),
-        stations + ["\(found.value.count.counted("station")), \(found.words)"])
+        Sourced(found), stations + ["\(found.value.count.counted("station")), \(found.words)"])
       try found.checkAccess()
     }
   }
@@ -170,7 +160,6 @@ struct FindWay: AsyncParsableCommand {
 
   @Argument var from: NonEmpty
   @Argument var to: NonEmpty
-
   @OptionGroup var session: Session
 
   func run() async throws {
@@ -180,8 +169,7 @@ struct FindWay: AsyncParsableCommand {
         "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))  "
           + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", ")
       }
-      try session.show(
-        Sourced(ways), rows + ["\(ways.value.count.counted("way")), \(ways.words)"])
+      try session.show(Sourced(ways), rows + ["\(ways.value.count.counted("way")), \(ways.words)"])
       try ways.checkAccess()
     }
   }

@@ -7,9 +7,7 @@ struct ShowLake: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lake", abstract: "Weather, water and sun of a lake today.")
 
-  @Argument(help: "The lake's id, zuerichsee.")
-  var lake: NonEmpty
-
+  @Argument(help: "The lake's id, zuerichsee.") var lake: NonEmpty
   @OptionGroup var session: Session
 
   private struct Report: Encodable {

@@ -40,10 +40,7 @@ struct SaveTile: AsyncParsableCommand {
   @Argument var zoom: Int
   @Argument var x: Int
   @Argument var y: Int
-
-  @Option(help: "The file to write.")
-  var output: String
-
+  @Option(help: "The file to write.") var output: String
   @OptionGroup var session: Session
 
   func run() async throws {

@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Synchronization
-import Testing
 
 @testable import Departures
 
@@ -138,9 +134,8 @@ import Testing
     #expect(fixture.services.count == 4)
   }
 
-  @Test(arguments: [0, 3600]) func `a board goes on over the hour that comes twice`(
-    offset: Int
-  ) async throws {
+  @Test(arguments: [0, 3600])
+  func `a board goes on over the hour that comes twice`(offset: Int) async throws {
     try await withServer { server, cache in
       server.become { request in
         // Of 02:00 to 03:00 it takes either the first or the second.
@@ -164,9 +159,7 @@ import Testing
     }
   }
 
-  @Test func `an incomplete board says how far it reaches, and is asked for no more than others`()
-    async throws
-  {
+  @Test func `an incomplete board says how far it reaches, and is kept as others`() async throws {
     let fixture = try Fixture(at: "2025-07-12T05:00:00+0200")
     fixture.services.change { state in
       state.times = (0..<90).map { String(format: "%02d:%02d", 6 + $0 / 6, $0 % 6 * 10) }

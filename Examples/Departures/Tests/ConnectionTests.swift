@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 @testable import Departures
 
@@ -21,7 +17,10 @@ import Testing
     -> LocalServer.Answer
   {
     let (from, to) = (request.parameter("from") ?? "", request.parameter("to") ?? "")
-    let asked = "\(request.parameter("date") ?? "")T\(request.parameter("time") ?? ""):00+0200"
+    let (day, time) = (request.parameter("date") ?? "", request.parameter("time") ?? "")
+    // A time that comes twice is the first one.
+    let zone = "\(day)T\(time)" < "2026-10-25T03:00" ? "+0200" : "+0100"
+    let asked = "\(day)T\(time):00\(zone)"
     let start = (SwissTime.moment(asked)?.milliseconds ?? 0) / 1000
     let ways = minutes.map { minute in
       """
@@ -84,6 +83,17 @@ import Testing
     try await run(minutes: -9..<1) { _, cache in
       let ways = try await cache.connections(from: "1", to: "2").value
       #expect(ways.map(\.departure) == [try time("08:01")])
+    }
+  }
+
+  @Test func `in the second of two equal hours the ways after it are asked for`() async throws {
+    clock.set(to: try moment("2026-10-25T02:30:00+0100"))
+    try await run { server, cache in
+      let ways = try await cache.connections(from: "1", to: "2").value
+      #expect(ways.map(\.departure).first == (try moment("2026-10-25T03:00:00+0100")))
+      clock.advance(by: .minutes(-60))
+      #expect(try await cache.connections(from: "1", to: "2").value.count == 2)
+      #expect(server.received.map { $0.parameter("time") } == ["02:30", "03:00"])
     }
   }
 

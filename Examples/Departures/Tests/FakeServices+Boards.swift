@@ -1,5 +1,4 @@
 import ExampleTesting
-import Foundation
 
 /// Boards in the shape of the timetable's.
 extension FakeServices {

@@ -1,10 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import Synchronization
-import TestSupport
 
 /// All services in the shapes of the real ones, for any day: boats leave every landing at fixed times.
 ///

@@ -1,18 +1,18 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 @testable import Departures
 
 /// The forms in which services send measurements and forecasts.
 @Suite struct MeasurementTests {
-  @Test(arguments: ["405,96 m", "405.96 m.\u{FC}.M.", "405.96"])
-  func `levels have a point or a comma`(text: String) throws {
+  @Test(arguments: [
+    ("405,96 m", 405.96), ("405.96 m.\u{FC}.M.", 405.96), ("405.96", 405.96),
+    ("1'405.96 m", 1405.96), ("1\u{2019}405,96", 1405.96),
+  ]) func `levels have a point or a comma, and an apostrophe between thousands`(
+    text: String, metres: Double
+  ) throws {
     let report = try JSONDecoder().decode(
       LakeReport.self, from: Data(#"{"lakes": [{"name": "x", "waterLevel": "\#(text)"}]}"#.utf8))
-    #expect(report.lakes.elements.first?.level == WaterLevel(metres: 405.96))
+    #expect(report.lakes.elements.first?.level == WaterLevel(metres: metres))
     let number = Data(#"{"lakes": [{"name": "x", "waterLevel": 405.96}]}"#.utf8)
     #expect(try JSONDecoder().decode(LakeReport.self, from: number).lakes.elements[0].level != nil)
   }
@@ -45,8 +45,8 @@ import Testing
   }
 
   @Test(arguments: ["", #", "wind": {}, "rain": []"#, #", "weather": {}, "wind": {"speed": null}"#])
-  func `a forecast without wind has the rest`(wind: String) throws {
-    let json = #"{"list": [{"dt": 1752300000, "main": {"temp": 290}\#(wind)}]}"#
+  func `a forecast without wind has the rest, also with numbers as text`(wind: String) throws {
+    let json = #"{"list": [{"dt": "1752300000", "main": {"temp": "290"}\#(wind)}]}"#
     let step = try JSONDecoder().decode(ForecastBody.self, from: Data(json.utf8)).forecast.steps[0]
     #expect(step.celsius == 16.85 && step.wind == nil && step.gusts == nil)
   }

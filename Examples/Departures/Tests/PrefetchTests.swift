@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Testing
 
 @testable import Departures
 
@@ -11,14 +8,11 @@ import Testing
   private let lines = Lines<String>()
   private var cache: DeparturesCache { fixture.cache }
   private var services: FakeServices { fixture.services }
-
   init() throws { fixture = try Fixture(jumps: true, log: { [lines] in lines.add($0) }) }
-
   private func stations(_ count: Int) -> [String] { (0..<count).map { "\(8_500_000 + $0)" } }
 
-  @Test(arguments: [0, 1, 2, 3, 200]) func `two favourites at once, then with pauses`(count: Int)
-    async throws
-  {
+  @Test(arguments: [0, 1, 2, 3, 200])
+  func `two favourites at once, then with pauses`(count: Int) async throws {
     let prefetch = try cache.prefetch(stations(count))
     var done: [Int] = []
     for await step in prefetch {
@@ -100,7 +94,7 @@ import Testing
   }
 
   @Test func `boards fetched on leaving serve the next morning`() async throws {
-    try Widget(fixture.store).save(WidgetSettings(stations: ["1"]))
+    try Widget(fixture.store).save(WidgetSettings(stations: ["01"]))
     #expect(try await cache.enterBackground().finish().failed == 0)
     services.change { $0.isDown = true }
     fixture.clock.set(to: try moment("2025-07-13T06:50:00+0200"))

@@ -1,7 +1,5 @@
 import Departures
 import ExampleTesting
-import Larder
-import TestSupport
 
 /// A week of an app, session by session, in the form of its log: when it was opened, for how many minutes, the landing that
 /// was shown, and whether the map was.

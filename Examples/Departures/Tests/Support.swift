@@ -1,10 +1,5 @@
 import Departures
 import ExampleTesting
-import Foundation
-import Larder
-import LarderHTTP
-import LarderURLSession
-import TestSupport
 
 /// A moment as people in Zurich say it, `2025-07-12T09:00:00+0200`.
 func moment(_ text: String) throws -> Timestamp {
@@ -32,7 +27,6 @@ final class JumpingClock: LarderClock {
 
   var now: Timestamp { manual.now }
   var monotonic: Duration { manual.monotonic }
-
   func advance(by duration: Duration) { manual.advance(by: duration) }
   func set(to now: Timestamp) { manual.set(to: now) }
 
@@ -72,9 +66,7 @@ struct Fixture {
 
   /// Waits for what goes on in the background: until the services were asked so often. Who waits sleeps: tasks that only
   /// yield to each other keep those of lower priority from running.
-  func settle(requests: Int) async throws {
-    try await waitUntil { services.count >= requests }
-  }
+  func settle(requests: Int) async throws { try await waitUntil { services.count >= requests } }
 }
 
 extension Folders {

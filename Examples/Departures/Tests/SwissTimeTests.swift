@@ -1,7 +1,5 @@
 import Departures
-import Foundation
-import Larder
-import Testing
+import ExampleTesting
 
 /// Days and moments in Zurich.
 @Suite struct SwissTimeTests {

@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 @testable import Departures
 
@@ -130,15 +126,21 @@ import Testing
     }
   }
 
-  @Test func `runs that cannot be told apart are counted, and those of two answers are not`() throws
-  {
+  @Test func `runs that cannot be told apart are counted, once for two answers`() throws {
     let run = #"{"stop": {"departureTimestamp": 1752303600}, "to": "X"}"#
-    let text = #"{"station": {"id": "1"}, "stationboard": [\#(run), \#(run)]}"#
     var builder = try BoardBuilder(CalendarDay("2025-07-12")!, limit: 2)
-    let body = try JSONDecoder().decode(BoardBody.self, from: Data(text.utf8))
-    for _ in 1...2 { _ = try builder.take(body, asked: "1") }
+    let bad = #"{"name": "8"}, {"stop": {}, "number": 16}, {}"#
+    for rows in ["\(run), \(run), \(bad)", "\(bad), \(run)", "{}, {}, \(run)"] {
+      let text = #"{"station": {"id": "1"}, "stationboard": [\#(rows)]}"#
+      let body = try JSONDecoder().decode(BoardBody.self, from: Data(text.utf8))
+      _ = try builder.take(body, asked: "1")
+    }
     #expect(builder.board?.departures.count == 1)
-    #expect(builder.board?.skipped == ["1752303600///X is there twice"])
+    #expect(
+      builder.board?.skipped == [
+        "1752303600///X is there twice", "8: stationboard[2].stop is missing",
+        "stationboard[4].stop is missing", "16 has no time", "stationboard[1].stop is missing",
+      ])
   }
 
   @Test func `a station that is not known is no empty board`() throws {
@@ -239,8 +241,7 @@ struct RecordedTimetableTests {
       LakeReport.self, Folders.shared("departures/lakes/sample_water_levels.json"))
     #expect(lakes.lakes.elements.map(\.temperature) == [14, 13, nil])
     #expect(lakes.lakes.elements.map { $0.level?.metres } == [405.96, 433.53, nil])
-    let ships = try read(
-      DeploymentsBody.self, Folders.shared("departures/lakes/sample_ships.json"))
+    let ships = try read(DeploymentsBody.self, Folders.shared("departures/lakes/sample_ships.json"))
     #expect(ships.days == [CalendarDay("2025-10-26")!: ShipDay(ships: ["1": "Stadt Z\u{FC}rich"])])
   }
 

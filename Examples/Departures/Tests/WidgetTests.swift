@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 @testable import Departures
 
@@ -68,18 +64,18 @@ import Testing
     #expect(try widget.settings == WidgetSettings(stations: ["7"]))
   }
 
-  @Test func `a departure of yesterday that is late comes first`() async throws {
+  @Test func `a late departure of yesterday comes first, by any form of the number`() async throws {
     let fixture = try Fixture(at: "2025-07-12T23:40:00+0200")
     fixture.services.change { ($0.times, $0.delay) = (["23:50"], 20) }
     _ = try await fixture.cache.board(at: "1")
     let late = try moment("2025-07-13T00:10:00+0200")
     fixture.clock.set(to: late.advanced(by: .minutes(-5)))
-    let board = try await fixture.cache.board(at: "1").value
+    let board = try await fixture.cache.board(at: "01").value
     let live = try await fixture.cache.next(after: board, rows: 1)
     #expect(live.first?.leaves == late && live.count == 2, "and today's")
-    let published = try await fixture.cache.publish("1")
+    let published = try await fixture.cache.publish("001")
     #expect(published.first == live.first && published.count == 3, "and tomorrow's")
-    #expect(try Widget(fixture.store).departures(from: "1") == published)
+    #expect(try Widget(fixture.store).departures(from: "01") == published)
     fixture.clock.set(to: late)
     #expect(try await fixture.cache.publish("1").count == 2)
   }

@@ -13,17 +13,14 @@ struct FetchEntity: AsyncParsableCommand {
       looks like an option: put -- before it.
       """)
 
-  @Argument(help: "One of \(EntityKind.list); the singular will do.")
-  var kind: EntityKind
+  @Argument(help: "One of \(EntityKind.list); the singular will do.") var kind: EntityKind
 
   @Argument(
     help: "Numbers as the maker writes them: 3001, 10294-1, fig-000018; of a partcolor 3001/4.")
   var keys: [NonEmpty]
 
   @OptionGroup var options: ServiceOptions
-
-  @Flag(help: "Send a request even if the entity is stored.")
-  var reload = false
+  @Flag(help: "Send a request even if the entity is stored.") var reload = false
 
   func run() async throws { try await run(kind.type) }
 

@@ -17,9 +17,7 @@ struct ImportFolder: AsyncParsableCommand {
       A store with a limit keeps to it: entities that do not fit are evicted, and the summary says how many are stored.
       """)
 
-  @Argument(help: "The folder.")
-  var folder: NonEmpty
-
+  @Argument(help: "The folder.") var folder: NonEmpty
   @OptionGroup var store: StoreOption
 
   func run() async throws {
@@ -49,13 +47,9 @@ struct RefreshLists: AsyncParsableCommand {
       categories, parts and sets (with the minifigs). Programs that refresh a kind at once share one pass over its list.
       """)
 
-  @Argument(help: "Which: \(EntityKind.list).")
-  var kinds: [EntityKind]
-
+  @Argument(help: "Which: \(EntityKind.list).") var kinds: [EntityKind]
   @OptionGroup var options: ServiceOptions
-
-  @Option(help: "Entities in a page; the service allows at most 1,000.")
-  var pageSize = 1000
+  @Option(help: "Entities in a page; the service allows at most 1,000.") var pageSize = 1000
 
   func validate() throws {
     guard (1...1000).contains(pageSize) else {

@@ -48,9 +48,7 @@ extension EntityKind: ExpressibleByArgument {
 /// The options of commands that talk to the service.
 struct ServiceOptions: ParsableArguments {
   @OptionGroup var place: Place
-
-  @Option(help: "The service's address.")
-  var base = NonEmpty(LegoClient.publicBase)
+  @Option(help: "The service's address.") var base = NonEmpty(LegoClient.publicBase)
 
   @Option(
     help: """
@@ -65,9 +63,7 @@ struct ServiceOptions: ParsableArguments {
   }
 
   /// Calls `body` with a client and its cache, and closes the store.
-  func open<Result>(
-    _ body: (LegoClient, LegoCache) async throws -> Result
-  ) async throws -> Result {
+  func open<Result>(_ body: (LegoClient, LegoCache) async throws -> Result) async throws -> Result {
     let client: LegoClient
     let isRecorded = place.recording.offline
     do {

@@ -19,16 +19,13 @@ struct ListEntities: AsyncParsableCommand {
     case colorsOf = "colors-of"
   }
 
-  @Argument(help: "parts, sets, minifigs, inventory or colors-of.")
-  var subject: Subject
+  @Argument(help: "parts, sets, minifigs, inventory or colors-of.") var subject: Subject
 
   @Argument(help: "The words to search for, or the number of the set or the part.")
   var text: NonEmpty
 
   @OptionGroup var options: ServiceOptions
-
-  @Option(help: "The most rows, 1 to 1000.")
-  var rows = 20
+  @Option(help: "The most rows, 1 to 1000.") var rows = 20
 
   func validate() throws {
     guard (1...1000).contains(rows) else {

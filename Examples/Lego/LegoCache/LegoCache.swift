@@ -114,10 +114,7 @@ public struct LegoCounts: Sendable, Hashable {
 extension LegoCache {
   /// The number of stored entities of a kind, expired ones that were not removed yet included.
   public func count(of kind: EntityKind) throws -> Int { try namespace(of: kind).count() }
-
-  public func count() throws -> Int {
-    try EntityKind.allCases.reduce(0) { try $0 + count(of: $1) }
-  }
+  public func count() throws -> Int { try EntityKind.allCases.reduce(0) { try $0 + count(of: $1) } }
 
   public func counts() throws -> LegoCounts {
     guard plan.usesDisk else { return LegoCounts(memory: try count(), database: 0) }
@@ -126,15 +123,13 @@ extension LegoCache {
   }
 
   /// Removes expired entities; returns their number. Stale entities that may be served if the network fails stay.
-  @discardableResult
-  public func clearExpired() throws -> Int {
+  @discardableResult public func clearExpired() throws -> Int {
     try allPages.purge()
     return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).purge().entries }
   }
 
   /// Removes all entities and pages; returns the number of entities.
-  @discardableResult
-  public func clear() throws -> Int {
+  @discardableResult public func clear() throws -> Int {
     try allPages.clear()
     return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).clear().entries }
   }

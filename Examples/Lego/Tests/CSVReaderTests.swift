@@ -1,5 +1,4 @@
-import TestSupport
-import Testing
+import ExampleTesting
 
 @testable import LegoCache
 

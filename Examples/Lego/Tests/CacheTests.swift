@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Testing
 
 @testable import LegoCache
 
@@ -15,9 +12,7 @@ import Testing
 
   init() throws { lego = try LegoCache.temporary(.default, clock: clock) }
 
-  @Test func `an entity is returned as it was stored, and equal keys of kinds do not collide`()
-    throws
-  {
+  @Test func `an entity is returned as stored, and equal keys of kinds are two`() throws {
     let pair = PartColor(partNum: "3001", colorID: 4, colorName: "Red", elements: ["300121"])
     let theme = Theme(id: 4, name: "Expert Builder", parentID: 1)
     try lego.store(red)
@@ -77,7 +72,6 @@ import Testing
   private struct Unwritable: LegoEntity {
     static let kind = EntityKind.colors
     var key: String { "4" }
-
     init() {}
     init(from decoder: any Decoder) throws {}
 

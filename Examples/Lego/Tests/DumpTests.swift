@@ -1,6 +1,4 @@
 import ExampleTesting
-import Foundation
-import Testing
 
 @testable import LegoCache
 
@@ -8,7 +6,6 @@ import Testing
 @Suite struct DumpTests {
   private let folder: TemporaryFolder
   private var dump: RebrickableDump { RebrickableDump(directory: folder.url.path) }
-
   init() throws { folder = try TemporaryFolder() }
 
   private func write(_ name: String, _ text: String) throws {
@@ -179,9 +176,7 @@ import Testing
     let cut = [0, 1, 5, packed.count / 2, packed.count - 1].map { packed.prefix($0) }
     for bytes in cut + [damaged, Data("id,name\n".utf8)] {
       let path = try folder.write("cut.csv.gz", bytes)
-      let error = #expect(throws: DumpError.self, "\(bytes.count) bytes") {
-        try read(path)
-      }
+      let error = #expect(throws: DumpError.self, "\(bytes.count) bytes") { try read(path) }
       #expect(error?.kind == .damaged && error?.message.contains("gzip") == true)
     }
   }

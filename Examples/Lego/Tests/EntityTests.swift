@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Service
-import Testing
 
 @testable import LegoCache
 
@@ -39,6 +36,23 @@ import Testing
     let color = try decoded(Color.self, json)
     let encoded = try JSONDecoder().decode(JSON.self, from: JSONEncoder().encode(color))
     #expect(try encoded == JSONDecoder().decode(JSON.self, from: Data(json.utf8)))
+  }
+
+  @Test func `numbers may be text`() throws {
+    let part = try decoded(
+      Part.self,
+      #"{"part_num": "03", "name": "", "part_cat_id": "11", "year_from": "1979", "year_to": null}"#)
+    #expect(part == Part(partNum: "03", name: "", categoryID: 11, yearFrom: 1979))
+    #expect(try decoded(Color.self, #"{"id": "4", "name": "", "rgb": ""}"#).id == 4)
+    #expect(try decoded(Theme.self, #"{"id": "-1", "name": "", "parent_id": "7"}"#).parentID == 7)
+    #expect(
+      try decoded(ModelSet.self, #"{"set_num": "1", "name": "", "year": "2020"}"#).year == 2020)
+    #expect(try decoded(PartColor.self, #"{"part_num": "1", "color_id": "4"}"#).key == "1/4")
+    for id in [#""red""#, "null", "true"] {
+      #expect(throws: DecodingError.self, "\(id)") {
+        try decoded(Color.self, #"{"id": \#(id), "name": "", "rgb": ""}"#)
+      }
+    }
   }
 
   @Test func `an answer about a part in a colour takes both from the request`() throws {

@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Testing
 
 @testable import LegoCache
 
@@ -25,9 +22,8 @@ extension ImportTests {
     #expect(try expiry(.colors, "0") == nil)
   }
 
-  @Test(arguments: [false, true]) func `an expired entity counts as absent, purged or not`(
-    isPurged: Bool
-  ) throws {
+  @Test(arguments: [false, true])
+  func `an expired entity counts as absent, purged or not`(isPurged: Bool) throws {
     try writeFirst()
     _ = try imported()
     clock.advance(by: .days(7))
@@ -77,9 +73,8 @@ extension ImportTests {
   @Test(arguments: [
     "id,name,rgb,is_trans", "<!DOCTYPE html><html>", "id,name,is_trans\n0,Black,f",
     "id,name,rgb,is_trans\n1,Blue\nx,Broken,000000,f",
-  ]) func `a damaged table leaves its kind as it was, and the import is resumed`(
-    text: String
-  ) throws {
+  ])
+  func `a damaged table leaves its kind as it was, and the import is resumed`(text: String) throws {
     try writeFirst()
     _ = try imported()
     try write("colors", text)
@@ -119,9 +114,7 @@ extension ImportTests {
     #expect(try imported().tallies[.colors]?.removed == 3)
   }
 
-  @Test func `entities that others store during an import stay, and its failure is reported`()
-    throws
-  {
+  @Test func `entities that others store meanwhile stay, and a failure is reported`() throws {
     struct Enough: Error {}
     try writeFirst()
     let late = Color(id: 99, name: "Late", rgb: "000000")

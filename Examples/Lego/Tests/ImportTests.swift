@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 @testable import LegoCache
 
@@ -89,9 +85,8 @@ import Testing
       "4211385,3001,0,3001", "300121,3001,4,3001")
   }
 
-  @Test(arguments: [1, 2, 3, 1000]) func `the changes between two dumps are counted`(
-    batch: Int
-  ) throws {
+  @Test(arguments: [1, 2, 3, 1000])
+  func `the changes between two dumps are counted`(batch: Int) throws {
     try writeFirst()
     let first = try imported(batch: batch)
     #expect(

@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 @testable import LegoCache
 

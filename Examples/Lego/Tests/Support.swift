@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
 
 @testable import LegoCache
 
@@ -30,7 +27,6 @@ extension RebrickableDump {
 extension JSON {
   /// Without members that are null: they count as absent.
   init(_ data: Data) throws { self = try JSONDecoder().decode(JSON.self, from: data).compact }
-
   init(encoding value: some Encodable) throws { try self.init(JSONEncoder().encode(value)) }
 
   private var compact: JSON {

@@ -17,9 +17,7 @@ public struct Failure: Error {
   public var hint: String?
 
   public init(_ code: Code, _ message: String, hint: String? = nil) {
-    self.code = code
-    self.message = message
-    self.hint = hint
+    (self.code, self.message, self.hint) = (code, message, hint)
   }
 
   /// - Parameter credential: names the option and the variable of the credential, `--token or READECK_TOKEN`; nil for a service

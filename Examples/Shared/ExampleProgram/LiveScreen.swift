@@ -19,9 +19,7 @@ public enum LiveScreen {
     try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
   }
 
-  private static func write(_ text: String) {
-    screen.withLock { _ in put(text) }
-  }
+  private static func write(_ text: String) { screen.withLock { _ in put(text) } }
 
   /// Whether standard output is a terminal.
   public static var isPossible: Bool {

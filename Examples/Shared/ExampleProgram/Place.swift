@@ -13,8 +13,7 @@ public struct StoreOption: ParsableArguments {
   @Option(name: .customLong("store"), help: "The store; created if it does not exist.")
   public var path = StoreOption.standard
 
-  @Flag(help: "Print JSON.")
-  public var json = false
+  @Flag(help: "Print JSON.") public var json = false
 
   public init() {}
 
@@ -65,8 +64,7 @@ public struct RecordingOption: ParsableArguments {
   /// The address of a recording. It is nobody's: an adapter that tells services or users apart keeps its data from the user's.
   public static let address = "https://recording.invalid"
 
-  @Flag(help: "Send no request: use what is stored, fresh or stale.")
-  public var noNetwork = false
+  @Flag(help: "Send no request: use what is stored, fresh or stale.") public var noNetwork = false
 
   @Option(
     help: "The recording: a folder with answers.json. Default: that of the program's source folder."

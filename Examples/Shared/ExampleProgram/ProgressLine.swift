@@ -28,9 +28,7 @@ public final class ProgressLine: Sendable {
     }
   }
 
-  public func clear() {
-    if shown.withLock({ $0 }) != nil { Console.write("\r\u{1B}[K") }
-  }
+  public func clear() { if shown.withLock({ $0 }) != nil { Console.write("\r\u{1B}[K") } }
 
   private static func line(_ label: String, done: Int, of all: Int?, _ rate: Double) -> String {
     let name = label.padded(to: 10)

@@ -53,8 +53,7 @@ extension String {
   /// Without control characters, by which a service could command the terminal; line feeds and tabs stay.
   public var printable: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
-    return String(
-      String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
+    return String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
   }
 
   /// The same in one line: line breaks and tabs are blanks.
@@ -109,7 +108,6 @@ public struct TextTable {
   private var rows: [[String]]
 
   public init(_ header: [String]) { rows = [header] }
-
   public mutating func add(_ row: [String]) { rows.append(row) }
 
   public var lines: [String] {

@@ -1,9 +1,19 @@
-public import Larder
 // The tests of the examples use these beside what is here.
+@_exported public import Foundation
+@_exported public import HTTPTypes
+@_exported public import Larder
+@_exported public import LarderHTTP
 @_exported public import LarderHTTPTesting
 @_exported public import LarderTesting
-import Synchronization
-public import Testing
+@_exported public import LarderURLSession
+@_exported public import Service
+@_exported public import Synchronization
+@_exported public import TestSupport
+@_exported public import Testing
+
+#if canImport(FoundationNetworking)
+  @_exported public import FoundationNetworking
+#endif
 
 /// Something that each test of a suite gets for itself, and that is checked after the test.
 public protocol TestFixture: Sendable {

@@ -1,5 +1,53 @@
 import Foundation
+import HTTPTypes
+import LarderHTTP
 public import LarderHTTPTesting
+import Service
+import TestSupport
+
+extension LocalServer {
+  /// Answers with `answer`, but requests that `isHeld` chooses wait until the returned gate is open.
+  public func hold(
+    _ isHeld: @escaping @Sendable (Received) -> Bool = { _ in true },
+    answer: @escaping @Sendable (Received) -> Answer
+  ) -> Gate {
+    let gate = Gate()
+    become { request in
+      if isHeld(request) { await gate.pass() }
+      return answer(request)
+    }
+    return gate
+  }
+
+  /// Waits until so many requests have arrived that `isCounted` chooses.
+  public func wait(for count: Int, _ isCounted: (Received) -> Bool = { _ in true }) async throws {
+    do { try await waitUntil { received.count(where: isCounted) >= count } } catch is NeverTrue {
+      throw Missing(count: count, received: received.map(\.path))
+    }
+  }
+
+  /// Requests that did not arrive.
+  public struct Missing: Error {
+    public var count: Int
+    public var received: [String]
+  }
+
+  /// Answers from the recording of an example, after a pause: time for other processes to ask too.
+  ///
+  /// - Parameter folder: its path in the examples.
+  public func replay(_ folder: String, after pause: Duration = .zero) throws {
+    let recording = try Recording(folder: Folders.examples.appending(path: folder).path)
+    become { request in
+      if pause > .zero { try await Task.sleep(for: pause) }
+      var question = HTTPRequest(method: .get, scheme: nil, authority: nil, path: request.path)
+      question.headerFields[.ifNoneMatch] = request.fields["if-none-match"]
+      let (response, body) = try await recording.send(question, body: HTTPBody()) { _ in }
+      let fields = response.headerFields.map { ($0.name.rawName, $0.value) }
+      return try await Answer(
+        response.status.code, Dictionary(fields) { first, _ in first }, body: .init(body.bytes()))
+    }
+  }
+}
 
 extension LocalServer.Answer {
   /// An answer with JSON, of objects that `JSONSerialization` can write.

@@ -1,4 +1,5 @@
 public import Foundation
+import Testing
 
 /// A session on a page of the examples: commands after `    $ `, and their output below them.
 public struct PageSession {
@@ -37,15 +38,11 @@ public struct PageSession {
     }
   }
 
-  /// The commands that fail, or have another output than the page, when they run in a folder.
-  public func surprises(in folder: URL) async throws -> [String] {
-    var surprises: [String] = []
+  /// Runs the commands in a folder, and expects the outputs of the page.
+  public func check(in folder: URL) async throws {
     for step in steps {
       let outcome = try await Outcome(line: "cd '\(folder.path)'; \(step.command)")
-      if outcome.code != 0 || !step.fits(outcome.output) {
-        surprises.append("\(step.command): exit code \(outcome.code), \(outcome.output)")
-      }
+      #expect(outcome.code == 0 && step.fits(outcome.output), "\(step.command): \(outcome)")
     }
-    return surprises
   }
 }

@@ -31,13 +31,5 @@ public final class Running {
     }
   }
 
-  /// Waits for its end; returns the exit code.
-  public func end() -> Int32 {
-    process.waitUntilExit()
-    return process.terminationStatus
-  }
-
-  deinit {
-    if process.isRunning { process.terminate() }
-  }
+  deinit { if process.isRunning { process.terminate() } }
 }

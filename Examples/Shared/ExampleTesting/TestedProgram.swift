@@ -1,4 +1,5 @@
 import Foundation
+public import Testing
 
 /// A built program with a store in a temporary folder.
 public struct TestedProgram: Sendable {
@@ -37,11 +38,9 @@ public struct TestedProgram: Sendable {
     return answers
   }
 
-  public struct Failed: Error {
-    public var outcome: Outcome
-  }
+  public struct Failed: Error { public var outcome: Outcome }
 
-  /// Runs the commands of a table, one after the other; returns those whose outcome is not as expected.
+  /// Runs the commands of a table, one after the other, and expects their outcomes.
   ///
   ///     sync --offline             | 6 of 6 articles: done
   ///     show nosuch --offline = 1  | ! error: the service answered 404
@@ -49,8 +48,9 @@ public struct TestedProgram: Sendable {
   /// A row has a command for a shell, its exit code (0 by default), and pieces of its output, or with `!` of its error. Of
   /// `^piece` the output begins with the piece; `_` stands for a line feed. Without a piece of the error there must
   /// be none.
-  public func surprises(_ table: String) async throws -> [String] {
-    var surprises: [String] = []
+  public func check(
+    _ table: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
     for row in table.split(separator: "\n") {
       let parts = row.components(separatedBy: " | ").map { $0.trimmingCharacters(in: .whitespaces) }
       let words = parts[0].components(separatedBy: " = ")
@@ -59,11 +59,11 @@ public struct TestedProgram: Sendable {
       let pieces = parts.dropFirst()
       let isQuiet = code == 0 && !pieces.contains { $0.hasPrefix("!") }
       let fits = pieces.allSatisfy { Self.has(outcome, $0) }
-      if outcome.code != code || isQuiet && outcome.error != "" || !fits {
-        surprises.append("\(parts[0]): \(outcome)")
-      }
+      #expect(
+        outcome.code == code && fits && (!isQuiet || outcome.error == ""),
+        "\(parts[0]): \(outcome)",
+        sourceLocation: sourceLocation)
     }
-    return surprises
   }
 
   private static func has(_ outcome: Outcome, _ piece: String) -> Bool {

@@ -23,9 +23,7 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
 }
 
 extension KeyedDecodingContainer {
-  public func decode<Value>(
-    _ type: Lenient<Value>.Type, forKey key: Key
-  ) throws -> Lenient<Value> {
+  public func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) throws -> Lenient<Value> {
     try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
   }
 
@@ -37,6 +35,24 @@ extension KeyedDecodingContainer {
   }
 }
 
+/// Numbers that a service may write as text. In a file that imports this module, these stand in for those of the standard
+/// library, also where the compiler writes the decoding of a type.
+extension KeyedDecodingContainer {
+  public func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try decode(lenient: type, forKey: key)
+  }
+  public func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+    try decode(lenient: type, forKey: key)
+  }
+  public func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try decode(lenient: type, forKey: key)
+  }
+  public func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    guard contains(key), try !decodeNil(forKey: key) else { return nil }
+    return try decode(type, forKey: key)
+  }
+}
+
 /// An element of a list that may be of another form than the others.
 public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
   public let result: Result<Element, any Error>
@@ -45,7 +61,7 @@ public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
 
   /// The fields by which services name an element.
   private static var keys: [String] {
-    ["part_num", "set_num", "element_id", "color_id", "slug", "id"]
+    ["part_num", "set_num", "element_id", "color_id", "slug", "id", "name"]
   }
 
   public init(from decoder: any Decoder) throws {
@@ -100,7 +116,6 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
 private struct ListIndex: CodingKey {
   let intValue: Int?
   var stringValue: String { intValue.map { "\($0)" } ?? "" }
-
   init(_ index: Int) { intValue = index }
   init?(intValue: Int) { self.intValue = intValue }
   init?(stringValue: String) { nil }

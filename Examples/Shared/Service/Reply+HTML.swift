@@ -30,8 +30,7 @@ extension Reply {
     "us-ascii": .windowsCP1252, "ascii": .windowsCP1252, "windows-1252": .windowsCP1252,
     "cp1252": .windowsCP1252, "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250,
     "windows-1251": .windowsCP1251, "iso-8859-15": latin9, "latin9": latin9, "shift-jis": .shiftJIS,
-    "euc-jp": .japaneseEUC,
-    "iso-2022-jp": .iso2022JP,
+    "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
   ]
 
   private func decoded(

@@ -33,8 +33,7 @@ public struct Reply: Sendable {
   init(_ response: HTTPResponse, body: [UInt8], path: String) {
     status = response.status.code
     fields = response.headerFields
-    self.body = body
-    self.path = path
+    (self.body, self.path) = (body, path)
   }
 
   init(_ result: HTTPCacheResult, body: [UInt8], path: String) {

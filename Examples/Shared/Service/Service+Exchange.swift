@@ -72,8 +72,7 @@ extension Service {
       ? "stale\(age)"
       : reply.isHit
         ? "hit\(age)"
-        : reply.isConfirmed
-          ? "confirmed by the service" : "from the service, \(reply.status)"
+        : reply.isConfirmed ? "confirmed by the service" : "from the service, \(reply.status)"
     // The query may contain a secret.
     log("\(request.method) \(reply.path.prefix { $0 != "?" }): \(source)")
   }
@@ -102,8 +101,8 @@ extension Service {
   func request(
     _ path: String, method: HTTPRequest.Method, fields more: HTTPFields
   ) throws(ServiceError) -> HTTPRequest {
-    let address = Self.lowered(path.contains("://") ? path : base + path)
-    guard let scheme = address.firstRange(of: "://"),
+    let address = Self.lowered(Self.schemeEnd(of: path) == nil ? base + path : path)
+    guard let scheme = Self.schemeEnd(of: address),
       ["http", "https"].contains(address[..<scheme.lowerBound])
     else { throw .broken("\(base) does not begin with http:// or https://") }
     let rest = address[scheme.upperBound...]

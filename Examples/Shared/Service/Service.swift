@@ -64,12 +64,19 @@ public struct Service: Sendable {
 
   /// An address with scheme and host in small letters. The name of a user before the host stays as it is.
   static func lowered(_ address: String) -> String {
-    guard let start = address.firstRange(of: "://")?.upperBound else { return address }
+    guard let start = schemeEnd(of: address)?.upperBound else { return address }
     let authority = address[start...].prefix { !"/?#".contains($0) }
     let host = authority.lastIndex(of: "@") ?? start
     let (user, end) = (address[start..<host], authority.endIndex)
     return
       "\(address[..<start].lowercased())\(user)\(address[host..<end].lowercased())\(address[end...])"
+  }
+
+  /// The `://` of a whole URL; nil for a path, which may have one in it or in its query.
+  public static func schemeEnd(of address: String) -> Range<String.Index>? {
+    address.firstRange(of: "://").flatMap { end in
+      address[..<end.lowerBound].contains { "/?#".contains($0) } ? nil : end
+    }
   }
 
   private var now: Timestamp { cache?.namespace.store.now ?? SystemClock().now }
@@ -88,8 +95,7 @@ public struct Service: Sendable {
   ) async throws -> Reply {
     let request = try request(path, method: method, fields: more)
     func exchanged() async throws -> Reply {
-      try await follow(
-        try await exchange(request, body: body, tags: tags), to: request, more, tags)
+      try await follow(try await exchange(request, body: body, tags: tags), to: request, more, tags)
     }
     let reply = try await exchanged()
     guard reply.status == 429 else { return reply }
@@ -166,8 +172,7 @@ public struct Service: Sendable {
   }
 
   /// Removes the stored answers to a request; returns what was removed.
-  @discardableResult
-  public func forget(_ path: String) async throws -> RemovalResult {
+  @discardableResult public func forget(_ path: String) async throws -> RemovalResult {
     try await cache?.removeAll(for: request(path, method: .get, fields: HTTPFields()))
       ?? RemovalResult()
   }

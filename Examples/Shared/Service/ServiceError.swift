@@ -57,8 +57,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .interrupted(let reason): "the service cannot be reached: \(reason)"
     case .broken(let reason): "the exchange with the service failed: \(reason)"
     case .refused(let status, let message): "the service answered \(status): \(message)"
-    case .throttled(let wait):
-      "the service limits requests and asked to wait \(wait.words)"
+    case .throttled(let wait): "the service limits requests and asked to wait \(wait.words)"
     case .tooLarge(let limit): "the answer is larger than \(limit / 1_000_000) MB"
     case .undecodable(let path, let reason):
       "the service's answer to \(path) is not what it should be: \(reason)"
@@ -72,8 +71,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     switch error {
     case let error as URLError: self = Self.failure(error.code)
     case HTTPCacheError.timedOut(let limit): self = .interrupted("timed out after \(limit.words)")
-    case HTTPCacheError.bodyTooLarge(let limit):
-      self = .tooLarge(limit: limit)
+    case HTTPCacheError.bodyTooLarge(let limit): self = .tooLarge(limit: limit)
     default: return nil
     }
   }
@@ -106,8 +104,7 @@ extension DecodingError {
   /// The place and the reason in one line: `[0].rgb is missing`.
   public var words: String {
     switch self {
-    case .keyNotFound(let key, let context):
-      "\(Self.path(context.codingPath + [key])) is missing"
+    case .keyNotFound(let key, let context): "\(Self.path(context.codingPath + [key])) is missing"
     case .valueNotFound(_, let context): "\(Self.path(context.codingPath)) is null"
     case .typeMismatch(let type, let context):
       "\(Self.path(context.codingPath)) is not \(Self.name(of: type))"
@@ -151,8 +148,7 @@ extension Duration {
     let units: [(Int64, String)] = [
       (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"),
     ]
-    for (unit, name) in units
-    where milliseconds >= 2 * unit || milliseconds == unit {
+    for (unit, name) in units where milliseconds >= 2 * unit || milliseconds == unit {
       let count = (milliseconds + unit / 2) / unit
       return "\(count) \(name)\(count == 1 ? "" : "s")"
     }

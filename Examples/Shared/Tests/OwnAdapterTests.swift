@@ -1,7 +1,4 @@
 import ExampleTesting
-import Foundation
-import Synchronization
-import Testing
 
 /// The adapter on the examples' page is compiled and works.
 @Suite struct OwnAdapterTests {
@@ -39,7 +36,11 @@ import Testing
       let listed = try await Outcome(line: try #require(lines.last))
       #expect(listed.code == 0 && listed.output.contains("2026-01-06"))
       let third = try await Outcome(of: command + ["2026-01-07"])
-      #expect(third.code != 0, "a day without rates")
+      #expect(third.code == 5, "a day without rates")
+      if FileManager.default.fileExists(atPath: "/dev/full") {
+        let full = try await Outcome(line: command.joined(separator: " ") + " >/dev/full")
+        #expect(full.code == 4 && full.error.contains("cannot be written"), "\(full)")
+      }
     }
   }
 

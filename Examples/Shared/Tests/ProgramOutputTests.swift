@@ -1,6 +1,4 @@
 import ExampleTesting
-import Foundation
-import Testing
 
 /// Outputs and addresses of all programs.
 @Suite struct ProgramOutputTests {
@@ -18,8 +16,7 @@ import Testing
       let run = "cd '\(folder.url.path)' && \(program.name) \(arguments)"
       let full = try await Outcome(line: "\(run) >/dev/full")
       #expect(full.code == 4, "\(arguments): \(full)")
-      #expect(
-        full.error == "error: standard output cannot be written: No space left on device\n")
+      #expect(full.error == "error: standard output cannot be written: No space left on device\n")
       for ignored in ["", "trap '' PIPE; "] {
         // The reader ends at once.
         let gone = try await Outcome(line: "\(ignored)\(run) | true")
@@ -28,9 +25,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ProgramShapeTests.Program.all) func `an empty address is a usage error`(
-    program: ProgramShapeTests.Program
-  ) async throws {
+  @Test(arguments: ProgramShapeTests.Program.all)
+  func `an empty address is a usage error`(program: ProgramShapeTests.Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     let outcome = try await tested.run(program.protected + [""])
     #expect(outcome.code == 2 && outcome.error.contains("The value '' is invalid"), "\(outcome)")

@@ -1,9 +1,5 @@
 import ExampleProgram
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 /// Tests of all programs, from outside.
 @Suite struct ProgramShapeTests {
@@ -41,9 +37,7 @@ import Testing
         output: "        added", protected: ["fetch", "color", "4", "--base"],
         recording: "Lego/Recording", path: "/api/v3",
         pages: ["refresh", "themes", "categories", "--key", "k", "--base"],
-        listed: ["list", "parts", "x", "--base"],
-        credential: "--key",
-        page: "Lego"),
+        listed: ["list", "parts", "x", "--base"], credential: "--key", page: "Lego"),
       Program(
         name: "larder-articles", command: ["sync", "--offline"],
         looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",
@@ -98,9 +92,8 @@ import Testing
     #expect(answers.count >= 2 && !answers.contains(""), "\(answers)")
   }
 
-  @Test(arguments: Program.all) func `each program logs its hits and misses`(program: Program)
-    async throws
-  {
+  @Test(arguments: Program.all)
+  func `each program logs its hits and misses`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     let first = try await tested.run(program.command + ["--log"])
     #expect(first.code == 0 && first.error.split(separator: "\n").count >= 1)
@@ -129,9 +122,8 @@ import Testing
     try store.finish()
   }
 
-  @Test(arguments: Program.all) func `exit code 3 for no store, 2 for no recording`(
-    program: Program
-  ) async throws {
+  @Test(arguments: Program.all)
+  func `exit code 3 for no store, 2 for no recording`(program: Program) async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("file", Array("text".utf8))
     let closed = try await Outcome(of: [program.name] + program.command + ["--store", file])
@@ -176,9 +168,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Program.all) func `a list that is not there is a refusal, exit code 5`(
-    program: Program
-  ) async throws {
+  @Test(arguments: Program.all)
+  func `a list that is not there is a refusal, exit code 5`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     try await LocalServer.run { server in
       server.become { _ in .init(404, text: #"{"detail": "Not found."}"#) }
@@ -188,9 +179,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Program.all) func `six processes at once ask for each page once`(
-    program: Program
-  ) async throws {
+  @Test(arguments: Program.all)
+  func `six processes at once ask for each page once`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     try await LocalServer.run { server in
       try server.replay(program.recording, after: .milliseconds(500))
@@ -207,9 +197,8 @@ import Testing
     try Store(at: tested.store).finish()
   }
 
-  @Test(arguments: Program.all) func `a login page of the network is not stored`(program: Program)
-    async throws
-  {
+  @Test(arguments: Program.all)
+  func `a login page of the network is not stored`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     try await LocalServer.run { server in
       server.become { _ in
@@ -239,9 +228,8 @@ import Testing
     try Store(at: tested.store).finish()
   }
 
-  @Test(arguments: Program.all) func `without a service the reason is in words`(program: Program)
-    async throws
-  {
+  @Test(arguments: Program.all)
+  func `without a service the reason is in words`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     let outcome = try await tested.run(program.protected + ["http://127.0.0.1:1"])
     #expect(outcome.code == 4 && outcome.error.contains("cannot be reached"), "\(outcome)")
@@ -265,12 +253,11 @@ import Testing
     #expect(pieces.last?.contains(program.output) == true, "\(pieces)")
   }
 
-  @Test(arguments: Program.all) func `every session on the page of the example happens as shown`(
-    program: Program
-  ) async throws {
+  @Test(arguments: Program.all)
+  func `every session on the page of the example happens as shown`(program: Program) async throws {
     let folder = try TemporaryFolder()
     let page = try PageSession(of: "\(program.page)/README.md")
     #expect(page.steps.count >= 1)
-    #expect(try await page.surprises(in: folder.url) == [])
+    try await page.check(in: folder.url)
   }
 }

@@ -1,23 +1,9 @@
 import ExampleProgram
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Service
-import Synchronization
-import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Faults of a service: redirections, endless bodies, waits, refusals, network errors.
 @Suite(.checkedStores) struct ServiceFaultTests {
-  @Test func `redirections are followed, without credentials for others, and never for ever`()
-    async throws
-  {
+  @Test func `redirections are followed, without credentials, and not for ever`() async throws {
     let store = try Store.tested(clock: ManualClock())
     try await LocalServer.run { server in
       server.become { request in
@@ -208,16 +194,12 @@ import Testing
       let service = Service.tested(at: server.base, in: store)
       for (path, answer, words) in cases {
         server.become { _ in answer }
-        await #expect {
-          try await service.get(Thing.self, from: path)
-        } throws: {
+        await #expect { try await service.get(Thing.self, from: path) } throws: {
           "\($0)".hasSuffix(words)
         }
       }
       let nowhere = Service(at: "nowhere/api", over: URLSessionTransport())
-      await #expect {
-        try await nowhere.send("/x")
-      } throws: {
+      await #expect { try await nowhere.send("/x") } throws: {
         "\($0)".hasSuffix("nowhere/api does not begin with http:// or https://")
       }
       return server.base

@@ -1,17 +1,5 @@
 import ExampleProgram
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Service
-import Synchronization
-import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 struct Thing: Codable, Equatable { var name: String }
 
@@ -38,12 +26,13 @@ extension Service {
       server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: #"{"name":"a"}"#) }
       let service = Service.tested(at: server.base + "/api", in: store)
       for _ in 1...3 {
-        #expect(try await service.get(Thing.self, from: "/things?x=1%2F2") == Thing(name: "a"))
+        #expect(
+          try await service.get(Thing.self, from: "/things?x=1%2F2&u=http://x") == Thing(name: "a"))
       }
-      #expect(server.received.map(\.path) == ["/api/things?x=1%2F2"])
+      #expect(server.received.map(\.path) == ["/api/things?x=1%2F2&u=http://x"])
       #expect(server.received[0].fields["authorization"] == "key abc")
       clock.advance(by: .minutes(2))
-      _ = try await service.get(Thing.self, from: "/things?x=1%2F2")
+      _ = try await service.get(Thing.self, from: "/things?x=1%2F2&u=http://x")
       #expect(server.count == 2)
     }
   }
@@ -61,8 +50,7 @@ extension Service {
     }
   }
 
-  @Test func `scheme and host name the same service in capitals, but a user does not`() async throws
-  {
+  @Test func `scheme and host are the same in capitals, but a user is not`() async throws {
     let base = Service.base(" HTTP://User@LEGO.example:80/Api/ ")
     #expect(base == "http://User@lego.example:80/Api")
     #expect(Service.base("https://LEGO.example?X") == "https://lego.example?X")
@@ -82,9 +70,7 @@ extension Service {
   @Test func `a part that was not asked for is no answer`() async throws {
     let store = try Store.tested(clock: ManualClock())
     try await LocalServer.run { server in
-      server.become { _ in
-        .init(206, ["Content-Range": "bytes 0-11/50"], text: #"{"name":"a"}"#)
-      }
+      server.become { _ in .init(206, ["Content-Range": "bytes 0-11/50"], text: #"{"name":"a"}"#) }
       let service = Service.tested(at: server.base, in: store)
       let error = await #expect(throws: ServiceError.self) {
         try await service.get(Thing.self, from: "/x")
@@ -93,9 +79,8 @@ extension Service {
     }
   }
 
-  @Test(arguments: [1, 2]) func `an answer that cannot be decoded is requested again`(bad: Int)
-    async throws
-  {
+  @Test(arguments: [1, 2])
+  func `an answer that cannot be decoded is requested again`(bad: Int) async throws {
     let store = try Store.tested(clock: ManualClock())
     try await LocalServer.run { server in
       server.become { _ in

@@ -11,9 +11,7 @@ public struct SiteReport: Codable, Sendable, Hashable {
 }
 
 /// A folder cannot be written.
-public struct SiteError: Error, CustomStringConvertible {
-  public var description: String
-}
+public struct SiteError: Error, CustomStringConvertible { public var description: String }
 
 extension ArticleReader {
   /// Writes the stored articles as one page, `index.html`, with their images in a folder beside it. Sends no request.

@@ -7,12 +7,10 @@ import Foundation
 struct SafeHTML {
   private static let elements: Set<String> = [
     "a", "abbr", "article", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "dfn",
-    "div", "dl", "dt",
-    "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins",
-    "kbd", "li", "mark", "ol",
-    "p", "pre", "q", "s", "samp", "section", "small", "span", "strong", "sub", "sup", "table",
-    "tbody", "td", "tfoot",
-    "th", "thead", "time", "tr", "u", "ul", "var",
+    "div", "dl", "dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
+    "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "s", "samp", "section", "small",
+    "span", "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr",
+    "u", "ul", "var",
   ]
   private static let void: Set<String> = ["br", "hr", "img"]
   private static let attributes: Set<String> = [

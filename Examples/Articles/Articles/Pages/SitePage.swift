@@ -69,7 +69,5 @@ struct SitePage {
 
 extension Bookmark {
   /// Of its text.
-  var direction: String {
-    fields["text_direction"]?.text == "rtl" ? "rtl" : "auto"
-  }
+  var direction: String { fields["text_direction"]?.text == "rtl" ? "rtl" : "auto" }
 }

@@ -23,7 +23,6 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
     try self.init(JSON(from: decoder), at: decoder.codingPath)
   }
   public func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
-
   private func text(_ field: String) -> String { fields[field]?.text ?? "" }
 
   /// The address of the original page.

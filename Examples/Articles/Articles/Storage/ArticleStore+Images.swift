@@ -13,9 +13,7 @@ extension ArticleStore {
   func missingImages(of article: StoredArticle) throws -> [String] {
     let id = article.bookmark.id
     return try article.images.filter { address in
-      guard let entry = try images.entry(for: address), entry.state != .expired else {
-        return true
-      }
+      guard let entry = try images.entry(for: address), entry.state != .expired else { return true }
       if entry.owners.contains(owner(id)) { return false }
       return try settle(address, shownBy: id) == .missing
     }
@@ -94,9 +92,7 @@ extension ArticleStore {
       guard let before = try notes(of: id, in: &batch) else { return }
       var notes = before
       let addresses = change(&notes)
-      if notes != before {
-        try batch.setMetadata(notes.encoded(), of: id, in: articles.namespace)
-      }
+      if notes != before { try batch.setMetadata(notes.encoded(), of: id, in: articles.namespace) }
       for address in addresses { _ = try settle(address, shownBy: id, in: &batch) }
     }
   }

@@ -102,9 +102,7 @@ struct ArticleStore: Sendable {
     let stored = try list().map(\.bookmark).filter { $0.id != bookmark.id }
     let oldest =
       stored.last { !listed.contains($0.id) }
-      ?? stored.last.flatMap { last in
-        bookmark.isNewer(than: last) ? last : nil
-      }
+      ?? stored.last.flatMap { last in bookmark.isNewer(than: last) ? last : nil }
     if let oldest { try articles.namespace.remove(oldest.id) }
     return oldest
   }
@@ -113,8 +111,7 @@ struct ArticleStore: Sendable {
   func applySettings() throws {
     let settings = try settings()
     let rules = Rules(
-      expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit),
-      eviction: .refuse)
+      expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit), eviction: .refuse)
     // An image never evicts another, which would break that one's article.
     let imageRules = Rules(limits: Limits(bytes: settings.imageBytes), eviction: .refuse)
     if try articles.namespace.info()?.declared == rules,

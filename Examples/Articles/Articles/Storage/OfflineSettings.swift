@@ -27,10 +27,7 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
 
   var limit: Int { isOn ? articles : 0 }
   var imageBytes: Int { isOn && keepsImages ? .megabytes(imageMegabytes) : 0 }
-
-  private static func nearest(_ count: Int) -> Int {
-    (count.clamped(to: 0...100) + 5) / 10 * 10
-  }
+  private static func nearest(_ count: Int) -> Int { (count.clamped(to: 0...100) + 5) / 10 * 10 }
 
   private enum CodingKeys: String, CodingKey { case isOn, articles, keepsImages, imageMegabytes }
 

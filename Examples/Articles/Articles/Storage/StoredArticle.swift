@@ -25,7 +25,6 @@ public struct StoredArticle: Sendable, Hashable {
     var imageLimit: Int?
 
     func needs(_ address: String) -> Bool { imageLimit == nil && images.contains(address) }
-
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
   }
 

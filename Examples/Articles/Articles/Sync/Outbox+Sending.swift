@@ -5,8 +5,8 @@ extension Outbox {
   /// Sends the changes until the service cannot be reached, or refuses the user. A change that gets no usable answer waits, and
   /// with it the later ones of its article; those of other articles are sent.
   ///
-  /// One process sends at a time, so that the service gets them in their order. Each change has a turn of its own, because a
-  /// turn ends after a minute.
+  /// One process sends at a time, so that the service gets them in their order. Each change has a turn of its own, so that
+  /// several processes that send take turns.
   func send() async throws -> OutboxReport {
     var report = OutboxReport()
     var waiting: Set<String> = []
@@ -35,7 +35,12 @@ extension Outbox {
   func inTurn<Result: Sendable>(
     _ body: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
-    try await storage.syncs.inTurn("turn of the outbox", body)
+    try await storage.syncs.inTurn("turn of the outbox") { [storage] in
+      // Among processes the turn alone is a hint: it ends after a minute, and some may then go on at once.
+      let lock = try await StoreLock.awaited(of: storage.store)
+      defer { withExtendedLifetime(lock) {} }
+      return try await body()
+    }
   }
 
   /// Sends the first change that is not of these articles; nil if there is none.
@@ -74,8 +79,7 @@ extension Outbox {
       {
         return "the service has a later change of the article"
       }
-      try await readeck.send(
-        edit.kind.field.map { .object([$0.name: $0.value]) }, to: edit.article)
+      try await readeck.send(edit.kind.field.map { .object([$0.name: $0.value]) }, to: edit.article)
       return nil
     } catch let error as ServiceError where error.isMissing {
       return edit.kind == .delete ? nil : "the article was deleted"

@@ -72,8 +72,7 @@ struct SyncRecord: Codable, Sendable, Equatable {
   private var reserve: String?
 
   init(moment: Timestamp? = nil, refusal: Refusal? = nil) {
-    self.moment = moment
-    self.refusal = refusal
+    (self.moment, self.refusal) = (moment, refusal)
     reserve = refusal == nil ? String(repeating: "-", count: 200) : nil
   }
 

@@ -40,8 +40,7 @@ public actor CatalogReader {
   /// Reads the next page; false if there is none. Concurrent calls share one request.
   ///
   /// If a page before it is no longer fresh, all pages are validated first.
-  @discardableResult
-  public func more() async throws -> Bool { try await run(.more) }
+  @discardableResult public func more() async throws -> Bool { try await run(.more) }
 
   /// Validates all pages that were read, whether they are fresh or not. A concurrent ``more()`` continues after them.
   public func refresh() async throws { _ = try await run(.refresh) }

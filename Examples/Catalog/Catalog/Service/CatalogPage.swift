@@ -13,8 +13,7 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
 
     public init(from decoder: any Decoder) throws {
       let fields = try decoder.container(keyedBy: CodingKeys.self)
-      let more = try fields.decode(Lenient<Bool>.self, forKey: .hasMore).wrappedValue
-      hasMore = try more ?? fields.decode(Bool.self, forKey: .hasMore)
+      hasMore = try fields.decode(lenient: Bool.self, forKey: .hasMore)
       nextCursor = try fields.decode(Lenient<String>.self, forKey: .nextCursor).wrappedValue
     }
   }
@@ -42,8 +41,7 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     let groups = try fields.decode([Attempt<Group>].self, forKey: .pillars)
-    let others =
-      try fields.decodeIfPresent([Attempt<Funnel>].self, forKey: .uncategorized) ?? []
+    let others = try fields.decodeIfPresent([Attempt<Funnel>].self, forKey: .uncategorized) ?? []
     // A page that lists a funnel twice would otherwise look like pages of two versions.
     var seen: Set<String> = []
     func once(_ funnels: [Attempt<Funnel>]) -> [Funnel] {
@@ -58,8 +56,7 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
       try fields.decodeIfPresent(Pagination.self, forKey: .pagination)
       ?? Pagination()
     if funnels.isEmpty, let reason = skipped.first {
-      throw DecodingError.dataCorruptedError(
-        forKey: .pillars, in: fields, debugDescription: reason)
+      throw DecodingError.dataCorruptedError(forKey: .pillars, in: fields, debugDescription: reason)
     }
   }
 
@@ -67,6 +64,4 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
 }
 
 /// The wrapper of every answer.
-struct Envelope<Contents: Decodable>: Decodable {
-  var data: Contents
-}
+struct Envelope<Contents: Decodable>: Decodable { var data: Contents }

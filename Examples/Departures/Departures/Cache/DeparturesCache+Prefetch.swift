@@ -37,8 +37,7 @@ extension DeparturesCache {
   public func enterBackground() throws -> Prefetch<PrefetchRequest> {
     let stations = try widget.settings.stations
     if stations.isEmpty { return try run([]) }
-    return try run(
-      [.ships] + stations.map { .next($0) } + stations.map { .board($0, inDays: 1) })
+    return try run([.ships] + stations.map { .next($0) } + stations.map { .board($0, inDays: 1) })
   }
 
   /// The pause after a number of loaded favourites: none between the first two, then 0.5 s, then 0.2 s each.
@@ -143,15 +142,12 @@ extension DeparturesCache {
   }
 
   /// Tomorrow's first departures; none if the board is not available.
-  private func tomorrow(
-    of station: String, policy: RequestPolicy
-  ) async throws -> [NextDeparture] {
+  private func tomorrow(of station: String, policy: RequestPolicy) async throws -> [NextDeparture] {
     let day = try today.advanced(by: 1)
     do {
       let board = try await board(at: station, on: day, Self.waiting(for: .boards, policy: policy))
         .value
-      return try await next(
-        board.upcoming(at: store.now), from: board.station, policy: .cacheOnly)
+      return try await next(board.upcoming(at: store.now), from: board.station, policy: .cacheOnly)
     } catch {
       try Task.checkCancellation()
       return []

@@ -4,7 +4,7 @@ import Service
 extension DeparturesCache {
   /// `8503651_2025-07-12`
   public static func boardKey(_ station: String, on day: CalendarDay) -> String {
-    "\(station)_\(day)"
+    "\(station.withoutZeros)_\(day)"
   }
 
   /// Today, in Zurich.
@@ -78,7 +78,8 @@ extension DeparturesCache {
     at station: String, on day: CalendarDay, _ options: LoadOptions
   ) async throws -> CacheResult<Board> {
     try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
-      let board = try await services.board(of: station, on: day, fields: options.policy.fields)
+      let board = try await services.board(
+        of: station.withoutZeros, on: day, fields: options.policy.fields)
       return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
     }
   }
@@ -105,16 +106,23 @@ extension DeparturesCache {
   ) async throws -> CacheResult<[Connection]> {
     let minute = Self.minute
     let next = Timestamp(milliseconds: (store.now.milliseconds + minute - 1) / minute * minute)
-    let (day, time) = (try CalendarDay(of: next), try SwissTime.clock(next))
     let pair = "from=\(from.percentEscaped)&to=\(to.percentEscaped)&"
-    let query = pair + "date=\(day)&time=\(time.percentEscaped)"
-    do {
+    func ways(from start: Timestamp) async throws -> CacheResult<[Connection]> {
+      let time = try SwissTime.clock(start)
+      let query = try pair + "date=\(CalendarDay(of: start))&time=\(time.percentEscaped)"
       var ways = try await value(query, in: connections, LoadOptions(policy: policy)) {
         [services] in
         .value(try await services.connections(query, fields: policy.fields))
       }
       ways.value.removeAll { $0.departure < next }
       return ways
+    }
+    do {
+      let found = try await ways(from: next)
+      // Where clocks go back, the service takes a time that comes twice for the first one. Then nothing may be left.
+      guard found.value.isEmpty, try SwissTime.isSecond(next) else { return found }
+      let hour = 60 * minute
+      return try await ways(from: Timestamp(milliseconds: (next.milliseconds / hour + 1) * hour))
     } catch let error as ServiceError where error.isOffline && policy != .reload {
       guard let stored = try nearest(pair, from: next, error) else { throw error }
       return stored

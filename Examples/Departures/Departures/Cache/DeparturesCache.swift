@@ -33,10 +33,7 @@ public struct DeparturesCache: Sendable {
     _ store: Store, services: Services, lakes: [Lake] = Lake.known,
     log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
-    self.store = store
-    self.services = services
-    self.lakes = lakes
-    self.log = log
+    (self.store, self.services, self.lakes, self.log) = (store, services, lakes, log)
     try store.declare(.departures)
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }
@@ -58,9 +55,7 @@ public struct DeparturesCache: Sendable {
     var options = options
     options.waitsForCommit = true
     // As long as the namespace keeps it.
-    if waitsForNewer, options.stale == nil {
-      options.stale = .onError(cache.rules?.stale ?? .zero)
-    }
+    if waitsForNewer, options.stale == nil { options.stale = .onError(cache.rules?.stale ?? .zero) }
     if let log {
       options.onBackgroundError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }
     }

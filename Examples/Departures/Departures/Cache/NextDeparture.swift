@@ -31,7 +31,7 @@ public struct NextDeparture: Codable, Hashable, Sendable {
   }
 
   /// The prefix of a station's keys.
-  static func prefix(of station: String) -> String { station.percentEscaped + "/" }
+  static func prefix(of station: String) -> String { station.withoutZeros.percentEscaped + "/" }
 }
 
 /// The settings of a widget. Versions of the app can read each other's settings.
@@ -42,9 +42,7 @@ public struct WidgetSettings: Codable, Hashable, Sendable {
   public var showsShips: Bool
 
   public init(stations: [String] = [], rows: Int = 3, showsShips: Bool = true) {
-    self.stations = stations
-    self.rows = rows
-    self.showsShips = showsShips
+    (self.stations, self.rows, self.showsShips) = (stations, rows, showsShips)
   }
 
   public init(from decoder: any Decoder) throws {

@@ -8,12 +8,7 @@ public struct ShipDay: Codable, Hashable, Sendable {
 
   /// The service has `1`, a board `000001` and `1`.
   public func ship(of departure: Departure) -> String? {
-    ships[Self.course(departure.line)] ?? ships[Self.course(departure.course)]
-  }
-
-  static func course(_ number: String) -> String {
-    let bare = number.drop { $0 == "0" }
-    return bare.isEmpty ? number : String(bare)
+    ships[departure.line.withoutZeros] ?? ships[departure.course.withoutZeros]
   }
 }
 
@@ -35,7 +30,7 @@ struct DeploymentsBody: Decodable {
     Dictionary(
       dailyDeployments.elements.map { deployment in
         let names = deployment.routes.elements.compactMap { route in
-          route.courseNumber.map { (ShipDay.course($0), route.shipName) }
+          route.courseNumber.map { ($0.withoutZeros, route.shipName) }
         }
         return (deployment.date, ShipDay(ships: Dictionary(names) { first, _ in first }))
       }

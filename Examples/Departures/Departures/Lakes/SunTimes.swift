@@ -15,8 +15,7 @@ public struct SunTimes: Codable, Hashable, Sendable {
     let solar = days - place.longitude / 360
     let anomaly = 357.5291 + 0.985_600_28 * solar
     let center =
-      1.9148 * Self.sine(anomaly) + 0.02 * Self.sine(2 * anomaly)
-      + 0.0003 * Self.sine(3 * anomaly)
+      1.9148 * Self.sine(anomaly) + 0.02 * Self.sine(2 * anomaly) + 0.0003 * Self.sine(3 * anomaly)
     let ecliptic = anomaly + center + 180 + 102.9372
     let transit = solar + 0.0053 * Self.sine(anomaly) - 0.0069 * Self.sine(2 * ecliptic)
     let declination = asin(Self.sine(ecliptic) * Self.sine(23.4397))

@@ -15,23 +15,22 @@ public struct WaterTemperature: Codable, Hashable, Sendable {
 }
 
 /// A water level in metres above the sea.
-public struct WaterLevel: Codable, Hashable, Sendable {
-  public var metres: Double
-}
+public struct WaterLevel: Codable, Hashable, Sendable { public var metres: Double }
 
 /// The report of all lakes; missing measurements are null.
 struct LakeReport: Decodable {
   struct Row: Decodable {
     var name: String
     @Lenient var temperature: Double?
-    /// `405.96 m.\u{FC}.M.`, or with a comma.
+    /// `405.96 m.\u{FC}.M.`, or with a comma; `1'405.96` with either apostrophe.
     @Lenient var waterLevel: String?
 
     var celsius: Double? { temperature?.within(-10...60) }
 
     var level: WaterLevel? {
       waterLevel.flatMap {
-        Double($0.replacing(",", with: ".").prefix { $0.isNumber || ".eE+-".contains($0) })
+        let digits = $0.replacing(",", with: ".").filter { !"'\u{2019}".contains($0) }
+        return Double(digits.prefix { $0.isNumber || ".eE+-".contains($0) })
       }
       .flatMap { $0.within(0...5000) }.map { WaterLevel(metres: $0) }
     }

@@ -21,16 +21,15 @@ extension Services {
       builder.limit = limit
       // Where clocks go back, a time comes twice, and the service takes it for either. So a request for the first begins before
       // that hour, and one for the second has room for the hour in between.
-      let isFirst = try SwissTime.clock(moment.advanced(by: .hours(1))) == time
-      if try isFirst || SwissTime.clock(moment.advanced(by: .hours(-1))) == time {
+      let isFirst = try SwissTime.isSecond(moment.advanced(by: .hours(1)))
+      if try isFirst || SwissTime.isSecond(moment) {
         builder.limit = Self.mostDepartures
         let minutes = moment.milliseconds / 60_000 % 60 + 1
         if isFirst { time = try SwissTime.clock(moment.advanced(by: .minutes(-minutes))) }
       }
       let path =
         "/stationboard?id=\(station.percentEscaped)&limit=\(builder.limit)&datetime=\("\(day) \(time)".percentEscaped)"
-      let body = try await timetable.get(
-        BoardBody.self, from: path, fields: fields, fault: \.fault)
+      let body = try await timetable.get(BoardBody.self, from: path, fields: fields, fault: \.fault)
       from = try builder.take(body, asked: station)
     }
     guard let board = builder.board else {
@@ -71,9 +70,7 @@ extension Services {
   /// The simulated temperature of now, a metre below the surface; nil if there is none.
   ///
   /// The request has this day and the one before in Zurich: shortly after midnight this day has no data yet.
-  func simulated(
-    _ lake: String, at now: Timestamp, fields: HTTPFields
-  ) async throws -> Double? {
+  func simulated(_ lake: String, at now: Timestamp, fields: HTTPFields) async throws -> Double? {
     let day = try CalendarDay(of: now)
     let start = try day.advanced(by: -1).span.lowerBound
     let end = try day.span.upperBound.advanced(by: .minutes(-1))

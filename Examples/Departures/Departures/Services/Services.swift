@@ -43,8 +43,7 @@ public struct Services: Sendable {
     // The second level stores tiles without end; a second copy is not needed.
     var tiles = Service(at: addresses.tiles, over: transport)
     tiles.sleep = sleep
-    self.tiles = tiles
-    self.weatherKey = weatherKey
+    (self.tiles, self.weatherKey) = (tiles, weatherKey)
     realm = addresses.realm
   }
 

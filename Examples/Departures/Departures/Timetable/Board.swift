@@ -63,11 +63,12 @@ struct BoardBuilder {
   private var departures: [Departure] = []
   private var known: Set<String> = []
   private var skipped: [String] = []
+  /// What the last answer left out, without its places in the list.
+  private var last: [String] = []
   private(set) var isWhole = false
 
   init(_ day: CalendarDay, limit: Int) throws {
-    self.day = day
-    self.limit = limit
+    (self.day, self.limit) = (day, limit)
     span = try day.span
   }
 
@@ -85,15 +86,29 @@ struct BoardBuilder {
       return isNew
     }
     departures += new
-    skipped += body.stationboard.skipped
-    skipped += body.stationboard.elements.filter { $0.stop.isTimeless }.map {
-      "\($0.name ?? $0.number ?? "one without a name") has no time"
-    }
+    leaveOut(
+      body.stationboard.skipped
+        + body.stationboard.elements.filter { $0.stop.isTimeless }.map {
+          "\($0.name ?? $0.number ?? "one without a name") has no time"
+        })
     isWhole =
       body.stationboard.elements.count + body.stationboard.skipped.count < limit
       || all.contains { $0.time >= span.upperBound }
     if isWhole || new.isEmpty { return nil }
     return new.map(\.time).max()
+  }
+
+  /// An answer begins with the end of the last one, whose runs do not count again.
+  private mutating func leaveOut(_ reasons: [String]) {
+    var before = last
+    last = reasons.map { $0.replacing(/\[\d+\]/, with: "") }
+    for (reason, bare) in zip(reasons, last) {
+      if let place = before.firstIndex(of: bare) {
+        before.remove(at: place)
+      } else {
+        skipped.append(reason)
+      }
+    }
   }
 
   var board: Board? {

@@ -23,9 +23,7 @@ public struct Departure: Codable, Hashable, Sendable {
   public var calls: [Call]
 
   /// The expected time, or the planned time with the delay.
-  public var leaves: Timestamp {
-    expected ?? time.advanced(by: .minutes(max(delay ?? 0, 0)))
-  }
+  public var leaves: Timestamp { expected ?? time.advanced(by: .minutes(max(delay ?? 0, 0))) }
 
   /// The day in Zurich at which it is due; its ship is that of this day, however late it is.
   public var day: CalendarDay { get throws { try CalendarDay(of: time) } }

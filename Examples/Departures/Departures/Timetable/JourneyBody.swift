@@ -75,7 +75,6 @@ struct StopBody: Decodable {
     delay.flatMap { Int($0) }.flatMap { (-1440...1440).contains($0) ? $0 : nil }
   }
   var isCancelled: Bool { cancelled ?? (delay?.uppercased() == "X") }
-
   var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }
   var departureTime: Timestamp? { Self.moment(departureTimestamp, departure) }
   var isTimeless: Bool { arrivalTime == nil && departureTime == nil }

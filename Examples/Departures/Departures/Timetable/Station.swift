@@ -10,6 +10,14 @@ public struct Station: Codable, Hashable, Sendable {
   public var icon: String?
 }
 
+extension String {
+  /// Without zeros at its beginning: `08503651` and `8503651` are one station, `000001` and `1` one course.
+  public var withoutZeros: String {
+    let rest = drop { $0 == "0" }
+    return rest.isEmpty ? self : String(rest)
+  }
+}
+
 /// A place on the map, in degrees.
 public struct Coordinates: Codable, Hashable, Sendable {
   public var latitude: Double
@@ -64,9 +72,7 @@ struct StationBody: Decodable {
   }
 }
 
-struct LocationsBody: Decodable {
-  var stations: LenientList<StationBody>
-}
+struct LocationsBody: Decodable { var stations: LenientList<StationBody> }
 
 /// The service's coordinate: x is the latitude. Both may be null or integers.
 struct CoordinateBody: Decodable {

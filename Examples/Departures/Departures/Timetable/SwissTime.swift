@@ -17,9 +17,7 @@ public struct CalendarDay: RawRepresentable, Hashable, Comparable, Codable, Send
     let style = Self.style(in: .gmt)
     guard text.utf8.count == 10, let start = try? Date(text, strategy: style),
       style.format(start) == text
-    else {
-      return nil
-    }
+    else { return nil }
     rawValue = text
   }
 
@@ -85,6 +83,11 @@ public enum SwissTime {
     var time = try TimeOfDay(of: moment, in: zone)
     time.second = 0
     return time.description
+  }
+
+  /// Whether the clock has shown this time an hour before, too.
+  static func isSecond(_ moment: Timestamp) throws -> Bool {
+    try clock(moment.advanced(by: .hours(-1))) == clock(moment)
   }
 
   /// `2025-07-12T09:00:00+0200`, as the service writes moments: its offset has no colon. One with a colon, one of hours alone,

@@ -41,7 +41,9 @@ extension LegoClient {
     _ kinds: [EntityKind], pageSize: Int = 1000,
     progress: @escaping @Sendable (LegoImport.Progress) throws -> Void = { _ in }
   ) async throws -> ImportReport {
-    let lock = try cache.flatMap { try ImportLock(of: $0.larder, isShared: true) }
+    let lock = try cache.flatMap {
+      try StoreLock(of: $0.larder, isShared: true, beside: "another import")
+    }
     defer { withExtendedLifetime(lock) {} }
     var report = ImportReport()
     for (place, kind) in kinds.enumerated() {
@@ -73,8 +75,7 @@ extension LegoClient {
     guard let cache, cache.plan.rules(of: Entity.kind) != nil else {
       return ImportReport(omitting: Entity.kind, because: cache == nil ? .absent : .off)
     }
-    let options = LoadOptions(
-      policy: .revalidate, expires: .after(.days(1)), waitsForCommit: true)
+    let options = LoadOptions(policy: .revalidate, expires: .after(.days(1)), waitsForCommit: true)
     let result = try await cache.refreshes.result(for: Entity.kind.word, options: options) {
       try await read(lists, pageSize, into: cache, progress)
     }
@@ -129,8 +130,11 @@ extension LegoClient {
   /// The address of the next page, which may be relative to this one. Without the service's base, unless it is another host's.
   private func next<Entity>(after page: String, in listing: Listing<Entity>) -> String? {
     guard let next = listing.next, !next.isEmpty else { return nil }
-    let known = URL(string: page.contains("://") ? page : service.base + page)
-    let address = next.contains("://") ? next : URL(string: next, relativeTo: known)?.absoluteString
+    let isWhole = Service.schemeEnd(of: page) != nil
+    let known = URL(string: isWhole ? page : service.base + page)
+    let address =
+      Service.schemeEnd(of: next) == nil
+      ? URL(string: next, relativeTo: known)?.absoluteString : next
     guard let address else { return next }
     return service.path(of: address) ?? address
   }

@@ -38,12 +38,10 @@ public struct LegoClient: Sendable {
   }
 
   public init(_ cache: LegoCache?, service: Service) {
-    self.cache = cache
-    self.service = service
+    (self.cache, self.service) = (cache, service)
     imports = cache.flatMap { cache in
       if cache.realm == .open || !cache.plan.usesDisk { return nil }
-      return LegoCache(
-        cache.larder, plan: CachePlan(memory: .disabled, disk: cache.plan.disk))
+      return LegoCache(cache.larder, plan: CachePlan(memory: .disabled, disk: cache.plan.disk))
     }
   }
 

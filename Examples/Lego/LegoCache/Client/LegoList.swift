@@ -13,8 +13,7 @@ public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
   private(set) var hasEntities = true
 
   init(_ path: String, of part: String? = nil) {
-    self.path = path
-    self.part = part
+    (self.path, self.part) = (path, part)
   }
 
   /// Sets a parameter of the API; the last value of a name counts.
@@ -36,21 +35,15 @@ public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
   }
 }
 
-extension LegoList<Color> {
-  public static var colors: Self { Self("/lego/colors/") }
-}
+extension LegoList<Color> { public static var colors: Self { Self("/lego/colors/") } }
 
-extension LegoList<Theme> {
-  public static var themes: Self { Self("/lego/themes/") }
-}
+extension LegoList<Theme> { public static var themes: Self { Self("/lego/themes/") } }
 
 extension LegoList<PartCategory> {
   public static var categories: Self { Self("/lego/part_categories/") }
 }
 
-extension LegoList<Part> {
-  public static var parts: Self { Self("/lego/parts/") }
-}
+extension LegoList<Part> { public static var parts: Self { Self("/lego/parts/") } }
 
 extension LegoList<ModelSet> {
   public static var sets: Self { Self("/lego/sets/") }
@@ -89,7 +82,7 @@ public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    count = try fields.decode(lenient: Int.self, forKey: .count)
+    count = try fields.decode(Int.self, forKey: .count)
     guard (0...Self.mostEntities).contains(count) else {
       throw DecodingError.dataCorruptedError(
         forKey: .count, in: fields, debugDescription: "\(count) is not possible")

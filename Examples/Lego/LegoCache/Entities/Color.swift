@@ -1,3 +1,6 @@
+// Numbers as text.
+import Service
+
 /// A colour. `-1` is "[Unknown]" and `9999` "[No Color/Any Color]".
 public struct Color: LegoEntity, Identifiable {
   public var id: Int

@@ -1,3 +1,6 @@
+// Numbers as text.
+import Service
+
 /// A part in a colour, as the maker numbers it.
 public struct Element: LegoEntity {
   /// `nil` in the inventory of a set, if the maker's number is not known.
@@ -15,9 +18,7 @@ public struct Element: LegoEntity {
   public static let kind = EntityKind.elements
 
   /// The element's number, or without one the part and the colour that it is. The two never collide: numbers have no slash.
-  public var key: String {
-    elementID ?? PartColor.key(part: part.partNum, color: color.id)
-  }
+  public var key: String { elementID ?? PartColor.key(part: part.partNum, color: color.id) }
 
   enum CodingKeys: String, CodingKey {
     case part, color, quantity

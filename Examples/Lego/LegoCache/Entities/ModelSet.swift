@@ -1,3 +1,6 @@
+// Numbers as text.
+import Service
+
 /// A set or a minifig; the API answers both in one shape, a minifig without year and theme.
 public struct ModelSet: LegoEntity {
   /// `10294-1`, `CINDERELLASCASTLE-1`, or `fig-000018`; always text.

@@ -1,3 +1,6 @@
+// Numbers as text.
+import Service
+
 /// A part, in no particular colour.
 ///
 /// A list leaves out `prints`, `molds` and `alternates`; those of a detail are complete, and may be empty.
@@ -24,7 +27,6 @@ public struct Part: LegoEntity {
   public static let kind = EntityKind.parts
   public static let detailFields: Set = ["prints", "molds", "alternates"]
   public var key: String { partNum }
-
   public var isDetail: Bool { prints != nil && molds != nil && alternates != nil }
 
   public mutating func complete(with known: Part?) {

@@ -1,4 +1,5 @@
 import Foundation
+import Service
 
 /// A part in one colour.
 ///
@@ -69,7 +70,9 @@ extension PartColor {
       return try container.decode(Value.self, forKey: key)
     }
     partNum = try field(.partNum, orAsked: Self.askedPart)
-    colorID = try field(.colorID, orAsked: Self.askedColor)
+    colorID =
+      try container.decodeIfPresent(Int.self, forKey: .colorID)
+      ?? field(.colorID, orAsked: Self.askedColor)
     colorName = try container.decodeIfPresent(String.self, forKey: .colorName)
     yearFrom = try container.decodeIfPresent(Int.self, forKey: .yearFrom)
     yearTo = try container.decodeIfPresent(Int.self, forKey: .yearTo)

@@ -145,7 +145,5 @@ extension UInt8 {
   fileprivate static let lineFeed = UInt8(ascii: "\n")
   fileprivate static let carriageReturn = UInt8(ascii: "\r")
 
-  fileprivate var endsField: Bool {
-    self == .comma || self == .lineFeed || self == .carriageReturn
-  }
+  fileprivate var endsField: Bool { self == .comma || self == .lineFeed || self == .carriageReturn }
 }

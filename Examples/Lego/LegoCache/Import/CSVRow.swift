@@ -63,69 +63,50 @@ struct CSVRow {
   }
 }
 
-// The entities of a row. Dumps of some years lack the columns of optional fields.
-
-extension Color {
+/// The entities of a row. Dumps of some years lack the columns of optional fields.
+extension CSVRow {
   /// The counts and years in dumps since 2025 are not fields of the API's colour.
-  init(_ row: CSVRow) throws(DumpError) {
-    self.init(
-      id: try row.number("id"), name: try row.text("name"), rgb: try row.text("rgb"),
-      isTransparent: try row.optionalTruth("is_trans"))
-  }
-}
-
-extension Theme {
-  init(_ row: CSVRow) throws(DumpError) {
-    self.init(
-      id: try row.number("id"), name: try row.text("name"),
-      parentID: try row.optionalNumber("parent_id"))
-  }
-}
-
-extension PartCategory {
-  init(_ row: CSVRow) throws(DumpError) {
-    self.init(id: try row.number("id"), name: try row.text("name"))
-  }
-}
-
-extension Part {
-  init(_ row: CSVRow) throws(DumpError) {
-    self.init(
-      partNum: try row.identifier("part_num"), name: try row.text("name"),
-      categoryID: try row.number("part_cat_id"))
-  }
-}
-
-extension ModelSet {
-  init(set row: CSVRow) throws(DumpError) {
-    self.init(
-      setNum: try row.identifier("set_num"), name: try row.text("name"),
-      year: try row.optionalNumber("year"), themeID: try row.optionalNumber("theme_id"),
-      partCount: try row.optionalNumber("num_parts"), imageURL: row.optionalText("img_url"))
+  func color() throws(DumpError) -> Color {
+    Color(
+      id: try number("id"), name: try text("name"), rgb: try text("rgb"),
+      isTransparent: try optionalTruth("is_trans"))
   }
 
-  init(minifig row: CSVRow) throws(DumpError) {
-    self.init(
-      setNum: try row.identifier("fig_num"), name: try row.text("name"),
-      partCount: try row.optionalNumber("num_parts"), imageURL: row.optionalText("img_url"))
+  func theme() throws(DumpError) -> Theme {
+    Theme(
+      id: try number("id"), name: try text("name"), parentID: try optionalNumber("parent_id"))
   }
-}
 
-extension Element {
-  init(_ row: CSVRow, part: Part, color: Color) throws(DumpError) {
-    self.init(
-      elementID: try row.identifier("element_id"), designID: row.optionalText("design_id"),
-      part: part, color: color)
+  func category() throws(DumpError) -> PartCategory {
+    PartCategory(id: try number("id"), name: try text("name"))
   }
-}
 
-extension PartColor {
+  func part() throws(DumpError) -> Part {
+    Part(
+      partNum: try identifier("part_num"), name: try text("name"),
+      categoryID: try number("part_cat_id"))
+  }
+
+  /// - Parameter key: the column of its number, which tells sets from minifigs.
+  func set(_ key: String) throws(DumpError) -> ModelSet {
+    ModelSet(
+      setNum: try identifier(key), name: try text("name"), year: try optionalNumber("year"),
+      themeID: try optionalNumber("theme_id"), partCount: try optionalNumber("num_parts"),
+      imageURL: optionalText("img_url"))
+  }
+
+  func element(_ part: Part, _ color: Color) throws(DumpError) -> Element {
+    Element(
+      elementID: try identifier("element_id"), designID: optionalText("design_id"), part: part,
+      color: color)
+  }
+
   /// The pair of an element.
-  init(_ row: CSVRow, colors: [Int: Color]) throws(DumpError) {
-    let color = try row.number("color_id")
-    guard let name = colors[color]?.name else { throw row.skipped("no colour \(color)") }
-    self.init(
-      partNum: try row.identifier("part_num"), colorID: color, colorName: name,
-      elements: [try row.identifier("element_id")])
+  func pair(_ colors: [Int: Color]) throws(DumpError) -> PartColor {
+    let color = try number("color_id")
+    guard let name = colors[color]?.name else { throw skipped("no colour \(color)") }
+    return PartColor(
+      partNum: try identifier("part_num"), colorID: color, colorName: name,
+      elements: [try identifier("element_id")])
   }
 }

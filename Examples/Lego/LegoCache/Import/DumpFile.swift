@@ -40,8 +40,7 @@ enum DumpFile {
       process.waitUntilExit()
     } catch {
       throw DumpError(
-        .damaged, file: name(of: path), message: "gzip cannot be run: \(error.fileWords)"
-      )
+        .damaged, file: name(of: path), message: "gzip cannot be run: \(error.fileWords)")
     }
     let status = process.terminationStatus
     let reason = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)

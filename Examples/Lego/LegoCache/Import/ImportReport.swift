@@ -59,7 +59,6 @@ public struct ImportReport: Sendable, Equatable, Codable {
   public internal(set) var failure: Failure?
 
   init() {}
-
   init(omitting kind: EntityKind, because reason: Omission) { omissions = [kind: reason] }
 
   /// The report of one kind.

@@ -1,4 +1,5 @@
 import Larder
+import Service
 
 /// Makes a cache contain what a dump contains, and reports the changes.
 ///
@@ -40,7 +41,8 @@ public struct LegoImport: Sendable {
     _ dump: RebrickableDump, kinds: [EntityKind] = EntityKind.allCases,
     progress: (Progress) throws -> Void = { _ in }
   ) throws -> ImportReport {
-    let lock = try ImportLock(of: cache.larder)
+    // Two imports at once, or an import and a refresh, would leave a mix of two sources.
+    let lock = try StoreLock(of: cache.larder, beside: "another import or a refresh")
     defer { withExtendedLifetime(lock) {} }
     let present = Set(dump.kinds)
     var report = ImportReport()

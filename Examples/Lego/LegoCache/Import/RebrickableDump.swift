@@ -48,13 +48,13 @@ public struct RebrickableDump: Sendable {
     }
     let entities: any Sendable =
       switch Entity.kind {
-      case .colors: try rows(.colors, &skipped) { try Color($0) }
-      case .themes: try rows(.themes, &skipped) { try Theme($0) }
-      case .categories: try rows(.categories, &skipped) { try PartCategory($0) }
-      case .parts: try rows(.parts, &skipped) { try Part($0) }
+      case .colors: try rows(.colors, &skipped) { try $0.color() }
+      case .themes: try rows(.themes, &skipped) { try $0.theme() }
+      case .categories: try rows(.categories, &skipped) { try $0.category() }
+      case .parts: try rows(.parts, &skipped) { try $0.part() }
       case .sets:
-        try rows(.sets, &skipped) { try ModelSet(set: $0) }
-          + rows(.minifigs, &skipped) { try ModelSet(minifig: $0) }
+        try rows(.sets, &skipped) { try $0.set("set_num") }
+          + rows(.minifigs, &skipped) { try $0.set("fig_num") }
       case .elements: try elements(&skipped)
       case .partColors: try partColors(&skipped)
       }
@@ -88,7 +88,7 @@ public struct RebrickableDump: Sendable {
     var others = SkippedRows()
     var parts: [String: Part] = [:]
     // As in the import, the first row of a key counts.
-    for part in try rows(.parts, &others, { try Part($0) }) where parts[part.partNum] == nil {
+    for part in try rows(.parts, &others, { try $0.part() }) where parts[part.partNum] == nil {
       parts[part.partNum] = part
     }
     skipped.areUnreadable = skipped.areUnreadable || others.areUnreadable
@@ -96,7 +96,7 @@ public struct RebrickableDump: Sendable {
       let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
       guard let part = parts[part] else { throw row.skipped("no part \"\(part)\"") }
       guard let color = colors[color] else { throw row.skipped("no colour \(color)") }
-      return try Element(row, part: part, color: color)
+      return try row.element(part, color)
     }
   }
 
@@ -105,7 +105,7 @@ public struct RebrickableDump: Sendable {
     let colors = try colorsByID(&skipped)
     var pairs: [PartColor] = []
     var positions: [String: Int] = [:]
-    for pair in try rows(.elements, &skipped, { try PartColor($0, colors: colors) }) {
+    for pair in try rows(.elements, &skipped, { try $0.pair(colors) }) {
       guard let position = positions[pair.key] else {
         positions[pair.key] = pairs.count
         pairs.append(pair)
@@ -121,7 +121,7 @@ public struct RebrickableDump: Sendable {
   /// - Parameter skipped: learns if a colour cannot be read; the rows of its elements are skipped.
   private func colorsByID(_ skipped: inout SkippedRows) throws -> [Int: Color] {
     var others = SkippedRows()
-    let colors = try rows(.colors, &others) { try Color($0) }
+    let colors = try rows(.colors, &others) { try $0.color() }
     skipped.areUnreadable = skipped.areUnreadable || others.areUnreadable
     return Dictionary(colors.map { ($0.id, $0) }) { first, _ in first }
   }

@@ -7,12 +7,8 @@ public struct CachePlan: Sendable, Hashable {
   /// The limit of the file's size, in bytes. With nil a new store gets ``defaultDiskLimit``, and one in use keeps its own.
   public var diskLimit: Int?
 
-  public init(
-    memory: MemoryTier = .default, disk: Lifetimes = .longTerm, diskLimit: Int? = nil
-  ) {
-    self.memory = memory
-    self.disk = disk
-    self.diskLimit = diskLimit
+  public init(memory: MemoryTier = .default, disk: Lifetimes = .longTerm, diskLimit: Int? = nil) {
+    (self.memory, self.disk, self.diskLimit) = (memory, disk, diskLimit)
   }
 
   /// 10 MB.
@@ -60,8 +56,7 @@ public struct MemoryTier: Sendable, Hashable {
   public var entries: Int
 
   public init(lifetime: Duration, entries: Int) {
-    self.lifetime = lifetime
-    self.entries = entries
+    (self.lifetime, self.entries) = (lifetime, entries)
   }
 
   public var isOff: Bool { entries == 0 }

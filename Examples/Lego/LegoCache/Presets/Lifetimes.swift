@@ -8,8 +8,7 @@ public struct EntityRule: Sendable, Hashable {
   public var servesStaleOnError: Bool
 
   public init(_ expires: Expiration?, servesStaleOnError: Bool = true) {
-    self.expires = expires
-    self.servesStaleOnError = servesStaleOnError
+    (self.expires, self.servesStaleOnError) = (expires, servesStaleOnError)
   }
 
   public static let off = EntityRule(nil, servesStaleOnError: false)
@@ -22,8 +21,7 @@ public struct Lifetimes: Sendable, Hashable {
   public var own: [EntityKind: EntityRule]
 
   public init(standard: EntityRule, own: [EntityKind: EntityRule] = [:]) {
-    self.standard = standard
-    self.own = own
+    (self.standard, self.own) = (standard, own)
   }
 
   /// - Parameter own: hours of single kinds; nil for never.

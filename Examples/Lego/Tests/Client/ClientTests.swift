@@ -1,11 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderURLSession
-import Service
-import Synchronization
-import Testing
 
 @testable import LegoCache
 

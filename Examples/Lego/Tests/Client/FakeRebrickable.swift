@@ -1,11 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderURLSession
-import Service
-import Synchronization
 
 @testable import LegoCache
 
@@ -42,9 +35,7 @@ final class FakeRebrickable: TestFixture {
   var base: String { server.base + "/api/v3" }
   /// The requested addresses without the base.
   var asked: [String] { server.received.map { String($0.path.dropFirst("/api/v3".count)) } }
-
   func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
-
   func put(_ json: String, at path: String) { change { $0.things[path] = json } }
 
   func refuse(_ status: Int, _ text: String, _ fields: [String: String] = [:], times: Int = 1) {

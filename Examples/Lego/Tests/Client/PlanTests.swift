@@ -1,9 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import LarderURLSession
-import Service
-import Testing
 
 @testable import LegoCache
 

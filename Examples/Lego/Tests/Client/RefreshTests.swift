@@ -1,8 +1,4 @@
 import ExampleTesting
-import Foundation
-import Larder
-import Service
-import Testing
 
 @testable import LegoCache
 
@@ -46,9 +42,7 @@ import Testing
       return .init(
         200, text: #"{"count": 2, "next": "\#(address)", "results": [\#(Body.color(1))]}"#)
     }
-    let stopped = await #expect(throws: LegoImport.Stopped.self) {
-      try await lego.refresh(.colors)
-    }
+    let stopped = await #expect(throws: LegoImport.Stopped.self) { try await lego.refresh(.colors) }
     #expect(fake.asked == ["/lego/colors/?page_size=1000", next])
     #expect("\(try #require(stopped?.reason))".contains("one before it"))
     var walk = PageWalk(from: "0")
@@ -109,9 +103,7 @@ import Testing
     #expect(try lego.cache?.counts().database == 19)
   }
 
-  @Test func `entities that cannot be decoded are skipped and listed, and nothing is removed`()
-    async throws
-  {
+  @Test func `entities that cannot be decoded are listed, and nothing is removed`() async throws {
     fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<5) }
     let lego = try LegoClient.tested(of: fake)
     _ = try await lego.refresh(.colors)
@@ -145,8 +137,7 @@ import Testing
     fake.server.become { request in
       let isFirst = request.parameter("page") == nil
       let (id, next) = isFirst ? (1, next) : (2, "")
-      return .init(
-        200, text: #"{"count": 2, "next": "\#(next)", "results": [\#(Body.color(id))]}"#)
+      return .init(200, text: #"{"count": 2, "next": "\#(next)", "results": [\#(Body.color(id))]}"#)
     }
     #expect(try await lego.refresh(.colors) == Tally(added: 2))
     #expect(fake.asked == ["/lego/colors/?page_size=1000", "/lego/colors/?page=2"])

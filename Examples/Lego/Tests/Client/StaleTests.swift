@@ -1,10 +1,4 @@
 import ExampleTesting
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import Service
-import Testing
 
 @testable import LegoCache
 
@@ -28,9 +22,8 @@ import Testing
     try await body(lego)
   }
 
-  @Test(arguments: [500, 502, 503, 504]) func `an expired entity is stale if the service fails`(
-    status: Int
-  ) async throws {
+  @Test(arguments: [500, 502, 503, 504])
+  func `an expired entity is stale if the service fails`(status: Int) async throws {
     try await withExpiredSet(EntityRule(.after(.hours(1)))) { lego in
       fake.refuse(status, "<html>", times: 2)
       let set = try await lego.set("1-1")
