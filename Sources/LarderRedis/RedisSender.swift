@@ -121,6 +121,8 @@
       defer { route.withLock { $0.leave(lane) } }
       var link = link(in: lane)
       var asking = false
+      var command = command
+      let end = ContinuousClock.now + command.timeout
       for _ in 0..<Self.mostRedirections {
         let reply: Reply
         do throws(LarderError) {
@@ -133,6 +135,8 @@
           let redirection = Redirection(message, from: link.address)
         else { return reply }
         asking = false
+        // One limit for all servers.
+        command.timeout = ContinuousClock.now.duration(to: end)
         switch redirection {
         case .moved(let address):
           link = self.link(to: address, stays: true, in: lane)
@@ -195,7 +199,7 @@
 
     /// Nil for other errors, and for one whose address cannot be read.
     init?(_ message: String, from server: ServerAddress) {
-      let words = message.split(separator: " ")
+      let words = Reply.serverError(in: message).split(separator: " ")
       switch words.first {
       case "READONLY", "MASTERDOWN", "CLUSTERDOWN": self = .replica
       case "MOVED", "ASK":

@@ -100,7 +100,7 @@
       case .simpleError(let bytes), .bulkError(let bytes): self = .failure(String(buffer: bytes))
       case .array(let list), .set(let list), .push(let list): self = .list(list.map { Reply($0) })
       case .map(let map), .attribute(let map):
-        self = .list(map.flatMap { [Reply($0.key), Reply($0.value)] })
+        self = .list(map.map { .list([Reply($0.key), Reply($0.value)]) })
       }
     }
   }

@@ -13,7 +13,7 @@ import Testing
 
   init() throws {
     store = try Store.temporary()
-    copies = LocalCopies(store)
+    copies = LocalCopies(store, of: "test")
     let (state, progress) = (copies.state, progress)
     try store.write { batch in
       try state.set(progress, in: &batch)
@@ -73,6 +73,27 @@ import Testing
     #expect(try keys(in: "prices") == [])
     #expect(try keys(in: "names") == ["a", "b", "long"])
     #expect(try keys(in: "own") == ["a"])
+  }
+
+  /// Swift holds both spellings for equal, and the store does not.
+  @Test func spellingsThatUnicodeHoldsForEqualAreApart() async throws {
+    let (one, two) = ("caf\u{e9}", "cafe\u{301}")
+    try store.write { batch in
+      for name in [one, two] {
+        try copies.state.note(name, in: &batch)
+        var attributes = EntryAttributes()
+        attributes.tags = [name]
+        try batch.set(Array("old".utf8), for: "tagged", in: store.namespace(name), attributes)
+        for key in ["a", "b"] { try batch.set("old", for: key, in: store.namespace(name)) }
+      }
+    }
+    let removed = try await apply([Self.key("b", in: one), Self.key("a", in: two)])
+    #expect(removed == 2)
+    _ = try await apply([.tag(one), .tag(two)])
+    #expect(try keys(in: one) == ["a"])
+    #expect(try keys(in: two) == ["b"])
+    let slots = [one, two].map { RecentChanges.name(ofNamespace: $0) }
+    #expect(slots[0] != slots[1])
   }
 
   /// Each record refuses older values of exactly what it concerns.

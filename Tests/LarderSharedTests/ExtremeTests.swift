@@ -16,7 +16,8 @@ import Testing
       let clock = ManualClock(now: now)
       let store = try Store.temporary(clock: clock)
       clock.advance(by: .seconds(10))
-      let recent = RecentChanges(store)
+      let recent = RecentChanges(store, of: "test")
+      recent.confirm(monotonic: clock.monotonic, wall: clock.now)
       let words = store.sharedWords(layout: 1, count: 2 * (8 + 8192))
       words.open(making: 2 * (8 + 8192))
       for place in 0..<7 { words.view.release(word, to: place) }

@@ -26,6 +26,28 @@ import Testing
     }
   }
 
+  /// Swift holds both spellings for equal. They are two names in the store, whichever a process has looked up first.
+  @Test func `names of the same text in other bytes are apart`() async throws {
+    let store = try Store.temporary()
+    let names = ["caf\u{e9}", "cafe\u{301}"]
+    for name in names { _ = try store.namespace(name).text("k") }
+    try store.write { batch in
+      for (index, name) in names.enumerated() {
+        try batch.set("\(index)", for: "k", in: store.namespace(name))
+      }
+    }
+    for (index, name) in names.enumerated() {
+      #expect(try store.namespace(name).text("k") == "\(index)")
+      let cache = store.cache(TextCodec(), in: name)
+      #expect(try cache.value(for: "k") == "\(index)")
+      #expect(try await cache.value(for: "loaded") { "\(index)" } == "\(index)")
+      #expect(try cache.value(for: "loaded") == "\(index)")
+    }
+    _ = try store.namespace(names[0]).clear()
+    #expect(try store.namespace(names[1]).count() == 2)
+    #expect(try store.verify().faults == [])
+  }
+
   @Test func `what nothing holds and has nothing to count is forgotten, and comes back as it was`()
     throws
   {

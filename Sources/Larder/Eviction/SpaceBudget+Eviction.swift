@@ -13,10 +13,7 @@ extension SpaceBudget {
 
   func checkSize(_ size: Int, under rules: Rules, named name: String) throws(LarderError) {
     guard size <= rules.largestValue else {
-      throw LarderError(
-        .overLimit,
-        "a value of \(size) bytes is larger than namespace \(name) allows (\(rules.largestValue) bytes)",
-        hint: "raise the namespace's largest value, or store less")
+      throw LarderError.tooLarge(size, for: name, rules)
     }
     let own = rules.limits
     try Self.check(size, bytes: own.bytes, entries: own.entries, of: "namespace \(name)")
@@ -225,5 +222,15 @@ extension StoreLimits {
       entries.map { "\($0) entries" }, bytes.map { "\($0) bytes" },
       disk.map { "\($0) bytes on disk" },
     ].compactMap { $0 }.joined(separator: ", ")
+  }
+}
+
+extension LarderError {
+  /// The error of a value that a namespace's rules refuse.
+  package static func tooLarge(_ size: Int, for namespace: String, _ rules: Rules) -> LarderError {
+    LarderError(
+      .overLimit,
+      "a value of \(size) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
+      hint: "raise the namespace's largest value, or store less")
   }
 }

@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The name of a load among those of its store.
 struct LoadName: Hashable, Sendable {
-  var namespace: String
+  var namespace: ExactString
   var key: [UInt8]
   /// Caches of different types load different values.
   var type: ObjectIdentifier

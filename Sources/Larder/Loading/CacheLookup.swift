@@ -30,7 +30,7 @@ struct BaseVersion {
 
 extension Cache {
   func loadName(_ key: [UInt8]) -> LoadName {
-    LoadName(namespace: name, key: key, type: ObjectIdentifier(Value.self))
+    LoadName(namespace: ExactString(name), key: key, type: ObjectIdentifier(Value.self))
   }
 
   /// A value that was loaded in this process and is not committed yet, for a reader whose own lookup found nothing.

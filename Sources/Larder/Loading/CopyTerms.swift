@@ -50,3 +50,11 @@ extension Cache {
     if let load { namespace.engine.loads.remove(load, loadName(key)) }
   }
 }
+
+extension Store {
+  /// The same for every load of a namespace, or of the store. O(loads that run).
+  package func leaveLoads(in namespace: String? = nil) {
+    let namespace = namespace.map(ExactString.init)
+    engine.loads.removeAll { namespace == nil || $0.namespace == namespace }
+  }
+}

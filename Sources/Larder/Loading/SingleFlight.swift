@@ -97,6 +97,11 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
+  /// The same for every load whose name passes.
+  func removeAll(where passes: (Name) -> Bool) {
+    loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
+  }
+
   // MARK: Loads that a caller runs itself
 
   /// A place among the callers of a load that another task runs.

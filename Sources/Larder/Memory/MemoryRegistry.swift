@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// The memories of a store's caches in this process; those that caches can share are found by namespace and codec.
@@ -10,7 +11,7 @@ final class MemoryRegistry: Sendable {
   let pressureChecked = Atomic<Int64>(0)
 
   private struct Place: Hashable {
-    var namespace: String
+    var namespace: ExactString
     var codec: ObjectIdentifier
   }
 
@@ -47,7 +48,7 @@ final class MemoryRegistry: Sendable {
     guard let isAlike = Self.comparison(with: codec) else {
       return MemoryOwner(make(handle, limits: limits, in: engine), isShared: false)
     }
-    let place = Place(namespace: handle.name, codec: ObjectIdentifier(C.self))
+    let place = Place(namespace: ExactString(handle.name), codec: ObjectIdentifier(C.self))
     // The unused memories are released after the lock: the deinitialiser of a codec may run any code.
     let (owner, isChanged, _) = state.withLock { state -> (MemoryOwner, Bool, unused: [Shared]) in
       if let index = state.shared[place]?.firstIndex(where: { isAlike($0.codec) }),

@@ -18,6 +18,8 @@ final class KnownNamespace: Sendable {
   }
 
   var id: NamespaceID { record.id }
+
+  func isNamed(_ name: String) -> Bool { ExactString(self.name) == ExactString(name) }
 }
 
 /// The namespaces and settings that a batch uses; each is looked up once in a batch.
@@ -25,14 +27,14 @@ final class KnownNamespace: Sendable {
 /// Committed ones are cached beyond the batch. A change of the batch itself is not cached: it may be rolled back.
 struct NamespaceDirectory {
   private var latest: KnownNamespace?
-  private var others: [String: KnownNamespace] = [:]
+  private var others: [ExactString: KnownNamespace] = [:]
 
   /// The namespace of that name; nil if it is absent.
   mutating func find(
     _ name: String, _ context: inout WriteContext
   ) throws(LarderError) -> KnownNamespace? {
-    if let latest, latest.name == name { return latest }
-    if let known = others[name] {
+    if let latest, latest.isNamed(name) { return latest }
+    if let known = others[ExactString(name)] {
       remember(known)
       return known
     }
@@ -57,7 +59,7 @@ struct NamespaceDirectory {
   }
 
   private mutating func remember(_ namespace: KnownNamespace) {
-    if let latest { others[latest.name] = latest }
+    if let latest { others[ExactString(latest.name)] = latest }
     latest = namespace
   }
 
@@ -89,8 +91,8 @@ struct NamespaceDirectory {
     _ name: String, _ context: inout WriteContext
   ) throws(LarderError) {
     try context.transaction.remove(MetadataKey.namespace(name), from: .main)
-    if latest?.name == name { latest = nil }
-    others[name] = nil
+    if latest?.isNamed(name) == true { latest = nil }
+    others[ExactString(name)] = nil
   }
 
   /// An id that no namespace has, nor a cleared one whose entries are not reclaimed yet; its counters begin at 0.

@@ -1,3 +1,4 @@
+import LarderSystem
 import Synchronization
 
 /// The handles of a store by name, each as long as something holds it or it has something to remember.
@@ -5,7 +6,7 @@ struct NamespaceHandles {
   private static let fewest = 64
 
   private let counted: CountedHandles
-  private var byName: [String: NamespaceHandle] = [:]
+  private var byName: [ExactString: NamespaceHandle] = [:]
   /// With so many handles those are released that nothing holds. Twice as many as are left then, so that it costs O(1).
   private var most = Self.fewest
 
@@ -15,20 +16,21 @@ struct NamespaceHandles {
 
   /// The handle of a name, the same for all who hold it.
   mutating func handle(for name: String) -> NamespaceHandle {
-    if let handle = byName[name] { return handle }
+    let exact = ExactString(name)
+    if let handle = byName[exact] { return handle }
     if byName.count >= most {
       releaseUnused()
       most = max(2 * byName.count, Self.fewest)
     }
     let handle = NamespaceHandle(name: name, listedIn: counted)
-    byName[name] = handle
+    byName[exact] = handle
     return handle
   }
 
   /// O(names).
   private mutating func releaseUnused() {
     counted.dropMerged()
-    var unused: [String] = []
+    var unused: [ExactString] = []
     var index = byName.startIndex
     while index != byName.endIndex {
       if isKnownUniquelyReferenced(&byName.values[index]), !byName.values[index].isNeeded {

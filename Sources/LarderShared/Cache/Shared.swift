@@ -90,7 +90,7 @@ public final class Shared: Sendable {
     attachments.withLock { attachments in
       if let attachment = attachments[store.identity] { return attachment.copies }
       attachments = attachments.filter { !$0.value.copies.store.isClosed }
-      let copies = LocalCopies(store)
+      let copies = LocalCopies(store, of: tier.application)
       let reader = LogReader(
         tier: tier, copies: copies, options: options, breaker: breaker,
         count: { [counts] change in counts.values.withLock { change(&$0) } })

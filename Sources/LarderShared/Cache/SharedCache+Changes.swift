@@ -13,6 +13,7 @@ extension SharedCache {
     tags: [String] = []
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    try checkName()
     // The tier would take it, and this store would not.
     guard key.isPossible else {
       throw LarderError(
@@ -63,14 +64,15 @@ extension SharedCache {
     let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
     // No store has such a key. The log would bring it to every machine, in replies of any length.
     guard key.isPossible else { return }
+    defer { local.leaveLoad(of: key.bytes) }
     try await change(.remove(key)) { position in try await copies.remove(key, at: position) }
-    local.leaveLoad(of: key.bytes)
   }
 
   /// Removes every value of the namespace from this store and from the tier.
   ///
   /// - Throws: as ``remove(_:)``.
   public func clear() async throws {
+    defer { store.leaveLoads(in: name) }
     try await change(.clear(namespace: name)) { position in
       try await copies.clear(name, at: position)
     }
@@ -81,6 +83,7 @@ extension SharedCache {
   /// - Throws: as ``remove(_:)``.
   public func invalidate(tag: String) async throws {
     _ = try EntryAttributes.validated(tag)
+    defer { store.leaveLoads() }
     try await change(.invalidate(tag: tag)) { position in
       try await copies.invalidate(tag, at: position)
     }
@@ -90,8 +93,13 @@ extension SharedCache {
   ///
   /// - Parameter here: gets the position of the removal; nil if it waits in the outbox.
   private func change(
-    _ change: TierChange, here: (Position?) async throws -> Void
+    _ change: TierChange, here: @escaping @Sendable (Position?) async throws -> Void
   ) async throws {
+    try checkName()
+    // The tier may have made it, although the caller's task is cancelled: this store must follow.
+    let here: (Position?) async throws -> Void = { position in
+      try await Task { try await here(position) }.value
+    }
     let position: Position
     do throws(LarderError) {
       position = try await ask { () throws(LarderError) in
@@ -108,6 +116,14 @@ extension SharedCache {
     try await here(position)
   }
 
+  /// Throws if the namespace is one of the tier's own, whose records must not be removed as copies.
+  func checkName() throws(LarderError) {
+    guard name == LocalState.namespace || name == Outbox.namespace else { return }
+    throw LarderError(
+      .invalidArgument, "the namespace \(name) has the records of the shared tier",
+      hint: "give the cache another name")
+  }
+
   /// Asks the tier unless it has just failed repeatedly.
   func ask<Result: Sendable>(
     _ request: () async throws(LarderError) -> Result
@@ -122,13 +138,12 @@ extension SharedCache {
   func frame(
     _ bytes: [UInt8], expires: Expiration?, stale: Duration?, tags: [String]
   ) throws(LarderError) -> Frame {
-    guard tags.count <= Frame.mostTags else {
-      throw LarderError(
-        .invalidArgument, "a shared value cannot have \(tags.count) tags",
-        hint: "use at most \(Frame.mostTags)")
-    }
+    guard tags.count <= Frame.mostTags else { throw Frame.tooManyTags(tags.count) }
     for tag in tags { _ = try EntryAttributes.validated(tag) }
     let rules = try local.info()?.rules ?? local.rules ?? Rules()
+    guard bytes.count <= rules.largestValue else {
+      throw LarderError.tooLarge(bytes.count, for: name, rules)
+    }
     return Frame(
       codec: codec.id, soft: try (expires ?? rules.expires).lifetime(from: store.now),
       stale: stale ?? rules.stale, tags: tags,
@@ -144,5 +159,5 @@ extension SharedCache {
 
 extension SharedKey {
   /// Whether a store takes it.
-  fileprivate var isPossible: Bool { (1...Key.longest).contains(bytes.count) }
+  var isPossible: Bool { (1...Key.longest).contains(bytes.count) }
 }

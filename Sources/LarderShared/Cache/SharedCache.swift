@@ -64,6 +64,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value> {
     var options = options
     options.policy = .revalidate
+    // A load that runs may have asked the tier before a change that has returned.
+    local.leaveLoad(of: Key(of: key).bytes)
     return try await result(key, options, policy: .standard, load)
   }
 
@@ -95,16 +97,23 @@ public struct SharedCache<Value: Sendable>: Sendable {
     _ stored: StoredResult<Value>, _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
     _ standing: RecentChanges.Standing, _ load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
+    try checkName()
+    guard options.tags.count <= Frame.mostTags else { throw Frame.tooManyTags(options.tags.count) }
     var options = options
     // The next call of any process of this machine must not find an older copy.
     options.waitsForCommit = true
     // The lease of the tier decides which machine loads.
     options.takesLease = false
+    let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
+    // No store takes it, nor may the tier.
+    guard sharedKey.isPossible else {
+      return try await local.result(for: key, options: options, load: load)
+    }
     if let report = options.onBackgroundError {
       options.onBackgroundError = { if !($0 is Overtaken) { report($0) } }
     }
     let loading = SharedLoad(
-      cache: self, key: SharedKey(namespace: name, bytes: key.bytes), options: options,
+      cache: self, key: sharedKey, options: options,
       policy: policy, load: load)
     var stored = stored
     var changes = 0
@@ -118,8 +127,13 @@ public struct SharedCache<Value: Sendable>: Sendable {
         }
       }
       guard var result = found else {
-        // A negative entry, which only the local cache writes.
-        return try await local.result(for: key, options: options, load: load)
+        // A negative entry, which only the local cache writes, and of which the tier knows nothing.
+        if options.policy == .cacheOnly {
+          return try await local.result(for: key, options: options, load: load)
+        }
+        options.policy = .reload
+        stored = .needsLoad(after: nil)
+        continue
       }
       if result.error is Overtaken {
         // No caller may join the load any longer, however late its own task removes it.
@@ -142,8 +156,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) -> CacheResult<Value> {
     var result = result
     switch result.source {
-    case .loaded: result.isConfirmed = result.error == nil
-    case .shared: result.isConfirmed = result.error == nil && standing == .confirmed
+    // A load that the caller has joined may be older than a change of which this machine has not heard.
+    case .loaded, .shared: result.isConfirmed = result.error == nil && standing == .confirmed
     case .memory, .disk, .stale:
       if standing == .confirmed { break }
       result.isConfirmed = false

@@ -42,6 +42,13 @@ extension SharedLoad {
     return .stored(value, attributes)
   }
 
+  /// A loaded value that neither the tier nor this store may keep.
+  func unstored(
+    _ value: Value, _ stamp: ValueStamp, _ error: LarderError
+  ) -> LoadOutcome<Value> {
+    .stored(value, attributes(stamp, .loaded, error) { _ in false })
+  }
+
   /// A value of the tier.
   func stored(
     _ value: Value, _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket,

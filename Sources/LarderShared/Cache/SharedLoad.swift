@@ -127,8 +127,10 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
     guard let error else { return loaded(try await load(), stamp, ticket) }
     shared.count { $0.withoutTier += 1 }
-    return unshared(
-      try await shared.limiter.run { try await load() }, stamp, ticket, error)
+    // A change that is known already, such as one beyond the clock of this machine's log, would be one after each load.
+    let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
+    let value = try await shared.limiter.run { try await load() }
+    return mayStore ? unshared(value, stamp, ticket, error) : unstored(value, stamp, error)
   }
 
   /// Loads with the right to store the value in the tier; nil if the value was changed or removed meanwhile.
@@ -156,7 +158,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     } catch {
       // The store cannot take the value either, and says why.
       await release(lease)
-      return .value(value)
+      return loaded(value, ValueStamp(version: lease.head, written: 0), ticket)
     }
     do throws(LarderError) {
       let stamp = try await cache.ask { () throws(LarderError) in

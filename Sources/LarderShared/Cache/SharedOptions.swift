@@ -9,7 +9,7 @@ public struct SharedOptions: Sendable {
   /// The duration of a lease, the right to load a key. Its holder renews it after each third of that time. 100 ms to an
   /// hour.
   public var leaseDuration: Duration
-  /// The largest encoded value that the tier takes, in bytes. Each machine loads and keeps larger ones for itself.
+  /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Each machine loads and keeps larger ones for itself.
   public var maxValueSize: Int
   /// About how many records the log keeps.
   public var logLength: Int
@@ -39,6 +39,9 @@ public struct SharedOptions: Sendable {
     self.pace = pace
   }
 
+  /// A longer reply ends a connection.
+  private static let largestValue = 32 << 20
+
   /// The options with numbers that can be kept: a lease of no time would be renewed without a pause, and a log of no records
   /// has no head.
   var possible: SharedOptions {
@@ -47,7 +50,7 @@ public struct SharedOptions: Sendable {
     options.writeTimeout = min(max(writeTimeout, .zero), .hours(1))
     options.unconfirmedLimit = max(unconfirmedLimit, .zero)
     options.leaseDuration = min(max(leaseDuration, .milliseconds(100)), .hours(1))
-    options.maxValueSize = max(maxValueSize, 0)
+    options.maxValueSize = min(max(maxValueSize, 0), Self.largestValue)
     options.logLength = max(logLength, 1)
     options.maxLoads = max(maxLoads, 1)
     options.pace = min(max(pace, .zero), .seconds(1))

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 
 /// A value of the tier that passed all checks.
 struct TierCopy<Value: Sendable>: Sendable {
@@ -42,10 +43,13 @@ enum TierLookup<Value: Sendable>: Sendable {
 extension SharedCache {
   /// Asks the tier for a key, and again if the value has tags that the caller did not name.
   func find(_ key: SharedKey, tags: [String]) async throws(LarderError) -> TierLookup<Value> {
-    var named = Set(tags)
+    var named = Set(tags.map(ExactString.init))
     // Another value with other tags may be there each time.
     for _ in 0..<4 {
-      guard let fetched = try await shared.tier.fetch(key, tags: named.sorted()) else {
+      guard
+        let fetched = try await shared.tier.fetch(
+          key, tags: named.map(\.string).sorted())
+      else {
         return .nothing(nil)
       }
       if fetched.isInvalidated { return .nothing(fetched.stamp) }
@@ -57,8 +61,9 @@ extension SharedCache {
         shared.count { $0.newer += 1 }
         return .newer
       case .frame(let frame):
-        if !named.isSuperset(of: frame.tags) {
-          named.formUnion(frame.tags)
+        let tags = frame.tags.map(ExactString.init)
+        if !named.isSuperset(of: tags) {
+          named.formUnion(tags)
           continue
         }
         return lookup(fetched, frame)

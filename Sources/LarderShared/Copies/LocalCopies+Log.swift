@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 
 /// Changes of other machines, as the log tells of them.
 extension LocalCopies {
@@ -10,7 +11,7 @@ extension LocalCopies {
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
   ) async throws -> Int? {
     recent.note(changes)
-    for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag) }
+    for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
     // The lock of the store's writers is needed even if no key is here: a writer that has looked before the note is still to
     // commit an old value. A transaction that changes nothing commits nothing.
     return try await store.commit { [self] batch in
@@ -36,18 +37,18 @@ extension LocalCopies {
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in
       var found: [LogRecord] = []
-      var known: [String: Bool] = [:]
+      var known: [ExactString: Bool] = [:]
       var index = 0
       while index < changes.count {
-        guard let name = changes[index].namespace else {
+        guard let name = changes[index].namespace.map(ExactString.init) else {
           index += 1
           continue
         }
-        let isShared = try known[name] ?? state.isNoted(name, in: snapshot)
+        let isShared = try known[name] ?? state.isNoted(name.string, in: snapshot)
         known[name] = isShared
-        let namespace = store.namespace(name)
+        let namespace = store.namespace(name.string)
         // The records of one namespace often follow each other.
-        while index < changes.count, changes[index].namespace == name {
+        while index < changes.count, changes[index].namespace.map(ExactString.init) == name {
           if isShared, try changes[index].concerns(namespace, in: snapshot) {
             found.append(changes[index])
           }
@@ -58,9 +59,9 @@ extension LocalCopies {
     }
   }
 
-  private static func tags(in changes: [LogRecord]) -> Set<String> {
-    var tags: Set<String> = []
-    for case .tag(let tag) in changes.lazy.map(\.subject) { tags.insert(tag) }
+  private static func tags(in changes: [LogRecord]) -> Set<ExactString> {
+    var tags: Set<ExactString> = []
+    for case .tag(let tag) in changes.lazy.map(\.subject) { tags.insert(ExactString(tag)) }
     return tags
   }
 

@@ -13,9 +13,9 @@ struct LocalCopies: Sendable {
   let state: LocalState
   let outbox: Outbox
 
-  init(_ store: Store) {
+  init(_ store: Store, of application: String) {
     self.store = store
-    recent = RecentChanges(store)
+    recent = RecentChanges(store, of: application)
     state = LocalState(store)
     outbox = Outbox(store, state)
   }

@@ -85,7 +85,7 @@ extension RecentChanges {
 private struct ChangeSlots {
   /// The name of the last key.
   private var name: [UInt8] = []
-  private var namespace: String?
+  private var namespace: ExactString?
   /// How many bytes of the name are those of its namespace.
   private var prefix = 0
 
@@ -96,11 +96,12 @@ private struct ChangeSlots {
     case .namespace(let name): return RecentChanges.slot(RecentChanges.name(ofNamespace: name))
     case .tag(let tag): return RecentChanges.slot(RecentChanges.name(ofTag: tag))
     case .key(let key):
-      if namespace == key.namespace {
+      let own = ExactString(key.namespace)
+      if namespace == own {
         name.removeSubrange(prefix...)
       } else {
         name = RecentChanges.prefix(of: key.namespace)
-        (namespace, prefix) = (key.namespace, name.count)
+        (namespace, prefix) = (own, name.count)
       }
       TierNames.append(key.bytes, to: &name)
       return RecentChanges.slot(name)

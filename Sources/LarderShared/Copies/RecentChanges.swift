@@ -20,6 +20,8 @@ struct RecentChanges: Sendable {
     case reader
     /// 1 while a process removes what may not be confirmed.
     case regainingTrust
+    /// A hash of the application whose log is read.
+    case application
   }
 
   static let firstSlot = 8
@@ -33,14 +35,18 @@ struct RecentChanges: Sendable {
   static let lease = Duration.seconds(1)
 
   let words: SharedTable
+  /// The hash of the caller's application; nil for a look that needs no trust of its own.
+  private let application: UInt64?
 
-  init(_ store: Store) {
+  init(_ store: Store, of application: String) {
+    self.application = Checksum.of(Array(application.utf8), seed: 6)
     words = store.sharedWords(layout: 1, count: Self.count)
     if store.isReadOnly { words.openForReading() } else { words.open(making: Self.count) }
   }
 
   /// The words as they are, for a look at a store that the process need not be able to change.
   init(reading store: Store) {
+    application = nil
     words = store.sharedWords(layout: 1, count: Self.count)
     words.openForReading()
   }
@@ -63,6 +69,10 @@ struct RecentChanges: Sendable {
   func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .disconnected }
+    // Two applications at one store, such as before and after a change of the name: the copies are those of the other one.
+    if let application, view.acquire(Word.application.rawValue) != application {
+      return .disconnected
+    }
     let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) &- now.monotonic
     let leftWall = Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) &- now.wall
     // More than can be left is of an earlier boot, or of a clock that was set back.
@@ -75,7 +85,8 @@ struct RecentChanges: Sendable {
   /// All changes that were made before that moment were applied.
   func confirm(monotonic: Duration, wall: Timestamp) {
     let view = words.view
-    guard view.isWritable else { return }
+    guard view.isWritable, let application else { return }
+    view.release(application, to: Word.application.rawValue)
     view.release(
       UInt64(bitPattern: (monotonic + Self.trust).truncatedMilliseconds),
       to: Word.trustedUntil.rawValue)

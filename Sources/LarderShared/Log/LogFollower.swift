@@ -22,6 +22,8 @@ struct LogFollower {
   private var looked: Duration?
   /// A head that is still to be reached. The copies are confirmed then, for its moment.
   private var goal: Look?
+  /// Whether nothing was read since the store began with another history.
+  private var hasBegun = false
   /// When the last records were applied, or the pause after them ended.
   private var answered: Duration?
 
@@ -46,6 +48,7 @@ struct LogFollower {
       return nil
     }
     looked = moment
+    hasBegun = false
     return Look(head: head, moment: moment, wall: wall)
   }
 
@@ -109,6 +112,9 @@ struct LogFollower {
   }
 
   private mutating func beginAnew() async throws {
+    // A server that loses each history at once must not be asked without a pause.
+    if hasBegun { try await reader.clock.sleep(until: now + Self.interval) }
+    hasBegun = true
     progress = try await reader.beginAnew(insteadOf: progress)
     (goal, looked) = (nil, nil)
   }

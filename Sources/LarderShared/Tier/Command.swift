@@ -52,6 +52,17 @@ extension Reply {
   /// The elements of an array; nil for every other reply.
   public var list: [Reply]? { if case .list(let list) = self { list } else { nil } }
 
+  /// The error of a failure. Redis before 7.0 puts words of its own in front of one that a command in a script met:
+  /// `ERR Error running script (call to f_...): @user_script:1: -READONLY You can't write ...`.
+  package static func serverError(in message: String) -> Substring {
+    guard message.hasPrefix("ERR "),
+      let own = message.split(separator: " ").first(where: { word in
+        word.hasPrefix("-") && word.dropFirst().first?.isUppercase == true
+      })
+    else { return message[...] }
+    return message[own.startIndex...].dropFirst()
+  }
+
   /// An array of exactly `count` elements; nil for every other reply.
   func list(of count: Int) -> [Reply]? {
     guard let list, list.count == count else { return nil }

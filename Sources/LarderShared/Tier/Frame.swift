@@ -12,6 +12,12 @@ struct Frame: Equatable, Sendable {
   static let longest = Duration.days(30)
   static let layout: UInt8 = 1
   static let mostTags = 1000
+
+  static func tooManyTags(_ count: Int) -> LarderError {
+    LarderError(
+      .invalidArgument, "a shared value cannot have \(count) tags", hint: "use at most \(mostTags)")
+  }
+
   private static let tooLarge: UInt8 = 1
 
   /// The outcome of parsing bytes that may be anything.

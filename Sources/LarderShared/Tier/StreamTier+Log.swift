@@ -3,8 +3,6 @@ import LarderSystem
 
 /// The log of changes, a stream.
 extension StreamTier {
-  private static let mostRecords = 500
-
   public func newestRecord() async throws(LarderError) -> LogRecord {
     let reply = try await run(.newest, [names.log, names.head], [], isLogged: true)
     guard let record = LogRecord.ofAnyKind(reply) else {
@@ -29,17 +27,29 @@ extension StreamTier {
   public func records(
     after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
-    var words = ["XREAD", "COUNT", "\(Self.mostRecords)"]
+    let (most, begun) = (replySize.records, clock.monotonic)
+    var words = ["XREAD", "COUNT", "\(most)"]
     if waiting > .zero { words += ["BLOCK", "\(waiting.frameMilliseconds)"] }
     words.append("STREAMS")
     let command = Command(
       words.map { Array($0.utf8) } + [names.log, Array(position.description.utf8)],
       timeout: waiting + options.writeTimeout, blocks: waiting > .zero)
-    let reply = try await sender.send(command)
-    if reply == .null { return [] }
+    let reply: Reply
+    do throws(LarderError) {
+      reply = try await sender.send(command)
+    } catch {
+      if error.code == .unanswered { replySize.halve() }
+      throw error
+    }
+    if reply == .null {
+      await restoreWait(begun, waiting)
+      return []
+    }
     guard let stream = reply.list(of: 1)?[0].list(of: 2), let list = stream[1].list else {
       throw LarderError(unexpected: reply, to: "XREAD", mayHaveChanged: false)
     }
+    if list.isEmpty { await restoreWait(begun, waiting) }
+    replySize.grow(after: list.count, of: most)
     var records: [LogRecord] = []
     for element in list {
       guard let record = LogRecord(element) else {
@@ -52,5 +62,14 @@ extension StreamTier {
       records.append(record)
     }
     return records
+  }
+
+  /// Waits for what is left of the time, should a server answer an empty reply earlier: its reader would ask without a pause.
+  private func restoreWait(_ begun: Duration, _ waiting: Duration) async {
+    do {
+      try await clock.sleep(until: begun + waiting)
+    } catch {
+      // The reader sees that its task was cancelled.
+    }
   }
 }

@@ -12,6 +12,10 @@ public struct StreamTier: SharedTier {
   let names: TierNames
   private let time: ServerClock
   let options: SharedOptions
+  let clock: any LarderClock
+  let replySize = ReplySize()
+  /// By how many microseconds the time of the server may be known wrongly.
+  private static let clockError: UInt64 = 1_000_000
 
   /// A tier of `application`.
   ///
@@ -28,6 +32,7 @@ public struct StreamTier: SharedTier {
     names = try TierNames(application: application)
     scripts = ScriptRunner(sender)
     time = ServerClock(clock)
+    self.clock = clock
   }
 
   public func fetch(
@@ -47,7 +52,8 @@ public struct StreamTier: SharedTier {
     else { return nil }
     // Without a head the value is of a log that was lost: it is as new as its own version.
     let head = parts[1].bytes.flatMap { Position(head: $0) } ?? stamp.version
-    var isInvalidated = false
+    // No log has given a stamp beyond its head.
+    var isInvalidated = head < stamp.version
     for floor in parts.dropFirst(2) where floor != .null {
       guard let position = floor.bytes.flatMap({ Position(id: $0) }) else {
         throw LarderError(unexpected: floor, to: "MGET", mayHaveChanged: false)
@@ -55,7 +61,9 @@ public struct StreamTier: SharedTier {
       isInvalidated = isInvalidated || stamp.version < position
     }
     let now = try await time.now(asking: sender, timeout: options.readTimeout)
-    let age = now > stamp.written ? now - stamp.written : 0
+    // A value from the future of the server's clock, such as that of a server before, has no age: it counts as expired.
+    let isFuture = stamp.written > now && stamp.written - now > Self.clockError
+    let age = isFuture ? .max : now > stamp.written ? now - stamp.written : 0
     return FetchedValue(
       stamp: stamp, frame: Array(stored.dropFirst(ValueStamp.count)),
       age: .microseconds(Int64(clamping: age)), isInvalidated: isInvalidated, head: head)
@@ -168,7 +176,7 @@ extension LarderError {
   init(unexpected reply: Reply, to request: String, mayHaveChanged: Bool) {
     if case .failure(let message) = reply {
       // The words of the server may repeat arguments. Its first word, the kind of the error, does not.
-      let kind = message.prefix { $0.isLetter && $0.isASCII }.prefix(40)
+      let kind = Reply.serverError(in: message).prefix { $0.isLetter && $0.isASCII }.prefix(40)
       self.init(
         .unreachable, "the shared tier refused \(request): \(kind)",
         hint: "look into the server's log; Docs/Fleet.md has the rights that the user needs")

@@ -1,0 +1,89 @@
+import Larder
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderShared
+
+/// Replies of a server that are possible, and rare.
+@Suite struct StreamTierTests {
+  /// Answers each command with the reply for its name.
+  private struct Replies: CommandSender {
+    var replies: [String: Reply]
+
+    func send(_ command: Command) async throws(LarderError) -> Reply {
+      replies[String(decoding: command.words[0], as: UTF8.self)] ?? .failure("ERR unknown")
+    }
+  }
+
+  private let key = SharedKey(namespace: "n", bytes: [1])
+
+  private func fetch(stamp: ValueStamp, head: String, second: Int) async throws -> FetchedValue? {
+    let sender = Replies(replies: [
+      "MGET": .list([.bytes(stamp.bytes), .bytes(Array(head.utf8)), .null]),
+      "TIME": .list([.bytes(Array("\(second)".utf8)), .bytes(Array("0".utf8))]),
+    ])
+    let tier = try StreamTier(sender, application: "test", clock: ManualClock())
+    return try await tier.fetch(key, tags: [])
+  }
+
+  @Test func aStampBeyondTheHeadIsNoStamp() async throws {
+    let stamp = ValueStamp(version: Position(milliseconds: 7, sequence: 2), written: 0)
+    #expect(try await fetch(stamp: stamp, head: "7-2 0", second: 1)?.isInvalidated == false)
+    #expect(try await fetch(stamp: stamp, head: "7-1 0", second: 1)?.isInvalidated == true)
+  }
+
+  @Test func aValueFromTheFutureCountsAsExpired() async throws {
+    let stamp = ValueStamp(version: .zero, written: 10_000_000)
+    let ages = [10: Duration.zero, 12: .seconds(2), 9: .zero]
+    for (second, age) in ages {
+      #expect(try await fetch(stamp: stamp, head: "7-1 0", second: second)?.age == age)
+    }
+    let old = try await fetch(stamp: stamp, head: "7-1 0", second: 8)
+    #expect(try #require(old).age > Frame.longest)
+  }
+
+  @Test(arguments: [Reply.null, .list([.list([.bytes([1]), .list([])])])])
+  func anEmptyReplyThatComesAtOnceIsWaitedFor(reply: Reply) async throws {
+    let clock = ManualClock()
+    let tier = try StreamTier(
+      Replies(replies: ["XREAD": reply]), application: "test", clock: clock)
+    let isDone = Atomic(false)
+    let reading = Task {
+      let records = try await tier.records(after: .zero, waiting: .milliseconds(500))
+      isDone.store(true, ordering: .sequentiallyConsistent)
+      return records
+    }
+    for _ in 0..<100 { await Task.yield() }
+    let isEarly = isDone.load(ordering: .sequentiallyConsistent)
+    #expect(!isEarly)
+    try await waitUntil {
+      clock.advance(by: .milliseconds(100))
+      return isDone.load(ordering: .sequentiallyConsistent)
+    }
+    #expect(try await reading.value == [])
+  }
+
+  @Test func repliesThatDoNotComeMakeTheNextOnesShorter() {
+    let size = ReplySize()
+    let most = size.records
+    for _ in 0..<20 { size.halve() }
+    #expect(size.records == 1)
+    size.grow(after: 0, of: 1)
+    #expect(size.records == 1)
+    while size.records < most { size.grow(after: size.records, of: size.records) }
+    size.grow(after: most, of: most)
+    #expect(size.records == most)
+  }
+
+  @Test(arguments: [
+    ("READONLY You can't write", "READONLY You can't write"), ("ERR x", "ERR x"), ("", ""),
+    ("ERR a -b", "ERR a -b"),
+    (
+      "ERR Error running script (call to f_1): @user_script:1: -READONLY You can't write",
+      "READONLY You can't write"
+    ),
+  ]) func theErrorOfACommandInAScriptIsFound(message: String, error: String) {
+    #expect(Reply.serverError(in: message) == error)
+  }
+}
