@@ -19,7 +19,8 @@ import Testing
       var options = Store.Options()
       options.machineClock = { [self] in
         stopped.withLock { $0 }
-          ?? SystemClock().monotonic.roundedUpMilliseconds + added.load(ordering: .sequentiallyConsistent)
+          ?? SystemClock().monotonic.roundedUpMilliseconds
+          + added.load(ordering: .sequentiallyConsistent)
       }
       return options
     }
