@@ -134,7 +134,7 @@ extension Command {
     }
     let name: SafeText =
       path == Array("-".utf8) ? "stdin" : "\(String(decoding: path, as: UTF8.self))"
-    var run = Import(lines, named: name, conflict, isDry: isDry, into: session)
+    var run = try Import(lines, named: name, conflict, isDry: isDry, into: session)
     try run.run()
     for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
       try session.unknownTransforms.note(
