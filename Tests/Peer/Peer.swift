@@ -47,6 +47,7 @@ import Synchronization
     "large": { try $0.fillLarge() },
     "limits": { try $0.changeWithinLimits() },
     "lock": { try $0.holdLock() },
+    "make": { try $0.makeStore() },
     "lose-locks": { try $0.loseLocks() },
     "no-room-for-limit": { try $0.limitWithoutRoom() },
     "no-room": { try $0.growWithoutRoom() },
