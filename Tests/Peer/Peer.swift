@@ -39,6 +39,7 @@ import Synchronization
     "fork-with-limit": { try $0.forkWithLimit() },
     "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
+    "http-hits": { try $0.hitHTTP() },
     "http": { try $0.cacheHTTP() },
     "fill-in-little-space": { try $0.fillInLittleSpace() },
     "fork-while-loading": { try $0.forkWhileLoading() },
