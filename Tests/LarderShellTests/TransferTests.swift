@@ -210,9 +210,10 @@ import Testing
     shell.whenLooking = {
       shell.whenLooking = {}
       var damaged = 0
+      func noteDamage() { damaged += 1 }
       let scan = Result {
-        try shell.store.namespace("a").scanEntries(readsValues: true, damaged: { damaged += 1 }) {
-          _, _ in true
+        try shell.store.namespace("a").scanEntries(readsValues: true, damaged: noteDamage) { _, _ in
+          true
         }
       }
       if case .success = scan { others.append(damaged) }

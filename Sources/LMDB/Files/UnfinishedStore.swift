@@ -54,7 +54,7 @@ package struct UnfinishedStore: ~Copyable {
         case ENOENT: continue
         case EWOULDBLOCK: break
         case EEXIST: throw OpenError(.exists, path: place)
-        default: throw OpenError(.notCreated, path: place, cause: error)
+        default: throw OpenError(.notCreated, path: path, cause: error)
         }
         break
       }

@@ -93,11 +93,12 @@ struct SelectionWalk {
         return test.passesKey(key)
       }
       var damaged = 0
+      func noteDamage() { damaged += 1 }
       defer { self.damaged += damaged }
       let start = try (last ?? first).map { try namespace.cursor(after: $0) }
       try namespace.scanEntries(
         prefix: prefix, after: start, includingExpired: seesExpired,
-        readsValues: readingValues || test.readsValues, damaged: { damaged += 1 },
+        readsValues: readingValues || test.readsValues, damaged: noteDamage,
         whereKey: hasKey, where: test.passesFacts
       ) { entry, value in
         guard try test.passesValue(entry, value) else { return true }
@@ -194,8 +195,9 @@ extension Store.Namespace {
   ) throws -> Result? {
     var result: Result?
     var passed = 0
+    func noteDamage() { passed += 1 }
     try scanEntries(
-      prefix: key, includingExpired: true, readsValues: true, damaged: { passed += 1 }
+      prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
     ) { entry, value in
       // Very long keys are stored by a hash behind their beginning, so that others may come first.
       guard entry.key.bytes == key else { return key.count > Self.sortedLength }
