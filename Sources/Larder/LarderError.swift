@@ -122,6 +122,7 @@ extension LarderError {
       case .damaged, .lacksDatabase, .truncated: .damaged
       case .busy, .inUse: .busy
       case .notCreated where error.cause == .diskFull || error.cause == .fileTooLarge: .full
+      case .system where error.cause == .diskFull || error.cause == .fileTooLarge: .full
       case .needsRecovery: .needsRecovery
       case .otherDurability: .invalidArgument
       case .exists: .exists

@@ -9,6 +9,10 @@ import Testing
 
   /// The exit code of a program that may write files of at most so many bytes.
   private func run(_ arguments: String..., limit: Int? = nil) throws -> Int32 {
+    try run(arguments, limit: limit)
+  }
+
+  private func run(_ arguments: [String], limit: Int? = nil) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     let limiting = limit.map { "ulimit -f \($0 / 512) && " } ?? ""
@@ -86,6 +90,48 @@ import Testing
     #expect(try make(limit: 200_000) == 4)
     #expect(!FileManager.default.fileExists(atPath: new))
     #expect(try make(limit: nil) == 0)
+    #expect(try run(new, "verify") == 0)
+  }
+
+  @Test
+  func `a store on a full disk can be read, and says what is missing where it cannot be opened`()
+    throws
+  {
+    let path = try makeStore()
+    #expect(try run(path, "count", limit: 16_384) == 0)
+    // The table of readers takes 64 KB of the disk.
+    try FileManager.default.removeItem(atPath: path + "/lock.mdb")
+    #expect(try run(path, "count", limit: 16_384) == 4)
+    #expect(try run("-r", path, "count", limit: 16_384) == 4)
+    #expect(try run(path, "count") == 0)
+  }
+
+  /// Each is killed as soon as its unfinished store is there.
+  @Test(arguments: ["demo", "salvage"])
+  func `what was killed while it made a store can be repeated`(word: String) throws {
+    let path = try makeStore()
+    let new = home.path + "/new"
+    let unfinished = home.path + "/.new.unfinished"
+    let words = word == "demo" ? [word, new] : [path, word, new]
+    for _ in 0..<3 {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: Fixture.programs + "/larder")
+      process.arguments = words
+      process.environment = ["HOME": home.path]
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      while process.isRunning, !FileManager.default.fileExists(atPath: unfinished) { usleep(200) }
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      // It may have come to its end before.
+      if FileManager.default.fileExists(atPath: new) {
+        #expect(try run(new, "verify") == 0)
+        try FileManager.default.removeItem(atPath: new)
+      }
+    }
+    #expect(try run(words) == 0)
+    #expect(!FileManager.default.fileExists(atPath: unfinished))
     #expect(try run(new, "verify") == 0)
   }
 }

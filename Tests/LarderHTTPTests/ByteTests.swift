@@ -25,6 +25,14 @@ struct ByteTests {
     #expect(Set(texts).count == Self.names.count)
   }
 
+  /// `@` and the accent after it are one character.
+  @Test func `a password is no part of a key, whatever byte comes after it`() {
+    let request = LarderHTTPTests.request(host: "andre:secret@\u{301}example.com")
+    #expect(ResponseKey(request)?.host == "%CC%81example.com")
+    #expect(ResponseKey(request)?.base.contains("secret") == false)
+    #expect(Principal(request, policy: HTTPCachePolicy()).digest != nil)
+  }
+
   @Test(arguments: ["Authorization", "Cookie"])
   func `credentials of different bytes share no response`(name: String) {
     let harness = HTTPHarness()

@@ -125,6 +125,87 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == (isOther ? 2 : 1))
   }
 
+  /// Each client is another one to the origin. Its requests end at once, before all that waited have come to the next.
+  @Test func `an origin that is down is asked twice, however many wait with fields of their own`()
+    async throws
+  {
+    for _ in 0..<10 {
+      let gate = Gate()
+      let fixture = try Fixture(
+        Origin { _, _ in
+          await gate.wait()
+          throw Origin.Down()
+        })
+      let asking = (0..<20).map { number in
+        Task { try await fixture.get("/a", [("User-Agent", "\(number)")]) }
+      }
+      try await fixture.waiting(for: 19)
+      await gate.open()
+      for task in asking { await #expect(throws: Origin.Down.self) { try await task.value } }
+      #expect(fixture.origin.count == 2)
+      await #expect(throws: Origin.Down.self) { try await fixture.get("/a") }
+      #expect(fixture.origin.count == 3, "the error is not kept")
+    }
+  }
+
+  @Test func `whoever comes late to the second request finds its end, unless it was given up`()
+    async throws
+  {
+    let retry = Flight.Retry()
+    #expect(try await retry.outcome(under: "a") == nil)
+    retry.leading("a").complete(.abandoned)
+    #expect(try await retry.outcome(under: "a") == nil)
+    retry.leading("a").complete(.failed(Origin.Down(), [:], Flight.Retry()))
+    for _ in 0..<2 {
+      guard case .failed = try await retry.outcome(under: "a") else {
+        Issue.record("another outcome")
+        return
+      }
+    }
+  }
+
+  @Test func `whoever waits for the second request gets its response`() async throws {
+    let gate = Gate()
+    let fixture = try Fixture(
+      Origin { _, number in
+        await gate.wait()
+        if number == 1 { throw Origin.Down() }
+        return (response(200, Self.fresh), HTTPBody(Array("fine".utf8)))
+      })
+    let first = Task { try await fixture.get("/a", [("User-Agent", "first")]) }
+    try await fixture.origin.wait(for: 1)
+    let asking = (0..<20).map { number in
+      Task { try await fixture.get("/a", [("User-Agent", "\(number)")]).body }
+    }
+    try await fixture.waiting(for: 20)
+    await gate.open()
+    await #expect(throws: Origin.Down.self) { try await first.value }
+    for task in asking { #expect(try await task.value == "fine") }
+    #expect(fixture.origin.count == 2)
+  }
+
+  @Test func `those whose flight fails get their stale responses, and ask twice`() async throws {
+    let stale = [("Cache-Control", "max-age=100, stale-if-error=1000"), ("ETag", "\"1\"")]
+    let fixture = try Fixture(.page(stale))
+    _ = try await fixture.get("/a")
+    fixture.clock.advance(by: .seconds(200))
+    let gate = Gate()
+    fixture.origin.become { _, _ in
+      await gate.wait()
+      throw Origin.Down()
+    }
+    let asking = (0..<20).map { number in
+      Task { try await fixture.get("/a", [("User-Agent", "\(number)")]) }
+    }
+    try await fixture.waiting(for: 19)
+    await gate.open()
+    for task in asking {
+      let answer = try await task.value
+      #expect(answer.body == "body" && answer.result.reason == .staleDisconnected)
+    }
+    #expect(fixture.origin.count == 3)
+  }
+
   @Test func `an origin that is silent is not asked again by each who waited`() async throws {
     let (begun, stalled) = (Gate(), Gate())
     let fixture = try Fixture(

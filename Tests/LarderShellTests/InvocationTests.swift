@@ -101,6 +101,17 @@ import Testing
     ("clear", 1, 5, "clear requires a namespace", nil),
     ("clear @a @b", 10, 2, "clear takes one namespace", nil),
     ("clear a", 7, 1, "unexpected argument \"a\"", "`clear @a`"),
+    (
+      "clear *", 7, 1, "unexpected argument \"*\"",
+      "usage: `clear @NS|@* [--dry-run] [--yes|-y] [--verbose]`"
+    ),
+    (
+      "clear a*", 7, 2, "unexpected argument \"a*\"",
+      "usage: `clear @NS|@* [--dry-run] [--yes|-y] [--verbose]`"
+    ),
+    (
+      "purge a@b", 7, 3, "unexpected argument \"a@b\"", "usage: `purge [@NS|@*] [--dry-run]`"
+    ),
     ("use @*", 5, 2, "expected one namespace, not @*", nil),
     ("evict", 1, 5, "evict requires a key, pattern or filter", "`evict @*` removes everything"),
     ("evict --dry-run --limit 5", 1, 5, "evict requires a key, pattern or filter", nil),
@@ -115,6 +126,10 @@ import Testing
     (
       "limits --bytes 1 GB", 18, 2, "unexpected argument \"GB\"",
       "write the size as one word: `1GB`"
+    ),
+    (
+      "limits --bytes 1 G*", 18, 2, "unexpected argument \"G*\"",
+      "usage: `\(CommandTable.standard.command(named: "limits")?.usage ?? "")`"
     ),
     ("keys -o csv", 6, 2, "keys has no option \"-o\"", "use `output csv` before the command"),
     ("keys --output=json", 6, 13, nil, "use `output json` before the command"),

@@ -25,6 +25,8 @@ final class Shell {
   var input: [UInt8] = []
   /// How often a command may look around before it is interrupted.
   var lockTimeout = Int.max
+  /// What happens when a command looks around.
+  var whenLooking: () -> Void = {}
   /// How often waiting goes undisturbed.
   var pauses = 0
   /// What happens while a command waits.
@@ -78,6 +80,7 @@ final class Shell {
     host.window = { [unowned self] in window }
     host.copy = { [unowned self] in notices.append("copied \($0.count)") }
     host.isInterrupted = { [unowned self] in
+      whenLooking()
       lockTimeout -= 1
       return lockTimeout < 0
     }

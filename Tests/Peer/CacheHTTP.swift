@@ -35,6 +35,31 @@ extension Peer {
   }
 }
 
+extension Peer {
+  /// Sends as many requests as it is told for a response of 1 KB that is stored, one after the other, and reads their bodies: for
+  /// `valgrind --tool=callgrind`, which counts their instructions. Two numbers of requests show those of one.
+  func hitHTTP() throws {
+    let opened = try Store(at: store)
+    let cache = HTTPCache(in: opened.namespace("http"), over: PeerOrigin())
+    let request = HTTPRequest(
+      method: .get, scheme: "https", authority: "example.com", path: "/page",
+      headerFields: [.accept: "text/html", .userAgent: "peer"])
+    let (count, done) = (argument(0), DispatchSemaphore(value: 0))
+    Task {
+      do {
+        var bytes = 0
+        for _ in 0..<count { bytes += try await cache.send(request).body.bytes().count }
+        Peer.say("\(bytes) bytes in \(cache.statistics.requests) answers")
+      } catch {
+        Peer.say("error \(error)")
+      }
+      done.signal()
+    }
+    done.wait()
+    try opened.close()
+  }
+}
+
 private final class PeerOrigin: HTTPTransport {
   private let requests = Mutex(0)
   var count: Int { requests.withLock { $0 } }
@@ -50,6 +75,7 @@ private final class PeerOrigin: HTTPTransport {
     if request.path == "/long" {
       return (response, HTTPBody((0..<200_000).map { UInt8(ascii: "a") + UInt8($0 % 26) }))
     }
+    if request.path == "/page" { return (response, HTTPBody([UInt8](repeating: 1, count: 1000))) }
     return (response, HTTPBody(Array("peer".utf8)))
   }
 

@@ -11,31 +11,23 @@ struct Compaction {
 
   /// Creates a directory `path` with the new data file. Other threads and processes may read and write meanwhile.
   func copy(to path: String, _ shouldContinue: Progress) throws(OpenError) {
-    var place = path
-    while place.count > 1, place.last == "/" { place.removeLast() }
-    if FileStatus.of(place) != nil { throw OpenError(.exists, path: place) }
-    // A kill leaves the temporary directory behind, and the next copy reuses it.
-    let unfinished = place + ".new"
-    do throws(OpenError) {
-      try StoreFiles.makeDirectory(unfinished)
-    } catch {
-      throw OpenError(error.kind, path: place, cause: error.cause)
-    }
-    let data = unfinished + "/data.mdb"
+    let unfinished = try UnfinishedStore(for: path)
+    let data = unfinished.path + "/data.mdb"
     do throws(LMDBError) {
       try write(to: data, shouldContinue)
       if let record = environment.syncing.cleanRecord {
-        try RecoveryFile.create(unfinished + "/recovery", record)
+        try RecoveryFile.create(unfinished.path + "/recovery", record)
       }
-      try FileStatus.syncDirectory(unfinished)
-      try checkErrno { unsafe rename(unfinished, place) }
-      try FileStatus.syncParent(of: place)
     } catch {
       let cause = error.explained(writing: data)
-      unsafe unlink(data)
-      unsafe unlink(unfinished + "/recovery")
-      unsafe rmdir(unfinished)
-      throw OpenError(.notCreated, path: place, cause: cause)
+      unfinished.remove()
+      throw OpenError(.notCreated, path: unfinished.place, cause: cause)
+    }
+    do throws(OpenError) {
+      try unfinished.finish()
+    } catch {
+      unfinished.remove()
+      throw error
     }
   }
 

@@ -65,8 +65,12 @@ struct StoreFiles: Sendable {
 
   /// Removes a store that could not be completed, and its directory if that holds nothing else.
   static func removeUnfinished(_ directory: String) {
-    for name in names { unsafe unlink(directory + "/" + name) }
+    removeFiles(in: directory)
     unsafe rmdir(directory)
+  }
+
+  static func removeFiles(in directory: String) {
+    for name in names { unsafe unlink(directory + "/" + name) }
   }
 
   /// Whether the directory holds only files with the names of our own.

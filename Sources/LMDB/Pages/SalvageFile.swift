@@ -67,17 +67,6 @@ package struct SalvageFile: ~Copyable {
     return try body()
   }
 
-  /// Makes the directory of a new store; false if that is not possible, or there is something at the path.
-  package static func claim(_ directory: String) -> Bool { unsafe mkdir(directory, 0o700) == 0 }
-
-  /// Removes a new store that could not be completed.
-  package static func removeUnfinished(_ directory: String) {
-    StoreFiles.removeUnfinished(directory)
-  }
-
-  /// Whether a file or directory exists at the path of the store.
-  package static func isTaken(_ path: String) -> Bool { FileStatus.of(path) != nil }
-
   private static func pageSize(of path: String) throws(LMDBError) -> Int {
     let head = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       .contents(at: 0, count: MetaPage.size)

@@ -24,14 +24,18 @@ extension Store.Namespace {
 
   /// Visits the entries whose key passes `hasKey` and that pass `isWanted` as ``scan(prefix:after:includingExpired:_:)`` does.
   /// It reads no value of another entry. Without `readsValues` it reads no value, and `visit` gets no bytes.
+  ///
+  /// - Parameter damaged: called for each damaged entry, which is passed over.
   package func scanEntries(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
-    readsValues: Bool = false, whereKey hasKey: ([UInt8]) throws -> Bool = { _ in true },
+    readsValues: Bool = false, damaged: () -> Void = {},
+    whereKey hasKey: ([UInt8]) throws -> Bool = { _ in true },
     where isWanted: (Store.Entry) throws -> Bool = { _ in true },
     _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
     try visitEntries(
-      prefix: prefix, after: cursor, includingExpired: includingExpired, where: hasKey
+      prefix: prefix, after: cursor, includingExpired: includingExpired, damaged: damaged,
+      where: hasKey
     ) { found, facts, payload, transaction in
       guard try isWanted(facts) else { return true }
       guard readsValues else { return try visit(facts, Span()) }
@@ -40,7 +44,7 @@ extension Store.Namespace {
       {
         return shouldContinue
       }
-      engine.countDamaged()
+      damaged()
       return true
     }
   }
@@ -87,13 +91,13 @@ extension Store.Namespace {
   /// Visits entries with their payloads, snapshot after snapshot. Facts are made of an entry only if its key passes.
   func visitEntries(
     prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
-    where hasKey: ([UInt8]) throws -> Bool = { _ in true },
+    damaged: () -> Void = {}, where hasKey: ([UInt8]) throws -> Bool = { _ in true },
     _ visit: (StoredEntry, Store.Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
   ) throws {
     try walk(after: cursor) { id, position, transaction in
       var isWanted = true
       let reached = try engine.reader.scan(
-        id, prefix: prefix, behind: position, in: transaction, damaged: engine.countDamaged
+        id, prefix: prefix, behind: position, in: transaction, damaged: damaged
       ) { found, key, payload in
         guard try hasKey(key) else { return true }
         let facts = engine.reader.facts(

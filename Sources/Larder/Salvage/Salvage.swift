@@ -31,19 +31,17 @@ extension Store {
   /// limits unless `options` declares others. Each entry's checksum decides whether it is saved, so no value is wrong. The
   /// old store need not open; no process can write to it meanwhile. O(size of the file).
   ///
-  /// Throws ``LarderError/Code/busy`` while another process writes, ``LarderError/Code/exists`` if there is something at
-  /// `destination`, and what making and writing a store throws.
+  /// The new store is made as `.NAME.unfinished` beside `destination` and renamed when it is complete, so a process that is killed
+  /// leaves nothing at `destination`. The next call removes what it left.
+  ///
+  /// Throws ``LarderError/Code/busy`` while another process writes or makes a store there, ``LarderError/Code/exists`` if there
+  /// is something at `destination`, and what making and writing a store throws.
   public static func salvage(
     from path: String, to destination: String, options: Options = Options()
   ) throws(LarderError) -> Salvage {
     do {
       return try SalvageFile.hold(path, lockTimeout: options.lockTimeout.bounded) {
         let file = try SalvageFile(at: path)
-        guard !SalvageFile.isTaken(destination) else {
-          throw LarderError(
-            .exists, "\(destination) is there already",
-            hint: "name a directory that does not exist")
-        }
         var options = options
         options.create = true
         options.readOnly = false
@@ -60,29 +58,32 @@ extension Store {
     }
   }
 
-  /// Makes a store at `path`, where nothing is, and closes it. An error leaves nothing behind, so that it can be made again.
+  /// Makes a store at `path`, where nothing is. It is made under another name beside `path` and gets its own when it is complete
+  /// and flushed. So an error, a kill or a power failure leaves nothing in the way of the next that makes it.
   package static func making<Result>(
     at path: String, _ options: Options, _ fill: (Store) throws -> Result
   ) throws -> Result {
-    // Only a directory that this call has made is removed: another process may make a store there, too.
-    let isOwn = SalvageFile.claim(path)
-    guard isOwn || !SalvageFile.isTaken(path) else {
-      throw LarderError(
-        .exists, "\(path) is there already", hint: "name a directory that does not exist")
+    let unfinished: UnfinishedStore
+    do throws(OpenError) { unfinished = try UnfinishedStore(for: path) } catch {
+      throw LarderError(error)
     }
     do {
-      let store = try Store(at: path, options: options)
+      let store = try Store(at: unfinished.path, options: options)
+      let result: Result
       do {
-        let result = try fill(store)
+        result = try fill(store)
+        try store.sync()
         try store.close()
-        return result
       } catch {
         // Its files go: no error of closing matters.
         _ = Swift.Result { try store.close() }
         throw error
       }
+      try unfinished.finish()
+      return result
     } catch {
-      if isOwn { SalvageFile.removeUnfinished(path) }
+      unfinished.remove()
+      let error = (error as? OpenError).map(LarderError.init) ?? error
       guard let error = error as? LarderError, error.code == .full else { throw error }
       throw LarderError(
         error.code, "a store cannot be made at \(path): \(error.message)",

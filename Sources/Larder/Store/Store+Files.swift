@@ -130,11 +130,6 @@ extension Store {
   package var isClosed: Bool { !engine.environment.isOpen }
 }
 
-extension Store {
-  /// How many damaged entries the scans of this process have passed over.
-  package var damagedInScans: Int { engine.damagedCount }
-}
-
 extension StoreHealth {
   init(of environment: Environment, needsWriting: Bool) {
     self =

@@ -35,8 +35,6 @@ final class StoreEngine: Sendable {
   /// Decoded values.
   let memory: MemoryRegistry
   let isTemporary = Atomic(false)
-  /// The damaged entries that scans of this process have passed over.
-  private let damagedInScans = Atomic(0)
   let changes: ChangeFeed
   private let counted = CountedHandles()
   private let handles: Mutex<NamespaceHandles>
@@ -77,10 +75,6 @@ final class StoreEngine: Sendable {
     }
     counted.removeAll()
   }
-
-  func countDamaged() { damagedInScans.wrappingAdd(1, ordering: .relaxed) }
-
-  var damagedCount: Int { damagedInScans.load(ordering: .relaxed) }
 
   /// In a forked child a thread of the parent may own the lock for ever, and no handle is of use there.
   func handle(for name: String) -> NamespaceHandle {

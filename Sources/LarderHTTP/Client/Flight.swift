@@ -12,23 +12,52 @@ final class Flight: Sendable {
     case ownOnly
     /// Its client gave up, or its response was invalidated; another may send the request.
     case abandoned
-    /// The origin gave no response to a request with these fields.
-    case failed(any Error, HTTPFields)
+    /// The origin gave no response to a request with these fields. Those of other requests may ask once more.
+    case failed(any Error, HTTPFields, Retry)
   }
 
   private let name: String
   private let flights: SingleFlight<String>
+  private let retry: Retry?
   private let isComplete = Atomic(false)
 
-  /// - Parameter name: one that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
-  init(_ name: String, in flights: SingleFlight<String>) {
+  /// - Parameters:
+  ///   - name: one that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
+  ///   - retry: what the flight is the request of, if it is one.
+  init(_ name: String, in flights: SingleFlight<String>, for retry: Retry? = nil) {
     self.name = name
     self.flights = flights
+    self.retry = retry
   }
 
   /// Resumes those that wait. Only the first call counts: another flight may have the name since.
   func complete(_ outcome: Outcome) {
-    if !isComplete.exchange(true, ordering: .relaxed) { flights.complete(name, with: outcome) }
+    if isComplete.exchange(true, ordering: .relaxed) { return }
+    retry?.keep(outcome)
+    flights.complete(name, with: outcome)
+  }
+
+  /// The one request that follows a flight that failed, for all that waited for it. It keeps its outcome for those that come
+  /// to it late, as long as one of them is under way.
+  final class Retry: Sendable {
+    fileprivate let flights = SingleFlight<String>()
+    private let kept = Mutex<Outcome?>(nil)
+
+    /// Waits for the outcome of the request. Nil makes the caller the one that sends it, in the flight ``leading(_:)``.
+    func outcome(under name: String) async throws -> Outcome? {
+      if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
+      guard let outcome = kept.withLock({ $0 }) else { return nil }
+      flights.complete(name, with: outcome)
+      return outcome
+    }
+
+    func leading(_ name: String) -> Flight { Flight(name, in: flights, for: self) }
+
+    /// One that was abandoned is sent by another.
+    fileprivate func keep(_ outcome: Outcome) {
+      if case .abandoned = outcome { return }
+      kept.withLock { $0 = outcome }
+    }
   }
 
   private static let distinguishingFields: Set<HTTPField.Name> = ClientCondition.fields.union([

@@ -142,7 +142,7 @@ public struct HTTPCache: Sendable {
       return result
     case .forward(let forward):
       return try await OriginExchange(forward, for: client, held: held, permit: permit, in: self)
-        .result(hasWaited: &client.hasWaited)
+        .result(&client)
     }
   }
 

@@ -16,6 +16,8 @@ struct ClientRequest: Sendable {
   var lost: Set<String> = []
   /// Whether it has waited for the exchange of another client.
   var hasWaited = false
+  /// The second request of those that waited with it for an exchange that failed.
+  var retry: Flight.Retry?
 }
 
 /// A request to the origin in place of the client's, and the stored responses that it concerns.
@@ -41,22 +43,33 @@ struct OriginExchange: Sendable {
   }
 
   /// Sends the request, or waits for a similar one that is under way. Nil if the store must be looked at again.
-  func result(hasWaited: inout Bool) async throws -> HTTPCacheResult? {
-    guard !hasWaited, let name = flightName else { return try await perform() }
-    guard let joined = cache.flights.join(name, for: Flight.Outcome.self) else {
-      return try await leading(name).perform()
+  ///
+  /// - Parameter waiting: the client, of which it notes whether it has waited.
+  func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
+    guard !waiting.hasWaited, let name = flightName else { return try await perform() }
+    guard let outcome = try await outcome(of: name) else {
+      let flight = client.retry?.leading(name) ?? Flight(name, in: cache.flights)
+      return try await leading(flight).perform()
     }
-    hasWaited = true
-    switch try await joined.outcome() {
-    case .failed(let error, let fields):
-      // The fields of the other request may be the reason. With its own, a client asks once itself.
-      guard fields != forward.original.headerFields, !error.isTimeout else {
+    switch outcome {
+    case .failed(let error, let fields, let retry):
+      // The fields of the other request may be the reason. So all that have other fields ask once more, together: an origin that
+      // is down is asked twice, however many wait.
+      guard fields != forward.original.headerFields, !error.isTimeout, waiting.retry == nil else {
+        waiting.hasWaited = true
         return try staleFallback(after: error)
       }
-    case .abandoned: hasWaited = false
-    case .arrived, .ownOnly: break
+      waiting.retry = retry
+    case .abandoned: break
+    case .arrived, .ownOnly: waiting.hasWaited = true
     }
     return nil
+  }
+
+  /// The end of the flight with this name, which another client leads; nil if this one is to lead it.
+  private func outcome(of name: String) async throws -> Flight.Outcome? {
+    if let retry = client.retry { return try await retry.outcome(under: name) }
+    return try await cache.flights.join(name, for: Flight.Outcome.self)?.outcome()
   }
 
   /// Refreshes the stored response in the background, unless the same exchange is under way.
@@ -64,7 +77,7 @@ struct OriginExchange: Sendable {
     guard let name = flightName, cache.flights.join(name, for: Flight.Outcome.self) == nil else {
       return
     }
-    var exchange = leading(name)
+    var exchange = leading(Flight(name, in: cache.flights))
     exchange.client.interim = { _ in }
     if client.key?.bodyDigest == nil { exchange.client.body = HTTPBody() }
     Task(priority: .background) { [exchange] in
@@ -81,9 +94,8 @@ struct OriginExchange: Sendable {
     Flight.name(of: forward, under: client.key, policy: cache.rules.policy)
   }
 
-  private func leading(_ name: String) -> OriginExchange {
+  private func leading(_ flight: Flight) -> OriginExchange {
     var exchange = self
-    let flight = Flight(name, in: cache.flights)
     exchange.flight = flight
     cache.responses.permits.add(flight, to: permit)
     return exchange
@@ -91,7 +103,7 @@ struct OriginExchange: Sendable {
 
   /// The end of a flight that failed.
   func failure(_ error: any Error) -> Flight.Outcome {
-    .failed(error, forward.original.headerFields)
+    .failed(error, forward.original.headerFields, Flight.Retry())
   }
 
   /// Asks the origin, stores its response, and returns the result for the client; nil if the store must be looked at again.

@@ -89,7 +89,7 @@ extension HTTPCache {
     let transaction = namespace.store.lastTransaction
     let request = request.withEncodedTarget
     guard request.method == .get, rules.policy.principal == nil,
-      request.authority?.contains("@") != true,
+      request.authority?.utf8.contains(UInt8(ascii: "@")) != true,
       !request.headerFields.contains(where: { rules.decisiveFields.contains($0.name) }),
       let key = ResponseKey(request, policy: rules.policy),
       let held = responses.remembered(under: key),

@@ -14,7 +14,7 @@ struct Principal: Hashable, Sendable {
     self.init(
       request.headerFields,
       userInformation: request.authority.flatMap { authority in
-        authority.lastIndex(of: "@").map { String(authority[..<$0]) }
+        authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { String(authority[..<$0]) }
       }, name: policy.principal?(request), policy: policy)
   }
 

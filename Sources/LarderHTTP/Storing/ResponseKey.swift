@@ -35,7 +35,9 @@ public struct ResponseKey: Hashable, Sendable {
     let scheme = scheme.lowercased()
     // User information is a credential and no part of the host: see `Principal`.
     var host = authority.lowercased()
-    if let at = host.lastIndex(of: "@") { host = String(host[host.index(after: at)...]) }
+    if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) {
+      host = String(host[host.utf8.index(after: at)...])
+    }
     for (name, port) in [("http", ":80"), ("https", ":443")] where scheme == name {
       if host.hasSuffix(port) { host.removeLast(port.count) }
     }

@@ -38,11 +38,11 @@ extension Command {
       : try LocalFile(path, of: session).writer(replaces: call.has("--force"))
     var done = Tally()
     var last: Store.Entry?
-    let damaged = session.store.damagedInScans
+    var lost = 0
     do {
       try writer.write(format.head(scope.namespaces.map { try session.facts(of: $0.name) }, shown))
       try ProgressLine.show("exporting", of: scope.total(), in: session) { progress in
-        try scope.forEachValue { entry, value in
+        lost = try scope.forEachValue { entry, value in
           // A negative entry has no value to keep.
           let cells =
             shown.isEmpty
@@ -59,7 +59,7 @@ extension Command {
           last = items.last?.entry
           try progress.advance(by: items.count)
           return true
-        }
+        }.damaged
       }
       try writer.finish()
     } catch is Interruption {
@@ -68,7 +68,6 @@ extension Command {
         .interrupted, "interrupted: \(done.words) written\(place)",
         hint: isPipe ? "the output ends with a whole line" : "the file was not created")
     }
-    let lost = session.store.damagedInScans - damaged
     if lost > 0 {
       try session.host.notify(
         "note: \(Wording.count(lost, "damaged entry was", "damaged entries were")) left out; `verify` lists the damage"
@@ -135,7 +134,7 @@ extension Command {
     }
     let name: SafeText =
       path == Array("-".utf8) ? "stdin" : "\(String(decoding: path, as: UTF8.self))"
-    var run = Import(lines, named: name, conflict, isDry: isDry, into: session)
+    var run = try Import(lines, named: name, conflict, isDry: isDry, into: session)
     try run.run()
     for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
       try session.unknownTransforms.note(

@@ -15,6 +15,8 @@ struct Listing {
   let isOnce: Bool
   private var supply: Supply
   private(set) var piped = PipedKeys()
+  /// The damaged entries that were passed over.
+  private(set) var damaged = 0
 
   /// - Parameters:
   ///   - form: The form of its rows.
@@ -58,6 +60,7 @@ struct Listing {
     kept.sort(by: order.precedes)
     supply = .kept(kept[...])
     piped = walk.piped
+    damaged = walk.damaged
   }
 
   /// Hands out the next entries with their values until `take` returns false. Entries that were removed
@@ -69,6 +72,7 @@ struct Listing {
     case .walk(var walk):
       defer {
         piped = walk.piped
+        damaged = walk.damaged
         supply = .walk(walk)
       }
       try walk.advance(readingValues: true, take)
@@ -76,7 +80,9 @@ struct Listing {
       defer { supply = .kept(entries) }
       while let entry = entries.popFirst()?.entry {
         let key = entry.key.bytes
-        if try store.namespace(entry.namespace).lookUp(key, take) == false { return }
+        if try store.namespace(entry.namespace).lookUp(key, damaged: &damaged, take) == false {
+          return
+        }
       }
     }
   }
@@ -88,6 +94,7 @@ struct Listing {
       let found = try walk.next(most)
       supply = .walk(walk)
       piped = walk.piped
+      damaged = walk.damaged
       return found
     case .kept(let entries):
       supply = .kept(entries.dropFirst(most))

@@ -19,6 +19,8 @@ struct SelectionWalk {
   /// Entries under a key from standard input, up to one in each namespace.
   private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
   private(set) var piped = PipedKeys()
+  /// The damaged entries that were passed over.
+  private(set) var damaged = 0
 
   /// - Parameter includingExpired: Expired entries are found, too, if the filters allow it.
   init(
@@ -62,8 +64,11 @@ struct SelectionWalk {
       if isEnough { return }
     }
     while let (entry, namespace) = try nextFromInput() {
-      let wantsMore = readingValues ? try namespace.lookUp(entry.key.bytes, take) : nil
-      if try !(wantsMore ?? take(entry, Span())) { return }
+      // An entry that was removed meanwhile or has a damaged value is none: its value would seem to be empty.
+      let wantsMore =
+        try readingValues
+        ? namespace.lookUp(entry.key.bytes, damaged: &damaged, take) : take(entry, Span())
+      if wantsMore == false { return }
     }
   }
 
@@ -87,10 +92,13 @@ struct SelectionWalk {
         try checkInterruption()
         return test.passesKey(key)
       }
+      var damaged = 0
+      func noteDamage() { damaged += 1 }
+      defer { self.damaged += damaged }
       let start = try (last ?? first).map { try namespace.cursor(after: $0) }
       try namespace.scanEntries(
         prefix: prefix, after: start, includingExpired: seesExpired,
-        readsValues: readingValues || test.readsValues,
+        readsValues: readingValues || test.readsValues, damaged: noteDamage,
         whereKey: hasKey, where: test.passesFacts
       ) { entry, value in
         guard try test.passesValue(entry, value) else { return true }
@@ -105,7 +113,7 @@ struct SelectionWalk {
   }
 
   /// Visits the entry under one key in one lookup; nil if it does not pass.
-  private func visit(
+  private mutating func visit(
     _ key: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws -> Bool? {
@@ -118,7 +126,8 @@ struct SelectionWalk {
     {
       return nil
     }
-    return try namespace.lookUp(key) { entry, value in
+    let (test, seesExpired) = (test, seesExpired)
+    return try namespace.lookUp(key, damaged: &damaged) { entry, value in
       guard entry.state != .expired || seesExpired, try test.passesFilters(entry, value) else {
         return nil
       }
@@ -176,13 +185,26 @@ extension Store.Namespace {
   func lookUp<Result>(
     _ key: [UInt8], _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
+    var damaged = 0
+    return try lookUp(key, damaged: &damaged, body)
+  }
+
+  /// - Parameter damaged: one more if the entry, or one in the place where it would be, is damaged.
+  func lookUp<Result>(
+    _ key: [UInt8], damaged: inout Int, _ body: (Store.Entry, Span<UInt8>) throws -> Result
+  ) throws -> Result? {
     var result: Result?
-    try scan(prefix: key, includingExpired: true) { entry, value in
+    var passed = 0
+    func noteDamage() { passed += 1 }
+    try scanEntries(
+      prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
+    ) { entry, value in
       // Very long keys are stored by a hash behind their beginning, so that others may come first.
       guard entry.key.bytes == key else { return key.count > Self.sortedLength }
       result = try body(entry, value)
       return false
     }
+    if result == nil, passed > 0 { damaged += 1 }
     return result
   }
 

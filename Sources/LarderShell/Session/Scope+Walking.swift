@@ -38,11 +38,11 @@ extension Scope {
   /// Hands out what `read` makes of the entries of a selection and their values, at most a few megabytes
   /// of values at a time. No snapshot is held while `body` runs; it returns false to stop.
   ///
-  /// - Returns: The keys from standard input.
+  /// - Returns: The keys from standard input, and how many damaged entries were passed over.
   @discardableResult
   func forEachValue<Item>(
     read: (Store.Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
-  ) throws -> PipedKeys {
+  ) throws -> (piped: PipedKeys, damaged: Int) {
     var left = if case .count(let count) = selection.limit { count } else { Int.max }
     var list = try Listing(self, as: .expiry(namesNamespaces: false), most: left)
     while left > 0 {
@@ -57,7 +57,7 @@ extension Scope {
       guard !items.isEmpty, try body(items) else { break }
       left -= items.count
     }
-    return list.piped
+    return (list.piped, list.damaged)
   }
 
   /// Visits the values, at most a few megabytes at a time.
@@ -70,7 +70,7 @@ extension Scope {
     } _: { values in
       for case let value? in values { try body(value) }
       return true
-    }
+    }.piped
   }
 
   /// Visits the entries with the values of operands. Only the operands are kept.

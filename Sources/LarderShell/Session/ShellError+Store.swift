@@ -39,9 +39,11 @@ extension ShellError {
       hint: readOnlyHint)
   }
 
-  /// An error of a store that could not be opened.
+  /// An error of a store that could not be opened. A disk without room is no fault of the store.
   package static func opening(_ error: LarderError) -> ShellError {
-    ShellError(.cannotOpen, "\(error.message)", hint: error.hint.map { SafeText($0) })
+    ShellError(
+      error.code == .full ? .full : .cannotOpen, "\(error.message)",
+      hint: error.hint.map { SafeText($0) })
   }
 }
 

@@ -47,11 +47,11 @@ struct Import {
   init(
     _ lines: LineSource, named name: SafeText, _ conflict: Conflict, isDry: Bool,
     into session: Session
-  ) {
+  ) throws {
     self.lines = lines
     self.name = name
     self.conflict = conflict
-    plan = isDry ? ImportPreview(of: session) : nil
+    plan = isDry ? try ImportPreview(of: session) : nil
     self.session = session
     began = session.clock.now
     done = ChangeSummary("import")
@@ -138,14 +138,18 @@ struct Import {
     var done = done
     var line = 0
     do {
-      if var plan {
-        for (entry, number) in waiting {
-          line = number
-          let present = try plan.present(entry)
-          guard try decide(entry, present?.written, &counts, &done) else { continue }
-          try plan.store(entry, over: present, at: began)
+      if let plan {
+        self.plan = try plan.seen.write { batch in
+          var plan = plan
+          (counts, done) = (self.counts, self.done)
+          for (entry, number) in waiting {
+            line = number
+            let present = try plan.present(entry, &batch)
+            guard try decide(entry, present?.written, &counts, &done) else { continue }
+            try plan.store(entry, over: present, at: began, &batch)
+          }
+          return plan
         }
-        self.plan = plan
       } else {
         try session.write { batch in
           (counts, done) = (self.counts, self.done)

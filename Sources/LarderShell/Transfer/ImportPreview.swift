@@ -1,7 +1,7 @@
 import Larder
 
 /// The state that an import would leave, for `--dry-run`. It refuses the lines that the import would refuse, but for a lack of
-/// room on the disk.
+/// room: what a limit would evict, and what is left on the disk, only the writes themselves show.
 struct ImportPreview {
   /// The entry that is under a key.
   struct Present {
@@ -11,14 +11,19 @@ struct ImportPreview {
 
   private struct Place {
     var plan: NamespacePlan
-    /// The entries of earlier lines.
-    var stored: [[UInt8]: Present] = [:]
+    /// Whether an earlier line has stored an entry.
+    var hasSeen = false
   }
 
   private let session: Session
+  /// The keys of earlier lines, in a file of their own: a key may come again after any number of others.
+  let seen: Store
   private var places: [String: Place] = [:]
 
-  init(of session: Session) { self.session = session }
+  init(of session: Session) throws {
+    self.session = session
+    seen = try Store.temporary()
+  }
 
   /// An existing namespace keeps its rules.
   mutating func declare(
@@ -30,8 +35,13 @@ struct ImportPreview {
     places[name] = place
   }
 
-  func present(_ entry: ImportedEntry) throws -> Present? {
-    if let earlier = places[entry.namespace]?.stored[entry.key] { return earlier }
+  /// - Parameter batch: a write of ``seen``.
+  func present(_ entry: ImportedEntry, _ batch: inout WriteBatch) throws -> Present? {
+    if places[entry.namespace]?.hasSeen == true,
+      let facts = try batch.value(for: entry.key, in: seen.namespace(entry.namespace))
+    {
+      return Present(facts)
+    }
     let namespace = session.store.namespace(entry.namespace)
     guard let present = try namespace.entry(for: entry.key), present.state != .expired else {
       return nil
@@ -39,21 +49,37 @@ struct ImportPreview {
     return Present(written: present.written, size: present.size)
   }
 
-  /// - Parameter time: When a line without a time was written.
+  /// - Parameters:
+  ///   - time: When a line without a time was written.
+  ///   - batch: a write of ``seen``.
   mutating func store(
-    _ entry: ImportedEntry, over present: Present?, at time: Timestamp
+    _ entry: ImportedEntry, over present: Present?, at time: Timestamp, _ batch: inout WriteBatch
   ) throws {
     var place = try place(entry.namespace)
-    places[entry.namespace] = nil
     try place.plan.set(
       entry.value.count, for: entry.key, entry.attributes, replacing: present?.size)
-    place.stored[entry.key] = Present(
-      written: min(entry.attributes.written ?? time, time), size: entry.value.count)
+    place.hasSeen = true
     places[entry.namespace] = place
+    let facts = Present(
+      written: min(entry.attributes.written ?? time, time), size: entry.value.count)
+    try batch.set(facts.bytes, for: entry.key, in: seen.namespace(entry.namespace))
   }
 
   private func place(_ name: String) throws -> Place {
     if let known = places[name] { return known }
     return Place(plan: try NamespacePlan(session.store.namespace(name)))
   }
+}
+
+extension ImportPreview.Present {
+  /// As ``bytes`` has it.
+  fileprivate init?(_ bytes: [UInt8]) {
+    let numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+    guard numbers.count == 2, let written = Int64(numbers[0]), let size = Int(numbers[1]) else {
+      return nil
+    }
+    self.init(written: Timestamp(milliseconds: written), size: size)
+  }
+
+  fileprivate var bytes: [UInt8] { Array("\(written.milliseconds) \(size)".utf8) }
 }

@@ -176,16 +176,28 @@ struct ArgumentReader {
   }
 
   func unexpected(_ word: Word) -> ShellError {
-    var hint: SafeText = "usage: `\(command.usage)`"
-    if let (size, next) = sizeBeforeWord, next == word {
-      hint =
-        "write the size as one word: `\(String(decoding: size.bytes + word.bytes, as: UTF8.self))`"
-    } else if command.namespaces.count.upperBound > 0, namespaces.isEmpty, let text = word.bareText,
-      command.parameters.isEmpty, words.count == 1
-    {
-      hint = "`\(command.name) @\(text)`"
+    ShellError(
+      .usage, "unexpected argument \(word.bytes)", at: word.range,
+      hint: correction(of: word) ?? "usage: `\(command.usage)`")
+  }
+
+  /// The hint for a word that another spelling would make right. A pattern names no namespace: with an at sign `*` would
+  /// become all of them, of which the line says nothing.
+  private func correction(of word: Word) -> SafeText? {
+    do throws(ShellError) {
+      if let (size, next) = sizeBeforeWord, next == word {
+        let joined = size.bytes + word.bytes
+        _ = try Word(joined, isBare: true, at: word.range).size()
+        return "write the size as one word: `\(String(decoding: joined, as: UTF8.self))`"
+      }
+      guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,
+        command.parameters.isEmpty, words.count == 1
+      else { return nil }
+      let name = try NamespaceName(word).text
+      return "`\(command.name) \(Quoting.namespace(name))`"
+    } catch {
+      return nil
     }
-    return ShellError(.usage, "unexpected argument \(word.bytes)", at: word.range, hint: hint)
   }
 
   private func check() throws(ShellError) {

@@ -1,0 +1,78 @@
+import CLarderSystem
+import LarderSystem
+
+/// The directory in which a new store is made until it is complete: beside its place, under a hidden name.
+///
+/// The process that makes the store holds a lock on the directory. One without a lock was left by a process that was killed, and
+/// the next that makes a store at the place empties it. Nothing under any other name is touched.
+package struct UnfinishedStore: ~Copyable {
+  package let place: String
+  package let path: String
+  private let directory: FileDescriptor
+
+  /// Throws `exists` if there is something at `place`, and `busy` while another process makes a store there.
+  package init(for place: String) throws(OpenError) {
+    var place = place
+    while place.utf8.count > 1, place.last == "/" { place.removeLast() }
+    self.place = place
+    path = Self.path(beside: place)
+    if FileStatus.of(place) != nil { throw OpenError(.exists, path: place) }
+    directory = try Self.claim(path, for: place)
+    StoreFiles.removeFiles(in: path)
+  }
+
+  /// `folder/.name.unfinished`. A name takes at most 255 bytes, of which the first 50 characters are enough.
+  private static func path(beside place: String) -> String {
+    let start = place.lastIndex(of: "/").map { place.index(after: $0) } ?? place.startIndex
+    let name = String(String.UnicodeScalarView(place[start...].unicodeScalars.prefix(50)))
+    return place[..<start] + "." + name + ".unfinished"
+  }
+
+  /// Makes the directory if it is not there, and locks it.
+  private static func claim(
+    _ path: String, for place: String
+  ) throws(OpenError) -> FileDescriptor {
+    // A process that completes its store renames the directory, perhaps before this one has it open or locked.
+    for _ in 0..<100 {
+      do throws(OpenError) {
+        try StoreFiles.makeDirectory(path)
+      } catch {
+        throw OpenError(error.kind, path: place, cause: error.cause)
+      }
+      do throws(LMDBError) {
+        let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        let number = directory.number
+        try checkErrno { larder_flock(number, LOCK_EX | LOCK_NB) }
+        if FileStatus.isFile(number, at: path) {
+          if FileStatus.of(place) == nil { return directory }
+          // Another process has completed its store before this one had the lock.
+          unsafe rmdir(path)
+          throw LMDBError(code: EEXIST)
+        }
+      } catch {
+        switch error.code {
+        case ENOENT: continue
+        case EWOULDBLOCK: break
+        case EEXIST: throw OpenError(.exists, path: place)
+        default: throw OpenError(.notCreated, path: path, cause: error)
+        }
+        break
+      }
+    }
+    throw OpenError(.busy, path: place, detail: "another process makes a store there")
+  }
+
+  /// Gives the store, which is closed and flushed, its name. A store that has come to the place meanwhile stays.
+  package func finish() throws(OpenError) {
+    do throws(LMDBError) {
+      try FileStatus.syncDirectory(path)
+      try checkErrno { unsafe rename(path, place) }
+      try FileStatus.syncParent(of: place)
+    } catch {
+      let isTaken = [EEXIST, ENOTEMPTY, ENOTDIR].contains(error.code)
+      throw OpenError(isTaken ? .exists : .notCreated, path: place, cause: error)
+    }
+  }
+
+  package func remove() { StoreFiles.removeUnfinished(path) }
+}

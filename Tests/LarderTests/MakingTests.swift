@@ -1,0 +1,100 @@
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// A store that is made as a whole: it is at its place when it is complete, and not before.
+@Suite struct MakingTests {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private var path: String { directory.path + "/new" }
+
+  private var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
+  }
+
+  private func make(at path: String, _ number: Int = 1) throws {
+    try Store.making(at: path, Store.Options()) { store in
+      for key in 0..<number { try store.namespace("notes").set("whole", for: key) }
+    }
+  }
+
+  private func code(_ body: () throws -> Void) -> LarderError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? LarderError)?.code
+    }
+  }
+
+  @Test func `a kill while a store is made leaves nothing in the way of the next`() throws {
+    let peer = try OtherProcess("make", path)
+    #expect(peer.line() == "half")
+    #expect(try names == [".new.unfinished"])
+    #expect(code { try make(at: path) } == .busy, "the other process is at it")
+    peer.kill()
+    #expect(code { _ = try Store(at: path, options: Store.Options(create: false)) } == .notFound)
+    try make(at: path + "/", 3)
+    #expect(try names == ["new"])
+    let store = try Store(at: path)
+    #expect(try store.namespace("notes").count() == 3)
+    #expect(try store.verify().faults.isEmpty)
+    try store.close()
+  }
+
+  @Test func `of two that make a store at a place one does, whenever the other comes`() throws {
+    let peer = try OtherProcess("make", path)
+    #expect(peer.line() == "half")
+    try peer.endInput()
+    #expect(peer.line() == "made")
+    #expect(code { try make(at: path) } == .exists)
+    #expect(try names == ["new"])
+    #expect(try Store(at: path).namespace("notes").value(for: "k") == "half")
+  }
+
+  @Test func `a store that others have made stays, at the place and under names like it`() throws {
+    for name in ["new.new", "new.unfinished"] {
+      let store = try Store(at: directory.path + "/" + name)
+      try store.namespace("notes").set("own", for: "k")
+      try store.close()
+    }
+    #expect(
+      code {
+        try Store.making(at: path, Store.Options()) { _ in
+          let other = try Store(at: path)
+          try other.namespace("notes").set("own", for: "k")
+          try other.close()
+        }
+      } == .exists)
+    #expect(try names == ["new", "new.new", "new.unfinished"])
+    for name in try names {
+      let store = try Store(at: directory.path + "/" + name)
+      #expect(try store.namespace("notes").value(for: "k") == "own")
+      try store.close()
+    }
+  }
+
+  @Test func `a compact copy leaves a store with a name like that of its place alone`() throws {
+    for name in ["old", "copy.new"] {
+      let store = try Store(at: directory.path + "/" + name)
+      try store.namespace("notes").set(name, for: "k")
+      try store.close()
+    }
+    let old = try Store(at: directory.path + "/old")
+    _ = try old.copyCompacted(to: directory.path + "/copy")
+    #expect(try names == ["copy", "copy.new", "old"])
+    let other = try Store(at: directory.path + "/copy.new")
+    #expect(try other.namespace("notes").value(for: "k") == "copy.new")
+  }
+
+  @Test func `a name of any length has room for that of the unfinished store`() throws {
+    let path = directory.path + "/" + String(repeating: "\u{20AC}", count: 85)
+    try make(at: path)
+    #expect(try Store(at: path).namespace("notes").count() == 1)
+    #expect(code { try make(at: directory.path + "/no/new") } == .notFound)
+  }
+}

@@ -1,0 +1,17 @@
+import Larder
+
+extension Peer {
+  /// Makes a store, and stops half-way until its input ends.
+  func makeStore() throws {
+    do {
+      try Store.making(at: store, Store.Options()) { made in
+        try made.namespace("notes").set("half", for: "k")
+        Peer.say("half")
+        waitForEndOfInput()
+      }
+      Peer.say("made")
+    } catch let error as LarderError {
+      Peer.say("refused \(error.code.rawValue)")
+    }
+  }
+}
