@@ -20,7 +20,7 @@ extension Settings {
     self.init()
     mode = options.mode
     isTerminal = Terminal.isTerminal(.output)
-    hasColor = !options.noColor && Terminal.showsColours(environment: environment)
+    hasColor = !options.noColor && Terminal.showsColors(environment: environment)
     // A terminal without a cursor may draw no lines and blocks either.
     hasUnicode =
       Terminal.speaksUTF8(environment: environment)

@@ -133,7 +133,7 @@ final class ShellRunner {
     }
     switch outcome {
     case .done: return nil
-    case .told(let code): return recordFailure(code)
+    case .exitCode(let code): return recordFailure(code)
     case .quit(let code): return code == 0 ? failure ?? 0 : code
     }
   }

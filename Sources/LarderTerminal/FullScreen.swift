@@ -39,7 +39,7 @@ package final class FullScreen {
 
   /// The next bytes that were typed, or what else happened within the time.
   package func next(within limit: Duration) throws(TerminalError) -> Event {
-    let wakening = try Terminal.wait(for: .input, atMost: limit)
+    let result = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
     // One signal a call: the others are found by the next one.
     if counts.suspensions != seen.suspensions {
@@ -61,7 +61,7 @@ package final class FullScreen {
       Interrupts.acknowledge()
       return .bytes([0x03])
     }
-    guard wakening == .ready else { return .timedOut }
+    guard result == .ready else { return .timedOut }
     let bytes = try Terminal.read(.input, atMost: 4096)
     return bytes.isEmpty ? .end : .bytes(bytes)
   }
@@ -86,7 +86,7 @@ package final class FullScreen {
   private func enter() throws(TerminalError) {
     var raw = modes
     unsafe cfmakeraw(&raw)
-    TerminalSignals.holdEnds()
+    TerminalSignals.deferTermination()
     EmergencyExit.arm(restoring: modes)
     isOpen = true
     guard unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0 else {
@@ -99,7 +99,7 @@ package final class FullScreen {
     isOpen = false
     defer {
       EmergencyExit.disarm()
-      TerminalSignals.releaseEnds()
+      TerminalSignals.restoreTermination()
     }
     var modes = modes
     let code = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)

@@ -53,10 +53,10 @@ extension LineEditor {
     return nil
   }
 
-  private func waitForKey() throws(TerminalError) -> Terminal.Wakening {
+  private func waitForKey() throws(TerminalError) -> Terminal.WaitResult {
     let now = try Terminal.wait(for: .input, atMost: .zero)
     guard now == .timedOut else { return now }
-    try display.paintLine()
+    try display.highlightLine()
     try display.showHint()
     return try Terminal.wait(for: .input, atMost: notice == nil ? nil : style.noticeInterval)
   }

@@ -18,23 +18,23 @@ import CEditline
   package typealias Hint = (_ line: [UInt8]) -> String?
 
   /// The numbers of the rendition for bytes of a line, such as `"1;36"`; in order, without overlap.
-  package typealias Paint = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
+  package typealias Highlight = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
 
   /// Something that happened while nothing was typed, shown above the line; nil for nothing.
   package typealias Notice = () -> String?
 
   /// How the prompt looks and how often `notice` is asked.
   package struct Style: Sendable {
-    package var showsColours: Bool
+    package var showsColors: Bool
     /// More than ASCII can be drawn.
     package var hasUnicode: Bool
     package var noticeInterval: Duration
 
     package init(
-      showsColours: Bool = true, hasUnicode: Bool = true,
+      showsColors: Bool = true, hasUnicode: Bool = true,
       noticeInterval: Duration = .milliseconds(500)
     ) {
-      self.showsColours = showsColours
+      self.showsColors = showsColors
       self.hasUnicode = hasUnicode
       self.noticeInterval = noticeInterval
     }
@@ -59,12 +59,12 @@ import CEditline
   var failure: TerminalError?
 
   /// - Parameters:
-  ///   - style: Hints need colours: without them they could not be told from the line.
+  ///   - style: Hints need colors: without them they could not be told from the line.
   ///   - notice: Asked only while the whole line fits into one row, and nil costs no wake-ups.
   package init(
     style: Style = Style(),
     complete: @escaping Complete = { _, _ in .none }, hint: @escaping Hint = { _ in nil },
-    paint: @escaping Paint = { _ in [] }, notice: Notice? = nil
+    highlight: @escaping Highlight = { _ in [] }, notice: Notice? = nil
   ) throws(TerminalError) {
     Terminal.useUTF8Characters()
     guard let history = LineHistory(), let editor = unsafe cel_init("larder") else {
@@ -72,7 +72,7 @@ import CEditline
     }
     unsafe self.editor = editor
     self.history = history
-    display = unsafe LineDisplay(of: editor, style: style, hint: hint, paint: paint)
+    display = unsafe LineDisplay(of: editor, style: style, hint: hint, highlight: highlight)
     self.style = style
     self.complete = complete
     self.notice = notice
@@ -104,7 +104,7 @@ import CEditline
     let typed = unsafe el_wgets(editor, &count).map { start in
       unsafe LineBuffer.text(from: start, to: start + Int(count))
     }
-    TerminalSignals.releaseEnds()
+    TerminalSignals.restoreTermination()
     if !isVi { try Terminal.write(PasteMode.off) }
     // It came behind the last key.
     if TerminalSignals.counts.terminations > 0 { TerminalSignals.terminate() }
@@ -130,14 +130,14 @@ import CEditline
     seen = TerminalSignals.counts
     Interrupts.acknowledge()  // one that came too late for the command before has no line to drop
     display.begin(prompt)
-    TerminalSignals.holdEnds()
+    TerminalSignals.deferTermination()
     // libedit draws the prompt before it changes the mode: input in between would be shown twice.
     unsafe cel_prepare_terminal(editor, 1)
   }
 
   private func showPrompt() {
     let function: cel_prompt_function = { editor in
-      unsafe LineEditor.of(editor)?.display.coloured
+      unsafe LineEditor.of(editor)?.display.colored
     }
     unsafe cel_set_prompt(editor, function, 1)
   }

@@ -6,7 +6,7 @@
 
 extension Terminal {
   /// The reason why a wait for input ended.
-  enum Wakening: Equatable {
+  enum WaitResult: Equatable {
     /// Bytes, or the end of them, can be read without waiting.
     case ready
     /// A signal came in; `TerminalSignals.counts` tells which.
@@ -17,14 +17,14 @@ extension Terminal {
   /// Waits until the stream can be read, a signal comes in, or the time is over (never, if nil).
   static func wait(
     for stream: Stream, atMost limit: Duration? = nil
-  ) throws(TerminalError) -> Wakening {
+  ) throws(TerminalError) -> WaitResult {
     try wait(for: stream.rawValue, atMost: limit)
   }
 
   static func wait(
     for descriptor: Int32, atMost limit: Duration? = nil
-  ) throws(TerminalError) -> Wakening {
-    let bell = TerminalSignals.bell
+  ) throws(TerminalError) -> WaitResult {
+    let bell = TerminalSignals.selfPipe
     var polled = [
       pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -36,7 +36,7 @@ extension Terminal {
       throw .failed(operation: "poll", code: errno)
     }
     if polled[0].revents != 0 {
-      TerminalSignals.silence()
+      TerminalSignals.drainSelfPipe()
       return .signalled
     }
     return count == 0 ? .timedOut : .ready

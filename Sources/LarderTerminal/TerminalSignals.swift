@@ -26,8 +26,8 @@ enum TerminalSignals {
   private static let suspensions = Atomic(0)
   private static let continuations = Atomic(0)
   private static let terminations = Atomic(0)
-  private static let bellReader = Atomic<Int32>(-1)
-  private static let bellWriter = Atomic<Int32>(-1)
+  private static let selfPipeReader = Atomic<Int32>(-1)
+  private static let selfPipeWriter = Atomic<Int32>(-1)
 
   static var counts: Counts {
     Counts(
@@ -50,16 +50,16 @@ enum TerminalSignals {
   }
 
   /// The descriptor to wait on after `hang()`.
-  static var bell: Int32? {
-    let descriptor = bellReader.load(ordering: .relaxed)
+  static var selfPipe: Int32? {
+    let descriptor = selfPipeReader.load(ordering: .relaxed)
     return descriptor < 0 ? nil : descriptor
   }
 
   /// Hears the bell, so that it can ring again.
-  static func silence() {
-    guard let bell else { return }
+  static func drainSelfPipe() {
+    guard let selfPipe else { return }
     var bytes = [UInt8](repeating: 0, count: 64)
-    while unsafe read(bell, &bytes, bytes.count) == bytes.count {}
+    while unsafe read(selfPipe, &bytes, bytes.count) == bytes.count {}
   }
 
   /// Counts interrupts from now on, and lets writes to a closed pipe fail instead of ending the process.
@@ -68,7 +68,7 @@ enum TerminalSignals {
   /// `SIGPIPE` gets a handler that does nothing rather than being ignored, since a program started by this one,
   /// a pager, would inherit the latter.
   static func countInterrupts() {
-    hangBell()
+    openSelfPipe()
     unblock([SIGINT, SIGPIPE])
     let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }
     if isIgnored(previous) { _ = signal(SIGINT, SIG_IGN) }
@@ -79,28 +79,28 @@ enum TerminalSignals {
   ///
   /// It does so at once and with its own status: a store takes no harm from it, and what waits for a lock or for
   /// the other end of a pipe would not come to a resting place.
-  static func obeyTerminations() {
+  static func resetTermination() {
     _ = signal(SIGTERM, SIG_DFL)
     unblock([SIGTERM])
   }
 
   /// Counts changes of the window and continuations from now on.
   static func countChanges() {
-    hangBell()
+    openSelfPipe()
     unblock([SIGWINCH, SIGCONT, SIGTSTP])
     _ = signal(SIGWINCH) { _ in TerminalSignals.note(SIGWINCH) }
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
   }
 
   /// Counts ^Z and `SIGTERM` instead of obeying at once, while the terminal is in a state a shell should not see.
-  static func holdEnds() {
+  static func deferTermination() {
     let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM) { _ in TerminalSignals.note(SIGTERM) }
   }
 
   /// Lets ^Z stop and `SIGTERM` end the process again.
-  static func releaseEnds() {
+  static func restoreTermination() {
     let previous = signal(SIGTSTP, SIG_DFL)
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM, SIG_DFL)
@@ -108,14 +108,14 @@ enum TerminalSignals {
 
   /// Stops the process as ^Z would have, and returns when it is continued.
   static func suspend() {
-    releaseEnds()
+    restoreTermination()
     raise(SIGTSTP)
-    holdEnds()
+    deferTermination()
   }
 
   /// Ends the process as `SIGTERM` would have.
   static func terminate() {
-    releaseEnds()
+    restoreTermination()
     raise(SIGTERM)
   }
 
@@ -134,20 +134,20 @@ enum TerminalSignals {
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0
-    _ = unsafe write(bellWriter.load(ordering: .relaxed), &byte, 1)  // full: it rings already
+    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // full: it rings already
     errno = before
   }
 
-  private static func hangBell() {
-    guard bell == nil else { return }
+  private static func openSelfPipe() {
+    guard selfPipe == nil else { return }
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return }
     for end in ends {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
-    bellWriter.store(ends[1], ordering: .relaxed)
-    bellReader.store(ends[0], ordering: .relaxed)
+    selfPipeWriter.store(ends[1], ordering: .relaxed)
+    selfPipeReader.store(ends[0], ordering: .relaxed)
   }
 
   /// A parent may have started this process with signals blocked, as Foundation's `Process` does from most threads.
@@ -172,7 +172,7 @@ package enum Interrupts {
   /// it was started with that ignored or blocked.
   package static func install() {
     TerminalSignals.countInterrupts()
-    TerminalSignals.obeyTerminations()
+    TerminalSignals.resetTermination()
   }
 
   /// There is an unanswered interrupt.

@@ -94,7 +94,7 @@ import Testing
       ["probe> get", "=get ", "probe>"].map { $0.trimmingCharacters(in: .whitespaces) })
   }
 
-  @Test func `NO_COLOR leaves no colours and no hints`() throws {
+  @Test func `NO_COLOR leaves no colors and no hints`() throws {
     let session = try TerminalSession(environment: ["NO_COLOR": "1"])
     try session.type("get ")
     session.expect(line: "probe> get", column: 11)

@@ -21,8 +21,8 @@ import Testing
 
   @Test func `a prompt shows no control characters and ends in something visible`() {
     #expect(Prompt("a\u{1B}\u{1}b\n", tail: "\u{7}").text == "ab ")
-    #expect(Prompt("ab").coloured(mark: "|") == "|\u{1B}[1;36m|ab|\u{1B}[0m|> ")
-    #expect(Prompt("").coloured(mark: "|") == "> ")
+    #expect(Prompt("ab").colored(mark: "|") == "|\u{1B}[1;36m|ab|\u{1B}[0m|> ")
+    #expect(Prompt("").colored(mark: "|") == "> ")
   }
 
   @Test func `a place is where the terminal's cursor would be`() {

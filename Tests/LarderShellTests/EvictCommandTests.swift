@@ -119,7 +119,7 @@ import Testing
     try shell.store.write { batch in
       for number in 0..<2000 { try batch.set("x", for: number, in: box) }
     }
-    shell.lockTimeout = 1200
+    shell.stepsUntilInterrupted = 1200
     let error = try shell.error("evict @box * --yes")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     let left = try box.count()
@@ -128,7 +128,7 @@ import Testing
     #expect(
       error.message.description
         == "interrupted: evicted \(evicted) entries; the rest is unchanged", "\(error.message)")
-    shell.lockTimeout = 100
+    shell.stepsUntilInterrupted = 100
     #expect(try shell.error("keys @box").code == .interrupted)
   }
 

@@ -207,12 +207,12 @@ import Testing
     "\"a\\",
   ])
   func `what is not JSON is refused`(text: String) {
-    #expect(throws: JSONText.Flaw.self) { try JSONText(bytes(text)) }
+    #expect(throws: JSONText.ParseError.self) { try JSONText(bytes(text)) }
   }
 
   @Test func `nothing nests deep enough to matter`() throws {
     let deep = bytes(String(repeating: "[", count: 100_000))
-    #expect(throws: JSONText.Flaw.self) { try JSONText(deep) }
+    #expect(throws: JSONText.ParseError.self) { try JSONText(deep) }
     let fine = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
     #expect(try JSONText(bytes(fine)).minified == bytes(fine))
     let full = bytes(String(repeating: "[", count: 200) + "1" + String(repeating: "]", count: 200))

@@ -112,9 +112,9 @@ import Testing
     ] {
       let shell = try Shell(.plain)
       try shell("set @a k '\"\(String(repeating: "a", count: 100_000))?\"'")
-      shell.lockTimeout = 2
+      shell.stepsUntilInterrupted = 2
       #expect(try shell.error(line).code == .interrupted, "\(line)")
-      shell.lockTimeout = .max
+      shell.stepsUntilInterrupted = .max
       #expect(try shell("count @a").hasPrefix("1\t"))
     }
   }

@@ -24,7 +24,7 @@ final class Shell {
   /// What standard input still holds.
   var input: [UInt8] = []
   /// How often a command may look around before it is interrupted.
-  var lockTimeout = Int.max
+  var stepsUntilInterrupted = Int.max
   /// How often waiting goes undisturbed.
   var pauses = 0
   /// What happens while a command waits.
@@ -78,8 +78,8 @@ final class Shell {
     host.window = { [unowned self] in window }
     host.copy = { [unowned self] in notices.append("copied \($0.count)") }
     host.isInterrupted = { [unowned self] in
-      lockTimeout -= 1
-      return lockTimeout < 0
+      stepsUntilInterrupted -= 1
+      return stepsUntilInterrupted < 0
     }
     host.pause = { [unowned self] duration in
       clock.advance(by: duration)

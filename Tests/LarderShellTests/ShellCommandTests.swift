@@ -26,7 +26,7 @@ import Testing
     shell.pauses = 2
     #expect(
       try shell("output jsonl", "stats @articles --every 2s").split(separator: "\n").count == 3)
-    #expect(shell.outcome == .told(130))
+    #expect(shell.outcome == .exitCode(130))
     let restless = try shell.error("stats --every 0s")
     #expect(restless.code == .badTime && restless.place?.column == 7)
   }
@@ -114,7 +114,7 @@ import Testing
     #expect(
       try shell("verify --deep")
         == "undecodable\twords\tbad\tthe value is not JSON: unexpected end at byte 8\n")
-    #expect(shell.outcome == .told(1))
+    #expect(shell.outcome == .exitCode(1))
     #expect(try shell("output json", "verify --deep").contains("\"key\":\"bad\",\"detail\":"))
     let table = try shell("output table", "verify --deep")
     #expect(table.hasSuffix("1 fault\n") && table.contains("words \"bad\": the value"))

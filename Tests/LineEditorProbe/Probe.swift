@@ -32,10 +32,11 @@ import LarderTerminal
     }
     let notices = environment["PROBE_NOTICE"].map(Notices.init)
     let style = LineEditor.Style(
-      showsColours: Terminal.showsColours(environment: environment),
+      showsColors: Terminal.showsColors(environment: environment),
       noticeInterval: .milliseconds(20))
     let editor = try LineEditor(
-      style: style, complete: complete, hint: hint, paint: paint, notice: notices.map { $0.next })
+      style: style, complete: complete, hint: hint, highlight: highlight,
+      notice: notices.map { $0.next })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       try editor.history.keep(in: file)
     }
@@ -99,7 +100,7 @@ func hint(_ line: [UInt8]) -> String? {
 }
 
 /// Digits are magenta.
-func paint(_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {
+func highlight(_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {
   line.indices.filter { (0x30...0x39).contains(line[$0]) }.map { ($0..<$0 + 1, "35") }
 }
 

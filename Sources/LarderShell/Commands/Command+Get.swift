@@ -66,7 +66,7 @@ extension Command {
       session, style: style, head: head, isFull: call.has("--full"),
       namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     try writer.begin()
-    let unreadable = session.passOverUnreadable()
+    let unreadable = session.skipUnreadable()
     var missing: [[UInt8]] = []
     var listed = 0
     if scope.selection.listsKeys {
@@ -142,7 +142,7 @@ extension Command {
       ])
     var (values, without) = (0, 0)
     try session.output.write(rows.begin())
-    let unreadable = session.passOverUnreadable()
+    let unreadable = session.skipUnreadable()
     let keys = try scope.forEachStoredValue { value in
       values += 1
       let found = fields(path, of: try value.reading(most: nil, in: session))

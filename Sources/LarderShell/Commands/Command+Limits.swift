@@ -74,7 +74,7 @@ extension Command {
     }
     do {
       if let name {
-        let facts = try session.facts(of: name)
+        let facts = try session.info(of: name)
         try session.store.override(call.overrides(over: facts.overrides), for: name)
       } else {
         try session.store.override(call.overrides(over: session.store.limits().overrides))
@@ -112,7 +112,7 @@ extension Command {
     var disk: Int?
     var policy: Eviction?
     if let name {
-      let facts = try session.facts(of: name)
+      let facts = try session.info(of: name)
       let overrides = call.overrides(over: facts.overrides)
       limits = Limits(
         entries: overrides.limits?.entries ?? facts.declared.limits.entries,
@@ -168,7 +168,7 @@ extension Invocation {
   /// A limit that may be `none`.
   private func bound(_ name: String) -> Int? {
     switch limit(name) {
-    case .all: Limits.unlimited
+    case .unbounded: Limits.unlimited
     case .count(let count): count
     case nil: nil
     }

@@ -105,7 +105,7 @@ extension Command {
     var faults = found.faults.map { Inconsistency($0) }
     if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
     try session.output.answer(FaultReport(found, faults).reply(for: session.output.presentation))
-    return faults.isEmpty ? .done : .told(1)
+    return faults.isEmpty ? .done : .exitCode(1)
   }
 }
 

@@ -76,7 +76,7 @@ extension Command {
     }
     let changes = before.changes(to: try StoreMark(session, only: names), now: session.clock.now)
     try session.output.answer(reply(changes, session.output.presentation))
-    return changes.isEmpty ? .done : .told(1)
+    return changes.isEmpty ? .done : .exitCode(1)
   }
 
   private static func compare(
@@ -106,7 +106,7 @@ extension Command {
                 text(change.before), text(change.after),
               ]
             })))
-    return difference.changes.isEmpty ? .done : .told(1)
+    return difference.changes.isEmpty ? .done : .exitCode(1)
   }
 
   private static func reply(_ changes: [StoreMark.Change], _ presentation: Presentation) -> Reply {

@@ -39,7 +39,7 @@ extension Command {
     }
     let top: Int? =
       switch call.limit("--top") {
-      case .all: nil
+      case .unbounded: nil
       case .count(let count): count
       case nil: 20
       }
@@ -48,7 +48,7 @@ extension Command {
       namesNamespaces: scope.namesNamespaces)
     // Compressed entries have to be read for their share.
     if grouping == .namespace, try scope.isCounted() {
-      for namespace in scope.namespaces { report.add(try session.facts(of: namespace.name)) }
+      for namespace in scope.namespaces { report.add(try session.info(of: namespace.name)) }
     } else {
       try report.add(scope)
     }

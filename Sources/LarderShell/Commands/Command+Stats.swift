@@ -46,7 +46,7 @@ extension Command {
       }
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {
-        return .told(ShellError.Code.interrupted.exitCode)
+        return .exitCode(ShellError.Code.interrupted.exitCode)
       }
     }
   }

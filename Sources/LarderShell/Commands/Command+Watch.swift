@@ -86,7 +86,7 @@ extension Command {
       let gap = isInterrupted ? " " : ""
       try session.host.notify("\(gap)\(Wording.count(count, "event", "events")) in \(span)")
     }
-    return isInterrupted ? .told(ShellError.Code.interrupted.exitCode) : .done
+    return isInterrupted ? .exitCode(ShellError.Code.interrupted.exitCode) : .done
   }
 
   /// Nil for all, including namespaces created later.

@@ -45,10 +45,10 @@ enum DecodedValue {
   }
 
   /// Why the bytes are not what the codec says; nil if they are, or if the codec is unknown.
-  static func flaw(of value: Span<UInt8>, codec: CodecID) -> String? {
+  static func problem(of value: Span<UInt8>, codec: CodecID) -> String? {
     switch codec {
     case .json:
-      do throws(JSONText.Flaw) {
+      do throws(JSONText.ParseError) {
         _ = try JSONText(value.bytes)
         return nil
       } catch {
@@ -69,7 +69,7 @@ enum DecodedValue {
       guard let envelope = ValueEnvelope(value), envelope.codec != .versioned else {
         return "the value has no version"
       }
-      return flaw(
+      return problem(
         of: value.extracting(droppingFirst: ValueEnvelope.size), codec: envelope.codec)
     default:
       return nil

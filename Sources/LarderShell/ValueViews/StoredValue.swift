@@ -97,7 +97,7 @@ struct StoredValue {
   private func beginning(_ head: Int?) -> ArraySlice<UInt8> { bytes.prefix(head ?? .max) }
 
   func json(_ head: Int? = nil) throws(ShellError) -> JSONText {
-    do throws(JSONText.Flaw) {
+    do throws(JSONText.ParseError) {
       return try JSONText(Array(readable.prefix(head ?? .max)))
     } catch {
       throw ShellError(

@@ -11,7 +11,7 @@ package struct TableLayout: Sendable {
     widths = self.titles.map { DisplayWidth.of($0) }
   }
 
-  /// The rows as lines; the header, dim where there is colour, if any column has a title.
+  /// The rows as lines; the header, dim where there is color, if any column has a title.
   package mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
     let (columns, isNarrow) = fitted(rows, gap: Self.gap, room: presentation.width)
     if isNarrow { return rowsOfLines(rows) }

@@ -5,7 +5,7 @@ package struct RegularExpression: Sendable, Hashable {
   package let ignoresCase: Bool
   private let program: RegexProgram
 
-  private init(_ source: String, ignoresCase: Bool) throws(RegexFlaw) {
+  private init(_ source: String, ignoresCase: Bool) throws(RegexError) {
     self.source = source
     self.ignoresCase = ignoresCase
     program = try RegexProgram(source, ignoresCase: ignoresCase)
@@ -17,7 +17,7 @@ package struct RegularExpression: Sendable, Hashable {
         .badPattern, "\(word.bytes) is not a regular expression", at: word.range,
         hint: "select keys that are not UTF-8 by their hex: form")
     }
-    do throws(RegexFlaw) {
+    do throws(RegexError) {
       self = try RegularExpression(source, ignoresCase: ignoresCase)
     } catch {
       throw ShellError(
@@ -35,8 +35,8 @@ package struct RegularExpression: Sendable, Hashable {
     RegexMatcher(program, pause)
   }
 
-  /// The range of the flaw in the text of the command; the whole word if escapes moved it.
-  private static func place(of flaw: Range<Int>, _ source: String, _ word: Word) -> Range<Int> {
+  /// The range of the error in the text of the command; the whole word if escapes moved it.
+  private static func place(of range: Range<Int>, _ source: String, _ word: Word) -> Range<Int> {
     let quotes = word.isBare ? 0 : 1
     guard word.pieces.count == 1, word.range.count == word.bytes.count + 2 * quotes else {
       return word.range
@@ -46,7 +46,7 @@ package struct RegularExpression: Sendable, Hashable {
       word.range.lowerBound + quotes
         + scalars.prefix(count).reduce(0) { $0 + UTF8.width($1) }
     }
-    return offset(flaw.lowerBound)..<offset(flaw.upperBound)
+    return offset(range.lowerBound)..<offset(range.upperBound)
   }
 
   package static func == (left: Self, right: Self) -> Bool {

@@ -43,7 +43,7 @@ package struct ValueDifference {
 
   /// The scalars of a JSON object or array by path, in order; nil for other values.
   private static func fields(_ bytes: [UInt8]) -> [(path: String, value: String)]? {
-    do throws(JSONText.Flaw) {
+    do throws(JSONText.ParseError) {
       let text = try JSONText(bytes)
       guard text.isStructured else { return nil }
       var fields: [(path: String, value: String)] = []
