@@ -47,9 +47,8 @@ struct ChangeSummary {
 
   /// The answer to `--dry-run`.
   func preview(_ fields: [Field], for presentation: Presentation) -> Reply {
-    let mark = presentation.hasUnicode ? "\u{2026}" : "..."
     let keys = samples.map { SafeText(quoting: $0) }.joined()
-    let more = total.entries > samples.count ? ", \(mark)" : ""
+    let more = total.entries > samples.count ? ", \(presentation.ellipsis)" : ""
     let sentence: SafeText =
       samples.isEmpty
       ? "would \(verb) \(total.inBrackets)" : "would \(verb) \(total.inBrackets): \(keys)\(more)"

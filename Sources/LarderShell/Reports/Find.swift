@@ -37,7 +37,7 @@ struct Find {
 
     /// The line with the match in color, cut on both sides to the columns that there are.
     func text(_ presentation: Presentation, columns: Int?) -> String {
-      let mark = presentation.hasUnicode ? "\u{2026}" : "..."
+      let mark = presentation.ellipsis
       var (before, after) = (Quoting.printable(before), Quoting.printable(after))
       var found = Quoting.printable(match)
       var (isCutBefore, isCutAfter) = (isCutBefore, isCutAfter)

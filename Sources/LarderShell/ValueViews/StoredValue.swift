@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 #if canImport(FoundationEssentials)
@@ -109,10 +110,5 @@ struct StoredValue {
 }
 
 extension Span<UInt8> {
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    for index in indices { bytes.append(self[index]) }
-    return bytes
-  }
+  var bytes: [UInt8] { copied }
 }

@@ -87,10 +87,7 @@ extension JSONLookup {
   }
 
   private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(range.count)
-    for index in range { result.append(bytes[index]) }
-    return result
+    bytes.extracting(range).copied
   }
 
   // MARK: Comparable text

@@ -103,6 +103,9 @@ package enum Value: Sendable, Hashable {
 package enum Limit: Sendable, Hashable {
   case unbounded
   case count(Int)
+
+  /// The bound as a number.
+  package var most: Int { if case .count(let count) = self { count } else { .max } }
 }
 
 extension ValueKind {

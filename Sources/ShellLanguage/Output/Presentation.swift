@@ -28,6 +28,13 @@ package struct Presentation: Sendable {
 }
 
 extension Presentation {
+  /// More follows, which is left out.
+  package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
+  /// Stands in one column for what was cut.
+  package var cutMark: String { hasUnicode ? "\u{2026}" : "~" }
+  /// Between what was and what is.
+  package var arrow: String { hasUnicode ? "\u{2192}" : "->" }
+
   /// The bytes of a whole reply.
   package func bytes(of reply: Reply) -> [UInt8] {
     switch reply.body {
