@@ -85,8 +85,9 @@ extension Command {
     let values = try keys.map { key in
       try session.value(key, call.namespaces).reading(most: nil, in: session).bytes
     }
-    let difference = ValueDifference(values[0], values[1])
-    let arrow = session.output.presentation.hasUnicode ? "\u{2192}" : "->"
+    let difference = try ValueDifference(
+      values[0], values[1], pause: session.host.checkInterruption)
+    let arrow = session.output.presentation.arrow
     func text(_ value: String?) -> Cell { value.map { .text($0) } ?? .null }
     try session.output.answer(
       difference.changes.isEmpty && session.output.presentation.mode.isForPerson
@@ -106,6 +107,11 @@ extension Command {
                 text(change.before), text(change.after),
               ]
             })))
+    if difference.isCut {
+      try session.host.notify(
+        "note: the values differ in more than \(Wording.count(ValueDifference.mostLines)) lines; this is the first"
+      )
+    }
     return difference.changes.isEmpty ? .done : .exitCode(1)
   }
 
@@ -113,7 +119,7 @@ extension Command {
     guard presentation.mode != .table || !changes.isEmpty else {
       return Reply(.text("no changes\n"))
     }
-    let arrow = presentation.hasUnicode ? "\u{2192}" : "->"
+    let arrow = presentation.arrow
     func sizes(_ change: StoreMark.Change) -> String {
       let words = [change.before, change.after].compactMap { $0.map(Wording.size) }
       return words.joined(separator: " \(arrow) ")
