@@ -15,7 +15,7 @@ struct TextFinder {
     }
     if !isRegex, isExact || text.allSatisfy({ $0 < 0x80 }) {
       let wanted = isExact ? text : text.map(\.lowercased)
-      firstMatch = { $0.firstRange(ofBytes: wanted, ignoringCase: !isExact) }
+      firstMatch = { try $0.firstRange(of: wanted, ignoringCase: !isExact, pause: pause) }
       return
     }
     guard String(validating: text, as: UTF8.self) != nil else {
