@@ -125,10 +125,14 @@ enum EmergencyExit {
   nonisolated(unsafe) private static var isArmed = false
   nonisolated(unsafe) private static var modes = termios()
   nonisolated(unsafe) private static var sequence: [UInt8] = []
+  /// The actions of the signals before, in the order of `ends`.
+  nonisolated(unsafe) private static var replaced: [sigaction] = []
 
   static func arm(restoring modes: termios) {
     unsafe Self.modes = modes
     unsafe sequence = Array(FullScreen.end.utf8)
+    // Armed again after a continuation it keeps what it replaced at first.
+    if unsafe !isArmed { unsafe replaced = ends.map(action) }
     unsafe isArmed = true
     for end in ends {
       let before = signal(end) { number in
@@ -137,16 +141,22 @@ enum EmergencyExit {
         _ = signal(number, SIG_DFL)
         raise(number)
       }
-      if isIgnored(before), end != SIGTERM { _ = signal(end, SIG_IGN) }
+      if TerminalSignals.isIgnored(before), end != SIGTERM { _ = signal(end, SIG_IGN) }
     }
   }
 
   static func disarm() {
+    guard unsafe isArmed else { return }
     unsafe isArmed = false
-    for end in ends {
-      let before = signal(end, SIG_DFL)
-      if isIgnored(before) { _ = signal(end, SIG_IGN) }
+    for (end, var action) in unsafe zip(ends, replaced) {
+      _ = unsafe sigaction(end, &action, nil)
     }
+  }
+
+  private static func action(_ signal: Int32) -> sigaction {
+    var action = sigaction()
+    _ = unsafe sigaction(signal, nil, &action)
+    return action
   }
 
   /// Restores the terminal if the whole screen is taken; a signal handler may call it.
@@ -160,9 +170,5 @@ enum EmergencyExit {
         _ = unsafe Darwin.write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
       #endif
     }
-  }
-
-  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
-    unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }

@@ -24,9 +24,8 @@ extension Terminal {
   static func wait(
     for descriptor: Int32, atMost limit: Duration? = nil
   ) throws(TerminalError) -> WaitResult {
-    let bell = TerminalSignals.selfPipe
     var polled = [
-      pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: TerminalSignals.selfPipe ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = limit.map { Int32(min($0 / .milliseconds(1), 1e9).rounded(.up)) } ?? -1
@@ -62,9 +61,17 @@ extension Terminal {
       if got < 0 { code = errno }
       count = max(got, 0)
     }
-    // A terminal whose window was closed answers EIO: nothing more will come.
-    guard code == 0 || code == EIO else { throw .failed(operation: "read", code: code) }
+    // A terminal whose window was closed answers EIO: nothing more will come. Of a disk it is a fault.
+    guard code == 0 || code == EIO && isCharacterDevice(descriptor) else {
+      throw .failed(operation: "read", code: code)
+    }
     return bytes
+  }
+
+  /// `isatty` fails on a terminal whose window was closed.
+  private static func isCharacterDevice(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
 
   @unsafe private static func readBytes(
@@ -74,6 +81,14 @@ extension Terminal {
       unsafe Glibc.read(descriptor, start, limit)
     #else
       unsafe Darwin.read(descriptor, start, limit)
+    #endif
+  }
+
+  static func close(_ descriptor: Int32) {
+    #if canImport(Glibc)
+      _ = Glibc.close(descriptor)
+    #else
+      _ = Darwin.close(descriptor)
     #endif
   }
 

@@ -6,7 +6,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// Counts the signals a terminal sends, and rings a bell that a wait for input can hear.
+/// Counts the signals a terminal sends, and wakes a wait for input by a pipe to this process itself.
 ///
 /// A handler only adds to a counter and writes one byte to a pipe, both of which are allowed there.
 /// The byte makes the wake-up certain: a signal between looking and waiting would otherwise be slept over,
@@ -49,13 +49,36 @@ enum TerminalSignals {
     answered.store(interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }
 
-  /// The descriptor to wait on after `hang()`.
+  /// A program has the terminal, and this process waits for it.
+  private static let isAttending = Atomic(false)
+
+  /// Waits for a program on the terminal: the keys that send signals are for that program, as in system(3).
+  ///
+  /// Interrupts are counted, but do not end this process however many they are.
+  static func attendProgram<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    isAttending.store(true, ordering: .relaxed)
+    let quit = signal(SIGQUIT, SIG_IGN)
+    defer {
+      _ = signal(SIGQUIT, quit)
+      isAttending.store(false, ordering: .relaxed)
+    }
+    return try body()
+  }
+
+  /// Answers the interrupts since a count of them.
+  static func answerInterrupts(since count: Int) {
+    answered.add(interrupts.load(ordering: .relaxed) - count, ordering: .relaxed)
+  }
+
+  /// The descriptor to wait on after `openSelfPipe()`.
   static var selfPipe: Int32? {
     let descriptor = selfPipeReader.load(ordering: .relaxed)
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Hears the bell, so that it can ring again.
+  /// Reads what signals have written, so that the next one can be waited for.
   static func drainSelfPipe() {
     guard let selfPipe else { return }
     var bytes = [UInt8](repeating: 0, count: 64)
@@ -124,7 +147,7 @@ enum TerminalSignals {
     switch signal {
     case SIGINT:
       interrupts.add(1, ordering: .relaxed)
-      if pendingInterrupts >= mostUnanswered {
+      if pendingInterrupts >= mostUnanswered, !isAttending.load(ordering: .relaxed) {
         EmergencyExit.restore()
         _exit(130)
       }
@@ -134,7 +157,7 @@ enum TerminalSignals {
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0
-    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // full: it rings already
+    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full one wakes already
     errno = before
   }
 
@@ -158,7 +181,7 @@ enum TerminalSignals {
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
   }
 
-  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+  static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
     unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }
