@@ -26,6 +26,7 @@ final class ShellRunner {
     session = Session(
       store: store, options: storeOptions, settings: Settings(options, environment),
       host: Host(readsCommands: readsCommands, environment, output))
+    session.variables = options.variables
     if let name = options.namespace { try session.use(name) }
   }
 

@@ -38,9 +38,7 @@ extension Session {
   /// The facts of a namespace that existed when the command began.
   func info(of name: String) throws -> NamespaceInfo {
     guard let facts = try store.namespace(name).info() else {
-      throw ShellError(
-        .noSuchNamespace, "namespace \(name) was removed meanwhile",
-        hint: "`namespaces` lists them")
+      throw ShellError.removedMeanwhile(name)
     }
     return facts
   }

@@ -39,6 +39,13 @@ extension ShellError {
       hint: readOnlyHint)
   }
 
+  /// A namespace that existed when the command began.
+  static func removedMeanwhile(_ namespace: String) -> ShellError {
+    ShellError(
+      .noSuchNamespace, "namespace \(namespace) was removed meanwhile",
+      hint: "`namespaces` lists them")
+  }
+
   /// An error of a store that could not be opened.
   package static func opening(_ error: LarderError) -> ShellError {
     ShellError(.cannotOpen, "\(error.message)", hint: error.hint.map { SafeText($0) })
