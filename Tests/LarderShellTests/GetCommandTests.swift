@@ -135,6 +135,18 @@ import Testing
     #expect(try shell.error("get @departures Kiruna:05 --force").code == .usage)
     #expect(try shell.error("get @articles 000011 --out \(path)/x").code == .io)
     #expect(try shell.error("get @articles 000011 000012 --out \(path)").code == .usage)
+    for words in [".train", "--show .train"] {
+      #expect(try shell.error("get @departures Kiruna:05 \(words) --copy").code == .usage)
+      #expect(
+        try shell.error("get @departures Kiruna:05 \(words) --out \(path)x").code == .usage)
+    }
+    // A namespace of that name is no key, whether there are others or not.
+    for option in ["--out \(path) --force", "--copy"] {
+      #expect(try shell.error("get articles \(option)").code == .usage)
+      try shell("use thumbs")
+      #expect(try shell.error("get articles \(option)").code == .noSuchKey)
+      shell.session.current = nil
+    }
   }
 
   @Test func `what is absent or has expired is no value`() throws {
