@@ -59,8 +59,9 @@ package struct PlainLines {
   /// - Parameters:
   ///   - prompt: Written to the output first, without color.
   ///   - end: The byte that ends a line: a newline, or NUL for names that may hold one.
+  ///   - most: Of a line with more bytes the first ones are enough.
   package mutating func readLine(
-    _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n")
+    _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n"), atMost most: Int = .max
   ) throws(TerminalError) -> LineResult {
     if let prompt { try Terminal.write(prompt.text) }
     var searched = start
@@ -71,7 +72,7 @@ package struct PlainLines {
         return .line(line)
       }
       searched = buffer.count
-      if isAtEnd {
+      if isAtEnd || searched - start > most {
         if let line = takeRest() { return .line(line) }
         if prompt != nil { try Terminal.write("\n") }
         return .end

@@ -97,7 +97,7 @@ final class Shell {
     }
     if hasInput {
       host.input = LarderShell.Host.Input(
-        item: { [unowned self] in take(upTo: $0) },
+        item: { [unowned self] end, _ in take(upTo: end) },
         rest: { [unowned self] _ in
           defer { input = [] }
           return input
