@@ -21,13 +21,4 @@ struct Messages {
       return
     }
   }
-
-  /// Whether arguments that could not be parsed select JSON.
-  static func isJSON(_ words: [[UInt8]]) -> Bool {
-    let arguments = words.map { String(decoding: $0, as: UTF8.self) }
-    let modes = ["json", "jsonl"]
-    return zip(arguments, arguments.dropFirst()).contains { option, value in
-      ["-o", "--output"].contains(option) && modes.contains(value)
-    } || arguments.contains { argument in modes.contains { argument == "--output=\($0)" } }
-  }
 }
