@@ -43,6 +43,9 @@ import Testing
     #expect(
       try shell("output json", "stats @articles").contains(
         "\"http\":{\"articles\":{\"bytes-saved\":900,\"forward uri-miss\":2,\"hit fresh\":7}}"))
+    // A look at the statistics changes none.
+    let reads = try shell.store.statistics().namespaces.map(\.reads.hits)
+    #expect(reads.allSatisfy { $0 == 0 }, "\(reads)")
   }
 
   @Test func `a stale value that was served counts as found, and is told apart`() async throws {
