@@ -129,7 +129,7 @@ import CEditline
     guard style.showsColors else { return }
     let line = line
     let runs = highlight(line.bytes)
-    // A line that was painted before is drawn again without colors.
+    // A line that was highlighted before is drawn again without colors.
     guard !runs.isEmpty || isPainted else { return }
     let scalars = line.beforeCursor + line.afterCursor
     let columns = windowColumns
@@ -183,17 +183,6 @@ import CEditline
     guard isHinting else { return }
     try Terminal.write("\u{1B}[K")
     isHinting = false
-  }
-
-  /// Writes what happened in place of the line and the line again below it; only while the whole line fits into one row.
-  func showNotice(_ notice: LineEditor.Notice) throws(TerminalError) {
-    guard roomInRow() != nil, let text = notice() else { return }
-    try hideHint()
-    let safe = String(
-      String.UnicodeScalarView(text.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }))
-    try eraseLine()
-    try Terminal.write(safe + "\r\n")
-    redraw()
   }
 
   /// The cells right of a line that fits into one row; nil if it does not fit, and while libedit searches the history,

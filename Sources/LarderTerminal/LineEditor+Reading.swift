@@ -1,7 +1,7 @@
 import CEditline
 
 extension LineEditor {
-  /// libedit's own reader knows neither hints nor notices, and lets a signal end the process.
+  /// libedit's own reader knows no hints, and lets a signal end the process.
   func readKeysOurselves() {
     unsafe cel_set_reader(editor) { editor, character in
       guard let self = unsafe LineEditor.of(editor) else { return -1 }
@@ -47,7 +47,7 @@ extension LineEditor {
         try display.hideHint()
         return try Terminal.read(.input, atMost: 1).first
       case .signalled: try answerSignals()
-      case .timedOut: if let notice { try display.showNotice(notice) }
+      case .timedOut: break
       }
     }
     return nil
@@ -58,7 +58,7 @@ extension LineEditor {
     guard now == .timedOut else { return now }
     try display.highlightLine()
     try display.showHint()
-    return try Terminal.wait(for: .input, atMost: notice == nil ? nil : style.noticeInterval)
+    return try Terminal.wait(for: .input)
   }
 
   private func answerSignals() throws(TerminalError) {

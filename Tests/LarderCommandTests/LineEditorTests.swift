@@ -109,19 +109,6 @@ import Testing
     session.expect(["probe> two"])
   }
 
-  @Test func `a notice comes above the line`() throws {
-    let home = TemporaryHome()
-    try home.write("", to: "notice")
-    let session = try TerminalSession(
-      home: home, environment: ["PROBE_NOTICE": home.path + "/notice"])
-    try session.type("get ")
-    session.expect(line: "probe> get KEY...")
-    try home.write("(store changed)", to: "notice")
-    session.expect(["(store changed)", "probe> get KEY..."])
-    try session.type("x\r")
-    session.expect(["(store changed)", "probe> get x", "=get x", "probe>"])
-  }
-
   @Test func `a line is edited on when the window has another width`() throws {
     let session = try TerminalSession()
     try session.type("0123456789abcdefghij")
