@@ -109,7 +109,6 @@ let package = Package(
     .library(name: "LarderSharedTesting", targets: ["LarderSharedTesting"]),
     .library(name: "LarderRedis", targets: ["LarderRedis"]),
     .library(name: "LarderValkey", targets: ["LarderValkey"]),
-    .library(name: "LarderShell", targets: ["LarderShell"]),
     .executable(name: "larder", targets: ["LarderCommand"]),
     // For tests alone: it is preloaded into processes whose writes are recorded.
     .library(name: "PowerRecorder", type: .dynamic, targets: ["PowerRecorder"]),
@@ -258,7 +257,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "ShellLanguage", dependencies: ["LarderSystem"], swiftSettings: strict),
     .target(
-      name: "LarderShell", dependencies: ["Larder", "LarderShared", "ShellLanguage"],
+      name: "LarderShell",
+      dependencies: ["Larder", "LarderShared", "LarderSystem", "ShellLanguage"],
       swiftSettings: strict),
     .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(

@@ -20,7 +20,7 @@ extension Settings {
     self.init()
     mode = options.mode
     isTerminal = Terminal.isTerminal(.output)
-    hasColor = !options.noColor && Terminal.showsColours(environment: environment)
+    hasColor = !options.noColor && Terminal.showsColors(environment: environment)
     // A terminal without a cursor may draw no lines and blocks either.
     hasUnicode =
       Terminal.speaksUTF8(environment: environment)
@@ -56,13 +56,21 @@ extension Host {
       try output.wait()
       return Self.pause(duration)
     }
+    redirect = { try Sink($0) }
+    history = { try HistoryFile.lines(environment) }
+    forgetHistory = { try HistoryFile.remove(environment) }
+    if !readsCommands { input = Self.input() }
+    useTerminal(environment, output)
+  }
+
+  /// The services that need a person at a terminal.
+  private mutating func useTerminal(_ environment: [String: String], _ output: PagedOutput) {
     if Terminal.isTerminal(.input), Terminal.isTerminal(.error) {
       ask = { question in
         try output.wait()
         return try Self.ask(question)
       }
     }
-    redirect = { try Sink($0) }
     if Terminal.isTerminal(.output) {
       copy = { bytes in
         try output.release()
@@ -79,9 +87,6 @@ extension Host {
         return try Screen(FullScreen())
       }
     }
-    history = { try HistoryFile.lines(environment) }
-    forgetHistory = { try HistoryFile.remove(environment) }
-    if !readsCommands { input = Self.input() }
     // Progress appears on terminals only; it would fill a log.
     if Terminal.movesCursor(on: .error, environment: environment) {
       progress = { words in
@@ -101,7 +106,7 @@ extension Host {
       }
     }
     return Input(
-      item: { end in try unlessInterrupted(lines.readLine(endedBy: end)) },
+      item: { end, most in try unlessInterrupted(lines.readLine(endedBy: end, atMost: most)) },
       rest: { try unlessInterrupted(lines.readRest(atMost: $0)) ?? [] })
   }
 

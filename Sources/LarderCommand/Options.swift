@@ -43,23 +43,36 @@ struct Options {
   private(set) var words: [[UInt8]] = []
 
   init(_ arguments: [[UInt8]]) throws(ShellError) {
+    var mode = OutputMode.auto
+    try self.init(arguments, mode: &mode)
+  }
+
+  /// - Parameter mode: Becomes the form of output that the arguments select, also if some of them are wrong.
+  init(_ arguments: [[UInt8]], mode: inout OutputMode) throws(ShellError) {
+    defer { mode = self.mode }
     var rest = arguments[...]
     var optionsEnded = false
+    var wrong: ShellError?
     while let word = rest.popFirst() {
       let isOption = !optionsEnded && word.first == UInt8(ascii: "-") && word.count > 1
       if !isOption, store != nil {
         words = [word] + rest
         break
       }
-      let text = try Self.text(word, at: arguments.count - rest.count, isStore: !isOption)
-      if !isOption {
-        store = text
-      } else if text == "--" {
-        optionsEnded = true
-      } else {
-        try take(text, from: &rest, of: arguments.count)
+      do throws(ShellError) {
+        let text = try Self.text(word, at: arguments.count - rest.count, isStore: !isOption)
+        if !isOption {
+          store = text
+        } else if text == "--" {
+          optionsEnded = true
+        } else {
+          try take(text, from: &rest, of: arguments.count)
+        }
+      } catch {
+        wrong = wrong ?? error
       }
     }
+    if let wrong { throw wrong }
     if create, readOnly {
       throw ShellError(
         .usage, "--create and --read-only exclude each other", hint: "remove one of them")

@@ -112,37 +112,6 @@ final class PagedOutput {
   }
 }
 
-/// Writes errors and notes to standard error.
-struct Messages {
-  /// Errors are written as JSON.
-  var isJSON: Bool
-
-  /// Writes an error and gives its exit code.
-  func tell(_ error: ShellError) -> Int32 {
-    write(isJSON ? error.json : error.scripted)
-    return error.code.exitCode
-  }
-
-  /// A failure to write a message is ignored: there is no other place to report it.
-  func write(_ text: String) {
-    do throws(TerminalError) {
-      let columns = isJSON ? nil : Terminal.size(of: .error)?.columns
-      try Terminal.write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: .error)
-    } catch {
-      return
-    }
-  }
-
-  /// Whether arguments that could not be parsed select JSON.
-  static func isJSON(_ words: [[UInt8]]) -> Bool {
-    let arguments = words.map { String(decoding: $0, as: UTF8.self) }
-    let modes = ["json", "jsonl"]
-    return zip(arguments, arguments.dropFirst()).contains { option, value in
-      ["-o", "--output"].contains(option) && modes.contains(value)
-    } || arguments.contains { argument in modes.contains { argument == "--output=\($0)" } }
-  }
-}
-
 extension Duration {
   /// `1.24 s`, `3.1 ms`
   var words: String {

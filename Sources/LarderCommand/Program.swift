@@ -39,15 +39,16 @@ import ShellLanguage
 /// One run of the program, from its arguments to its exit code.
 enum Program {
   static func run(_ words: [[UInt8]], environment: [String: String]) -> Int32 {
-    var messages = Messages(isJSON: Messages.isJSON(words))
+    var mode = OutputMode.auto
+    let parsed = Result { () throws(ShellError) in try Options(words, mode: &mode) }
+    let messages = Messages(isJSON: [.json, .jsonl].contains(mode))
     do {
       if let path = try demoDirectory(words) { return try runDemo(at: path, environment) }
       if let text = try help(words) {
         try Terminal.write(DisplayWidth.wrapColumns(text, columns: Terminal.size()?.columns))
         return 0
       }
-      let options = try Options(words)
-      messages.isJSON = [.json, .jsonl].contains(options.mode)
+      let options = try parsed.get()
       if words.isEmpty, environment["LARDER_STORE", default: ""].isEmpty {
         messages.write(introduction)
         return ShellError.Code.usage.exitCode

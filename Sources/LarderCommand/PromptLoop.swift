@@ -16,7 +16,7 @@ struct PromptLoop {
   private var reader: CommandReader
   /// The lines of a command whose quote is still open.
   private var open: [UInt8] = []
-  private let painting: Painting
+  private let highlighter: LineHighlighter
   /// Changes by other processes while the prompt waits.
   private var news = StoreNews()
 
@@ -26,20 +26,20 @@ struct PromptLoop {
     self.runner = runner
     reader = CommandReader(.prompt, variables: runner.options.variables)
     let environment = runner.environment
-    let painting = Painting(runner.session)
-    self.painting = painting
+    let highlighter = LineHighlighter(runner.session)
+    self.highlighter = highlighter
     guard Terminal.canEditLines(environment: environment) else {
       editor = nil
       return
     }
     let session = runner.session
     let style = LineEditor.Style(
-      showsColours: session.settings.hasColor, hasUnicode: session.settings.hasUnicode)
+      showsColors: session.settings.hasColor, hasUnicode: session.settings.hasUnicode)
     let (hints, names) = (Hints(.standard), CompletionSource(session))
     let editor = try LineEditor(
       style: style, complete: { names.completion(of: $0, cursor: $1) },
       hint: { session.settings.showsHints ? hints.hint(behind: $0) : nil },
-      paint: { [painting] in painting.runs(in: $0) })
+      highlight: { [highlighter] in highlighter.runs(in: $0) })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       Self.noting(runner.messages) { () throws(TerminalError) in
         try editor.history.keep(in: file, creating: session.settings.keepsHistory)
@@ -105,7 +105,7 @@ struct PromptLoop {
 
   private mutating func readLine() throws -> LineResult {
     let prompt = prompt
-    painting.open = open.isEmpty ? [] : open + [.newline]
+    highlighter.open = open.isEmpty ? [] : open + [.newline]
     // A pipe receives answers only, no prompt.
     return try editor?.readLine(prompt)
       ?? plain.readLine(session.settings.isTerminal ? prompt : nil)
@@ -139,7 +139,7 @@ struct PromptLoop {
             switch try run(command) {
             case .quit(let code): return code
             // An answer such as "no" ends the sequence, as an error does.
-            case .told: return nil
+            case .exitCode: return nil
             case .done: continue
             }
           }
@@ -209,7 +209,7 @@ struct PromptLoop {
 }
 
 /// The colors of the line that is typed, which depend on the lines before it while a quote is open.
-private final class Painting {
+private final class LineHighlighter {
   var open: [UInt8] = []
   private let session: Session
   private let highlighter = Highlighter(.standard)

@@ -1,3 +1,4 @@
+import LarderShell
 import ShellLanguage
 
 /// Recognises commands whose text should not be written to the history file.
@@ -26,10 +27,27 @@ enum SecretCommand {
     guard case .word(let name) = command.arguments.first, let text = name.bareText?.lowercased(),
       ["set", "put"].contains(text)
     else { return false }
-    // The value itself is not looked at.
-    return command.arguments.dropFirst().prefix(2).contains { argument in
-      names(command.text[argument.range])
+    return command.arguments.indices.dropFirst().contains { index in
+      index != value(in: command) && names(command.text[command.arguments[index].range])
     }
+  }
+
+  /// The place of the value, the second word that is not an option's; it is not looked at.
+  private static func value(in command: CommandLine) -> Int? {
+    let options = CommandTable.standard.command(named: "set")?.options ?? []
+    var words: [Int] = []
+    var belongsToOption = false
+    for (index, argument) in command.arguments.enumerated().dropFirst() {
+      switch argument {
+      case .word where belongsToOption: belongsToOption = false
+      case .word: words.append(index)
+      case .namespace: break
+      case .option(let option):
+        let takesValue = options.contains { $0.name == option.spelling && $0.kind != nil }
+        belongsToOption = takesValue && option.value == nil
+      }
+    }
+    return words.count > 1 ? words[1] : nil
   }
 
   private static func names(_ bytes: ArraySlice<UInt8>) -> Bool {

@@ -26,6 +26,7 @@ final class ShellRunner {
     session = Session(
       store: store, options: storeOptions, settings: Settings(options, environment),
       host: Host(readsCommands: readsCommands, environment, output))
+    session.variables = options.variables
     if let name = options.namespace { try session.use(name) }
   }
 
@@ -133,7 +134,7 @@ final class ShellRunner {
     }
     switch outcome {
     case .done: return nil
-    case .told(let code): return recordFailure(code)
+    case .exitCode(let code): return recordFailure(code)
     case .quit(let code): return code == 0 ? failure ?? 0 : code
     }
   }

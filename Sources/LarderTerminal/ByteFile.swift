@@ -7,9 +7,10 @@
 /// A file that is read or written a piece at a time: one on a disk, a pipe with a name, or a device.
 ///
 /// A file on a disk that is written takes its place when it is complete, so that a failed write loses nothing;
-/// pipes, devices and links are written in place.
+/// pipes and devices are written in place. A link stands for the file that it names.
 package final class ByteFile {
   private var descriptor: Int32 = -1
+  /// Where the complete file belongs.
   private let path: String
   /// The temporary file that holds the bytes until they are complete.
   private var unfinished: String?
@@ -41,23 +42,66 @@ package final class ByteFile {
   /// - Parameters:
   ///   - replaces: An existing file is replaced, once the new one is complete.
   ///   - permissions: The mode of a new file, before the umask.
+  ///   - owner: The owner of the file in the place of the present user.
   package init(
-    writing path: String, replaces: Bool, permissions: UInt32 = 0o666
+    writing path: String, replaces: Bool, permissions: UInt32 = 0o666,
+    owner: (user: UInt32, group: UInt32)? = nil
   ) throws(TerminalError) {
-    self.path = path
     var status = stat()
-    let isThere = unsafe lstat(path, &status) == 0
-    let isPlain = isThere && status.st_mode & S_IFMT == S_IFREG
+    let isThere = unsafe stat(path, &status) == 0
+    let isPlain =
+      isThere && status.st_mode & S_IFMT == S_IFREG && !Self.isOfDescriptor(path, status)
     if isPlain, !replaces { throw .failed(operation: "open", code: EEXIST) }
-    guard isThere, !isPlain else {
-      let name = path + ".\(getpid()).part"
-      descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(permissions))
-      guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
-      if isPlain { _ = fchmod(descriptor, status.st_mode & 0o777) }
-      unfinished = name
-      return
+    self.path = isPlain ? try Self.target(of: path) : path
+    if isPlain {
+      try openBeside(permissions)
+      if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
+        throw .failed(operation: "chown", code: errno)
+      }
+      _ = fchmod(descriptor, status.st_mode & 0o777)
+    } else if isThere {
+      try openInPlace()
+    } else {
+      // A link to no file: nothing says that a file may be made where it points.
+      let isLink = unsafe lstat(path, &status) == 0
+      if isLink { throw .failed(operation: "open", code: ENOENT) }
+      try openBeside(permissions)
     }
-    try openInPlace()
+  }
+
+  /// Whether the path is a link to a file that is open already, as `/dev/stderr` is: to replace the file would not write
+  /// there.
+  private static func isOfDescriptor(_ path: String, _ status: stat) -> Bool {
+    var link = stat()
+    guard unsafe lstat(path, &link) == 0, link.st_mode & S_IFMT == S_IFLNK else { return false }
+    if ["/dev/fd/", "/proc/"].contains(where: path.hasPrefix) { return true }
+    return [STDOUT_FILENO, STDERR_FILENO].contains { descriptor in
+      var open = stat()
+      return unsafe fstat(descriptor, &open) == 0
+        && (open.st_dev, open.st_ino) == (status.st_dev, status.st_ino)
+    }
+  }
+
+  private static func target(of path: String) throws(TerminalError) -> String {
+    guard let target = unsafe realpath(path, nil) else {
+      throw .failed(operation: "open", code: errno)
+    }
+    defer { unsafe free(target) }
+    return unsafe String(cString: target)
+  }
+
+  /// Opens a temporary file in the directory of the complete one. Its name is random: one that a killed process left behind
+  /// stays, and is in nobody's way.
+  private func openBeside(_ permissions: UInt32) throws(TerminalError) {
+    while true {
+      let name = path + ".\(String(UInt32.random(in: 0 ... .max), radix: 36)).part"
+      descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(permissions))
+      if descriptor >= 0 {
+        unfinished = name
+        return
+      }
+      guard errno == EEXIST else { throw .failed(operation: "open", code: errno) }
+    }
   }
 
   /// Opens a file to append to, creating it with these permissions.
@@ -103,11 +147,7 @@ package final class ByteFile {
 
   private func close() {
     guard descriptor >= 0 else { return }
-    #if canImport(Glibc)
-      _ = Glibc.close(descriptor)
-    #else
-      _ = Darwin.close(descriptor)
-    #endif
+    Terminal.close(descriptor)
     descriptor = -1
   }
 

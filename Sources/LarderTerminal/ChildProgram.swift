@@ -25,25 +25,27 @@ package final class ChildProgram {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw .failed(operation: "pipe", code: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { Self.close(ends[0]) }
+    defer { Terminal.close(ends[0]) }
     do {
       process = try unsafe start(reading: ends[0])
       descriptor = ends[1]
     } catch {
-      Self.close(ends[1])
+      Terminal.close(ends[1])
       throw error
     }
   }
 
   /// Throws `.closed` when the program reads no more.
   package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
-    try Terminal.write(bytes, to: descriptor)
+    try TerminalSignals.attendProgram { () throws(TerminalError) in
+      try Terminal.write(bytes, to: descriptor)
+    }
   }
 
   /// Ends the input and waits; the result is that of `run`.
   package func finish() -> String? {
     guard descriptor >= 0 else { return nil }
-    Self.close(descriptor)
+    Terminal.close(descriptor)
     descriptor = -1
     return wait()
   }
@@ -55,9 +57,11 @@ package final class ChildProgram {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, 0) }
-    let words = unsafe [
-      strdup("sh"), strdup("-c"), strdup(String(decoding: text, as: UTF8.self)), nil,
-    ]
+    // The text need not be UTF-8.
+    let command = unsafe (text + [0]).withUnsafeBytes { bytes in
+      unsafe strdup(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)
+    }
+    let words = unsafe [strdup("sh"), strdup("-c"), command, nil]
     defer { for index in 0..<3 { unsafe free(words[index]) } }
     var process: pid_t = 0
     let code = unsafe posix_spawn(&process, "/bin/sh", &actions, nil, words, environ)
@@ -67,9 +71,16 @@ package final class ChildProgram {
 
   private func wait() -> String? {
     var status: Int32 = 0
-    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let interrupts = TerminalSignals.counts.interrupts
+    TerminalSignals.attendProgram {
+      while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    }
     let signal = status & 0x7F
     let code = status >> 8 & 0xFF
+    // An interrupt that the program survived was meant for it alone.
+    if signal != SIGINT, code != 128 + SIGINT {
+      TerminalSignals.answerInterrupts(since: interrupts)
+    }
     // The shell reports the death of its last program by SIGPIPE as 128 + 13.
     if signal == SIGPIPE || code == 128 + SIGPIPE { return nil }
     if signal != 0 { return "\(name) ended by signal \(signal)" }
@@ -81,14 +92,6 @@ package final class ChildProgram {
     let visible = words.first.map(String.init) ?? "the program"
     return String(
       String.UnicodeScalarView(visible.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }))
-  }
-
-  private static func close(_ descriptor: Int32) {
-    #if canImport(Glibc)
-      _ = Glibc.close(descriptor)
-    #else
-      _ = Darwin.close(descriptor)
-    #endif
   }
 }
 

@@ -39,7 +39,7 @@ package final class FullScreen {
 
   /// The next bytes that were typed, or what else happened within the time.
   package func next(within limit: Duration) throws(TerminalError) -> Event {
-    let wakening = try Terminal.wait(for: .input, atMost: limit)
+    let result = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
     // One signal a call: the others are found by the next one.
     if counts.suspensions != seen.suspensions {
@@ -61,7 +61,7 @@ package final class FullScreen {
       Interrupts.acknowledge()
       return .bytes([0x03])
     }
-    guard wakening == .ready else { return .timedOut }
+    guard result == .ready else { return .timedOut }
     let bytes = try Terminal.read(.input, atMost: 4096)
     return bytes.isEmpty ? .end : .bytes(bytes)
   }
@@ -86,7 +86,7 @@ package final class FullScreen {
   private func enter() throws(TerminalError) {
     var raw = modes
     unsafe cfmakeraw(&raw)
-    TerminalSignals.holdEnds()
+    TerminalSignals.deferTermination()
     EmergencyExit.arm(restoring: modes)
     isOpen = true
     guard unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0 else {
@@ -99,7 +99,7 @@ package final class FullScreen {
     isOpen = false
     defer {
       EmergencyExit.disarm()
-      TerminalSignals.releaseEnds()
+      TerminalSignals.restoreTermination()
     }
     var modes = modes
     let code = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
@@ -125,10 +125,14 @@ enum EmergencyExit {
   nonisolated(unsafe) private static var isArmed = false
   nonisolated(unsafe) private static var modes = termios()
   nonisolated(unsafe) private static var sequence: [UInt8] = []
+  /// The actions of the signals before, in the order of `ends`.
+  nonisolated(unsafe) private static var replaced: [sigaction] = []
 
   static func arm(restoring modes: termios) {
     unsafe Self.modes = modes
     unsafe sequence = Array(FullScreen.end.utf8)
+    // Armed again after a continuation it keeps what it replaced at first.
+    if unsafe !isArmed { unsafe replaced = ends.map(action) }
     unsafe isArmed = true
     for end in ends {
       let before = signal(end) { number in
@@ -137,16 +141,22 @@ enum EmergencyExit {
         _ = signal(number, SIG_DFL)
         raise(number)
       }
-      if isIgnored(before), end != SIGTERM { _ = signal(end, SIG_IGN) }
+      if TerminalSignals.isIgnored(before), end != SIGTERM { _ = signal(end, SIG_IGN) }
     }
   }
 
   static func disarm() {
+    guard unsafe isArmed else { return }
     unsafe isArmed = false
-    for end in ends {
-      let before = signal(end, SIG_DFL)
-      if isIgnored(before) { _ = signal(end, SIG_IGN) }
+    for (end, var action) in unsafe zip(ends, replaced) {
+      _ = unsafe sigaction(end, &action, nil)
     }
+  }
+
+  private static func action(_ signal: Int32) -> sigaction {
+    var action = sigaction()
+    _ = unsafe sigaction(signal, nil, &action)
+    return action
   }
 
   /// Restores the terminal if the whole screen is taken; a signal handler may call it.
@@ -160,9 +170,5 @@ enum EmergencyExit {
         _ = unsafe Darwin.write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
       #endif
     }
-  }
-
-  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
-    unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }

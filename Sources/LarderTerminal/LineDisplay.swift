@@ -46,11 +46,11 @@ import CEditline
   }
 
   /// The prompt as libedit takes it.
-  private(set) var coloured: UnsafeMutablePointer<CChar>?
+  private(set) var colored: UnsafeMutablePointer<CChar>?
   private let editor: OpaquePointer
   private let style: LineEditor.Style
   private let hint: LineEditor.Hint
-  private let paint: LineEditor.Paint
+  private let highlight: LineEditor.Highlight
   private var prompt = Prompt("")
   private var isHinting = false
   /// The line shows colors.
@@ -60,23 +60,23 @@ import CEditline
 
   @unsafe init(
     of editor: OpaquePointer, style: LineEditor.Style, hint: @escaping LineEditor.Hint,
-    paint: @escaping LineEditor.Paint
+    highlight: @escaping LineEditor.Highlight
   ) {
     unsafe self.editor = editor
     self.style = style
     self.hint = hint
-    self.paint = paint
+    self.highlight = highlight
   }
 
-  deinit { unsafe free(coloured) }
+  deinit { unsafe free(colored) }
 
   private var line: LineBuffer.Line { unsafe LineBuffer(of: editor).line }
 
   /// Begins a line, which libedit draws itself.
   func begin(_ prompt: Prompt) {
     self.prompt = prompt
-    unsafe free(coloured)
-    unsafe coloured = strdup(style.showsColours ? prompt.coloured(mark: "\u{1}") : prompt.text)
+    unsafe free(colored)
+    unsafe colored = strdup(style.showsColors ? prompt.colored(mark: "\u{1}") : prompt.text)
     isPainted = false
     unsafe el_resize(editor)
     drawnColumns = windowColumns
@@ -125,11 +125,11 @@ import CEditline
   ///
   /// The same characters are written to the same places, so nothing moves. Lines with control characters, which libedit draws
   /// in another form, and lines taller than the window stay plain.
-  func paintLine() throws(TerminalError) {
-    guard style.showsColours else { return }
+  func highlightLine() throws(TerminalError) {
+    guard style.showsColors else { return }
     let line = line
-    let runs = paint(line.bytes)
-    // A line that was painted before is drawn again without colors.
+    let runs = highlight(line.bytes)
+    // A line that was highlighted before is drawn again without colors.
     guard !runs.isEmpty || isPainted else { return }
     let scalars = line.beforeCursor + line.afterCursor
     let columns = windowColumns
@@ -162,7 +162,7 @@ import CEditline
 
   /// Writes the hint behind the line and takes the cursor back; libedit never learns of it.
   func showHint() throws(TerminalError) {
-    guard style.showsColours, !isHinting, let room = roomInRow() else { return }
+    guard style.showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line
     guard line.afterCursor.isEmpty, let text = hint(line.bytes) else { return }
     var shown = String.UnicodeScalarView()
@@ -183,17 +183,6 @@ import CEditline
     guard isHinting else { return }
     try Terminal.write("\u{1B}[K")
     isHinting = false
-  }
-
-  /// Writes what happened in place of the line and the line again below it; only while the whole line fits into one row.
-  func showNotice(_ notice: LineEditor.Notice) throws(TerminalError) {
-    guard roomInRow() != nil, let text = notice() else { return }
-    try hideHint()
-    let safe = String(
-      String.UnicodeScalarView(text.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }))
-    try eraseLine()
-    try Terminal.write(safe + "\r\n")
-    redraw()
   }
 
   /// The cells right of a line that fits into one row; nil if it does not fit, and while libedit searches the history,

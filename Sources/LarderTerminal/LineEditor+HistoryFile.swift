@@ -33,8 +33,7 @@ extension LineEditor {
         var known: Set<[UInt8]> = []
         let newest = lines.reversed().filter { known.insert(Array($0)).inserted }.prefix(Self.limit)
         if lines.count > 2 * Self.limit {
-          try Self.replace(
-            descriptor, with: newest.reversed().flatMap { $0 + [UInt8(ascii: "\n")] })
+          shorten(descriptor, to: newest.reversed().flatMap { $0 + [UInt8(ascii: "\n")] })
         }
         return newest.reversed().map { Self.decoded(String(decoding: $0, as: UTF8.self)) }
       }
@@ -42,7 +41,11 @@ extension LineEditor {
 
     /// Removes all entries.
     package func clear() throws(TerminalError) {
-      try locked { descriptor throws(TerminalError) in try Self.replace(descriptor, with: []) }
+      try locked { descriptor throws(TerminalError) in
+        guard ftruncate(descriptor, 0) == 0 else {
+          throw .failed(operation: "truncate", code: errno)
+        }
+      }
     }
 
     func append(_ entry: String) throws(TerminalError) {
@@ -88,19 +91,38 @@ extension LineEditor.HistoryFile {
     _ body: (Int32) throws(TerminalError) -> R
   ) throws(TerminalError) -> R {
     try makeDirectories()
+    while true {
+      let descriptor = try openFile()
+      defer { close(descriptor) }
+      try lock(descriptor)
+      // A session that had the lock before may have put a shorter file in its place.
+      if isInPlace(descriptor) { return try body(descriptor) }
+    }
+  }
+
+  private func openFile() throws(TerminalError) -> Int32 {
     // A pipe in its place must not make the prompt wait for a writer, and the mode of a device is that of all its users.
     let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else {
-      throw .failed(operation: path, code: errno)
+    do throws(TerminalError) {
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else {
+        throw .failed(operation: path, code: errno)
+      }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile(path) }
+      guard fchmod(descriptor, 0o600) == 0 else { throw .failed(operation: path, code: errno) }
+      return descriptor
+    } catch {
+      close(descriptor)
+      throw error
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile(path) }
-    guard fchmod(descriptor, 0o600) == 0 else { throw .failed(operation: path, code: errno) }
-    try lock(descriptor)
-    return try body(descriptor)
+  }
+
+  private func isInPlace(_ descriptor: Int32) -> Bool {
+    var (own, there) = (stat(), stat())
+    return unsafe fstat(descriptor, &own) == 0 && stat(path, &there) == 0
+      && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)
   }
 
   /// Waits at most a second: a stopped process may hold the lock.
@@ -134,10 +156,19 @@ extension LineEditor.HistoryFile {
     }
   }
 
-  private static func replace(
-    _ descriptor: Int32, with contents: [UInt8]
-  ) throws(TerminalError) {
-    guard ftruncate(descriptor, 0) == 0 else { throw .failed(operation: "truncate", code: errno) }
-    try Terminal.write(contents.span, to: descriptor)
+  /// Puts a shorter file in the place of a locked one, so that a kill loses nothing. Where that fails the file stays long,
+  /// and the next session tries again.
+  private func shorten(_ descriptor: Int32, to contents: [UInt8]) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return }
+    do throws(TerminalError) {
+      let file = try ByteFile(
+        writing: path, replaces: true, permissions: 0o600,
+        owner: (status.st_uid, status.st_gid))
+      try file.write(contents.span)
+      try file.finish()
+    } catch {
+      return
+    }
   }
 }

@@ -1,7 +1,7 @@
 import CEditline
 
 extension LineEditor {
-  /// libedit's own reader knows neither hints nor notices, and lets a signal end the process.
+  /// libedit's own reader knows no hints, and lets a signal end the process.
   func readKeysOurselves() {
     unsafe cel_set_reader(editor) { editor, character in
       guard let self = unsafe LineEditor.of(editor) else { return -1 }
@@ -47,18 +47,18 @@ extension LineEditor {
         try display.hideHint()
         return try Terminal.read(.input, atMost: 1).first
       case .signalled: try answerSignals()
-      case .timedOut: if let notice { try display.showNotice(notice) }
+      case .timedOut: break
       }
     }
     return nil
   }
 
-  private func waitForKey() throws(TerminalError) -> Terminal.Wakening {
+  private func waitForKey() throws(TerminalError) -> Terminal.WaitResult {
     let now = try Terminal.wait(for: .input, atMost: .zero)
     guard now == .timedOut else { return now }
-    try display.paintLine()
+    try display.highlightLine()
     try display.showHint()
-    return try Terminal.wait(for: .input, atMost: notice == nil ? nil : style.noticeInterval)
+    return try Terminal.wait(for: .input)
   }
 
   private func answerSignals() throws(TerminalError) {

@@ -18,25 +18,17 @@ import CEditline
   package typealias Hint = (_ line: [UInt8]) -> String?
 
   /// The numbers of the rendition for bytes of a line, such as `"1;36"`; in order, without overlap.
-  package typealias Paint = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
+  package typealias Highlight = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
 
-  /// Something that happened while nothing was typed, shown above the line; nil for nothing.
-  package typealias Notice = () -> String?
-
-  /// How the prompt looks and how often `notice` is asked.
+  /// How the prompt looks.
   package struct Style: Sendable {
-    package var showsColours: Bool
+    package var showsColors: Bool
     /// More than ASCII can be drawn.
     package var hasUnicode: Bool
-    package var noticeInterval: Duration
 
-    package init(
-      showsColours: Bool = true, hasUnicode: Bool = true,
-      noticeInterval: Duration = .milliseconds(500)
-    ) {
-      self.showsColours = showsColours
+    package init(showsColors: Bool = true, hasUnicode: Bool = true) {
+      self.showsColors = showsColors
       self.hasUnicode = hasUnicode
-      self.noticeInterval = noticeInterval
     }
   }
 
@@ -45,7 +37,6 @@ import CEditline
   package let history: LineHistory
   let style: Style
   let complete: Complete
-  let notice: Notice?
   var buffer: LineBuffer { unsafe LineBuffer(of: editor) }
 
   /// Whether the keys are those of vi. There no key may begin with an escape, or Escape would not leave insertion.
@@ -58,13 +49,11 @@ import CEditline
   var wasInterrupted = false
   var failure: TerminalError?
 
-  /// - Parameters:
-  ///   - style: Hints need colours: without them they could not be told from the line.
-  ///   - notice: Asked only while the whole line fits into one row, and nil costs no wake-ups.
+  /// - Parameter style: Hints need colors: without them they could not be told from the line.
   package init(
     style: Style = Style(),
     complete: @escaping Complete = { _, _ in .none }, hint: @escaping Hint = { _ in nil },
-    paint: @escaping Paint = { _ in [] }, notice: Notice? = nil
+    highlight: @escaping Highlight = { _ in [] }
   ) throws(TerminalError) {
     Terminal.useUTF8Characters()
     guard let history = LineHistory(), let editor = unsafe cel_init("larder") else {
@@ -72,10 +61,9 @@ import CEditline
     }
     unsafe self.editor = editor
     self.history = history
-    display = unsafe LineDisplay(of: editor, style: style, hint: hint, paint: paint)
+    display = unsafe LineDisplay(of: editor, style: style, hint: hint, highlight: highlight)
     self.style = style
     self.complete = complete
-    self.notice = notice
 
     unsafe cel_set_editor(editor, "emacs")
     // The person's own settings come first: their `bind -v` would take our keys away.
@@ -104,7 +92,7 @@ import CEditline
     let typed = unsafe el_wgets(editor, &count).map { start in
       unsafe LineBuffer.text(from: start, to: start + Int(count))
     }
-    TerminalSignals.releaseEnds()
+    TerminalSignals.restoreTermination()
     if !isVi { try Terminal.write(PasteMode.off) }
     // It came behind the last key.
     if TerminalSignals.counts.terminations > 0 { TerminalSignals.terminate() }
@@ -130,14 +118,14 @@ import CEditline
     seen = TerminalSignals.counts
     Interrupts.acknowledge()  // one that came too late for the command before has no line to drop
     display.begin(prompt)
-    TerminalSignals.holdEnds()
+    TerminalSignals.deferTermination()
     // libedit draws the prompt before it changes the mode: input in between would be shown twice.
     unsafe cel_prepare_terminal(editor, 1)
   }
 
   private func showPrompt() {
     let function: cel_prompt_function = { editor in
-      unsafe LineEditor.of(editor)?.display.coloured
+      unsafe LineEditor.of(editor)?.display.colored
     }
     unsafe cel_set_prompt(editor, function, 1)
   }

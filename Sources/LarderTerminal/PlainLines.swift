@@ -1,9 +1,9 @@
 /// The prompt: a name, colored where colors are on, and a plain tail.
 package struct Prompt: Equatable, Sendable {
-  /// The coloured part; may be empty.
+  /// The colored part; may be empty.
   package let name: String
 
-  /// The plain part. Never empty: libedit drops a colour reset that no visible character follows.
+  /// The plain part. Never empty: libedit drops a color reset that no visible character follows.
   package let tail: String
 
   /// - Parameters:
@@ -15,11 +15,11 @@ package struct Prompt: Equatable, Sendable {
     self.tail = tail.isEmpty ? " " : tail
   }
 
-  /// The prompt without colour.
+  /// The prompt without color.
   package var text: String { name + tail }
 
-  /// The prompt with its colour, each sequence between two marks.
-  func coloured(mark: Character) -> String {
+  /// The prompt with its color, each sequence between two marks.
+  func colored(mark: Character) -> String {
     guard !name.isEmpty else { return tail }
     return "\(mark)\u{1B}[1;36m\(mark)\(name)\(mark)\u{1B}[0m\(mark)\(tail)"
   }
@@ -57,10 +57,11 @@ package struct PlainLines {
   /// The next line without its end; the last one may lack an end.
   ///
   /// - Parameters:
-  ///   - prompt: Written to the output first, without colour.
+  ///   - prompt: Written to the output first, without color.
   ///   - end: The byte that ends a line: a newline, or NUL for names that may hold one.
+  ///   - most: Of a line with more bytes the first ones are enough.
   package mutating func readLine(
-    _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n")
+    _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n"), atMost most: Int = .max
   ) throws(TerminalError) -> LineResult {
     if let prompt { try Terminal.write(prompt.text) }
     var searched = start
@@ -71,7 +72,7 @@ package struct PlainLines {
         return .line(line)
       }
       searched = buffer.count
-      if isAtEnd {
+      if isAtEnd || searched - start > most {
         if let line = takeRest() { return .line(line) }
         if prompt != nil { try Terminal.write("\n") }
         return .end

@@ -6,7 +6,7 @@
 
 extension Terminal {
   /// The reason why a wait for input ended.
-  enum Wakening: Equatable {
+  enum WaitResult: Equatable {
     /// Bytes, or the end of them, can be read without waiting.
     case ready
     /// A signal came in; `TerminalSignals.counts` tells which.
@@ -17,16 +17,15 @@ extension Terminal {
   /// Waits until the stream can be read, a signal comes in, or the time is over (never, if nil).
   static func wait(
     for stream: Stream, atMost limit: Duration? = nil
-  ) throws(TerminalError) -> Wakening {
+  ) throws(TerminalError) -> WaitResult {
     try wait(for: stream.rawValue, atMost: limit)
   }
 
   static func wait(
     for descriptor: Int32, atMost limit: Duration? = nil
-  ) throws(TerminalError) -> Wakening {
-    let bell = TerminalSignals.bell
+  ) throws(TerminalError) -> WaitResult {
     var polled = [
-      pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: TerminalSignals.selfPipe ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = limit.map { Int32(min($0 / .milliseconds(1), 1e9).rounded(.up)) } ?? -1
@@ -36,7 +35,7 @@ extension Terminal {
       throw .failed(operation: "poll", code: errno)
     }
     if polled[0].revents != 0 {
-      TerminalSignals.silence()
+      TerminalSignals.drainSelfPipe()
       return .signalled
     }
     return count == 0 ? .timedOut : .ready
@@ -62,9 +61,17 @@ extension Terminal {
       if got < 0 { code = errno }
       count = max(got, 0)
     }
-    // A terminal whose window was closed answers EIO: nothing more will come.
-    guard code == 0 || code == EIO else { throw .failed(operation: "read", code: code) }
+    // A terminal whose window was closed answers EIO: nothing more will come. Of a disk it is a fault.
+    guard code == 0 || code == EIO && isCharacterDevice(descriptor) else {
+      throw .failed(operation: "read", code: code)
+    }
     return bytes
+  }
+
+  /// `isatty` fails on a terminal whose window was closed.
+  private static func isCharacterDevice(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
 
   @unsafe private static func readBytes(
@@ -74,6 +81,14 @@ extension Terminal {
       unsafe Glibc.read(descriptor, start, limit)
     #else
       unsafe Darwin.read(descriptor, start, limit)
+    #endif
+  }
+
+  static func close(_ descriptor: Int32) {
+    #if canImport(Glibc)
+      _ = Glibc.close(descriptor)
+    #else
+      _ = Darwin.close(descriptor)
     #endif
   }
 

@@ -37,8 +37,8 @@ package enum Terminal {
     return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
   }
 
-  /// Whether to write colours to the stream: it is a terminal that knows them, and `NO_COLOR` is unset or empty.
-  package static func showsColours(
+  /// Whether to write colors to the stream: it is a terminal that knows them, and `NO_COLOR` is unset or empty.
+  package static func showsColors(
     on stream: Stream = .output, environment: [String: String]
   ) -> Bool {
     isTerminal(stream) && isCapable(environment) && environment["NO_COLOR", default: ""].isEmpty

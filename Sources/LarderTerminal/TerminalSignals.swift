@@ -6,7 +6,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// Counts the signals a terminal sends, and rings a bell that a wait for input can hear.
+/// Counts the signals a terminal sends, and wakes a wait for input by a pipe to this process itself.
 ///
 /// A handler only adds to a counter and writes one byte to a pipe, both of which are allowed there.
 /// The byte makes the wake-up certain: a signal between looking and waiting would otherwise be slept over,
@@ -26,8 +26,8 @@ enum TerminalSignals {
   private static let suspensions = Atomic(0)
   private static let continuations = Atomic(0)
   private static let terminations = Atomic(0)
-  private static let bellReader = Atomic<Int32>(-1)
-  private static let bellWriter = Atomic<Int32>(-1)
+  private static let selfPipeReader = Atomic<Int32>(-1)
+  private static let selfPipeWriter = Atomic<Int32>(-1)
 
   static var counts: Counts {
     Counts(
@@ -49,17 +49,40 @@ enum TerminalSignals {
     answered.store(interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }
 
-  /// The descriptor to wait on after `hang()`.
-  static var bell: Int32? {
-    let descriptor = bellReader.load(ordering: .relaxed)
+  /// A program has the terminal, and this process waits for it.
+  private static let isAttending = Atomic(false)
+
+  /// Waits for a program on the terminal: the keys that send signals are for that program, as in system(3).
+  ///
+  /// Interrupts are counted, but do not end this process however many they are.
+  static func attendProgram<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    isAttending.store(true, ordering: .relaxed)
+    let quit = signal(SIGQUIT, SIG_IGN)
+    defer {
+      _ = signal(SIGQUIT, quit)
+      isAttending.store(false, ordering: .relaxed)
+    }
+    return try body()
+  }
+
+  /// Answers the interrupts since a count of them.
+  static func answerInterrupts(since count: Int) {
+    answered.add(interrupts.load(ordering: .relaxed) - count, ordering: .relaxed)
+  }
+
+  /// The descriptor to wait on after `openSelfPipe()`.
+  static var selfPipe: Int32? {
+    let descriptor = selfPipeReader.load(ordering: .relaxed)
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Hears the bell, so that it can ring again.
-  static func silence() {
-    guard let bell else { return }
+  /// Reads what signals have written, so that the next one can be waited for.
+  static func drainSelfPipe() {
+    guard let selfPipe else { return }
     var bytes = [UInt8](repeating: 0, count: 64)
-    while unsafe read(bell, &bytes, bytes.count) == bytes.count {}
+    while unsafe read(selfPipe, &bytes, bytes.count) == bytes.count {}
   }
 
   /// Counts interrupts from now on, and lets writes to a closed pipe fail instead of ending the process.
@@ -68,7 +91,7 @@ enum TerminalSignals {
   /// `SIGPIPE` gets a handler that does nothing rather than being ignored, since a program started by this one,
   /// a pager, would inherit the latter.
   static func countInterrupts() {
-    hangBell()
+    openSelfPipe()
     unblock([SIGINT, SIGPIPE])
     let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }
     if isIgnored(previous) { _ = signal(SIGINT, SIG_IGN) }
@@ -79,28 +102,28 @@ enum TerminalSignals {
   ///
   /// It does so at once and with its own status: a store takes no harm from it, and what waits for a lock or for
   /// the other end of a pipe would not come to a resting place.
-  static func obeyTerminations() {
+  static func resetTermination() {
     _ = signal(SIGTERM, SIG_DFL)
     unblock([SIGTERM])
   }
 
   /// Counts changes of the window and continuations from now on.
   static func countChanges() {
-    hangBell()
+    openSelfPipe()
     unblock([SIGWINCH, SIGCONT, SIGTSTP])
     _ = signal(SIGWINCH) { _ in TerminalSignals.note(SIGWINCH) }
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
   }
 
   /// Counts ^Z and `SIGTERM` instead of obeying at once, while the terminal is in a state a shell should not see.
-  static func holdEnds() {
+  static func deferTermination() {
     let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM) { _ in TerminalSignals.note(SIGTERM) }
   }
 
   /// Lets ^Z stop and `SIGTERM` end the process again.
-  static func releaseEnds() {
+  static func restoreTermination() {
     let previous = signal(SIGTSTP, SIG_DFL)
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM, SIG_DFL)
@@ -108,14 +131,14 @@ enum TerminalSignals {
 
   /// Stops the process as ^Z would have, and returns when it is continued.
   static func suspend() {
-    releaseEnds()
+    restoreTermination()
     raise(SIGTSTP)
-    holdEnds()
+    deferTermination()
   }
 
   /// Ends the process as `SIGTERM` would have.
   static func terminate() {
-    releaseEnds()
+    restoreTermination()
     raise(SIGTERM)
   }
 
@@ -124,7 +147,7 @@ enum TerminalSignals {
     switch signal {
     case SIGINT:
       interrupts.add(1, ordering: .relaxed)
-      if pendingInterrupts >= mostUnanswered {
+      if pendingInterrupts >= mostUnanswered, !isAttending.load(ordering: .relaxed) {
         EmergencyExit.restore()
         _exit(130)
       }
@@ -134,20 +157,20 @@ enum TerminalSignals {
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0
-    _ = unsafe write(bellWriter.load(ordering: .relaxed), &byte, 1)  // full: it rings already
+    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full one wakes already
     errno = before
   }
 
-  private static func hangBell() {
-    guard bell == nil else { return }
+  private static func openSelfPipe() {
+    guard selfPipe == nil else { return }
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return }
     for end in ends {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
-    bellWriter.store(ends[1], ordering: .relaxed)
-    bellReader.store(ends[0], ordering: .relaxed)
+    selfPipeWriter.store(ends[1], ordering: .relaxed)
+    selfPipeReader.store(ends[0], ordering: .relaxed)
   }
 
   /// A parent may have started this process with signals blocked, as Foundation's `Process` does from most threads.
@@ -158,7 +181,7 @@ enum TerminalSignals {
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
   }
 
-  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+  static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
     unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }
@@ -172,7 +195,7 @@ package enum Interrupts {
   /// it was started with that ignored or blocked.
   package static func install() {
     TerminalSignals.countInterrupts()
-    TerminalSignals.obeyTerminations()
+    TerminalSignals.resetTermination()
   }
 
   /// There is an unanswered interrupt.

@@ -117,7 +117,16 @@ extension LineEditorTests {
     let limit = LineEditor.HistoryFile.limit
     try home.write((0...(2 * limit)).map { "line \($0)\n" }.joined(), to: "history")
     let newest = ((limit + 1)...(2 * limit)).map { "line \($0)" }
-    #expect(try file.load() == newest)
+    // What a session that is killed meanwhile leaves: the file is not emptied in its place.
+    let before = try #require(FileHandle(forReadingAtPath: file.path))
+    let link = LineEditor.HistoryFile(at: home.path + "/link")
+    try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "history")
+    #expect(try link.load() == newest)
+    #expect(try before.readToEnd()?.split(separator: UInt8(ascii: "\n")).count == 2 * limit + 1)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "history")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).count == 2)
+    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
     let text = try String(contentsOfFile: file.path, encoding: .utf8)
     #expect(text == newest.map { $0 + "\n" }.joined())
   }

@@ -94,7 +94,7 @@ import Testing
       ["probe> get", "=get ", "probe>"].map { $0.trimmingCharacters(in: .whitespaces) })
   }
 
-  @Test func `NO_COLOR leaves no colours and no hints`() throws {
+  @Test func `NO_COLOR leaves no colors and no hints`() throws {
     let session = try TerminalSession(environment: ["NO_COLOR": "1"])
     try session.type("get ")
     session.expect(line: "probe> get", column: 11)
@@ -107,19 +107,6 @@ import Testing
     session.expect(["probe> one", "=one", "probe> two"])
     try session.type("\u{C}")
     session.expect(["probe> two"])
-  }
-
-  @Test func `a notice comes above the line`() throws {
-    let home = TemporaryHome()
-    try home.write("", to: "notice")
-    let session = try TerminalSession(
-      home: home, environment: ["PROBE_NOTICE": home.path + "/notice"])
-    try session.type("get ")
-    session.expect(line: "probe> get KEY...")
-    try home.write("(store changed)", to: "notice")
-    session.expect(["(store changed)", "probe> get KEY..."])
-    try session.type("x\r")
-    session.expect(["(store changed)", "probe> get x", "=get x", "probe>"])
   }
 
   @Test func `a line is edited on when the window has another width`() throws {

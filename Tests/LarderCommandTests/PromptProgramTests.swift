@@ -39,6 +39,25 @@ import Testing
     own.expect("the pager of the person") { $0.lines.contains("pager -FRX") }
   }
 
+  @Test func `the keys of signals are for the program that has the terminal`() throws {
+    let session = try start()
+    try session.type("! trap '' INT QUIT; echo ready; read word; echo got $word\r")
+    session.expect("the program") { $0.lines.last == "ready" }
+    for count in 1...4 {
+      try session.type("\u{3}")
+      session.expect("^C") { $0.line.hasSuffix(String(repeating: "^C", count: count)) }
+    }
+    try session.type("\u{1C}")
+    session.expect("^\\") { $0.line.hasSuffix("^\\") }
+    try session.type("it\r")
+    session.expect("the prompt") { $0.lines.suffix(2) == ["got it", "larder>"] }
+    // An interrupt of the program is not one of the next command.
+    try session.type("count; count\r")
+    session.expect("two answers") {
+      $0.lines.suffix(3) == ["1 entry, 4 B", "1 entry, 4 B", "larder>"]
+    }
+  }
+
   @Test func `the prompt begins a line whatever a program left on it`() throws {
     let session = try start()
     try session.type("get @articles 000011 | cat\r")

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import LarderTerminal
@@ -21,8 +22,28 @@ import Testing
 
   @Test func `a prompt shows no control characters and ends in something visible`() {
     #expect(Prompt("a\u{1B}\u{1}b\n", tail: "\u{7}").text == "ab ")
-    #expect(Prompt("ab").coloured(mark: "|") == "|\u{1B}[1;36m|ab|\u{1B}[0m|> ")
-    #expect(Prompt("").coloured(mark: "|") == "> ")
+    #expect(Prompt("ab").colored(mark: "|") == "|\u{1B}[1;36m|ab|\u{1B}[0m|> ")
+    #expect(Prompt("").colored(mark: "|") == "> ")
+  }
+
+  @Test func `what signals did before the whole screen was taken they do again`() {
+    func action(_ signal: Int32) -> sigaction {
+      var action = sigaction()
+      _ = unsafe sigaction(signal, nil, &action)
+      return action
+    }
+    func address(_ action: sigaction) -> Int {
+      unsafe unsafeBitCast(action.__sigaction_handler, to: Int.self)
+    }
+    let before = signal(SIGUSR2) { _ in }
+    defer { _ = signal(SIGUSR2, before) }
+    let own = address(action(SIGUSR2))
+    EmergencyExit.arm(restoring: termios())
+    // As after a continuation.
+    EmergencyExit.arm(restoring: termios())
+    #expect(address(action(SIGUSR2)) != own)
+    EmergencyExit.disarm()
+    #expect(address(action(SIGUSR2)) == own)
   }
 
   @Test func `a place is where the terminal's cursor would be`() {

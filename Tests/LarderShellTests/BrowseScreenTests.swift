@@ -5,6 +5,19 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
+extension Frame {
+  /// The text of a row without the spaces at its end.
+  fileprivate func text(of row: Int) -> String {
+    var text = cells[row * columns..<(row + 1) * columns].map(\.text).joined()
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+
+  fileprivate func rendition(at row: Int, _ column: Int) -> String {
+    cells[row * columns + column].rendition
+  }
+}
+
 @Suite struct BrowseScreenTests {
   private func frame(
     _ state: BrowseState, hasColor: Bool = false, hasUnicode: Bool = true

@@ -53,16 +53,16 @@ import Testing
 
   @Test func `interrupted, nothing has changed`() throws {
     let shell = try filled()
-    shell.lockTimeout = 0
+    shell.stepsUntilInterrupted = 0
     let error = try shell.error("compact")
     #expect(error.code == .interrupted)
     #expect(error.message.description == "interrupted: the file is unchanged")
-    shell.lockTimeout = 0
+    shell.stepsUntilInterrupted = 0
     #expect(
       try shell.error("compact --to \(path)").message.description == "interrupted: no copy was made"
     )
     #expect(!FileManager.default.fileExists(atPath: path))
-    shell.lockTimeout = .max
+    shell.stepsUntilInterrupted = .max
     #expect(try shell("count") == "10 entries, 30 kB\n")
   }
 }

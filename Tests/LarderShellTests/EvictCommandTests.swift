@@ -83,6 +83,36 @@ import Testing
     #expect(try shell("count @departures M*") == "1 entry, 3 B\n")
   }
 
+  @Test func `an entry written in the moment of the question stays`() throws {
+    let shell = try Shell(hasPerson: true)
+    try shell.fill()
+    shell.whileAsked = { [unowned shell] in
+      try shell.store.namespace("articles").set("new", for: "000012")
+    }
+    try shell("evict @articles *")
+    #expect(try shell("keys @articles").contains("000012"))
+    #expect(try shell("count @articles") == "1 entry, 3 B\n")
+  }
+
+  @Test func `a batch that is made twice counts once`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    var report = ExpiryReport()
+    var tries = 0
+    var change = try EntryChange(
+      "persist", past: "persisted", invocation("persist @articles * --yes"), in: shell.session)
+    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
+      tries += 1
+      if tries == 3 { throw LarderError(.full, "no pages") }
+      return tries.isMultiple(of: 2) ? .unchanged : .changed(from: nil, to: stockholm.now)
+    } record: {
+      report.add($0)
+    }
+    #expect(tries == 6)
+    #expect((report.changed, report.unchanged) == (1, 2))
+    #expect(change.summary.total.entries == 1)
+  }
+
   @Test func `keys come from standard input, a line or a NUL each`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
@@ -119,7 +149,7 @@ import Testing
     try shell.store.write { batch in
       for number in 0..<2000 { try batch.set("x", for: number, in: box) }
     }
-    shell.lockTimeout = 1200
+    shell.stepsUntilInterrupted = 1200
     let error = try shell.error("evict @box * --yes")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     let left = try box.count()
@@ -128,7 +158,7 @@ import Testing
     #expect(
       error.message.description
         == "interrupted: evicted \(evicted) entries; the rest is unchanged", "\(error.message)")
-    shell.lockTimeout = 100
+    shell.stepsUntilInterrupted = 100
     #expect(try shell.error("keys @box").code == .interrupted)
   }
 

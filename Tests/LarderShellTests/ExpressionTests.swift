@@ -205,7 +205,7 @@ import Testing
       try shell("diff 1 2")
         == "changed\t.name\t\"Castle\"\t\"Hogwarts Castle\"\nchanged\t.year\t1984\t2018\nchanged\t.theme\t1\t2\n"
     )
-    #expect(shell.outcome == .told(1))
+    #expect(shell.outcome == .exitCode(1))
     try shell("set a \"x\\ny\"", "set b \"x\\nz\"", "set c hex:00ff01", "set d hex:00fe01")
     #expect(try shell("diff a b") == "removed\tline 2\ty\t\nadded\tline 2\t\tz\n")
     #expect(try shell("diff c d") == "changed\tbyte 1\tff 01\tfe 01\n")

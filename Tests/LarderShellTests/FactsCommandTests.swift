@@ -22,7 +22,7 @@ import Testing
     let shell = try Shell()
     try shell.fill()
     #expect(try shell("exists @articles 000011 nope") == "\"000011\"  yes\n\"nope\"    no\n")
-    #expect(shell.outcome == .told(1))
+    #expect(shell.outcome == .exitCode(1))
     #expect(try shell("output plain", "exists @articles 000011") == "true\n")
     #expect(shell.outcome == .done)
     #expect(
@@ -30,7 +30,7 @@ import Testing
         == "[{\"namespace\":\"thumbs\",\"key_base64\":\"AP8=\",\"exists\":true}]\n")
     shell.clock.advance(by: .minutes(16))
     try shell("exists @departures 'Malm\u{F6} C:01'")
-    #expect(shell.outcome == .told(1))
+    #expect(shell.outcome == .exitCode(1))
   }
 
   @Test func `ttl says when entries end`() throws {

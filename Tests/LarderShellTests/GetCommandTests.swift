@@ -135,6 +135,18 @@ import Testing
     #expect(try shell.error("get @departures Kiruna:05 --force").code == .usage)
     #expect(try shell.error("get @articles 000011 --out \(path)/x").code == .io)
     #expect(try shell.error("get @articles 000011 000012 --out \(path)").code == .usage)
+    for words in [".train", "--show .train"] {
+      #expect(try shell.error("get @departures Kiruna:05 \(words) --copy").code == .usage)
+      #expect(
+        try shell.error("get @departures Kiruna:05 \(words) --out \(path)x").code == .usage)
+    }
+    // A namespace of that name is no key, whether there are others or not.
+    for option in ["--out \(path) --force", "--copy"] {
+      #expect(try shell.error("get articles \(option)").code == .usage)
+      try shell("use thumbs")
+      #expect(try shell.error("get articles \(option)").code == .noSuchKey)
+      shell.session.current = nil
+    }
   }
 
   @Test func `what is absent or has expired is no value`() throws {
@@ -207,12 +219,12 @@ import Testing
     "\"a\\",
   ])
   func `what is not JSON is refused`(text: String) {
-    #expect(throws: JSONText.Flaw.self) { try JSONText(bytes(text)) }
+    #expect(throws: JSONText.ParseError.self) { try JSONText(bytes(text)) }
   }
 
   @Test func `nothing nests deep enough to matter`() throws {
     let deep = bytes(String(repeating: "[", count: 100_000))
-    #expect(throws: JSONText.Flaw.self) { try JSONText(deep) }
+    #expect(throws: JSONText.ParseError.self) { try JSONText(deep) }
     let fine = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
     #expect(try JSONText(bytes(fine)).minified == bytes(fine))
     let full = bytes(String(repeating: "[", count: 200) + "1" + String(repeating: "]", count: 200))

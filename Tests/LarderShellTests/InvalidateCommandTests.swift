@@ -56,7 +56,7 @@ import Testing
 
   @Test func `interrupted, it says what is left`() throws {
     let shell = try filled(.table)
-    shell.lockTimeout = 1
+    shell.stepsUntilInterrupted = 1
     #expect(
       try shell.error("invalidate y x --yes").message.description
         == "interrupted: invalidated 1 entry, 5 B; x and the tags after it are unchanged")
@@ -70,7 +70,7 @@ import Testing
     try shell.store.write { batch in
       for number in 0..<3000 { try batch.set("v", for: number, in: a) }
     }
-    shell.lockTimeout = 1
+    shell.stepsUntilInterrupted = 1
     let error = try shell.error("verify")
     #expect(error.code == .interrupted)
     #expect(

@@ -192,7 +192,7 @@ import Testing
         .smaller(than: 1_000_000),
         .expired, .permanent,
       ])
-    #expect(selection.sort == .written && selection.isReversed && selection.limit == .all)
+    #expect(selection.sort == .written && selection.isReversed && selection.limit == .unbounded)
     #expect(selection.after == bytes("k") && selection.input == .nulSeparated)
     #expect(selection.wantsExpired && !selection.isBare)
   }

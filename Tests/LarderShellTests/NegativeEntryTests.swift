@@ -66,7 +66,7 @@ import Testing
   @Test func `to other commands it is an entry without a value`() async throws {
     let shell = try await shell(.plain)
     #expect(try shell("exists 9999 empty") == "false\ntrue\n")
-    #expect(shell.outcome == .told(1))
+    #expect(shell.outcome == .exitCode(1))
     #expect(try shell("keys") == "9999\nempty\n")
     #expect(try shell.error("set @parts 9999 x --if-present").code == .noSuchKey)
     try shell("set @parts 9999 x --if-absent")

@@ -101,6 +101,17 @@ import Testing
     #expect(pauses <= 2000 * 160 / 32768 + 1)
   }
 
+  @Test(arguments: ["nowhere", "x.y"])
+  func `an interruption ends the search in one line`(source: String) throws {
+    var pauses = 0
+    let text = bytes(String(repeating: "\u{E5}\u{65E5}\u{1F682}", count: 200_000))
+    #expect(try !matcher(source, { pauses += 1 }).matches(text))
+    #expect(pauses >= 6)
+    #expect(try !matcher(source).matches(text + [0xFF]))
+    let matcher = try matcher(source) { throw Interruption() }
+    #expect(throws: Interruption.self) { try matcher.matches(text) }
+  }
+
   @Test func `an interruption ends the search in one value`() throws {
     let matcher = try matcher("(a+)+$") { throw Interruption() }
     #expect(throws: Interruption.self) {
@@ -112,9 +123,9 @@ import Testing
     ] {
       let shell = try Shell(.plain)
       try shell("set @a k '\"\(String(repeating: "a", count: 100_000))?\"'")
-      shell.lockTimeout = 2
+      shell.stepsUntilInterrupted = 2
       #expect(try shell.error(line).code == .interrupted, "\(line)")
-      shell.lockTimeout = .max
+      shell.stepsUntilInterrupted = .max
       #expect(try shell("count @a").hasPrefix("1\t"))
     }
   }

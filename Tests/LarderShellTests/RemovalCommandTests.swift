@@ -45,7 +45,7 @@ import Testing
       }
     }
     shell.clock.advance(by: .seconds(2))
-    shell.lockTimeout = 1
+    shell.stepsUntilInterrupted = 1
     let error = try shell.error("purge @box")
     #expect(error.code == .interrupted)
     #expect(

@@ -139,13 +139,13 @@ import Testing
     try shell.store.write { batch in
       for number in 10_000..<20_000 { try batch.set("x", for: "\(number)", in: box) }
     }
-    shell.lockTimeout = 20
+    shell.stepsUntilInterrupted = 20
     #expect(try shell("keys @box 1234*").split(separator: "\n").count == 10)
-    shell.lockTimeout = 5
+    shell.stepsUntilInterrupted = 5
     #expect(try shell("keys @box 12345 12999") == "12345\n12999\n")
-    shell.lockTimeout = 20
+    shell.stepsUntilInterrupted = 20
     #expect(try shell("keys @box --match 1234?").split(separator: "\n").count == 10)
-    shell.lockTimeout = 20
+    shell.stepsUntilInterrupted = 20
     #expect(try shell.error("keys @box *1234").code == .interrupted)
   }
 

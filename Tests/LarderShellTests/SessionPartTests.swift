@@ -74,7 +74,7 @@ struct SessionPartTests {
     output.settings.mode = .table
     output.settings.isTerminal = true
     let writer = output.writer()
-    #expect(writer.rows(nil) == 21 && writer.rows(.all) == nil && writer.rows(.count(3)) == 3)
+    #expect(writer.rows(nil) == 21 && writer.rows(.unbounded) == nil && writer.rows(.count(3)) == 3)
     writer.settings.rowLimit = 7
     #expect(writer.rows(nil) == 7)
     writer.settings.mode = .plain

@@ -24,7 +24,7 @@ final class Shell {
   /// What standard input still holds.
   var input: [UInt8] = []
   /// How often a command may look around before it is interrupted.
-  var lockTimeout = Int.max
+  var stepsUntilInterrupted = Int.max
   /// What happens when a command looks around.
   var whenLooking: () -> Void = {}
   /// How often waiting goes undisturbed.
@@ -81,8 +81,8 @@ final class Shell {
     host.copy = { [unowned self] in notices.append("copied \($0.count)") }
     host.isInterrupted = { [unowned self] in
       whenLooking()
-      lockTimeout -= 1
-      return lockTimeout < 0
+      stepsUntilInterrupted -= 1
+      return stepsUntilInterrupted < 0
     }
     host.pause = { [unowned self] duration in
       clock.advance(by: duration)
@@ -100,7 +100,7 @@ final class Shell {
     }
     if hasInput {
       host.input = LarderShell.Host.Input(
-        item: { [unowned self] in take(upTo: $0) },
+        item: { [unowned self] end, _ in take(upTo: end) },
         rest: { [unowned self] _ in
           defer { input = [] }
           return input

@@ -26,7 +26,7 @@ import Testing
     shell.pauses = 2
     #expect(
       try shell("output jsonl", "stats @articles --every 2s").split(separator: "\n").count == 3)
-    #expect(shell.outcome == .told(130))
+    #expect(shell.outcome == .exitCode(130))
     let restless = try shell.error("stats --every 0s")
     #expect(restless.code == .badTime && restless.place?.column == 7)
   }
@@ -43,6 +43,9 @@ import Testing
     #expect(
       try shell("output json", "stats @articles").contains(
         "\"http\":{\"articles\":{\"bytes-saved\":900,\"forward uri-miss\":2,\"hit fresh\":7}}"))
+    // A look at the statistics changes none.
+    let reads = try shell.store.statistics().namespaces.map(\.reads.hits)
+    #expect(reads.allSatisfy { $0 == 0 }, "\(reads)")
   }
 
   @Test func `a stale value that was served counts as found, and is told apart`() async throws {
@@ -114,7 +117,7 @@ import Testing
     #expect(
       try shell("verify --deep")
         == "undecodable\twords\tbad\tthe value is not JSON: unexpected end at byte 8\n")
-    #expect(shell.outcome == .told(1))
+    #expect(shell.outcome == .exitCode(1))
     #expect(try shell("output json", "verify --deep").contains("\"key\":\"bad\",\"detail\":"))
     let table = try shell("output table", "verify --deep")
     #expect(table.hasSuffix("1 fault\n") && table.contains("words \"bad\": the value"))

@@ -55,7 +55,7 @@ import Testing
   @Test func `it reads no entry where counts say all`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    shell.lockTimeout = 0
+    shell.stepsUntilInterrupted = 0
     #expect(try shell("sizes") == "articles\t3\t3000\ndepartures\t5\t55\nthumbs\t1\t12\n")
     #expect(try shell("sizes @articles --by namespace") == "articles\t3\t3000\n")
     let error = try shell.error("sizes @articles")

@@ -105,7 +105,7 @@ import Testing
   @Test func `an export that was interrupted makes no file and says where it stopped`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    shell.lockTimeout = 3
+    shell.stepsUntilInterrupted = 3
     let error = try shell.error("export \(path) @*")
     #expect(error.code == .interrupted)
     #expect(!FileManager.default.fileExists(atPath: path))
@@ -120,14 +120,14 @@ import Testing
     }
     try shell("export \(path)")
     let other = try Shell(.plain)
-    other.lockTimeout = 3000
+    other.stepsUntilInterrupted = 3000
     let error = try other.error("import \(path)")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     #expect(
       error.message.description == "interrupted after line 2002 of \(path): "
         + "imported 2,000: 2,000 added")
     #expect(try other.store.namespace("box").count() == 2000)
-    other.lockTimeout = .max
+    other.stepsUntilInterrupted = .max
     try other("import \(path)")
     #expect(try other.store.namespace("box").count() == 5000)
   }

@@ -136,7 +136,7 @@ import Testing
     let shell = try shell { _ in }
     shell.pauses = 3
     #expect(try shell("watch") == "")
-    #expect(shell.outcome == .told(130))
+    #expect(shell.outcome == .exitCode(130))
     #expect(shell.notices == ["watching all namespaces; ^C ends", " 0 events in 200 ms"])
   }
 

@@ -30,12 +30,8 @@ import LarderTerminal
       let isPrompting = Terminal.isTerminal(.input)
       return try converse { prompt in try lines.readLine(isPrompting ? prompt : nil) }
     }
-    let notices = environment["PROBE_NOTICE"].map(Notices.init)
-    let style = LineEditor.Style(
-      showsColours: Terminal.showsColours(environment: environment),
-      noticeInterval: .milliseconds(20))
-    let editor = try LineEditor(
-      style: style, complete: complete, hint: hint, paint: paint, notice: notices.map { $0.next })
+    let style = LineEditor.Style(showsColors: Terminal.showsColors(environment: environment))
+    let editor = try LineEditor(style: style, complete: complete, hint: hint, highlight: highlight)
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       try editor.history.keep(in: file)
     }
@@ -99,22 +95,6 @@ func hint(_ line: [UInt8]) -> String? {
 }
 
 /// Digits are magenta.
-func paint(_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {
+func highlight(_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {
   line.indices.filter { (0x30...0x39).contains(line[$0]) }.map { ($0..<$0 + 1, "35") }
-}
-
-/// What a file says, whenever it says something else.
-final class Notices {
-  private let path: String
-  private var last = ""
-
-  init(in path: String) { self.path = path }
-
-  func next() -> String? {
-    let data = FileManager.default.contents(atPath: path) ?? Data()
-    let text = String(decoding: data, as: UTF8.self)
-    guard text != last else { return nil }
-    last = text
-    return text
-  }
 }

@@ -22,6 +22,8 @@ extension BrowseLoop {
         [try CommandReader.command("copy", in: entry.namespace, data: [entry.key.bytes])]
       }
     case .check(let change):
+      choose(change)
+      defer { session.chosen = nil }
       guard let message = try problem(with: change) else {
         state.question = change
         return
@@ -32,6 +34,8 @@ extension BrowseLoop {
           purpose: .expiry(change.entries), text: time, before: "")
       }
     case .change(let change):
+      choose(change)
+      defer { session.chosen = nil }
       state.message = try problem(with: change) ?? answer { try change.commands("--yes") }
       state.marks = [:]
       state.pending = state.pending ?? .refresh
@@ -40,7 +44,11 @@ extension BrowseLoop {
     }
   }
 
-  /// Why a change is not made: its commands fail, or concern other entries than its question.
+  private func choose(_ change: BrowseChange) {
+    session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
+  }
+
+  /// Why a change is not made: its commands fail, or some of its entries are gone or were written again.
   private func problem(with change: BrowseChange) throws -> BrowseState.Message? {
     let mode = session.settings.mode
     session.settings.mode = .plain

@@ -116,7 +116,7 @@ extension BrowseScreen {
 
   private func drawKeys(at column: Int, _ width: Int, on frame: inout Frame) {
     guard !state.rows.isEmpty else {
-      let words = state.pending == nil ? "no entries" : "reading" + drawn("\u{2026}", "...")
+      let words = state.pending == nil ? "no entries" : "reading" + presentation.ellipsis
       frame.put(words, at: Self.top + 1, column + 1, width: width - 1, rendition: rendition(.dim))
       return
     }
@@ -177,20 +177,10 @@ extension BrowseScreen {
   /// `in 21 h`, `never`, `expired`: the first unit of the time is enough for a list.
   private func expiry(of entry: Store.Entry) -> String {
     guard let expires = entry.expires else { return "never" }
-    if entry.state == .stale { return "stale" }
-    let left = expires.unix.since(clock.now)
-    guard left >= 0 else { return "expired" }
-    return "in " + Wording.span(left).split(separator: " ").prefix(2).joined(separator: " ")
+    return entry.state == .stale ? "stale" : clock.briefExpiry(expires.unix)
   }
 
-  /// Cut in the middle, so that names with a common beginning stay distinct.
   private func middleCut(_ text: String, to width: Int) -> String {
-    let length = DisplayWidth.of(text)
-    guard length > width, width > 4 else {
-      return DisplayWidth.fit(text, to: max(width, 0), mark: cutMark)
-    }
-    let room = width - 1
-    return DisplayWidth.prefix(of: text, columns: (room + 1) / 2) + cutMark
-      + DisplayWidth.suffix(of: text, columns: room / 2)
+    DisplayWidth.fitEnds(text, to: max(width, 0), mark: cutMark)
   }
 }

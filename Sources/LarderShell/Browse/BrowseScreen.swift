@@ -34,7 +34,7 @@ struct BrowseScreen {
   /// The second form is for terminals without such characters.
   func drawn(_ text: String, _ plain: String) -> String { presentation.hasUnicode ? text : plain }
 
-  var cutMark: String { drawn("\u{2026}", "~") }
+  var cutMark: String { presentation.cutMark }
 
   // MARK: The first line
 

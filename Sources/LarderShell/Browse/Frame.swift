@@ -12,22 +12,13 @@ struct Frame: Equatable {
 
   let columns: Int
   let rows: Int
-  private var cells: [Cell]
+  private(set) var cells: [Cell]
 
   init(columns: Int, rows: Int) {
     self.columns = columns
     self.rows = rows
     cells = Array(repeating: Cell(), count: columns * rows)
   }
-
-  /// The text of a row without the spaces at its end.
-  func text(of row: Int) -> String {
-    var text = cells[row * columns..<(row + 1) * columns].map(\.text).joined()
-    while text.last == " " { text.removeLast() }
-    return text
-  }
-
-  func rendition(at row: Int, _ column: Int) -> String { cells[row * columns + column].rendition }
 
   /// Puts text into cells of a row, cut to their width.
   ///

@@ -47,9 +47,8 @@ struct ChangeSummary {
 
   /// The answer to `--dry-run`.
   func preview(_ fields: [Field], for presentation: Presentation) -> Reply {
-    let mark = presentation.hasUnicode ? "\u{2026}" : "..."
     let keys = samples.map { SafeText(quoting: $0) }.joined()
-    let more = total.entries > samples.count ? ", \(mark)" : ""
+    let more = total.entries > samples.count ? ", \(presentation.ellipsis)" : ""
     let sentence: SafeText =
       samples.isEmpty
       ? "would \(verb) \(total.inBrackets)" : "would \(verb) \(total.inBrackets): \(keys)\(more)"
@@ -81,38 +80,4 @@ struct ChangeSummary {
 
   /// The fields that most verbs have in JSON.
   var counts: [Field] { [("count", .number(total.entries)), ("bytes", .size(total.bytes))] }
-}
-
-/// A number of entries, and the bytes of their values as they are stored.
-struct Tally: Sendable, Hashable {
-  var entries = 0
-  var bytes = 0
-
-  init() {}
-
-  init(entries: Int, bytes: Int) {
-    self.entries = entries
-    self.bytes = bytes
-  }
-
-  init(_ removal: RemovalResult) {
-    entries = removal.entries
-    bytes = removal.bytes
-  }
-
-  mutating func add(_ entry: Store.Entry) {
-    entries += 1
-    bytes += entry.transforms.isEmpty ? entry.size : entry.storedSize
-  }
-
-  static func += (left: inout Tally, right: Tally) {
-    left.entries += right.entries
-    left.bytes += right.bytes
-  }
-
-  /// `40 entries, 31 kB`
-  var words: SafeText { "\(Wording.entries(entries)), \(Wording.size(bytes))" }
-
-  /// `40 entries (31 kB)`
-  var inBrackets: SafeText { "\(Wording.entries(entries)) (\(Wording.size(bytes)))" }
 }

@@ -3,9 +3,12 @@ import ShellLanguage
 
 /// A command that changes the entries of a selection: preview, confirmation, batches and answer.
 struct EntryChange {
-  /// Changes an entry within a batch; false if it stays as it is.
-  typealias Change = (_ batch: inout WriteBatch, _ namespace: Store.Namespace, _ entry: Store.Entry)
-    throws -> Bool
+  /// Changes an entry within a batch, and tells the effect; nil if there is none to tell.
+  ///
+  /// A batch for which entries are evicted is made twice, so a change keeps nothing itself.
+  typealias Change<Effect> = (
+    _ batch: inout WriteBatch, _ namespace: Store.Namespace, _ entry: Store.Entry
+  ) throws -> Effect?
 
   let call: Invocation
   let session: Session
@@ -17,8 +20,8 @@ struct EntryChange {
   private let listed: Int
   /// The number of entries the selection had before the change, if it was counted.
   private var expected: Int?
-  /// When a person was asked: entries written since then were not part of the question.
-  private var askedAt: Timestamp?
+  /// From before the entries were counted for a question: those written since then were not part of it.
+  private var horizon: WriteHorizon?
   /// A key from standard input takes the place of the option.
   private var hasInputKey = false
   private var isEmpty = false
@@ -63,8 +66,8 @@ struct EntryChange {
     if scope.selection.input != nil { try takeSingleKey() }
     guard isBulk || !scope.selection.listsKeys, !hasInputKey || isBulk, !isEmpty else { return }
     confirmation.isSweeping = scope.selection.namespaces == .all
+    horizon = try WriteHorizon(of: session.store)
     let (found, _) = try counted()
-    askedAt = session.clock.now
     try confirmation.require(found, note: note)
     expected = found.total.entries
   }
@@ -94,22 +97,24 @@ struct EntryChange {
   ///
   /// An entry that a filter chose and that was written again since is another entry, and stays.
   /// An interruption ends the change between two batches.
-  mutating func apply(_ change: Change) throws {
+  ///
+  /// - Parameter record: Takes each effect once it is committed; true if the entry counts as changed.
+  mutating func apply<Effect>(
+    _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
+  ) throws {
     guard !isEmpty else { return }
     do {
       let piped = try scope.forEachBatch { entries in
-        var changed: [Store.Entry] = []
-        try session.write { batch in
-          changed = []
-          for entry in entries {
+        let effects = try session.write { batch in
+          try entries.compactMap { entry -> (Store.Entry, Effect)? in
             let namespace = session.store.namespace(entry.namespace)
             guard let present = try batch.entry(for: entry.key, in: namespace),
-              isSame(present, as: entry), try change(&batch, namespace, present)
-            else { continue }
-            changed.append(present)
+              isSame(present, as: entry)
+            else { return nil }
+            return try change(&batch, namespace, present).map { (present, $0) }
           }
         }
-        for entry in changed {
+        for (entry, effect) in effects where record(effect) {
           summary.add(entry)
           if call.has("--verbose") { keys.append(.key(entry)) }
         }
@@ -122,7 +127,8 @@ struct EntryChange {
   }
 
   private func isSame(_ present: Store.Entry, as chosen: Store.Entry) -> Bool {
-    if let askedAt, present.written > askedAt { return false }
+    if let horizon, !horizon.covers(present) { return false }
+    guard session.isChosen(present) else { return false }
     return scope.selection.filters.isEmpty
       || (present.version, present.expires) == (chosen.version, chosen.expires)
   }
@@ -178,7 +184,7 @@ struct EntryChange {
     for namespace in scope.namespaces { found.begin(namespace.name) }
     guard !isEmpty else { return (found, []) }
     let piped = try scope.forEachEntries { entries in
-      for entry in entries {
+      for entry in entries where session.isChosen(entry) {
         found.add(entry)
         if call.has("--verbose") { keys.append(.key(entry)) }
       }

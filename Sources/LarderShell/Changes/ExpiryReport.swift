@@ -27,6 +27,14 @@ struct ExpiryReport {
     }
   }
 
+  /// The effect on one entry.
+  enum Effect {
+    case changed(from: UnixTime?, to: UnixTime?)
+    case unchanged
+    /// It never expires, and a relative change leaves it alone.
+    case permanent
+  }
+
   private(set) var changed = 0
   /// Entries whose expiry stayed as it was.
   private(set) var unchanged = 0
@@ -35,15 +43,24 @@ struct ExpiryReport {
   private var was: Span?
   private var now: Span?
 
-  mutating func add(from before: UnixTime?, to after: UnixTime?) {
+  /// Counts an effect; true if the expiry changed.
+  mutating func add(_ effect: Effect) -> Bool {
+    switch effect {
+    case .changed(let before, let after):
+      add(from: before, to: after)
+      return true
+    case .unchanged: unchanged += 1
+    case .permanent: permanent += 1
+    }
+    return false
+  }
+
+  private mutating func add(from before: UnixTime?, to after: UnixTime?) {
     let (before, after) = (Deadline(before), Deadline(after))
     changed += 1
     if was == nil { was = Span(before) } else { was?.add(before) }
     if now == nil { now = Span(after) } else { now?.add(after) }
   }
-
-  mutating func keepUnchanged() { unchanged += 1 }
-  mutating func keepPermanent() { permanent += 1 }
 
   /// The selection had no entry.
   var isEmpty: Bool { changed == 0 && unchanged == 0 && permanent == 0 }

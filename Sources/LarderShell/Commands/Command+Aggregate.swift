@@ -37,7 +37,7 @@ extension Command {
   private static func countEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try count(scope, by: group) }
-    let most = if case .count(let count) = scope.selection.limit { count } else { Int.max }
+    let most = scope.selection.limit?.most ?? .max
     var list = try Listing(scope, as: .expiry(namesNamespaces: false), includingExpired: true)
     var counted = Tally()
     var expired = 0
@@ -66,7 +66,7 @@ extension Command {
   private static func count(_ scope: Scope, by group: QueryColumn) throws -> Outcome {
     var groups: [QueryValue: Tally] = [:]
     var scope = scope
-    let limit = if case .count(let count) = scope.selection.limit { count } else { Int.max }
+    let limit = scope.selection.limit?.most ?? .max
     scope.selection.limit = nil
     try scope.forEachQueried([group.operand]) { entry, values in
       groups[values[0], default: Tally()].add(entry)

@@ -95,7 +95,7 @@ private struct ValueEdit {
         hint: "`get KEY --out FILE`, then `set KEY --from FILE`")
     }
     original = found.bytes
-    isJSON = Self.flaw(found.bytes) == nil
+    isJSON = Self.parseError(found.bytes) == nil
     base = .version(found.entry.version)
   }
 
@@ -112,8 +112,9 @@ private struct ValueEdit {
       text.removeLast()
     }
     guard text != original else { return nil }
-    if isJSON, let flaw = Self.flaw(text) {
-      try ask("the value is no longer JSON (\(flaw.reason) at byte \(flaw.offset)); store it?")
+    if isJSON, let failure = Self.parseError(text) {
+      try ask(
+        "the value is no longer JSON (\(failure.reason) at byte \(failure.offset)); store it?")
     }
     try Command.checkSize(text, for: namespace, of: session)
     while true {
@@ -161,9 +162,10 @@ private struct ValueEdit {
   }
 
   /// The reason why the text is no JSON object or array; nil if it is one.
-  private static func flaw(_ text: [UInt8]) -> JSONText.Flaw? {
-    do throws(JSONText.Flaw) {
-      return try JSONText(text).isStructured ? nil : JSONText.Flaw(reason: "no object", offset: 0)
+  private static func parseError(_ text: [UInt8]) -> JSONText.ParseError? {
+    do throws(JSONText.ParseError) {
+      return try JSONText(text).isStructured
+        ? nil : JSONText.ParseError(reason: "no object", offset: 0)
     } catch {
       return error
     }

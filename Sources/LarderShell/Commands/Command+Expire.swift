@@ -83,21 +83,16 @@ extension Command {
     guard try !change.isPreview() else { return .done }
     try change.confirm(isBulk: isBulk, note: note)
     var report = ExpiryReport()
-    try change.apply { batch, namespace, entry in
+    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
       let before = Deadline(entry.expires?.unix)
-      guard let after = try target(before) else {
-        report.keepPermanent()
-        return false
-      }
-      guard after != before else {
-        report.keepUnchanged()
-        return false
-      }
+      guard let after = try target(before) else { return .permanent }
+      guard after != before else { return .unchanged }
       guard try batch.touch(entry.key, in: namespace, expires: Expiration(after)) else {
-        return false
+        return nil
       }
-      report.add(from: before.time, to: after.time)
-      return true
+      return .changed(from: before.time, to: after.time)
+    } record: {
+      report.add($0)
     }
     try change.answer(
       change.summary.counts + report.fields, report.sentence(session.wallClock),
@@ -114,13 +109,14 @@ extension Command {
     let isOver = lifetime == .zero
     try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "")
     var report = ExpiryReport()
-    try change.apply { batch, namespace, entry in
+    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
       guard
         try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) }),
         let after = try batch.entry(for: entry.key, in: namespace)
-      else { return false }
-      report.add(from: entry.expires?.unix, to: after.expires?.unix)
-      return true
+      else { return nil }
+      return .changed(from: entry.expires?.unix, to: after.expires?.unix)
+    } record: {
+      report.add($0)
     }
     try change.answer(
       change.summary.counts + report.fields, report.sentence(session.wallClock),

@@ -45,11 +45,7 @@ extension Command {
     let selection = call.selection!
     let style = call.choice("--as").flatMap(ValueStyle.init) ?? .auto
     let head = call.number("--head")
-    guard !call.has("--out") && !call.has("--copy") || selection.isSingleKey else {
-      throw ShellError(
-        .usage, "\(call.has("--out") ? "--out" : "--copy") takes one value",
-        hint: "list one key of one namespace")
-    }
+    try checkDestination(call)
     if let columns = call.columns("--show") {
       let scope = try Scope(of: call, in: session)
       try scope.list(as: .show(columns, namesNamespaces: scope.namesNamespaces))
@@ -60,26 +56,54 @@ extension Command {
       if let value = try session.singleValue(key, selection.namespaces) {
         return try answer(value, style, head, call, in: session)
       }
+      // The name of a namespace is not a key.
+      if destination(of: call) != nil {
+        throw try ShellError.noSuchKey(
+          key, in: session.namespaces(selection.namespaces), verb: "keys", line: session.line)
+      }
     }
+    return try answerAll(style, head, call, in: session)
+  }
+
+  /// The option that takes the value elsewhere.
+  private static func destination(of call: Invocation) -> String? {
+    ["--out", "--copy"].first(where: call.has)
+  }
+
+  private static func checkDestination(_ call: Invocation) throws(ShellError) {
+    guard let destination = destination(of: call) else { return }
+    guard call.selection!.isSingleKey else {
+      throw ShellError(
+        .usage, "\(destination) takes one value", hint: "list one key of one namespace")
+    }
+    guard call.path(".PATH") == nil, !call.has("--show") else {
+      throw ShellError(
+        .usage, "\(destination) takes a whole value", hint: "`get KEY .PATH > FILE` writes a field")
+    }
+  }
+
+  /// The values of a selection, one below the other.
+  private static func answerAll(
+    _ style: ValueStyle, _ head: Int?, _ call: Invocation, in session: Session
+  ) throws -> Outcome {
     let scope = try Scope(of: call, in: session)
     var writer = ValueWriter(
       session, style: style, head: head, isFull: call.has("--full"),
       namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     try writer.begin()
-    let unreadable = session.passOverUnreadable()
-    var missing: [[UInt8]] = []
-    var listed = 0
-    if scope.selection.listsKeys {
-      for case .key(let key) in scope.selection.patterns {
-        listed += 1
-        if try !writer.write(key, in: scope.namespaces, unreadable) { missing.append(key) }
-      }
-    } else {
+    let unreadable = session.skipUnreadable()
+    guard scope.selection.listsKeys else {
       let keys = try scope.forEachStoredValue { try writer.write($0) }
       try writer.end(saysNothing: !unreadable.isEmpty)
       try unreadable.check(others: writer.count)
       try keys.check()
       return .done
+    }
+    var missing: [[UInt8]] = []
+    var listed = 0
+    for case .key(let key) in scope.selection.patterns {
+      listed += 1
+      if try !writer.write(key, in: scope.namespaces, unreadable) { missing.append(key) }
     }
     try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
     guard missing.isEmpty else {
@@ -142,7 +166,7 @@ extension Command {
       ])
     var (values, without) = (0, 0)
     try session.output.write(rows.begin())
-    let unreadable = session.passOverUnreadable()
+    let unreadable = session.skipUnreadable()
     let keys = try scope.forEachStoredValue { value in
       values += 1
       let found = fields(path, of: try value.reading(most: nil, in: session))
@@ -233,7 +257,7 @@ extension Command {
     guard bytes.count <= mostCopied else {
       throw ShellError(
         .overLimit, "the value has \(Wording.size(bytes.count)); the clipboard takes 74 kB",
-        hint: "`--head 74kB` copies the beginning")
+        hint: "`get KEY --copy --head 74kB` copies the beginning")
     }
     try copy(bytes)
     try session.host.notify("copied \(Wording.size(bytes.count))")

@@ -115,7 +115,7 @@ extension Command {
     let missing = answers.filter { !$0.isThere }.map(\.key)
     guard !missing.isEmpty else { return .done }
     // At the prompt the answer is enough; a script that ends here says why.
-    if call.line.source == .prompt { return .told(ShellError.Code.noSuchKey.exitCode) }
+    if call.line.source == .prompt { return .exitCode(ShellError.Code.noSuchKey.exitCode) }
     let list = missing.prefix(3).map { SafeText(quoting: $0) }.joined()
     throw ShellError(
       .noSuchKey,

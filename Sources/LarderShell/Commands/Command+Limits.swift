@@ -40,14 +40,8 @@ extension Command {
   private static let ofBoth = ["--entries", "--bytes", "--reset"]
 
   private static func showOrSetLimits(_ call: Invocation, in session: Session) throws -> Outcome {
-    let isStore = call.meansStore
-    if let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) {
-      throw ShellError(
-        .usage, isStore ? "\(wrong) belongs to a namespace" : "\(wrong) belongs to the store",
-        at: call.range(wrong), hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`"
-      )
-    }
-    let name = isStore ? nil : try session.namespace(call.namespaces).name
+    try checkOptions(call)
+    let name = call.meansStore ? nil : try session.namespace(call.namespaces).name
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
       let report = try LimitReport(of: name, in: session)
       try session.output.answer(report.reply(for: session.output.presentation))
@@ -72,16 +66,7 @@ extension Command {
         "Evict \(words(excess, of: before)) of \(name ?? "the store")?"
       }
     }
-    do {
-      if let name {
-        let facts = try session.facts(of: name)
-        try session.store.override(call.overrides(over: facts.overrides), for: name)
-      } else {
-        try session.store.override(call.overrides(over: session.store.limits().overrides))
-      }
-    } catch let error as LarderError where error.code == .full {
-      throw ShellError(.overLimit, "\(error.message)", hint: error.hint.map { SafeText($0) })
-    }
+    try override(call, name, in: session)
     let after = try usage(name, in: session)
     // Entries that other processes removed meanwhile are counted, too.
     let evicted = Tally(
@@ -94,6 +79,28 @@ extension Command {
         ? done.reply(done.counts, "", for: session.output.presentation)
         : report.reply(for: session.output.presentation, evicted: evicted))
     return .done
+  }
+
+  /// Throws if an option belongs to what the command is not about.
+  private static func checkOptions(_ call: Invocation) throws(ShellError) {
+    let isStore = call.meansStore
+    guard let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) else { return }
+    throw ShellError(
+      .usage, isStore ? "\(wrong) belongs to a namespace" : "\(wrong) belongs to the store",
+      at: call.range(wrong), hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
+  }
+
+  private static func override(_ call: Invocation, _ name: String?, in session: Session) throws {
+    do {
+      if let name {
+        let info = try session.info(of: name)
+        try session.store.override(call.overrides(over: info.overrides), for: name)
+      } else {
+        try session.store.override(call.overrides(over: session.store.limits().overrides))
+      }
+    } catch let error as LarderError where error.code == .full {
+      throw ShellError(.overLimit, "\(error.message)", hint: error.hint.map { SafeText($0) })
+    }
   }
 
   private static func usage(_ name: String?, in session: Session) throws -> Tally {
@@ -112,7 +119,7 @@ extension Command {
     var disk: Int?
     var policy: Eviction?
     if let name {
-      let facts = try session.facts(of: name)
+      let facts = try session.info(of: name)
       let overrides = call.overrides(over: facts.overrides)
       limits = Limits(
         entries: overrides.limits?.entries ?? facts.declared.limits.entries,
@@ -168,7 +175,7 @@ extension Invocation {
   /// A limit that may be `none`.
   private func bound(_ name: String) -> Int? {
     switch limit(name) {
-    case .all: Limits.unlimited
+    case .unbounded: Limits.unlimited
     case .count(let count): count
     case nil: nil
     }

@@ -45,7 +45,7 @@ extension Command {
           ["verb", "before", "after"].map { Column($0) },
           [[.text("compact")] + sizes.map { .size($0) }]))
     }
-    let arrow = presentation.hasUnicode ? "\u{2192}" : "->"
+    let arrow = presentation.arrow
     let words = "\(Wording.size(compaction.before)) \(arrow) \(Wording.size(compaction.after))"
     let place: SafeText = copy.map { " in \(Array($0.utf8))" } ?? ""
     return Reply(
@@ -105,7 +105,7 @@ extension Command {
     var faults = found.faults.map { Inconsistency($0) }
     if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
     try session.output.answer(FaultReport(found, faults).reply(for: session.output.presentation))
-    return faults.isEmpty ? .done : .told(1)
+    return faults.isEmpty ? .done : .exitCode(1)
   }
 }
 

@@ -76,7 +76,7 @@ extension Command {
     }
     let changes = before.changes(to: try StoreMark(session, only: names), now: session.clock.now)
     try session.output.answer(reply(changes, session.output.presentation))
-    return changes.isEmpty ? .done : .told(1)
+    return changes.isEmpty ? .done : .exitCode(1)
   }
 
   private static func compare(
@@ -85,8 +85,9 @@ extension Command {
     let values = try keys.map { key in
       try session.value(key, call.namespaces).reading(most: nil, in: session).bytes
     }
-    let difference = ValueDifference(values[0], values[1])
-    let arrow = session.output.presentation.hasUnicode ? "\u{2192}" : "->"
+    let difference = try ValueDifference(
+      values[0], values[1], pause: session.host.checkInterruption)
+    let arrow = session.output.presentation.arrow
     func text(_ value: String?) -> Cell { value.map { .text($0) } ?? .null }
     try session.output.answer(
       difference.changes.isEmpty && session.output.presentation.mode.isForPerson
@@ -106,14 +107,19 @@ extension Command {
                 text(change.before), text(change.after),
               ]
             })))
-    return difference.changes.isEmpty ? .done : .told(1)
+    if difference.isCut {
+      try session.host.notify(
+        "note: the values differ in more than \(Wording.count(ValueDifference.mostLines)) lines; this is the first"
+      )
+    }
+    return difference.changes.isEmpty ? .done : .exitCode(1)
   }
 
   private static func reply(_ changes: [StoreMark.Change], _ presentation: Presentation) -> Reply {
     guard presentation.mode != .table || !changes.isEmpty else {
       return Reply(.text("no changes\n"))
     }
-    let arrow = presentation.hasUnicode ? "\u{2192}" : "->"
+    let arrow = presentation.arrow
     func sizes(_ change: StoreMark.Change) -> String {
       let words = [change.before, change.after].compactMap { $0.map(Wording.size) }
       return words.joined(separator: " \(arrow) ")

@@ -41,9 +41,11 @@ extension Command {
     try change.confirm()
     var matched = 0
     try change.apply { batch, namespace, entry in
-      matched += 1
-      return isPinned
+      isPinned
         ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
+    } record: { isChanged in
+      matched += 1
+      return isChanged
     }
     let count = change.summary.total.entries
     try change.answer(
@@ -67,7 +69,8 @@ extension Command {
     let isCounted = call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven
     let (found, keys) =
       try isCounted
-      ? tagged(tags, in: namespaces, of: session) : (ChangeSummary("invalidate"), [])
+      ? tagged(tags, in: namespaces, listsKeys: call.has("--verbose"), of: session)
+      : (ChangeSummary("invalidate"), [])
     let verbose: [ChangeSummary.Field] =
       call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
     if call.has("--dry-run") {
@@ -99,7 +102,7 @@ extension Command {
 
   /// The entries that have one of the tags, each once.
   private static func tagged(
-    _ tags: [String], in namespaces: [Store.Namespace], of session: Session
+    _ tags: [String], in namespaces: [Store.Namespace], listsKeys: Bool, of session: Session
   ) throws -> (ChangeSummary, keys: [JSON]) {
     var found = ChangeSummary("invalidate")
     var keys: [JSON] = []
@@ -113,7 +116,7 @@ extension Command {
       try walk.advance(readingValues: false) { entry, _ in
         guard !entry.tags.contains(where: earlier.contains) else { return true }
         found.add(entry)
-        keys.append(.key(entry))
+        if listsKeys { keys.append(.key(entry)) }
         return true
       }
     }

@@ -15,6 +15,9 @@ extension Command {
   private static func clearNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map(\.name))
+    let confirmation = Confirmation(call: call, session: session, isSweeping: true)
+    // A value that is written from here on is not part of the question.
+    let horizon = confirmation.isGiven ? nil : try WriteHorizon(of: session.store)
     let facts = try session.store.namespaces().filter { names.contains($0.name) }
     let entries = facts.reduce(0) { $0 + $1.entries }
     let bytes = facts.reduce(0) { $0 + $1.bytes }
@@ -36,9 +39,6 @@ extension Command {
       try session.output.answer(found.preview(fields, for: session.output.presentation))
       return .done
     }
-    let confirmation = Confirmation(call: call, session: session, isSweeping: true)
-    // A value that is written from here on was not part of the question.
-    let horizon = confirmation.isGiven ? nil : try WriteHorizon(of: session.store)
     try confirmation.require("remove \(all.inBrackets)", isEmpty: all.entries == 0) {
       "Remove all \(all.inBrackets) of \(whole)?"
     }

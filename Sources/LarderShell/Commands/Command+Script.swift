@@ -23,7 +23,9 @@ extension Command {
     session.sourceDepth += 1
     defer { session.sourceDepth -= 1 }
     // The whole file is read before anything runs, so that a syntax error changes nothing.
-    for line in try CommandReader.commands(in: file.contents(), from: .file(file.path)) {
+    let lines = try CommandReader.commands(
+      in: file.contents(), from: .file(file.path), variables: session.variables)
+    for line in lines {
       try session.host.checkInterruption()
       let outcome = try session.run(line)
       guard outcome == .done else { return outcome }

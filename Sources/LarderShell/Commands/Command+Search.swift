@@ -21,17 +21,10 @@ extension Command {
 
   private static func findText(_ call: Invocation, in session: Session) throws -> Outcome {
     let place = call.choice("--in") ?? "both"
-    let finder: TextFinder
-    do throws(ShellError) {
-      finder = try TextFinder(
-        call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
-        pause: session.host.checkInterruption)
-    } catch {
-      throw error.pointing(at: call.range("TEXT"))
-    }
+    let finder = try finder(call, in: session)
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     // The limit is one of entries in which it is found.
-    var left = if case .count(let count) = scope.selection.limit { count } else { Int.max }
+    var left = scope.selection.limit?.most ?? .max
     scope.selection.limit = nil
     let presentation = session.output.presentation
     var writer = RowWriter(presentation, columns: Find.columns)
@@ -39,10 +32,10 @@ extension Command {
     var isFound = false
     try ProgressLine.show("searching", of: scope.total(), in: session) { progress in
       try scope.forEachValue { entry, value -> Find? in
-        let key = entry.key.bytes
-        let inKey = place == "values" ? nil : try finder.finds(in: key).first
+        let key = place == "values" ? [] : entry.key.bytes
         let bytes: [UInt8] = place == "keys" ? [] : value.bytes
-        let inValue = place == "keys" ? [] : try finder.finds(in: bytes)
+        let inKey = try finder.finds(in: key).first
+        let inValue = try finder.finds(in: bytes)
         guard inKey != nil || !inValue.isEmpty else { return nil }
         return Find(
           entry, inKey.map { Find.Match($0, in: key) },
@@ -51,14 +44,11 @@ extension Command {
         let finds = found.compactMap(\.self).prefix(left)
         left -= finds.count
         isFound = isFound || !finds.isEmpty
-        if presentation.mode == .table {
-          for find in finds {
-            try session.output.write(
-              find.lines(presentation, namesNamespaces: scope.namesNamespaces))
-          }
-        } else {
-          try session.output.write(writer.write(finds.map(\.cells)))
-        }
+        let lines =
+          presentation.mode == .table
+          ? finds.flatMap { $0.lines(presentation, namesNamespaces: scope.namesNamespaces) }
+          : writer.write(finds.map(\.cells))
+        try session.output.write(lines)
         try progress.advance(by: found.count)
         return left > 0
       }
@@ -68,5 +58,17 @@ extension Command {
       try session.output.writeLines(["no matches"])
     }
     return .done
+  }
+
+  private static func finder(
+    _ call: Invocation, in session: Session
+  ) throws(ShellError) -> TextFinder {
+    do throws(ShellError) {
+      return try TextFinder(
+        call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
+        pause: session.host.checkInterruption)
+    } catch {
+      throw error.pointing(at: call.range("TEXT"))
+    }
   }
 }

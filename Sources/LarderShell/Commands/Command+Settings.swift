@@ -106,8 +106,10 @@ extension Command {
     guard words.count <= 1 else {
       throw ShellError(.usage, "\(words[0]) is not a whole number", hint: "use `history 20 TEXT`")
     }
-    let lines = try session.host.history().enumerated().filter { _, line in
-      words.isEmpty || Array(line.utf8).span.contains(words[0])
+    let lines = try session.host.history().enumerated().filter { line in
+      try words.isEmpty
+        || Array(line.element.utf8)[...].firstRange(
+          of: words[0], pause: session.host.checkInterruption) != nil
     }
     try session.output.answer(
       Reply(

@@ -39,7 +39,7 @@ extension Command {
     }
     let top: Int? =
       switch call.limit("--top") {
-      case .all: nil
+      case .unbounded: nil
       case .count(let count): count
       case nil: 20
       }
@@ -48,7 +48,7 @@ extension Command {
       namesNamespaces: scope.namesNamespaces)
     // Compressed entries have to be read for their share.
     if grouping == .namespace, try scope.isCounted() {
-      for namespace in scope.namespaces { report.add(try session.facts(of: namespace.name)) }
+      for namespace in scope.namespaces { report.add(try session.info(of: namespace.name)) }
     } else {
       try report.add(scope)
     }
@@ -90,21 +90,22 @@ extension Command {
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     scope.selection.filters.append(.expiring(by: end))
     if session.output.isTable {
-      var ends: [Int64] = []
+      let bounds = bounds(within: end.since(now))
+      var counts = [Int](repeating: 0, count: bounds.count)
       // How much expires does not depend on how much of the list is wanted.
       var whole = scope
       whole.selection.limit = nil
       try whole.forEachEntries { entries in
-        ends += entries.compactMap { $0.expires?.unix.since(now) }
+        for time in entries.compactMap({ $0.expires?.unix.since(now) }) {
+          if let bin = bounds.firstIndex(where: { $0.contains(time) }) { counts[bin] += 1 }
+        }
       }
-      guard !ends.isEmpty else {
+      guard counts.contains(where: { $0 > 0 }) else {
         try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
         return .done
       }
       let chart = BarChart(
-        bounds(within: end.since(now)).map { bound in
-          ("< \(Wording.span(bound.upperBound))", ends.count { bound.contains($0) })
-        })
+        zip(bounds, counts).map { ("< \(Wording.span($0.upperBound))", $1) })
       try session.output.write(chart.bytes(for: session.output.presentation))
     }
     scope.selection.sort = scope.selection.sort ?? .expiry

@@ -46,7 +46,7 @@ extension Command {
       }
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {
-        return .told(ShellError.Code.interrupted.exitCode)
+        return .exitCode(ShellError.Code.interrupted.exitCode)
       }
     }
   }
@@ -64,8 +64,11 @@ struct HTTPCounts {
   static func read(from store: Store) throws -> [HTTPCounts] {
     let saved = store.namespace("http-statistics")
     return try saved.page(limit: most).items.compactMap { entry in
+      // A look at the statistics is no read, which they would count.
       guard let name = entry.key.string, entry.size < 1 << 16,
-        let text: String = try saved.value(for: entry.key)
+        let text = try saved.lookUp(
+          entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) })
+          ?? nil
       else { return nil }
       let counts = text.split(separator: "\n").prefix(most).compactMap { line in
         line.lastIndex(of: " ").flatMap { space in

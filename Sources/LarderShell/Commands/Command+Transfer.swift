@@ -40,7 +40,7 @@ extension Command {
     var last: Store.Entry?
     var lost = 0
     do {
-      try writer.write(format.head(scope.namespaces.map { try session.facts(of: $0.name) }, shown))
+      try writer.write(format.head(scope.namespaces.map { try session.info(of: $0.name) }, shown))
       try ProgressLine.show("exporting", of: scope.total(), in: session) { progress in
         lost = try scope.forEachValue { entry, value in
           // A negative entry has no value to keep.

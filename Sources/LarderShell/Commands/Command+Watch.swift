@@ -25,68 +25,26 @@ extension Command {
     ],
     run: watchChanges)
 
-  /// The interval between two looks at the change feed.
-  private static let pace = Duration.milliseconds(50)
-  /// The changes that are handled before ^C and the clock are checked.
-  private static let batch = 500
-
   private static func watchChanges(_ call: Invocation, in session: Session) throws -> Outcome {
-    let selection = call.selection!
-    let presentation = session.output.presentation
-    guard presentation.mode != .json else {
+    guard session.output.presentation.mode != .json else {
       throw ShellError(
         .usage, "watch has no end, and json is one document", hint: "use `-o jsonl`")
     }
-    let names = try names(selection, in: session)
-    let test = try ChangeTest(
-      selection, names: names, events: call.choices("--events").map { Set($0) },
-      in: session.store, session.queries)
-    let changes = session.store.changes(in: names?.count == 1 ? names!.first : nil)
-      .makeAsyncIterator()
-    let form = ChangeForm(
-      namesNamespaces: names?.count != 1, hasValues: call.has("--values"),
-      shown: call.columns("--show") ?? [])
-    var writer = RowWriter(presentation, columns: form.columns)
+    let names = try names(call.selection!, in: session)
+    var watch = try Watch(call, names: names, in: session)
     if session.output.presentation.isTerminal {
       let place = names.map { $0.sorted().joined(separator: ", ") } ?? "all namespaces"
       try session.host.notify("watching \(place); ^C ends")
     }
-    try session.output.write(writer.begin())
     let start = session.clock.monotonic
-    let end = call.duration("--for").map { start + $0 }
-    let most = call.number("--count") ?? .max
-    var count = 0
-    var isInterrupted = false
-    while count < most {
-      var events: [ChangeEvent] = []
-      var looked = 0
-      while looked < batch, count + events.count < most, let change = changes.nextNow() {
-        looked += 1
-        if case .ended(let error) = change.kind { throw error }
-        guard let event = ChangeEvent(change), try test.passes(event) else { continue }
-        events.append(try event.completed(for: form, from: session.store, session.queries))
-      }
-      let clock = session.wallClock
-      try session.output.write(
-        presentation.mode == .table
-          ? presentation.lines(events.map { form.line($0, clock) })
-          : writer.write(events.map(form.cells)))
-      count += events.count
-      let left = end.map { $0 - session.clock.monotonic }
-      isInterrupted = session.host.isInterrupted()
-      if isInterrupted || left.map({ $0 <= .zero }) ?? false || count >= most { break }
-      if looked < batch {
-        isInterrupted = try !session.host.pause(min(left ?? pace, pace))
-        if isInterrupted { break }
-      }
-    }
+    let isInterrupted = try watch.run(until: call.duration("--for").map { start + $0 })
     if session.output.isTable {
       let span = Wording.span((session.clock.monotonic - start).milliseconds)
       // The terminal shows ^C at the cursor.
       let gap = isInterrupted ? " " : ""
-      try session.host.notify("\(gap)\(Wording.count(count, "event", "events")) in \(span)")
+      try session.host.notify("\(gap)\(Wording.count(watch.count, "event", "events")) in \(span)")
     }
-    return isInterrupted ? .told(ShellError.Code.interrupted.exitCode) : .done
+    return isInterrupted ? .exitCode(ShellError.Code.interrupted.exitCode) : .done
   }
 
   /// Nil for all, including namespaces created later.
@@ -124,5 +82,74 @@ extension Command {
     try screen.close()
     try result.get()
     return .done
+  }
+}
+
+/// One run of `watch`.
+private struct Watch {
+  /// The interval between two looks at the change feed.
+  private static let pace = Duration.milliseconds(50)
+  /// The changes that are handled before ^C and the clock are checked.
+  private static let batch = 500
+
+  private let session: Session
+  private let test: ChangeTest
+  private let form: ChangeForm
+  private let changes: Changes.Iterator
+  private let most: Int
+  private var writer: RowWriter
+  private(set) var count = 0
+
+  /// - Parameter names: The namespaces; nil for all.
+  init(_ call: Invocation, names: Set<String>?, in session: Session) throws {
+    self.session = session
+    test = try ChangeTest(
+      call.selection!, names: names, events: call.choices("--events").map { Set($0) },
+      in: session.store, session.queries)
+    changes = session.store.changes(in: names?.count == 1 ? names!.first : nil)
+      .makeAsyncIterator()
+    form = ChangeForm(
+      namesNamespaces: names?.count != 1, hasValues: call.has("--values"),
+      shown: call.columns("--show") ?? [])
+    most = call.number("--count") ?? .max
+    writer = RowWriter(session.output.presentation, columns: form.columns)
+  }
+
+  /// Shows changes until the time is over or there are enough; true if it was interrupted.
+  mutating func run(until end: Duration?) throws -> Bool {
+    try session.output.write(writer.begin())
+    while count < most {
+      let (events, looked) = try nextEvents()
+      try show(events)
+      let left = end.map { $0 - session.clock.monotonic }
+      if session.host.isInterrupted() { return true }
+      if left.map({ $0 <= .zero }) ?? false || count >= most { return false }
+      if looked < Self.batch, try !session.host.pause(min(left ?? Self.pace, Self.pace)) {
+        return true
+      }
+    }
+    return false
+  }
+
+  private func nextEvents() throws -> (events: [ChangeEvent], looked: Int) {
+    var events: [ChangeEvent] = []
+    var looked = 0
+    while looked < Self.batch, count + events.count < most, let change = changes.nextNow() {
+      looked += 1
+      if case .ended(let error) = change.kind { throw error }
+      guard let event = ChangeEvent(change), try test.passes(event) else { continue }
+      events.append(try event.completed(for: form, from: session.store, session.queries))
+    }
+    return (events, looked)
+  }
+
+  private mutating func show(_ events: [ChangeEvent]) throws {
+    let presentation = session.output.presentation
+    let clock = session.wallClock
+    try session.output.write(
+      presentation.mode == .table
+        ? presentation.lines(events.map { form.line($0, clock) })
+        : writer.write(events.map(form.cells)))
+    count += events.count
   }
 }

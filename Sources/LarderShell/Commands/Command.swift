@@ -60,7 +60,7 @@ extension CommandTable {
 package enum Outcome: Sendable, Hashable {
   case done
   /// It answered, and the answer has an exit code, such as `no`.
-  case told(Int32)
+  case exitCode(Int32)
   /// The session is to end.
   case quit(Int32)
 }

@@ -115,7 +115,7 @@ struct Inconsistency {
       for facts in namespaces {
         try session.store.namespace(facts.name).scan { entry, value in
           try session.host.checkInterruption()
-          if let detail = DecodedValue.flaw(of: value, codec: entry.codec) {
+          if let detail = DecodedValue.problem(of: value, codec: entry.codec) {
             faults.append(Inconsistency(entry, detail))
           }
           try progress.advance(by: 1)

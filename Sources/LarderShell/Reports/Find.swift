@@ -37,7 +37,7 @@ struct Find {
 
     /// The line with the match in color, cut on both sides to the columns that there are.
     func text(_ presentation: Presentation, columns: Int?) -> String {
-      let mark = presentation.hasUnicode ? "\u{2026}" : "..."
+      let mark = presentation.ellipsis
       var (before, after) = (Quoting.printable(before), Quoting.printable(after))
       var found = Quoting.printable(match)
       var (isCutBefore, isCutAfter) = (isCutBefore, isCutAfter)
@@ -98,52 +98,5 @@ struct Find {
       let start = (index == 0 ? lead : "") + (isBehind ? "" : String(repeating: " ", count: indent))
       return Array("\(start)\(match.text(presentation, columns: columns))\n".utf8)
     }
-  }
-}
-
-/// Finds text in bytes, once in each line. For one command: the matcher of an expression cannot be shared.
-struct TextFinder {
-  private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
-
-  /// - Parameters:
-  ///   - isExact: Capitals and small letters differ.
-  ///   - pause: Its error ends a search in a long line.
-  init(
-    _ text: [UInt8], isRegex: Bool = false, isExact: Bool, pause: @escaping () throws -> Void
-  ) throws(ShellError) {
-    guard !text.isEmpty else {
-      throw ShellError(.usage, "there is no text to search for", hint: "`search TEXT`")
-    }
-    if !isRegex, isExact || text.allSatisfy({ $0 < 0x80 }) {
-      let wanted = isExact ? text : text.map(\.lowercased)
-      firstMatch = { $0.firstRange(ofBytes: wanted, ignoringCase: !isExact) }
-      return
-    }
-    guard String(validating: text, as: UTF8.self) != nil else {
-      throw ShellError(
-        .usage, "\(text) is not UTF-8, so that letters cannot be told from capitals",
-        hint: "with --case it is found byte by byte")
-    }
-    let source = isRegex ? text : Self.escaped(text)
-    let matcher = try RegularExpression(
-      Word(source, isBare: false, at: 0..<0), ignoresCase: !isExact
-    ).matcher(pause)
-    firstMatch = { try matcher.firstMatch(in: $0) }
-  }
-
-  /// Where it is found first in each line.
-  func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
-    var finds: [Range<Int>] = []
-    var start = 0
-    while start < bytes.count {
-      let end = bytes[start...].firstIndex(of: .newline) ?? bytes.count
-      if let find = try firstMatch(bytes[start..<end]) { finds.append(find) }
-      start = end + 1
-    }
-    return finds
-  }
-
-  private static func escaped(_ text: [UInt8]) -> [UInt8] {
-    text.flatMap { $0.isPunctuation ? [.backslash, $0] : [$0] }
   }
 }

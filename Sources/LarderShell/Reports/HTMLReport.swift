@@ -20,6 +20,7 @@ struct HTMLReport {
     statistics = try session.store.statistics()
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name == only }
+    if let only, namespaces.isEmpty { throw ShellError.removedMeanwhile(only) }
     // Round bounds that double, up to ten years and the largest possible value; empty bins at the ends
     // are dropped.
     let decade: Int64 = 315_360_000_000

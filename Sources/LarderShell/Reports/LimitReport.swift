@@ -38,7 +38,7 @@ struct LimitReport {
         try Self.rows(of: session.store, holding: namespaces) + namespaces.flatMap { Self.rows($0) }
       return
     }
-    rows = Self.rows(try session.facts(of: name))
+    rows = Self.rows(try session.info(of: name))
   }
 
   func reply(for presentation: Presentation, evicted: Tally = Tally()) -> Reply {
@@ -119,35 +119,35 @@ struct LimitReport {
 
   // MARK: A namespace
 
-  private static func rows(_ facts: NamespaceInfo) -> [Row] {
-    let (rules, declared, overrides) = (facts.rules, facts.declared, facts.overrides)
+  private static func rows(_ info: NamespaceInfo) -> [Row] {
+    let (rules, declared, overrides) = (info.rules, info.declared, info.overrides)
     let way = rules.eviction.words
     return [
       row(
-        facts.name, "entries", facts.entries, Cell.number,
+        info.name, "entries", info.entries, Cell.number,
         (rules.limits.entries, declared.limits.entries, overrides.limits?.entries), whenFull: way),
       row(
-        facts.name, "bytes", facts.bytes, Cell.size,
+        info.name, "bytes", info.bytes, Cell.size,
         (rules.limits.bytes, declared.limits.bytes, overrides.limits?.bytes), whenFull: way),
       row(
-        facts.name, "guaranteed", nil, Cell.size,
+        info.name, "guaranteed", nil, Cell.size,
         (
           rules.limits.guaranteed, declared.limits.guaranteed, overrides.limits?.guaranteed
         ),
         whenFull: "kept from other namespaces"),
       row(
-        facts.name, "entry_size", nil, Cell.size,
+        info.name, "entry_size", nil, Cell.size,
         (rules.largestValue, declared.largestValue, overrides.largestValue),
         whenFull: "refuses larger values"),
-      row(facts, "policy", \.eviction, overrides.eviction) { .text($0.rawValue) },
-      row(facts, "priority", \.priority, overrides.priority) {
+      row(info, "policy", \.eviction, overrides.eviction) { .text($0.rawValue) },
+      row(info, "priority", \.priority, overrides.priority) {
         .text($0.rawValue)
       },
-      row(facts, "lifetime", \.expires, overrides.expires, Cell.lifetime),
-      row(facts, "stale", \.stale, overrides.stale) {
+      row(info, "lifetime", \.expires, overrides.expires, Cell.lifetime),
+      row(info, "stale", \.stale, overrides.stale) {
         .span($0.milliseconds)
       },
-      row(facts, "jitter", \.jitter, overrides.jitter) { .share($0) },
+      row(info, "jitter", \.jitter, overrides.jitter) { .share($0) },
     ]
   }
 
@@ -172,12 +172,12 @@ struct LimitReport {
 
   /// A rule without usage.
   private static func row<Value>(
-    _ facts: NamespaceInfo, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
+    _ info: NamespaceInfo, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
     _ cell: (Value) -> Cell
   ) -> Row {
-    var row = Row(namespace: facts.name, limit: name)
-    row.allowed = cell(facts.rules[keyPath: rule])
-    row.declared = cell(facts.declared[keyPath: rule])
+    var row = Row(namespace: info.name, limit: name)
+    row.allowed = cell(info.rules[keyPath: rule])
+    row.declared = cell(info.declared[keyPath: rule])
     row.override = override.map(cell) ?? .null
     return row
   }

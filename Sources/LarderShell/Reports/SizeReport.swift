@@ -52,10 +52,10 @@ struct SizeReport {
   }
 
   /// A namespace as it is counted.
-  mutating func add(_ facts: NamespaceInfo) {
-    var group = Group(name: Name(namespace: facts.name))
-    group.tally.entries = facts.entries
-    group.tally.bytes = facts.bytes
+  mutating func add(_ info: NamespaceInfo) {
+    var group = Group(name: Name(namespace: info.name))
+    group.tally.entries = info.entries
+    group.tally.bytes = info.bytes
     total += group.tally
     keep(group)
   }

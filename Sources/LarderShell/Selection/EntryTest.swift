@@ -74,7 +74,9 @@ struct EntryTest {
     case .tag(let tag):
       return { entry, _ in entry.tags.contains { $0.utf8.elementsEqual(tag) } }
     case .contains(let text):
-      guard ignoresCase else { return { _, value in value.contains(text) } }
+      guard ignoresCase else {
+        return { _, value in try value.firstRange(of: text, pause: queries.pause) != nil }
+      }
       let finder = try TextFinder(text, isExact: false, pause: queries.pause)
       return { _, value in try !finder.finds(in: value.bytes).isEmpty }
     case .query(let expression):
@@ -105,20 +107,6 @@ struct EntryTest {
 extension Store.Entry {
   /// The last known use; without one, the write.
   var lastUse: Timestamp { lastUsed ?? written }
-}
-
-extension Span<UInt8> {
-  /// Whether it contains these bytes.
-  func contains(_ text: [UInt8]) -> Bool {
-    guard let first = text.first else { return true }
-    guard count >= text.count else { return false }
-    for start in 0...(count - text.count) where self[start] == first {
-      var length = 1
-      while length < text.count, self[start + length] == text[length] { length += 1 }
-      if length == text.count { return true }
-    }
-    return false
-  }
 }
 
 extension Selection.Filter {

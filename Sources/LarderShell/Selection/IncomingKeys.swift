@@ -32,7 +32,7 @@ struct IncomingKeys {
 
   /// The next key that is not empty. A line's carriage return belongs to its end.
   mutating func next() throws -> [UInt8]? {
-    while var key = try input.item(end) {
+    while var key = try input.item(end, .max) {
       number += 1
       if end == .newline {
         if key.last == .carriageReturn { key.removeLast() }

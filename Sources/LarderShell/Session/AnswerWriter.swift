@@ -50,7 +50,7 @@ final class AnswerWriter {
   func rows(_ limit: Limit?) -> Int? {
     switch limit {
     case .count(let count): count
-    case .all: nil
+    case .unbounded: nil
     case nil where isTable:
       settings.rowLimit ?? min(Self.page, max((host.window()?.rows ?? Self.page) - 3, 5))
     case nil: nil

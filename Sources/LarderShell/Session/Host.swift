@@ -15,13 +15,14 @@ package struct Host {
 
   /// Standard input; nil while commands are read from it.
   package struct Input {
-    /// The bytes up to the next `end` byte, or up to the end of input; nil at the end.
-    let item: (_ end: UInt8) throws -> [UInt8]?
+    /// The bytes up to the next `end` byte, or up to the end of input; nil at the end. Of more than `most` bytes it may be
+    /// the first ones.
+    let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
     /// Everything to the end, or more than `most` bytes of it.
     let rest: (_ most: Int) throws -> [UInt8]
 
     package init(
-      item: @escaping (_ end: UInt8) throws -> [UInt8]?,
+      item: @escaping (_ end: UInt8, _ most: Int) throws -> [UInt8]?,
       rest: @escaping (_ most: Int) throws -> [UInt8]
     ) {
       self.item = item

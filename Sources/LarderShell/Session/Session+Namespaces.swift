@@ -36,11 +36,9 @@ extension Session {
   }
 
   /// The facts of a namespace that existed when the command began.
-  func facts(of name: String) throws -> NamespaceInfo {
+  func info(of name: String) throws -> NamespaceInfo {
     guard let facts = try store.namespace(name).info() else {
-      throw ShellError(
-        .noSuchNamespace, "namespace \(name) was removed meanwhile",
-        hint: "`namespaces` lists them")
+      throw ShellError.removedMeanwhile(name)
     }
     return facts
   }
@@ -92,7 +90,7 @@ extension Session {
   }
 
   /// Lets the running command pass over values that this program cannot read.
-  func passOverUnreadable() -> UnreadableValues {
+  func skipUnreadable() -> UnreadableValues {
     let values = UnreadableValues(unknownTransforms, notify: host.notify)
     queries.unreadable = values
     return values

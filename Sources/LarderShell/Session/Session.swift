@@ -22,8 +22,12 @@ package final class Session {
   var listing: Listing?
   /// The marks for `diff`, by name.
   var marks: [[UInt8]: StoreMark] = [:]
+  /// The values of `:name` in the commands of a file.
+  package var variables = Variables()
   /// The lines that can be recalled at the prompt are to be forgotten, too.
   package var historyWasCleared = false
+  /// The versions of the entries that a person chose in the full-screen view; commands change no other entry.
+  var chosen: [EntryID: UInt64]?
   /// The number of files that run within each other.
   var sourceDepth = 0
   /// The running command.
@@ -66,6 +70,11 @@ package final class Session {
     } catch let error as LarderError where error.code == .full {
       return try store.write(body)
     }
+  }
+
+  /// Whether a command may change the entry.
+  func isChosen(_ entry: Store.Entry) -> Bool {
+    chosen.map { $0[EntryID(entry)] == entry.version } ?? true
   }
 
   private var newQueries: QueryRun { QueryRun(now: clock.now.unix, pause: host.checkInterruption) }
@@ -111,7 +120,21 @@ package final class Session {
     var again = options
     again.create = false
     let result = Swift.Result { try body(path, options) }
-    store = try Store(at: path, options: again)
+    do {
+      store = try Store(at: path, options: again)
+    } catch {
+      let reopening: SafeText =
+        "the store cannot be opened again: \(error.message); leave the shell"
+      // The error that came first tells more.
+      switch result {
+      case .success: throw ShellError(.cannotOpen, reopening, hint: error.hint.map { SafeText($0) })
+      case .failure(let first as ShellError): throw first.adding(reopening)
+      case .failure(let first as LarderError): throw ShellError(first).adding(reopening)
+      case .failure(let first):
+        try host.notify("note: \(reopening)")
+        throw first
+      }
+    }
     return try result.get()
   }
 }

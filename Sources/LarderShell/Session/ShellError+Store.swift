@@ -39,6 +39,13 @@ extension ShellError {
       hint: readOnlyHint)
   }
 
+  /// A namespace that existed when the command began.
+  static func removedMeanwhile(_ namespace: String) -> ShellError {
+    ShellError(
+      .noSuchNamespace, "namespace \(namespace) was removed meanwhile",
+      hint: "`namespaces` lists them")
+  }
+
   /// An error of a store that could not be opened. A disk without room is no fault of the store.
   package static func opening(_ error: LarderError) -> ShellError {
     ShellError(
@@ -120,74 +127,4 @@ extension Store.Entry {
       "\(key.bytes) in \(namespace) is a negative entry: it records that there is no value",
       hint: "written \(clock.distance(to: written.unix)), \(end); `info` shows it")
   }
-}
-
-/// Keys of a namespace that are similar to one that does not exist, found with few lookups.
-private struct KeySuggestions {
-  private let key: [UInt8]
-  /// The nearest first.
-  private var nearest: [[UInt8]] = []
-  /// Their common prefix, and the number of keys that have it.
-  private var prefix: [UInt8] = []
-  private var count = 0
-
-  private static let mostLooked = 200
-  private static let mostProbes = 64
-
-  /// Shortens the key until some key begins with the rest.
-  init(_ key: [UInt8], in namespace: Store.Namespace) throws {
-    self.key = key
-    var prefix = Array(key.prefix(Self.mostProbes))
-    var keys = prefix == key ? try Self.keys(with: prefix, in: namespace) : []
-    while keys.isEmpty, !prefix.isEmpty {
-      prefix.removeLast()
-      // Half a character is nothing that a person could type.
-      while let last = prefix.last, last & 0x80 != 0, prefix.characters == nil {
-        prefix.removeLast()
-      }
-      keys = try Self.keys(with: prefix, in: namespace)
-    }
-    self.prefix = prefix
-    count = keys.count
-    let wanted = Self.text(key)
-    let ranked = keys.map { (distance: Suggestions.distance(wanted, Self.text($0)), key: $0) }
-      .sorted { $0.distance < $1.distance }
-    // A key with a short common prefix is similar only if it is nearly equal.
-    let isClose = !prefix.isEmpty && 2 * prefix.count >= min(key.count, Self.mostProbes)
-    nearest = ranked.prefix(3)
-      .filter { isClose || $0.distance <= (prefix.isEmpty ? min(wanted.count / 3, 2) : 2) }
-      .map(\.key)
-  }
-
-  /// A hint that a person can act on.
-  func hint(verb: String, namespace: String) -> SafeText {
-    let number = count > Self.mostLooked ? "over \(Self.mostLooked)" : "\(count)"
-    if prefix == key {
-      return
-        "\(number) keys begin with it: `\(verb) \(Quoting.namespace(namespace)) \(Quoting.typed(prefix))*`"
-    }
-    guard !nearest.isEmpty else { return "`keys \(Quoting.namespace(namespace))` lists the keys" }
-    let list = nearest.map { SafeText(quoting: $0) }.joined()
-    guard !prefix.isEmpty, count > nearest.count else { return "similar keys: \(list)" }
-    return
-      "similar keys: \(list); `keys \(Quoting.namespace(namespace)) \(Quoting.typed(prefix))*` lists \(number)"
-  }
-
-  private static func keys(with prefix: [UInt8], in namespace: Store.Namespace) throws -> [[UInt8]]
-  {
-    var keys: [[UInt8]] = []
-    try namespace.scanEntries(prefix: prefix) { entry, _ in
-      keys.append(entry.key.bytes)
-      return keys.count <= mostLooked
-    }
-    return keys
-  }
-
-  private static func text(_ key: [UInt8]) -> String {
-    String(decoding: key.prefix(mostProbes), as: UTF8.self).lowercased()
-  }
-}
-
-extension [UInt8] {
-  fileprivate var characters: String? { String(validating: self, as: UTF8.self) }
 }

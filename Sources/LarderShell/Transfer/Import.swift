@@ -81,7 +81,7 @@ struct Import {
 
   private mutating func take(_ line: [UInt8]) throws {
     let parsed: ImportLine
-    do throws(ImportLine.Flaw) {
+    do throws(ImportLine.ParseError) {
       parsed = try ImportLine(line)
     } catch {
       throw wrong(error.reason, line: lines.count, column: error.offset + 1)

@@ -15,18 +15,18 @@ enum ImportLine {
 
   private static let decoder = JSONDecoder()
 
-  init(_ bytes: [UInt8]) throws(Flaw) {
+  init(_ bytes: [UInt8]) throws(ParseError) {
     let fields: Fields
     do {
       fields = try Self.decoder.decode(Fields.self, from: Data(bytes))
     } catch {
-      throw Flaw(bytes, error)
+      throw ParseError(bytes, error)
     }
     if let version = fields.larderExport {
       self = .head(version: version)
       return
     }
-    guard let namespace = fields.namespace else { throw Flaw("it names no namespace") }
+    guard let namespace = fields.namespace else { throw ParseError("it names no namespace") }
     if let key = try Self.bytes(fields.key, fields.keyBase64, "key") {
       self = .entry(try ImportedEntry(fields, namespace: namespace, key: key))
     } else {
@@ -35,14 +35,14 @@ enum ImportLine {
   }
 
   /// The error in a line, and its byte if the line is not JSON.
-  struct Flaw: Error {
+  struct ParseError: Error {
     let reason: SafeText
     var offset = 0
 
     init(_ reason: SafeText) { self.reason = reason }
 
     fileprivate init(_ bytes: [UInt8], _ error: any Error) {
-      do throws(JSONText.Flaw) {
+      do throws(JSONText.ParseError) {
         _ = try JSONText(bytes)
       } catch {
         reason = "it is \(error.predicate)"
@@ -80,9 +80,9 @@ enum ImportLine {
     var value: String?
     var valueBase64: String?
     var codec: String?
-    var written: Snapshot?
-    var expires: Snapshot?
-    var staleUntil: Snapshot?
+    var written: ExportedTime?
+    var expires: ExportedTime?
+    var staleUntil: ExportedTime?
     /// Seconds, as in every answer.
     var idle: Double?
     var pinned: Bool?
@@ -133,7 +133,7 @@ enum ImportLine {
     }
   }
 
-  struct Snapshot: Decodable {
+  struct ExportedTime: Decodable {
     let time: Timestamp
 
     init(from decoder: any Decoder) throws {
@@ -156,10 +156,10 @@ enum ImportLine {
 
   fileprivate static func bytes(
     _ text: String?, _ base64: String?, _ name: SafeText
-  ) throws(Flaw) -> [UInt8]? {
+  ) throws(ParseError) -> [UInt8]? {
     guard let base64 else { return text.map { Array($0.utf8) } }
     guard text == nil, let data = Data(base64Encoded: base64) else {
-      throw Flaw(text == nil ? "\(name)_base64 is not base64" : "\(name) is there twice")
+      throw ParseError(text == nil ? "\(name)_base64 is not base64" : "\(name) is there twice")
     }
     return Array(data)
   }
@@ -174,15 +174,15 @@ struct ImportedEntry {
 
   fileprivate init(
     _ fields: ImportLine.Fields, namespace: String, key: [UInt8]
-  ) throws(ImportLine.Flaw) {
+  ) throws(ImportLine.ParseError) {
     self.namespace = namespace
     self.key = key
     guard let value = try ImportLine.bytes(fields.value, fields.valueBase64, "value") else {
-      throw ImportLine.Flaw("it has no value")
+      throw ImportLine.ParseError("it has no value")
     }
     self.value = value
     guard let codec = CodecID(name: fields.codec ?? "bytes") else {
-      throw ImportLine.Flaw("there is no codec \(Array((fields.codec ?? "").utf8))")
+      throw ImportLine.ParseError("there is no codec \(Array((fields.codec ?? "").utf8))")
     }
     let expires = fields.expires?.time
     var attributes = EntryAttributes(codec: codec, expires: expires.map { .at($0) } ?? .never)
@@ -193,7 +193,7 @@ struct ImportedEntry {
     }
     if let idle = fields.idle {
       guard let milliseconds = Int64(exactly: (idle * 1000).rounded()), milliseconds > 0 else {
-        throw ImportLine.Flaw("idle is not what it should be")
+        throw ImportLine.ParseError("idle is not what it should be")
       }
       attributes.idle = .milliseconds(milliseconds)
     }
@@ -202,7 +202,7 @@ struct ImportedEntry {
     attributes.awaitsOwners = true
     for owner in fields.owners ?? [] {
       guard let key = try ImportLine.bytes(owner.key, owner.keyBase64, "key") else {
-        throw ImportLine.Flaw("an owner has no key")
+        throw ImportLine.ParseError("an owner has no key")
       }
       attributes.owners.append(Owner(Key(key), in: owner.namespace))
     }

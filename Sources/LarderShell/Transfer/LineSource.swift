@@ -1,11 +1,19 @@
+import Larder
 import ShellLanguage
 
-/// The lines of a file or of standard input, one at a time.
+/// The lines of an export, in a file or from standard input, one at a time.
+///
+/// Lines are bounded: a file that is no export may have no line at all, and all of it would be read.
 struct LineSource {
+  /// The first line is short in every export; the others hold a value in base64, or each of its bytes as six of JSON.
+  private static let longestFirst = 64_000
+  private static let longest = 6 * Rules.largestPossibleValue + (1 << 20)
+
   /// The size in bytes; nil if unknown.
   let size: Int?
+  private let name: SafeText
   private let next: () throws -> [UInt8]
-  private let item: (() throws -> [UInt8]?)?
+  private let item: ((_ most: Int) throws -> [UInt8]?)?
   private var buffer: [UInt8] = []
   private var start = 0
   private var searched = 0
@@ -18,27 +26,36 @@ struct LineSource {
   init(_ file: LocalFile) throws {
     let reader = try file.reader()
     size = reader.size
+    name = SafeText(file.path)
     next = reader.next
     item = nil
   }
 
   init(_ input: Host.Input) {
     size = nil
+    name = "stdin"
     next = { [] }
-    item = { try input.item(.newline) }
+    item = { try input.item(.newline, $0) }
   }
 
   /// The next line without its end.
   mutating func line() throws -> [UInt8]? {
-    let line = try item.map { try $0() } ?? lineOfFile()
+    let most = count == 0 ? Self.longestFirst : Self.longest
+    let line = try item.map { try $0(most) } ?? lineOfFile(atMost: most)
     guard var line else { return nil }
+    guard line.count <= most else {
+      throw ShellError(
+        .usage, "\(name):\(count + 1):1: the line is longer than \(Wording.size(most))",
+        hint: count == 0 ? "it does not begin like an export" : "lines of an export are shorter")
+    }
     count += 1
     bytes += line.count + 1
     if line.last == .carriageReturn { line.removeLast() }
     return line
   }
 
-  private mutating func lineOfFile() throws -> [UInt8]? {
+  /// The next line, or the first bytes of it if they are more than `most`.
+  private mutating func lineOfFile(atMost most: Int) throws -> [UInt8]? {
     while true {
       if let end = buffer[searched...].firstIndex(of: .newline) {
         defer {
@@ -48,7 +65,7 @@ struct LineSource {
         return Array(buffer[start..<end])
       }
       searched = buffer.count
-      if isAtEnd {
+      if isAtEnd || searched - start > most {
         guard start < buffer.count else { return nil }
         defer { start = buffer.count }
         return Array(buffer[start...])

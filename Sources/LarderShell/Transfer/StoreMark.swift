@@ -44,7 +44,7 @@ struct StoreMark {
     while let line = try lines.line() {
       try session.host.checkInterruption()
       guard !line.isEmpty else { continue }
-      do throws(ImportLine.Flaw) {
+      do throws(ImportLine.ParseError) {
         switch try ImportLine(line) {
         case .head: break
         case .namespace(let name, _, _): entries[name] = entries[name] ?? [:]

@@ -1,5 +1,5 @@
-package import Larder
-package import ShellLanguage
+import Larder
+import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -45,10 +45,10 @@ enum DecodedValue {
   }
 
   /// Why the bytes are not what the codec says; nil if they are, or if the codec is unknown.
-  static func flaw(of value: Span<UInt8>, codec: CodecID) -> String? {
+  static func problem(of value: Span<UInt8>, codec: CodecID) -> String? {
     switch codec {
     case .json:
-      do throws(JSONText.Flaw) {
+      do throws(JSONText.ParseError) {
         _ = try JSONText(value.bytes)
         return nil
       } catch {
@@ -69,7 +69,7 @@ enum DecodedValue {
       guard let envelope = ValueEnvelope(value), envelope.codec != .versioned else {
         return "the value has no version"
       }
-      return flaw(
+      return problem(
         of: value.extracting(droppingFirst: ValueEnvelope.size), codec: envelope.codec)
     default:
       return nil
@@ -97,89 +97,5 @@ extension CBORValue {
 
   private static func json(_ number: some BinaryFloatingPoint & CustomStringConvertible) -> JSON {
     number.isFinite ? .verbatim(number.description) : .string(number.description)
-  }
-}
-
-/// Transforms of values, such as encryption, that this program cannot revert: it has no keys.
-package struct UnknownTransforms {
-  private static let mostLooked = 16
-
-  private let known: [TransformID]
-
-  /// - Parameter known: The transforms that this program can revert.
-  init(known: [TransformID]) { self.known = known }
-
-  func first(of entry: Store.Entry) -> TransformID? {
-    entry.transforms.first { !known.contains($0) }
-  }
-
-  /// `encrypted (AES-GCM)` if one of the first values of a namespace cannot be read; nil otherwise.
-  private func name(in namespace: Store.Namespace) throws(LarderError) -> String? {
-    try namespace.page(limit: Self.mostLooked).items.lazy.compactMap(first).first?.name
-  }
-
-  /// A note for the prompt if the first values of a namespace cannot be read.
-  package func remark(on store: Store) throws -> SafeText? {
-    do throws(LarderError) {
-      for info in try store.namespaces().prefix(Self.mostLooked) {
-        if let name = try name(in: store.namespace(info.name)) {
-          return "values are \(name); \(ShellError.unreadableHint)"
-        }
-      }
-      return nil
-    } catch {
-      throw ShellError(error)
-    }
-  }
-
-  /// A note that values were stored as they are beside others that are encrypted; nil without such others.
-  func note(
-    _ namespace: Store.Namespace, stored: SafeText = "this one is not",
-    missed: SafeText = "the entry"
-  ) throws -> SafeText? {
-    try name(in: namespace).map { name in
-      "note: the other values of \(namespace.name) are \(name), \(stored): an application that requires it misses \(missed)"
-    }
-  }
-}
-
-/// The entries that a command passes over because this program cannot read their values.
-final class UnreadableValues {
-  private let unknown: UnknownTransforms
-  private let notify: (SafeText) throws -> Void
-  private var count = 0
-  private var form: String?
-
-  var isEmpty: Bool { count == 0 }
-
-  init(_ unknown: UnknownTransforms, notify: @escaping (SafeText) throws -> Void) {
-    self.unknown = unknown
-    self.notify = notify
-  }
-
-  /// Names the entry and counts it if its value cannot be read.
-  func take(_ entry: Store.Entry) throws -> Bool {
-    guard let transform = unknown.first(of: entry) else { return false }
-    count += 1
-    form = transform.name
-    try notify("note: \(Self.description(of: entry))")
-    return true
-  }
-
-  /// `the value of "a", 7 B, is encrypted (AES-GCM)`
-  static func description(of entry: Store.Entry) -> SafeText {
-    let forms = entry.transforms.map(\.name).joined(separator: " and ")
-    return "the value of \(entry.key.bytes), \(Wording.size(entry.size)), is \(forms)"
-  }
-
-  /// Throws if there was one.
-  ///
-  /// - Parameter others: The number of values that could be read.
-  func check(others: Int) throws(ShellError) {
-    guard let form else { return }
-    throw ShellError(
-      .unreadable,
-      "\(Wording.count(count)) of \(Wording.count(count + others, "value", "values")) \(count == 1 ? "is" : "are") \(form)",
-      hint: ShellError.unreadableHint)
   }
 }

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 #if canImport(FoundationEssentials)
@@ -97,7 +98,7 @@ struct StoredValue {
   private func beginning(_ head: Int?) -> ArraySlice<UInt8> { bytes.prefix(head ?? .max) }
 
   func json(_ head: Int? = nil) throws(ShellError) -> JSONText {
-    do throws(JSONText.Flaw) {
+    do throws(JSONText.ParseError) {
       return try JSONText(Array(readable.prefix(head ?? .max)))
     } catch {
       throw ShellError(
@@ -109,10 +110,5 @@ struct StoredValue {
 }
 
 extension Span<UInt8> {
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    for index in indices { bytes.append(self[index]) }
-    return bytes
-  }
+  var bytes: [UInt8] { copied }
 }

@@ -108,7 +108,7 @@ struct ValueView {
     if let first = bytes.first(where: { ![.space, .tab, .newline].contains($0) }),
       first == UInt8(ascii: "{") || first == UInt8(ascii: "["), bytes.count <= largestJSON
     {
-      do throws(JSONText.Flaw) {
+      do throws(JSONText.ParseError) {
         return .json(try JSONText(bytes))
       } catch {
         // It only begins like JSON.

@@ -24,8 +24,8 @@ package struct Highlighter: Sendable {
     var error: Range<Int>?
     do throws(ShellError) {
       try lexer.scan(open + line)
-    } catch let flaw {
-      error = flaw.range
+    } catch let found {
+      error = found.range
     }
     var runs: [Run] = []
     for (index, segment) in lexer.segments.enumerated() {

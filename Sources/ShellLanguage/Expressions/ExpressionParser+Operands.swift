@@ -10,10 +10,10 @@ extension ExpressionParser {
     }
   }
 
-  mutating func operand() throws(QueryFlaw) -> QueryOperand {
+  mutating func operand() throws(QueryError) -> QueryOperand {
     depth += 1
     defer { depth -= 1 }
-    guard depth < Self.deepest else { throw flaw("the expression is nested too deep", nil) }
+    guard depth < Self.deepest else { throw failure("the expression is nested too deep", nil) }
     let token = tokens[index]
     index += 1
     switch token.kind {
@@ -28,11 +28,12 @@ extension ExpressionParser {
       index -= 1
       let after: SafeText =
         index > 0 ? " after \(text(of: tokens[index - 1]))" : ""
-      throw flaw("expected a value\(after)", "`.year >= 1999` (help where)")
+      throw failure("expected a value\(after)", "`.year >= 1999` (help where)")
     }
   }
 
-  private mutating func named(_ word: String, _ token: QueryToken) throws(QueryFlaw) -> QueryOperand
+  private mutating func named(_ word: String, _ token: QueryToken) throws(QueryError)
+    -> QueryOperand
   {
     switch word {
     case "true": return .constant(.bool(true))
@@ -40,7 +41,7 @@ extension ExpressionParser {
     case "null": return .constant(.null)
     case "header":
       guard case .field(let name) = tokens[index].kind else {
-        throw flaw("expected the name of a header", "`header.cache-control`")
+        throw failure("expected the name of a header", "`header.cache-control`")
       }
       index += 1
       return .path(try path(.header(name.map { $0 | ($0.isLetter ? 0x20 : 0) })))
@@ -54,20 +55,20 @@ extension ExpressionParser {
     }
     if let name = QueryName(rawValue: word) { return .name(name) }
     if QueryFunction(rawValue: word) != nil {
-      throw QueryFlaw(
+      throw QueryError(
         message: "\(word) takes its operand in parentheses", range: token.range,
         hint: "`\(word)(.a)`")
     }
     let names =
       QueryName.allCases.map(\.rawValue) + QueryFunction.allCases.map(\.rawValue)
       + ["header", "metadata", "exists", "not"]
-    throw QueryFlaw(
+    throw QueryError(
       message: "unknown name \"\(word)\"", range: token.range,
       hint: Suggestions.question(word, among: names)
         ?? "a field of the value is `.\(word)`, text is `\"\(word)\"`")
   }
 
-  private mutating func path(_ root: QueryPath.Root) throws(QueryFlaw) -> QueryPath {
+  private mutating func path(_ root: QueryPath.Root) throws(QueryError) -> QueryPath {
     var path = QueryPath(root: root)
     var isFirst = true
     while true {
@@ -92,19 +93,21 @@ extension ExpressionParser {
     index > 0 && tokens[index].range.lowerBound == tokens[index - 1].range.upperBound
   }
 
-  private mutating func indexPart() throws(QueryFlaw) -> QueryPath.Part {
+  private mutating func indexPart() throws(QueryError) -> QueryPath.Part {
     let part: QueryPath.Part
     switch tokens[index].kind {
     case .number(.integer(let value)): part = .index(Int(clamping: value))
     case .string(let name): part = .field(name)
-    default: throw flaw("expected an index or a name in quotes", "`.items[0]`, `.items[]`")
+    default: throw failure("expected an index or a name in quotes", "`.items[0]`, `.items[]`")
     }
     index += 1
-    guard case .sign("]") = tokens[index].kind else { throw flaw("expected \"]\"", "`.items[0]`") }
+    guard case .sign("]") = tokens[index].kind else {
+      throw failure("expected \"]\"", "`.items[0]`")
+    }
     return part
   }
 
-  func variable(_ name: String, _ range: Range<Int>) throws(QueryFlaw) -> QueryValue {
+  func variable(_ name: String, _ range: Range<Int>) throws(QueryError) -> QueryValue {
     do throws(ShellError) {
       switch try variables.value(of: name, at: nil) {
       case .text(let bytes): return .string(bytes)
@@ -114,7 +117,7 @@ extension ExpressionParser {
         return JSONLookup.value(bytes.span, space..<end)
       }
     } catch {
-      throw QueryFlaw(
+      throw QueryError(
         message: error.message, range: range,
         hint: "pass `--arg \(name)=TEXT` or `--argjson \(name)=JSON`")
     }

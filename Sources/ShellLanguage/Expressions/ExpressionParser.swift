@@ -8,7 +8,7 @@ struct ExpressionParser {
   var index = 0
   var depth = 0
 
-  init(_ text: [UInt8], _ clock: WallClock, _ variables: Variables) throws(QueryFlaw) {
+  init(_ text: [UInt8], _ clock: WallClock, _ variables: Variables) throws(QueryError) {
     tokens = try QueryLexer.tokens(of: text)
     self.clock = clock
     self.variables = variables
@@ -16,28 +16,28 @@ struct ExpressionParser {
 
   // MARK: Conditions
 
-  mutating func expression() throws(QueryFlaw) -> Expression {
+  mutating func expression() throws(QueryError) -> Expression {
     let expression = try disjunction()
     try expectEnd()
     return expression
   }
 
-  private mutating func disjunction() throws(QueryFlaw) -> Expression {
+  private mutating func disjunction() throws(QueryError) -> Expression {
     var parts = [try conjunction()]
     while takeWord("or") { parts.append(try conjunction()) }
     return parts.count == 1 ? parts[0] : .any(parts)
   }
 
-  private mutating func conjunction() throws(QueryFlaw) -> Expression {
+  private mutating func conjunction() throws(QueryError) -> Expression {
     var parts = [try unary()]
     while takeWord("and") { parts.append(try unary()) }
     return parts.count == 1 ? parts[0] : .all(parts)
   }
 
-  private mutating func unary() throws(QueryFlaw) -> Expression {
+  private mutating func unary() throws(QueryError) -> Expression {
     depth += 1
     defer { depth -= 1 }
-    guard depth < Self.deepest else { throw flaw("the expression is nested too deep", nil) }
+    guard depth < Self.deepest else { throw failure("the expression is nested too deep", nil) }
     if takeWord("not") { return .not(try unary()) }
     if takeSign("(") {
       let inner = try disjunction()
@@ -47,10 +47,10 @@ struct ExpressionParser {
     return try test()
   }
 
-  private mutating func test() throws(QueryFlaw) -> Expression {
+  private mutating func test() throws(QueryError) -> Expression {
     if takeWord("exists") {
       guard case .path(let path) = try operand() else {
-        throw flaw("expected a path after \"exists\"", "exists .name", at: index - 1)
+        throw failure("expected a path after \"exists\"", "exists .name", at: index - 1)
       }
       return .exists(path)
     }
@@ -80,10 +80,10 @@ struct ExpressionParser {
 
   private mutating func comparison(
     _ left: QueryOperand, _ sign: String
-  ) throws(QueryFlaw) -> Expression {
+  ) throws(QueryError) -> Expression {
     let start = index
     guard isOperand else {
-      throw flaw(
+      throw failure(
         "expected a value after \"\(sign)\"", "`.a \(sign) 1` (help where)",
         range: tokens[index - 1].range)
     }
@@ -103,7 +103,7 @@ struct ExpressionParser {
   /// A string beside a time is read as a time of the shell.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
-  ) throws(QueryFlaw) -> QueryOperand {
+  ) throws(QueryError) -> QueryOperand {
     guard case .name(let name) = other, let isFuture = name.isFuture,
       case .constant(.string(let bytes)) = operand
     else { return operand }
@@ -111,13 +111,13 @@ struct ExpressionParser {
     do throws(ShellError) {
       return .constant(.time(try isFuture ? word.timeAhead(clock) : word.timeAgo(clock)))
     } catch {
-      throw QueryFlaw(
+      throw QueryError(
         message: error.message, range: tokens[min(position, tokens.count - 1)].range,
         hint: error.hint)
     }
   }
 
-  private mutating func membership(of left: QueryOperand) throws(QueryFlaw) -> Expression {
+  private mutating func membership(of left: QueryOperand) throws(QueryError) -> Expression {
     guard takeSign("(") else { return .isElement(left, try operand()) }
     var list: [QueryOperand] = []
     repeat {
@@ -128,29 +128,29 @@ struct ExpressionParser {
     return .isOneOf(left, list)
   }
 
-  private mutating func type() throws(QueryFlaw) -> QueryType {
+  private mutating func type() throws(QueryError) -> QueryType {
     if case .word(let word) = tokens[index].kind, let type = QueryType(rawValue: word) {
       index += 1
       return type
     }
-    throw flaw(
+    throw failure(
       "expected a type", "one of \(QueryType.allCases.map(\.rawValue).joined(separator: ", "))")
   }
 
-  private mutating func regex() throws(QueryFlaw) -> RegularExpression {
+  private mutating func regex() throws(QueryError) -> RegularExpression {
     let token = tokens[index]
     let bytes: [UInt8]
     switch token.kind {
     case .string(let text): bytes = text
     case .variable(let name): bytes = try variable(name, token.range).text
     default:
-      throw flaw("expected a regular expression in quotes", "`.name ~ \"castle\"` (help where)")
+      throw failure("expected a regular expression in quotes", "`.name ~ \"castle\"` (help where)")
     }
     index += 1
     do throws(ShellError) {
       return try RegularExpression(Word(bytes, isBare: false, at: 0..<0))
     } catch {
-      throw QueryFlaw(message: error.message, range: token.range, hint: error.hint)
+      throw QueryError(message: error.message, range: token.range, hint: error.hint)
     }
   }
 
@@ -169,12 +169,12 @@ struct ExpressionParser {
   }
 
   /// The word behind `as`.
-  mutating func label() throws(QueryFlaw) -> String {
+  mutating func label() throws(QueryError) -> String {
     defer { index += 1 }
     switch tokens[index].kind {
     case .word(let word): return word
     case .string(let bytes): return String(decoding: bytes, as: UTF8.self)
-    default: throw flaw("expected a name after \"as\"", "`.name as title`")
+    default: throw failure("expected a name after \"as\"", "`.name as title`")
     }
   }
 
@@ -185,13 +185,13 @@ struct ExpressionParser {
 
   var position: Int { index }
 
-  mutating func expect(_ sign: String) throws(QueryFlaw) {
-    guard takeSign(sign) else { throw flaw("expected \"\(sign)\"", "`help where`") }
+  mutating func expect(_ sign: String) throws(QueryError) {
+    guard takeSign(sign) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
-  func expectEnd() throws(QueryFlaw) {
+  func expectEnd() throws(QueryError) {
     guard tokens[index].kind == .end else {
-      throw flaw(
+      throw failure(
         "unexpected \(text(of: tokens[index]))", "join tests by `and` or `or` (help where)")
     }
   }
@@ -205,12 +205,12 @@ struct ExpressionParser {
     }
   }
 
-  func flaw(
+  func failure(
     _ message: SafeText, _ hint: SafeText?, at position: Int? = nil, range: Range<Int>? = nil
-  ) -> QueryFlaw {
+  ) -> QueryError {
     let token = tokens[min(position ?? index, tokens.count - 1)]
     // At the end the last token is more visible than the empty place behind it.
     let place = range ?? (token.kind == .end && index > 0 ? tokens[index - 1].range : token.range)
-    return QueryFlaw(message: message, range: place, hint: hint)
+    return QueryError(message: message, range: place, hint: hint)
   }
 }

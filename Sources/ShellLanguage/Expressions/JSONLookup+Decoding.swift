@@ -87,10 +87,7 @@ extension JSONLookup {
   }
 
   private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(range.count)
-    for index in range { result.append(bytes[index]) }
-    return result
+    bytes.extracting(range).copied
   }
 
   // MARK: Comparable text
@@ -99,7 +96,7 @@ extension JSONLookup {
   /// text.
   private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
     var index = range.lowerBound
-    do throws(JSONFlaw) {
+    do throws(JSONError) {
       return Array(try canonicalText(bytes, &index, depth: 0).utf8)
     } catch {
       return []
@@ -108,14 +105,14 @@ extension JSONLookup {
 
   private static func canonicalText(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int
-  ) throws(JSONFlaw) -> String {
+  ) throws(JSONError) -> String {
     let start = index
     guard JSONGrammar.opens(bytes, start) else {
       try JSONGrammar.scalar(bytes, &index)
       return value(bytes, start..<index).json
     }
     var members: [(name: String, value: String)] = []
-    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONFlaw) in
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
       var text = ""
       if let name { text = value(bytes, name).json }
       members.append((text, try canonicalText(bytes, &index, depth: depth + 1)))

@@ -10,8 +10,8 @@ package struct JSONLookup {
   package static func ranges(of parts: [QueryPath.Part], in bytes: Span<UInt8>) -> [Range<Int>]? {
     var lookup = JSONLookup(parts)
     var index = 0
-    do throws(JSONFlaw) {
-      try JSONGrammar.text(bytes, &index) { bytes, index throws(JSONFlaw) in
+    do throws(JSONError) {
+      try JSONGrammar.text(bytes, &index) { bytes, index throws(JSONError) in
         try lookup.visit(bytes, &index, part: 0, depth: 0)
       }
     } catch {
@@ -23,7 +23,7 @@ package struct JSONLookup {
   /// Reads a value that is on the path up to `part`.
   private mutating func visit(
     _ bytes: Span<UInt8>, _ index: inout Int, part: Int, depth: Int
-  ) throws(JSONFlaw) {
+  ) throws(JSONError) {
     guard part < parts.count, JSONGrammar.opens(bytes, index) else {
       let start = index
       try JSONGrammar.value(bytes, &index, depth: depth)
@@ -33,7 +33,7 @@ package struct JSONLookup {
     switch (bytes[index], parts[part]) {
     case (UInt8(ascii: "{"), .field(let name)):
       let before = found.count
-      try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, key, index throws(JSONFlaw) in
+      try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, key, index throws(JSONError) in
         guard let key, Self.isName(name, bytes, key) else {
           return try JSONGrammar.value(bytes, &index, depth: depth + 1)
         }
@@ -43,7 +43,7 @@ package struct JSONLookup {
       }
     case (UInt8(ascii: "["), .index(let position)):
       var starts: [Int] = []
-      try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, _, index throws(JSONFlaw) in
+      try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, _, index throws(JSONError) in
         starts.append(index)
         guard position == starts.count - 1 else {
           return try JSONGrammar.value(bytes, &index, depth: depth + 1)
@@ -56,7 +56,7 @@ package struct JSONLookup {
         try visit(bytes, &start, part: part + 1, depth: depth + 1)
       }
     case (UInt8(ascii: "["), .each):
-      try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, _, index throws(JSONFlaw) in
+      try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, _, index throws(JSONError) in
         try visit(bytes, &index, part: part + 1, depth: depth + 1)
       }
     default:

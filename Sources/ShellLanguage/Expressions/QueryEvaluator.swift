@@ -191,7 +191,7 @@ package struct QueryEvaluator {
 
   /// The names of an object's fields, from its JSON text.
   package static func fields(_ object: [UInt8]) -> [String] {
-    do throws(JSONText.Flaw) {
+    do throws(JSONText.ParseError) {
       let text = try JSONText(object)
       var names: [String] = []
       var depth = 0

@@ -34,7 +34,7 @@ struct QueryToken {
 }
 
 /// An error in an expression.
-struct QueryFlaw: Error {
+struct QueryError: Error {
   let message: SafeText
   let range: Range<Int>
   var hint: SafeText?
@@ -47,14 +47,14 @@ struct QueryLexer {
 
   init(_ text: [UInt8]) { self.text = text }
 
-  static func tokens(of text: [UInt8]) throws(QueryFlaw) -> [QueryToken] {
+  static func tokens(of text: [UInt8]) throws(QueryError) -> [QueryToken] {
     var lexer = QueryLexer(text)
     var tokens: [QueryToken] = []
     repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
     return tokens
   }
 
-  private mutating func next() throws(QueryFlaw) -> QueryToken {
+  private mutating func next() throws(QueryError) -> QueryToken {
     while index < text.count, [.space, .tab, .newline].contains(text[index]) { index += 1 }
     guard index < text.count else {
       return QueryToken(kind: .end, range: text.count..<text.count)
@@ -72,7 +72,7 @@ struct QueryLexer {
       index += 1
       let name = identifier()
       guard QueryToken.isIdentifier(name) else {
-        throw QueryFlaw(
+        throw QueryError(
           message: "expected a name after \":\"", range: start..<start + 1,
           hint: "`--arg name=VALUE` defines :name")
       }
@@ -88,7 +88,7 @@ struct QueryLexer {
     return Array(text[start..<index])
   }
 
-  private mutating func field() throws(QueryFlaw) -> QueryToken.Kind {
+  private mutating func field() throws(QueryError) -> QueryToken.Kind {
     index += 1
     guard index < text.count else { return .dot }
     if text[index] == .doubleQuote || text[index] == .quote { return .field(try string()) }
@@ -97,7 +97,7 @@ struct QueryLexer {
   }
 
   /// A JSON string, or a literal one in single quotes.
-  private mutating func string() throws(QueryFlaw) -> [UInt8] {
+  private mutating func string() throws(QueryError) -> [UInt8] {
     let start = index
     let quote = text[index]
     index += 1
@@ -105,17 +105,17 @@ struct QueryLexer {
       index += quote == .doubleQuote && text[index] == .backslash ? 2 : 1
     }
     guard index < text.count else {
-      throw QueryFlaw(
+      throw QueryError(
         message: "the string is not closed", range: start..<start + 1,
         hint: "add \(String(decoding: [quote], as: UTF8.self))")
     }
     index += 1
     guard quote == .doubleQuote else { return Array(text[start + 1..<index - 1]) }
     let literal = Array(text[start..<index])
-    do throws(JSONText.Flaw) {
+    do throws(JSONText.ParseError) {
       _ = try JSONText(literal)
     } catch {
-      throw QueryFlaw(
+      throw QueryError(
         message: "invalid string: \(error.reason)",
         range: start + error.offset..<start + error.offset + 1,
         hint: "single quotes take text literally")
@@ -124,7 +124,7 @@ struct QueryLexer {
   }
 
   /// A JSON number, a duration or a size.
-  private mutating func number() throws(QueryFlaw) -> QueryToken.Kind {
+  private mutating func number() throws(QueryError) -> QueryToken.Kind {
     let start = index
     index += 1
     while index < text.count,
@@ -145,14 +145,14 @@ struct QueryLexer {
       do throws(ShellError) {
         return .quantity(.integer(Int128(try word.size())))
       } catch {
-        throw QueryFlaw(
+        throw QueryError(
           message: "\(literal) is not a number, duration or size", range: start..<index,
           hint: "`5`, `1h` or `10kB`")
       }
     }
   }
 
-  private mutating func sign() throws(QueryFlaw) -> QueryToken.Kind {
+  private mutating func sign() throws(QueryError) -> QueryToken.Kind {
     for sign in ["==", "!=", "<=", ">=", "!~", "[]", "=", "<", ">", "~", "(", ")", ",", "[", "]"] {
       let bytes = Array(sign.utf8)
       if text[index...].starts(with: bytes) {
@@ -161,7 +161,7 @@ struct QueryLexer {
       }
     }
     let end = text.scalar(at: index)?.end ?? index + 1
-    throw QueryFlaw(
+    throw QueryError(
       message: "unexpected \(Array(text[index..<end]))", range: index..<end, hint: "`help where`")
   }
 }

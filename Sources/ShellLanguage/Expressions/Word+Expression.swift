@@ -3,7 +3,7 @@ extension Word {
   package func expression(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Expression {
-    try parsing { () throws(QueryFlaw) in
+    try parsing { () throws(QueryError) in
       var parser = try ExpressionParser(bytes, clock, variables)
       return try parser.expression()
     }
@@ -13,7 +13,7 @@ extension Word {
   package func operand(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> QueryColumn {
-    try parsing { () throws(QueryFlaw) in
+    try parsing { () throws(QueryError) in
       var parser = try ExpressionParser(bytes, clock, variables)
       let operand = try parser.operand()
       try parser.expectEnd()
@@ -35,7 +35,7 @@ extension Word {
   package func columns(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> [QueryColumn] {
-    let columns = try parsing { () throws(QueryFlaw) in
+    let columns = try parsing { () throws(QueryError) in
       var parser = try ExpressionParser(bytes, clock, variables)
       var columns: [(column: QueryColumn, text: String, isNamed: Bool)] = []
       repeat {
@@ -61,9 +61,9 @@ extension Word {
   }
 
   private func parsing<Result>(
-    _ body: () throws(QueryFlaw) -> Result
+    _ body: () throws(QueryError) -> Result
   ) throws(ShellError) -> Result {
-    do throws(QueryFlaw) {
+    do throws(QueryError) {
       return try body()
     } catch {
       throw ShellError(

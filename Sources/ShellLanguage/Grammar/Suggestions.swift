@@ -73,14 +73,14 @@ struct UnknownOption {
     self.line = line
   }
 
-  /// The options of the program that people write behind a command, and those that take a value. `-e` and `-f` are not among
-  /// them: they exclude a command.
-  private static let program: [String: Bool] = [
+  /// The options of the program that people write behind a command, and whether they take a value. Those that exclude a
+  /// command, such as `-e`, are not among them, nor `--help`, which has a hint of its own.
+  static let program: [String: Bool] = [
     "-o": true, "--output": true, "-n": true, "--namespace": true, "--arg": true, "--argjson": true,
-    "-r": false,
-    "--read-only": false, "-k": false, "--keep-going": false, "-q": false, "--quiet": false,
-    "--create": false, "--utc": false, "--no-color": false, "--no-pager": false,
-    "--timing": false, "--null": false, "-y": false, "--allow-foreign-owner": false,
+    "-r": false, "--read-only": false, "-k": false, "--keep-going": false, "-q": false,
+    "--quiet": false, "--create": false, "--utc": false, "--no-color": false, "--no-pager": false,
+    "--no-rc": false, "--timing": false, "-0": false, "--null": false, "-y": false, "--yes": false,
+    "--allow-foreign-owner": false,
   ]
 
   var error: ShellError {

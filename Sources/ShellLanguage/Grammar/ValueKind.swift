@@ -101,8 +101,11 @@ package enum Value: Sendable, Hashable {
 
 /// A number, or no bound: `all` or `none`.
 package enum Limit: Sendable, Hashable {
-  case all
+  case unbounded
   case count(Int)
+
+  /// The bound as a number.
+  package var most: Int { if case .count(let count) = self { count } else { .max } }
 }
 
 extension ValueKind {
@@ -125,9 +128,9 @@ extension ValueKind {
     case .ago: .moment(try word.timeAgo(clock))
     case .size: .number(try word.size())
     case .number(let bounds): .number(try word.count(within: bounds))
-    case .limit: .limit(word.text == "all" ? .all : .count(try word.count()))
-    case .countOrNone: .limit(word.isNone ? .all : .count(try word.count()))
-    case .sizeOrNone: .limit(word.isNone ? .all : .count(try word.size()))
+    case .limit: .limit(word.text == "all" ? .unbounded : .count(try word.count()))
+    case .countOrNone: .limit(word.isNone ? .unbounded : .count(try word.count()))
+    case .sizeOrNone: .limit(word.isNone ? .unbounded : .count(try word.size()))
     case .expression: .expression(try word.expression(clock, variables))
     case .columns: .columns(try word.columns(clock, variables))
     case .operand: .operand(try word.operand(clock, variables))

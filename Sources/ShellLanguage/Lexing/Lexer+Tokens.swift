@@ -136,7 +136,7 @@ extension Lexer {
     append(text[index..<end], isBare: false, at: index)
     let start = open?.offset ?? index
     open = nil
-    do throws(JSONText.Flaw) {
+    do throws(JSONText.ParseError) {
       _ = try JSONText(Array(text[start..<end]))
     } catch {
       let place = min(start + error.offset, end - 1)

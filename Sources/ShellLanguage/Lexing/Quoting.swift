@@ -104,7 +104,7 @@ package enum Quoting {
     }
   }
 
-  private static func hex(_ byte: UInt8) -> String {
+  static func hex(_ byte: UInt8) -> String {
     (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
   }
 }

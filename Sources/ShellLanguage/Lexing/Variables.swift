@@ -32,7 +32,7 @@ package struct Variables: Sendable, Hashable {
     let name = String(decoding: definition[..<equals], as: UTF8.self)
     let value = Array(definition[(equals + 1)...])
     if isJSON {
-      do throws(JSONText.Flaw) {
+      do throws(JSONText.ParseError) {
         _ = try JSONText(value)
       } catch {
         throw ShellError(

@@ -109,7 +109,7 @@ package struct BarChart {
       text +=
         DisplayWidth.fit(
           line + (bar.isEmpty ? "" : " \(bar)"), to: columns,
-          mark: presentation.hasUnicode ? "\u{2026}" : "~") + "\n"
+          mark: presentation.cutMark) + "\n"
     }
     return Array(text.utf8)
   }

@@ -28,7 +28,7 @@ package enum DisplayWidth {
     0x1F3FB...0x1F3FF, 0x20000...0x2FFFD, 0x30000...0x3FFFD,
   ]
 
-  /// The longest beginning that fits, with `...` as one character at the end if it was cut.
+  /// The longest beginning that fits, with the mark at the end if it was cut.
   package static func fit(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width else { return text }
     var result = String.UnicodeScalarView()
@@ -39,6 +39,13 @@ package enum DisplayWidth {
       result.append(scalar)
     }
     return String(result) + (of(mark) <= width ? mark : "")
+  }
+
+  /// The text without its middle if it does not fit, so that names with a common prefix stay distinct: `lego.pa...olors`.
+  package static func fitEnds(_ text: String, to width: Int, mark: String) -> String {
+    guard of(text) > width, width > 4 else { return fit(text, to: width, mark: mark) }
+    let room = width - of(mark)
+    return prefix(of: text, columns: (room + 1) / 2) + mark + suffix(of: text, columns: room / 2)
   }
 
   /// The longest prefix that takes at most so many columns.
@@ -120,7 +127,6 @@ package enum DisplayWidth {
     guard let columns, columns > indent + 10 else { return text }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       guard of(line) > columns else { return String(line) }
-      // A table row keeps the indent of its last column.
       let margin = String(repeating: " ", count: indent)
       var result = ""
       var current = ""

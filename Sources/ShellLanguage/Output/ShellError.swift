@@ -77,6 +77,13 @@ package struct ShellError: Error, Sendable, Hashable {
     return error
   }
 
+  /// The same error, with a further one behind its message.
+  package func adding(_ further: SafeText) -> ShellError {
+    var error = ShellError(code, "\(message); \(further)", at: range, hint: hint)
+    error.place = place
+    return error
+  }
+
   /// A person answered no: the message is the whole answer, not an error.
   package static let declined = ShellError(.declined, "nothing changed", hint: nil)
 }

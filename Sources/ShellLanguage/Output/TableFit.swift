@@ -131,12 +131,22 @@ struct TableFit {
   private mutating func yield(
     to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool
   ) {
-    var surplus = surplus(limit)
-    while surplus > 0 {
-      let candidates = all.indices.filter { all[$0].width > least && isNarrowable(all[$0]) }
-      guard let widest = candidates.max(by: { all[$0].width < all[$1].width }) else { return }
-      all[widest].width -= 1
-      surplus -= 1
+    let surplus = surplus(limit)
+    let candidates = all.indices.filter { all[$0].width > least && isNarrowable(all[$0]) }
+    guard surplus > 0, var high = candidates.map({ all[$0].width }).max() else { return }
+    func freed(_ level: Int) -> Int {
+      candidates.reduce(0) { $0 + max(all[$1].width - level, 0) }
+    }
+    // The highest level that frees enough lies between the two, unless even the lowest does not.
+    var level = least
+    while high - level > 1 {
+      let middle = (level + high) / 2
+      if freed(middle) >= surplus { level = middle } else { high = middle }
+    }
+    var unneeded = freed(level) - surplus
+    for index in candidates.reversed() where all[index].width > level {
+      all[index].width = level + (unneeded > 0 ? 1 : 0)
+      unneeded -= 1
     }
   }
 }

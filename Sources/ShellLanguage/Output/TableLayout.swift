@@ -11,7 +11,7 @@ package struct TableLayout: Sendable {
     widths = self.titles.map { DisplayWidth.of($0) }
   }
 
-  /// The rows as lines; the header, dim where there is colour, if any column has a title.
+  /// The rows as lines; the header, dim where there is color, if any column has a title.
   package mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
     let (columns, isNarrow) = fitted(rows, gap: Self.gap, room: presentation.width)
     if isNarrow { return rowsOfLines(rows) }
@@ -73,19 +73,12 @@ package struct TableLayout: Sendable {
     DisplayWidth.wrap(text, columns: width, indent: 0).split(separator: "\n").map(String.init)
   }
 
-  /// Cuts the middle of a name, so that names with a common prefix stay distinct: `lego.pa...olors`.
   private func cutMiddle(_ text: String, to width: Int) -> String {
-    guard DisplayWidth.of(text) > width, width > 4 else {
-      return DisplayWidth.fit(text, to: width, mark: mark)
-    }
-    let room = width - DisplayWidth.of(mark)
-    let head = DisplayWidth.prefix(of: text, columns: (room + 1) / 2)
-    let tail = DisplayWidth.suffix(of: text, columns: room / 2)
-    return head + mark + tail
+    DisplayWidth.fitEnds(text, to: width, mark: presentation.cutMark)
   }
 
   private func cutEnd(_ text: String, to width: Int) -> String {
-    DisplayWidth.fit(text, to: width, mark: mark)
+    DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
   /// For a window too narrow for the columns: the first one on a line and the others below it, indented and with their
@@ -187,8 +180,6 @@ package struct TableLayout: Sendable {
     }
     return (zip(titles, only).map { [.text($0), $1] }, ["field", "value"], true)
   }
-
-  private var mark: String { presentation.hasUnicode ? "\u{2026}" : "~" }
 }
 
 /// The characters of a box.

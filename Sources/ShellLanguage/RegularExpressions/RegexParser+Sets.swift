@@ -6,7 +6,7 @@ extension RegexParser {
     case assertion(RegexAssertion)
   }
 
-  mutating func escape(from start: Int) throws(RegexFlaw) -> RegexNode {
+  mutating func escape(from start: Int) throws(RegexError) -> RegexNode {
     switch try escaped(from: start) {
     case .scalar(let scalar): .scalar(scalar, ignoresCase: ignoresCase)
     case .kind(let kind, let isNegated): .set(RegexSet(kind, isNegated: isNegated))
@@ -14,8 +14,10 @@ extension RegexParser {
     }
   }
 
-  private mutating func escaped(from start: Int) throws(RegexFlaw) -> Escape {
-    guard let letter = peek else { throw flaw("a character is missing after \"\\\"", from: start) }
+  private mutating func escaped(from start: Int) throws(RegexError) -> Escape {
+    guard let letter = peek else {
+      throw failure("a character is missing after \"\\\"", from: start)
+    }
     index += 1
     switch letter {
     case "d", "D": return .kind(.digit, isNegated: letter == "D")
@@ -41,7 +43,7 @@ extension RegexParser {
     case "1"..."9", "k": throw unsupported("references to groups", from: start)
     default:
       guard !RegexSet.Kind.alnum.contains(letter) else {
-        throw flaw("unknown escape \"\\\(String(letter))\"", from: index - 1)
+        throw failure("unknown escape \"\\\(String(letter))\"", from: index - 1)
       }
       return .scalar(letter)
     }
@@ -50,7 +52,7 @@ extension RegexParser {
   /// `\x41`, `\x{1F600}`
   private mutating func hexadecimal(
     _ count: Int, from start: Int
-  ) throws(RegexFlaw) -> Unicode.Scalar {
+  ) throws(RegexError) -> Unicode.Scalar {
     let isBraced = take("{")
     let digits = source[index...].prefix(isBraced ? 8 : count)
       .prefix { $0.properties.isASCIIHexDigit }
@@ -58,19 +60,19 @@ extension RegexParser {
     let value = UInt32(String(String.UnicodeScalarView(digits)), radix: 16)
     guard isBraced ? take("}") : digits.count == count,
       let scalar = value.flatMap(Unicode.Scalar.init)
-    else { throw flaw("expected the code of a character, such as \\x{e9}", from: start) }
+    else { throw failure("expected the code of a character, such as \\x{e9}", from: start) }
     return scalar
   }
 
   // MARK: Brackets
 
   /// `[a-z_]`, `[^\d]`, `[[:alpha:]]`; a bracket that comes first is listed.
-  mutating func characterSet(from start: Int) throws(RegexFlaw) -> RegexNode {
+  mutating func characterSet(from start: Int) throws(RegexError) -> RegexNode {
     var set = RegexSet(ignoresCase: ignoresCase)
     set.isNegated = take("^")
     let first = index
     while index == first || peek != "]" {
-      guard peek != nil else { throw flaw("missing \"]\"", from: start, 1) }
+      guard peek != nil else { throw failure("missing \"]\"", from: start, 1) }
       if let kind = try namedKind() {
         set.insert(kind.kind, isNegated: kind.isNegated)
         continue
@@ -78,7 +80,7 @@ extension RegexParser {
       let place = index
       switch try listed() {
       case .kind(let kind, let isNegated): set.insert(kind, isNegated: isNegated)
-      case .assertion: throw flaw("an assertion is no character", from: place)
+      case .assertion: throw failure("an assertion is no character", from: place)
       case .scalar(let low):
         guard peek == "-", index + 1 < source.count, source[index + 1] != "]" else {
           set.insert(low...low)
@@ -86,9 +88,9 @@ extension RegexParser {
         }
         index += 1
         guard case .scalar(let high) = try listed() else {
-          throw flaw("expected a character after \"-\"", from: place)
+          throw failure("expected a character after \"-\"", from: place)
         }
-        guard low <= high else { throw flaw("the range ends before it begins", from: place) }
+        guard low <= high else { throw failure("the range ends before it begins", from: place) }
         set.insert(low...high)
       }
     }
@@ -97,14 +99,14 @@ extension RegexParser {
     return .set(set)
   }
 
-  private mutating func listed() throws(RegexFlaw) -> Escape {
-    guard let next = peek else { throw flaw("missing \"]\"") }
+  private mutating func listed() throws(RegexError) -> Escape {
+    guard let next = peek else { throw failure("missing \"]\"") }
     index += 1
     return next == "\\" ? try escaped(from: index - 1) : .scalar(next)
   }
 
   /// `[:alpha:]`, `[:^digit:]`
-  private mutating func namedKind() throws(RegexFlaw) -> (kind: RegexSet.Kind, isNegated: Bool)? {
+  private mutating func namedKind() throws(RegexError) -> (kind: RegexSet.Kind, isNegated: Bool)? {
     let start = index
     guard take("["), take(":") else {
       index = start
@@ -115,7 +117,7 @@ extension RegexParser {
     index += letters.count
     guard let kind = RegexSet.Kind(rawValue: String(String.UnicodeScalarView(letters))),
       take(":"), take("]")
-    else { throw flaw("expected a name, such as [:alpha:]", from: start) }
+    else { throw failure("expected a name, such as [:alpha:]", from: start) }
     return (kind, isNegated)
   }
 }

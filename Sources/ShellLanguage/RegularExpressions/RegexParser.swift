@@ -1,5 +1,5 @@
 /// An error in a regular expression.
-struct RegexFlaw: Error {
+struct RegexError: Error {
   let message: SafeText
   /// The characters of the expression that are wrong.
   let range: Range<Int>
@@ -31,14 +31,14 @@ struct RegexParser {
 
   var ignoresCase: Bool { flags.ignoresCase }
 
-  mutating func parse() throws(RegexFlaw) -> RegexNode {
+  mutating func parse() throws(RegexError) -> RegexNode {
     let node = try alternatives()
     // Only a parenthesis ends the alternatives early.
-    guard index == source.count else { throw flaw("unmatched \")\"") }
+    guard index == source.count else { throw failure("unmatched \")\"") }
     return node
   }
 
-  private mutating func alternatives() throws(RegexFlaw) -> RegexNode {
+  private mutating func alternatives() throws(RegexError) -> RegexNode {
     // A flag holds to the end of its group.
     let outer = flags
     defer { flags = outer }
@@ -47,7 +47,7 @@ struct RegexParser {
     return parts.count == 1 ? parts[0] : .alternatives(parts)
   }
 
-  private mutating func sequence() throws(RegexFlaw) -> RegexNode {
+  private mutating func sequence() throws(RegexError) -> RegexNode {
     var parts: [RegexNode] = []
     while let next = peek, next != "|", next != ")" {
       if let node = try quantified() { parts.append(node) }
@@ -56,21 +56,21 @@ struct RegexParser {
   }
 
   /// Nil for flags, which match nothing.
-  private mutating func quantified() throws(RegexFlaw) -> RegexNode? {
+  private mutating func quantified() throws(RegexError) -> RegexNode? {
     let start = index
     guard let node = try atom() else { return nil }
     guard let (least, most) = try quantifier() else { return node }
-    if let most, most < least { throw flaw("the range ends before it begins", from: start) }
+    if let most, most < least { throw failure("the range ends before it begins", from: start) }
     if peek == "+" { throw unsupported("possessive quantifiers", from: index, 1) }
     let isGreedy = !take("?")
     let end = index
     guard try quantifier() == nil else {
-      throw flaw("a quantifier follows a quantifier", from: end)
+      throw failure("a quantifier follows a quantifier", from: end)
     }
     return .repeated(node, least: least, most: most, isGreedy: isGreedy)
   }
 
-  private mutating func quantifier() throws(RegexFlaw) -> (least: Int, most: Int?)? {
+  private mutating func quantifier() throws(RegexError) -> (least: Int, most: Int?)? {
     if take("*") { return (0, nil) }
     if take("+") { return (1, nil) }
     if take("?") { return (0, 1) }
@@ -85,7 +85,7 @@ struct RegexParser {
       return nil
     }
     guard max(least ?? 0, most ?? 0) <= Self.mostRepeated else {
-      throw flaw("a part repeats at most \(Self.mostRepeated) times", from: start)
+      throw failure("a part repeats at most \(Self.mostRepeated) times", from: start)
     }
     return (least ?? 0, most)
   }
@@ -97,7 +97,7 @@ struct RegexParser {
     return digits.reduce(0) { min($0 * 10 + Int($1.value - 0x30), Self.mostRepeated + 1) }
   }
 
-  private mutating func atom() throws(RegexFlaw) -> RegexNode? {
+  private mutating func atom() throws(RegexError) -> RegexNode? {
     let start = index
     index += 1
     switch source[start] {
@@ -108,7 +108,7 @@ struct RegexParser {
     case "$": return .assertion(flags.seesLines ? .lineEnd : .textEnd)
     case "\\": return try escape(from: start)
     case "*", "+", "?":
-      throw flaw("nothing stands before \"\(String(source[start]))\"", from: start)
+      throw failure("nothing stands before \"\(String(source[start]))\"", from: start)
     default: return .scalar(source[start], ignoresCase: flags.ignoresCase)
     }
   }
@@ -122,29 +122,29 @@ struct RegexParser {
 
   // MARK: Groups
 
-  private mutating func group(from start: Int) throws(RegexFlaw) -> RegexNode? {
+  private mutating func group(from start: Int) throws(RegexError) -> RegexNode? {
     depth += 1
     defer { depth -= 1 }
     guard depth <= Self.deepest else {
-      throw flaw("groups are nested deeper than \(Self.deepest)", from: start)
+      throw failure("groups are nested deeper than \(Self.deepest)", from: start)
     }
     let outer = flags
     if take("?"), try !groupKind(from: start) { return nil }
     let node = try alternatives()
     flags = outer
-    guard take(")") else { throw flaw("missing \")\"", from: start, 1) }
+    guard take(")") else { throw failure("missing \")\"", from: start, 1) }
     return node
   }
 
   /// Reads the characters after `(?`; false for flags that hold for the rest of the group.
-  private mutating func groupKind(from start: Int) throws(RegexFlaw) -> Bool {
+  private mutating func groupKind(from start: Int) throws(RegexError) -> Bool {
     if take(":") { return true }
     if peek == "P" { index += 1 }
     if take("<") {
       if peek == "=" || peek == "!" { throw unsupported("lookbehind", from: start) }
       let name = source[index...].prefix { $0 == "_" || RegexSet.Kind.alnum.contains($0) }
       index += name.count
-      guard !name.isEmpty, take(">") else { throw flaw("expected `(?<name>`", from: start) }
+      guard !name.isEmpty, take(">") else { throw failure("expected `(?<name>`", from: start) }
       return true
     }
     if peek == "=" || peek == "!" { throw unsupported("lookahead", from: start) }
@@ -156,12 +156,12 @@ struct RegexParser {
       case "i": flags.ignoresCase = isOn
       case "m": flags.seesLines = isOn
       case "s": flags.crossesLines = isOn
-      default: throw flaw("expected one of the flags i, m, s", from: index, 1)
+      default: throw failure("expected one of the flags i, m, s", from: index, 1)
       }
       index += 1
     }
     if take(")") { return false }
-    guard take(":") else { throw flaw("missing \")\"", from: start, 1) }
+    guard take(":") else { throw failure("missing \")\"", from: start, 1) }
     return true
   }
 
@@ -176,13 +176,13 @@ struct RegexParser {
   }
 
   /// - Parameter count: By default up to the place where reading is.
-  func flaw(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> RegexFlaw {
+  func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> RegexError {
     let start = min(start ?? index, max(source.count - 1, 0))
-    return RegexFlaw(
+    return RegexError(
       message: message, range: start..<max(start + (count ?? index - start), start + 1))
   }
 
-  func unsupported(_ what: SafeText, from start: Int, _ count: Int? = nil) -> RegexFlaw {
-    flaw("\(what) are not supported: they can match without end", from: start, count)
+  func unsupported(_ what: SafeText, from start: Int, _ count: Int? = nil) -> RegexError {
+    failure("\(what) are not supported: they can match without end", from: start, count)
   }
 }

@@ -20,7 +20,7 @@ struct RegexProgram: Sendable {
   /// The ASCII characters with which a match can begin, a bit each; nil if it can be empty.
   private(set) var first: UInt128?
 
-  init(_ source: String, ignoresCase: Bool) throws(RegexFlaw) {
+  init(_ source: String, ignoresCase: Bool) throws(RegexError) {
     var parser = RegexParser(source, ignoresCase: ignoresCase)
     let node = try parser.parse()
     try append(node, parser)
@@ -31,9 +31,9 @@ struct RegexProgram: Sendable {
 
   private mutating func append(
     _ node: RegexNode, _ parser: RegexParser
-  ) throws(RegexFlaw) {
+  ) throws(RegexError) {
     guard steps.count < Self.mostSteps else {
-      throw RegexFlaw(
+      throw RegexError(
         message: "it is too long, or repeats too much", range: 0..<max(parser.source.count, 1))
     }
     switch node {
@@ -66,7 +66,7 @@ struct RegexProgram: Sendable {
 
   private mutating func append(
     _ part: RegexNode, _ least: Int, _ most: Int?, _ isGreedy: Bool, _ parser: RegexParser
-  ) throws(RegexFlaw) {
+  ) throws(RegexError) {
     let start = steps.count
     for _ in 0..<least {
       try append(part, parser)

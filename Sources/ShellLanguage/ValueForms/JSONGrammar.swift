@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The grammar of JSON by RFC 8259, with arrays and objects nested at most 200 deep.
 ///
-/// Each function reads what begins at `index` and moves `index` behind it. After an error `index` is the place of the flaw.
+/// Each function reads what begins at `index` and moves `index` behind it. After an error `index` is the place of the error.
 enum JSONGrammar {
   private static let deepest = 200
 
@@ -10,8 +10,8 @@ enum JSONGrammar {
   @inline(__always)
   static func text(
     _ bytes: Span<UInt8>, _ index: inout Int,
-    _ read: (_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONFlaw) -> Void
-  ) throws(JSONFlaw) {
+    _ read: (_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONError) -> Void
+  ) throws(JSONError) {
     skipSpace(bytes, &index)
     try read(bytes, &index)
     skipSpace(bytes, &index)
@@ -21,14 +21,14 @@ enum JSONGrammar {
   /// Where the value that begins at `start` ends; nil if it is not JSON.
   static func end(of bytes: Span<UInt8>, from start: Int = 0) -> Int? {
     var index = start
-    do throws(JSONFlaw) { try value(bytes, &index, depth: 0) } catch { return nil }
+    do throws(JSONError) { try value(bytes, &index, depth: 0) } catch { return nil }
     return index
   }
 
   /// - Parameter depth: the number of arrays and objects around the value.
-  static func value(_ bytes: Span<UInt8>, _ index: inout Int, depth: Int) throws(JSONFlaw) {
+  static func value(_ bytes: Span<UInt8>, _ index: inout Int, depth: Int) throws(JSONError) {
     guard opens(bytes, index) else { return try scalar(bytes, &index) }
-    try parts(bytes, &index, depth: depth) { bytes, _, index throws(JSONFlaw) in
+    try parts(bytes, &index, depth: depth) { bytes, _, index throws(JSONError) in
       try value(bytes, &index, depth: depth + 1)
     }
   }
@@ -45,8 +45,8 @@ enum JSONGrammar {
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int,
     _ read: (
       _ bytes: Span<UInt8>, _ name: Range<Int>?, _ index: inout Int
-    ) throws(JSONFlaw) -> Void
-  ) throws(JSONFlaw) {
+    ) throws(JSONError) -> Void
+  ) throws(JSONError) {
     guard depth < deepest else { throw .depth }
     let isObject = bytes[index] == UInt8(ascii: "{")
     let close = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
@@ -70,7 +70,7 @@ enum JSONGrammar {
   @inline(__always)
   private static func name(
     _ bytes: Span<UInt8>, _ index: inout Int
-  ) throws(JSONFlaw) -> Range<Int> {
+  ) throws(JSONError) -> Range<Int> {
     guard index < bytes.count else { throw .end }
     guard bytes[index] == .doubleQuote else { throw .name }
     let start = index
@@ -83,7 +83,7 @@ enum JSONGrammar {
   }
 
   /// Reads a value that is neither an array nor an object.
-  static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONFlaw) {
+  static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONError) {
     guard index < bytes.count else { throw .end }
     switch bytes[index] {
     case .doubleQuote: try string(bytes, &index)
@@ -97,13 +97,13 @@ enum JSONGrammar {
 
   private static func word(
     _ word: String, _ bytes: Span<UInt8>, _ index: inout Int
-  ) throws(JSONFlaw) {
+  ) throws(JSONError) {
     var end = index
     for byte in word.utf8 where !take(byte, bytes, &end) { throw .value }
     index = end
   }
 
-  private static func string(_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONFlaw) {
+  private static func string(_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONError) {
     let start = index
     index += 1
     while index < bytes.count {
@@ -133,7 +133,7 @@ enum JSONGrammar {
     throw .unclosed
   }
 
-  private static func number(_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONFlaw) {
+  private static func number(_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONError) {
     let start = index
     _ = take(UInt8(ascii: "-"), bytes, &index)
     let first = index
@@ -177,7 +177,7 @@ enum JSONGrammar {
 }
 
 /// A reason why text is not JSON.
-enum JSONFlaw: String, Error {
+enum JSONError: String, Error {
   case end = "unexpected end"
   case surplus = "unexpected text after the value"
   case depth = "nested too deep, by more than 200 arrays and objects"

@@ -21,7 +21,7 @@ package struct JSONText {
     fileprivate(set) var width = 0
   }
 
-  package struct Flaw: Error {
+  package struct ParseError: Error {
     package let reason: SafeText
     package let offset: Int
     /// The text may be JSON.
@@ -40,27 +40,27 @@ package struct JSONText {
   private(set) var tokens: [Token] = []
 
   /// Checks by RFC 8259, nested at most 200 deep.
-  package init(_ bytes: [UInt8]) throws(Flaw) {
+  package init(_ bytes: [UInt8]) throws(ParseError) {
     guard String(validating: bytes, as: UTF8.self) != nil else {
-      throw Flaw(reason: "not UTF-8", offset: 0)
+      throw ParseError(reason: "not UTF-8", offset: 0)
     }
     self.bytes = bytes
     var index = 0
-    do throws(JSONFlaw) {
-      try JSONGrammar.text(bytes.span, &index) { bytes, index throws(JSONFlaw) in
+    do throws(JSONError) {
+      try JSONGrammar.text(bytes.span, &index) { bytes, index throws(JSONError) in
         try Self.read(bytes, &index, depth: 0, into: &tokens)
       }
     } catch {
-      var flaw = Flaw(reason: SafeText(error.rawValue), offset: index)
-      flaw.isDepth = error == .depth
-      throw flaw
+      var failure = ParseError(reason: SafeText(error.rawValue), offset: index)
+      failure.isDepth = error == .depth
+      throw failure
     }
     measure()
   }
 
   private static func read(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, into tokens: inout [Token]
-  ) throws(JSONFlaw) {
+  ) throws(JSONError) {
     let start = index
     guard JSONGrammar.opens(bytes, start) else {
       try JSONGrammar.scalar(bytes, &index)
@@ -68,7 +68,7 @@ package struct JSONText {
       return
     }
     tokens.append(Token(kind: .open, range: start..<start + 1))
-    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONFlaw) in
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
       if let name { tokens.append(Token(kind: .name, range: name)) }
       try read(bytes, &index, depth: depth + 1, into: &tokens)
     }
@@ -141,7 +141,7 @@ package enum JSONFields {
   /// `name`, and `a.b` for the fields of objects in objects; none for a value that is no JSON object.
   package static func names(of value: [UInt8]) -> [String] {
     let text: JSONText
-    do throws(JSONText.Flaw) { text = try JSONText(value) } catch { return [] }
+    do throws(JSONText.ParseError) { text = try JSONText(value) } catch { return [] }
     var names: [String] = []
     var path: [String] = []
     var containers: [Bool] = []

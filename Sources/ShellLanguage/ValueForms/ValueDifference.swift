@@ -21,65 +21,72 @@ package struct ValueDifference {
   }
 
   package let changes: [Change]
+  /// The texts differ in more than ``mostLines`` lines, and `changes` holds the first difference alone.
+  package let isCut: Bool
 
-  package init(_ before: [UInt8], _ after: [UInt8]) {
+  package static let mostLines = 2_000
+
+  /// - Parameter pause: Is called during a long comparison; what it throws ends it.
+  package init(
+    _ before: [UInt8], _ after: [UInt8], pause: () throws -> Void = {}
+  ) rethrows {
+    var isCut = false
     if before == after {
       changes = []
     } else if let a = Self.fields(before), let b = Self.fields(after) {
       changes = Self.changes(a, b)
     } else if let a = Self.lines(before), let b = Self.lines(after) {
-      changes = Self.changes(a, b)
+      let difference = LineDifference(a, b)
+      if let all = try difference.changes(most: Self.mostLines, pause: pause) {
+        changes = all
+      } else {
+        changes = [difference.first]
+        isCut = true
+      }
     } else {
-      let offset = zip(before, after).prefix { $0 == $1 }.count
-      changes = [
-        Change(
-          kind: .changed, place: "byte \(offset)", before: Self.hex(before, offset),
-          after: Self.hex(after, offset))
-      ]
+      changes = [Self.byteChange(before, after)]
     }
+    self.isCut = isCut
   }
 
   // MARK: JSON
 
-  /// The scalars of a JSON object or array by path, in order; nil for other values.
+  /// An object or array within which a value stands.
+  private struct Container {
+    let name: String
+    let isArray: Bool
+    var count = 0
+  }
+
+  /// The scalars and empty containers of a JSON object or array by path, in order; nil for other values.
   private static func fields(_ bytes: [UInt8]) -> [(path: String, value: String)]? {
-    do throws(JSONText.Flaw) {
+    do throws(JSONText.ParseError) {
       let text = try JSONText(bytes)
       guard text.isStructured else { return nil }
       var fields: [(path: String, value: String)] = []
-      var open: [(name: String, isArray: Bool, count: Int)] = []
-      var name: String?
+      var open: [Container] = []
+      var name = ""
       for token in text.tokens {
         let word = String(decoding: text.text(token), as: UTF8.self)
         switch token.kind {
-        case .name:
-          let plain = String(word.dropFirst().dropLast())
-          let isPlain = plain.utf8.allSatisfy {
-            $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_")
-          }
-          name = "." + (isPlain && !plain.isEmpty ? plain : word)
+        case .name: name = pathStep(word)
         case .value, .open:
-          let part: String
-          if let last = open.indices.last, open[last].isArray {
-            part = "[\(open[last].count)]"
+          var part = name
+          if let last = open.indices.last {
+            if open[last].isArray { part = "[\(open[last].count)]" }
             open[last].count += 1
-          } else {
-            part = name ?? ""
           }
-          name = nil
-          let path = open.map(\.name).joined() + part
           if token.kind == .open {
-            open.append((part, word == "[", 0))
+            open.append(Container(name: part, isArray: word == "["))
           } else {
-            fields.append((path, word))
+            fields.append((open.map(\.name).joined() + part, word))
           }
         case .close:
-          // An empty container is a value itself.
           let last = open.removeLast()
+          // An empty container is a value itself. That of the whole tells whether it is an object or an array.
+          guard last.count == 0 || open.isEmpty else { continue }
           let path = open.map(\.name).joined() + last.name
-          if !fields.contains(where: { $0.path.hasPrefix(path) && !path.isEmpty }) {
-            fields.append((path.isEmpty ? "." : path, last.isArray ? "[]" : "{}"))
-          }
+          fields.append((path.isEmpty ? "." : path, last.isArray ? "[]" : "{}"))
         }
       }
       return fields
@@ -88,19 +95,29 @@ package struct ValueDifference {
     }
   }
 
+  private static func pathStep(_ word: String) -> String {
+    let plain = word.dropFirst().dropLast()
+    let isPlain = plain.utf8.allSatisfy {
+      $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_")
+    }
+    return "." + (isPlain && !plain.isEmpty ? String(plain) : word)
+  }
+
   private static func changes(
     _ before: [(path: String, value: String)], _ after: [(path: String, value: String)]
   ) -> [Change] {
-    let old = Dictionary(before.map { ($0.path, $0.value) }) { $1 }
-    let new = Dictionary(after.map { ($0.path, $0.value) }) { $1 }
+    // Strings that differ only in the spelling of a letter in Unicode are equal, but their bytes are not.
+    func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+    let old = Set(before.map { bytes($0.path) })
+    let new = Dictionary(after.map { (bytes($0.path), $0.value) }) { $1 }
     var changes = before.compactMap { path, value -> Change? in
-      guard let now = new[path] else {
+      guard let now = new[bytes(path)] else {
         return Change(kind: .removed, place: path, before: value)
       }
-      return now == value
+      return bytes(now) == bytes(value)
         ? nil : Change(kind: .changed, place: path, before: value, after: now)
     }
-    changes += after.filter { old[$0.path] == nil }.map {
+    changes += after.filter { !old.contains(bytes($0.path)) }.map {
       Change(kind: .added, place: $0.path, after: $0.value)
     }
     return changes
@@ -108,38 +125,20 @@ package struct ValueDifference {
 
   // MARK: Text and bytes
 
-  private static func lines(_ bytes: [UInt8]) -> [String]? {
-    guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-      return nil
-    }
-    return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
+    guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else { return nil }
+    return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
   }
 
-  private static func changes(_ before: [String], _ after: [String]) -> [Change] {
-    after.difference(from: before).sorted { $0.order < $1.order }.map { change in
-      switch change {
-      case .insert(let offset, let line, _):
-        Change(kind: .added, place: "line \(offset + 1)", after: line)
-      case .remove(let offset, let line, _):
-        Change(kind: .removed, place: "line \(offset + 1)", before: line)
-      }
-    }
+  private static func byteChange(_ before: [UInt8], _ after: [UInt8]) -> Change {
+    let offset = zip(before, after).prefix { $0 == $1 }.count
+    return Change(
+      kind: .changed, place: "byte \(offset)", before: hex(before, offset),
+      after: hex(after, offset))
   }
 
   private static func hex(_ bytes: [UInt8], _ offset: Int) -> String {
-    let shown = bytes.dropFirst(offset).prefix(8).map { byte in
-      (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
-    }
+    let shown = bytes.dropFirst(offset).prefix(8).map(Quoting.hex)
     return shown.isEmpty ? "end" : shown.joined(separator: " ")
-  }
-}
-
-extension CollectionDifference<String>.Change {
-  /// Removals come before insertions at the same line.
-  fileprivate var order: (Int, Int) {
-    switch self {
-    case .remove(let offset, _, _): (offset, 0)
-    case .insert(let offset, _, _): (offset, 1)
-    }
   }
 }

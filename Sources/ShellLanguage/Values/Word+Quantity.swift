@@ -20,7 +20,7 @@ extension Word {
       rest = rest.dropFirst(unit.count)
       guard let decimal = DecimalNumber(number) else {
         throw wrong(
-          DecimalNumber.flaw(of: number, "it is too long"), "use `90s`, `15m`, `1h30m` or `7d`")
+          DecimalNumber.problem(of: number, "it is too long"), "use `90s`, `15m`, `1h30m` or `7d`")
       }
       if let problem = Self.vagueUnit(String(unit), after: decimal, number: String(number)) {
         throw wrong(problem.message, problem.hint)
@@ -93,7 +93,7 @@ package struct DecimalNumber {
   private static let mostDigits = 15
 
   /// Why a text is no such number.
-  static func flaw(of text: Substring, _ tooLarge: SafeText) -> SafeText {
+  static func problem(of text: Substring, _ tooLarge: SafeText) -> SafeText {
     guard !text.isEmpty else { return "it does not begin with a number" }
     return text.prefix { $0 != "." }.count > mostDigits
       ? tooLarge : "\(Array(text.utf8)) is not a number"
@@ -139,7 +139,7 @@ extension Word {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(number.count).lowercased()
     guard let decimal = DecimalNumber(number) else {
-      throw wrong(DecimalNumber.flaw(of: number, "it is too large"), "use `10kB` or `1.5MB`")
+      throw wrong(DecimalNumber.problem(of: number, "it is too large"), "use `10kB` or `1.5MB`")
     }
     if ["k", "m", "g", "t"].contains(unit) {
       let prefix = unit == "k" ? "k" : unit.uppercased()

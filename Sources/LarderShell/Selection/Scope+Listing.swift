@@ -22,7 +22,7 @@ extension Scope {
     let namespace = namespaces[0]
     var writer = RowWriter(session.output.presentation, columns: [Column("key", holdsBytes: true)])
     let isPrefix = selection.patterns.isEmpty
-    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    var left = selection.limit?.most ?? .max
     for case .prefix(let prefix) in selection.ranges {
       var last = selection.after
       while left > 0 {
@@ -156,7 +156,7 @@ extension Listing {
     }
     guard count > 0 else { return }
     session.listing = self
-    let mark = session.settings.hasUnicode ? "\u{2026}" : "..."
+    let mark = session.output.presentation.ellipsis
     let over = isCounted ? "" : "over "
     try session.output.writeLines([
       "\(mark) \(over)\(Wording.count(count)) more: `more`, or --limit all"

@@ -23,7 +23,7 @@ extension Scope {
   func forEachEntries(
     includingExpired: Bool = false, _ body: ([Store.Entry]) throws -> Void
   ) throws -> PipedKeys {
-    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    var left = selection.limit?.most ?? .max
     var list = try Listing(
       self, as: .expiry(namesNamespaces: false), most: left, includingExpired: includingExpired)
     while left > 0 {
@@ -43,7 +43,7 @@ extension Scope {
   func forEachValue<Item>(
     read: (Store.Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
   ) throws -> (piped: PipedKeys, damaged: Int) {
-    var left = if case .count(let count) = selection.limit { count } else { Int.max }
+    var left = selection.limit?.most ?? .max
     var list = try Listing(self, as: .expiry(namesNamespaces: false), most: left)
     while left > 0 {
       var items: [Item] = []

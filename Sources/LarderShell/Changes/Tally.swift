@@ -1,0 +1,36 @@
+import Larder
+import ShellLanguage
+
+/// A number of entries, and the bytes of their values as they are stored.
+struct Tally: Sendable, Hashable {
+  var entries = 0
+  var bytes = 0
+
+  init() {}
+
+  init(entries: Int, bytes: Int) {
+    self.entries = entries
+    self.bytes = bytes
+  }
+
+  init(_ removal: RemovalResult) {
+    entries = removal.entries
+    bytes = removal.bytes
+  }
+
+  mutating func add(_ entry: Store.Entry) {
+    entries += 1
+    bytes += entry.transforms.isEmpty ? entry.size : entry.storedSize
+  }
+
+  static func += (left: inout Tally, right: Tally) {
+    left.entries += right.entries
+    left.bytes += right.bytes
+  }
+
+  /// `40 entries, 31 kB`
+  var words: SafeText { "\(Wording.entries(entries)), \(Wording.size(bytes))" }
+
+  /// `40 entries (31 kB)`
+  var inBrackets: SafeText { "\(Wording.entries(entries)) (\(Wording.size(bytes)))" }
+}

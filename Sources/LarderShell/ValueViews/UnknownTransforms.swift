@@ -1,0 +1,45 @@
+package import Larder
+package import ShellLanguage
+
+/// Transforms of values, such as encryption, that this program cannot revert: it has no keys.
+package struct UnknownTransforms {
+  private static let mostLooked = 16
+
+  private let known: [TransformID]
+
+  /// - Parameter known: The transforms that this program can revert.
+  init(known: [TransformID]) { self.known = known }
+
+  func first(of entry: Store.Entry) -> TransformID? {
+    entry.transforms.first { !known.contains($0) }
+  }
+
+  /// `encrypted (AES-GCM)` if one of the first values of a namespace cannot be read; nil otherwise.
+  private func name(in namespace: Store.Namespace) throws(LarderError) -> String? {
+    try namespace.page(limit: Self.mostLooked).items.lazy.compactMap(first).first?.name
+  }
+
+  /// A note for the prompt if the first values of a namespace cannot be read.
+  package func remark(on store: Store) throws -> SafeText? {
+    do throws(LarderError) {
+      for info in try store.namespaces().prefix(Self.mostLooked) {
+        if let name = try name(in: store.namespace(info.name)) {
+          return "values are \(name); \(ShellError.unreadableHint)"
+        }
+      }
+      return nil
+    } catch {
+      throw ShellError(error)
+    }
+  }
+
+  /// A note that values were stored as they are beside others that are encrypted; nil without such others.
+  func note(
+    _ namespace: Store.Namespace, stored: SafeText = "this one is not",
+    missed: SafeText = "the entry"
+  ) throws -> SafeText? {
+    try name(in: namespace).map { name in
+      "note: the other values of \(namespace.name) are \(name), \(stored): an application that requires it misses \(missed)"
+    }
+  }
+}

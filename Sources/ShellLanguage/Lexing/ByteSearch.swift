@@ -1,0 +1,63 @@
+/// The bytes that are looked at between two calls of `pause`: less than a millisecond of work.
+private let piece = 1 << 18
+
+extension Span<UInt8> {
+  /// Where these bytes occur first.
+  ///
+  /// - Parameters:
+  ///   - ignoringCase: The bytes are in lower case, and find ASCII letters in either case.
+  ///   - pause: Is called at least every few milliseconds; what it throws ends the search.
+  package func firstRange(
+    of wanted: [UInt8], ignoringCase: Bool = false, pause: () throws -> Void
+  ) rethrows -> Range<Int>? {
+    guard let first = wanted.first else { return 0..<0 }
+    guard count >= wanted.count else { return nil }
+    let starts = Swift.max(piece / wanted.count, 1)
+    var rest = starts
+    for start in 0...(count - wanted.count) {
+      if start == rest {
+        rest += starts
+        try pause()
+      }
+      guard (ignoringCase ? self[start].lowercased : self[start]) == first else { continue }
+      var length = 1
+      while length < wanted.count,
+        wanted[length] == (ignoringCase ? self[start + length].lowercased : self[start + length])
+      {
+        length += 1
+      }
+      if length == wanted.count { return start..<start + length }
+    }
+    return nil
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// As for a span.
+  package func firstRange(
+    of wanted: [UInt8], ignoringCase: Bool = false, pause: () throws -> Void
+  ) rethrows -> Range<Int>? {
+    try span.firstRange(of: wanted, ignoringCase: ignoringCase, pause: pause)
+      .map { startIndex + $0.lowerBound..<startIndex + $0.upperBound }
+  }
+
+  /// Whether the bytes are UTF-8.
+  func isUTF8(pause: () throws -> Void) rethrows -> Bool {
+    var start = startIndex
+    while start < endIndex {
+      var end = Swift.min(start + piece, endIndex)
+      // A character is not cut: its further bytes are at most three.
+      for _ in 0..<3 where end < endIndex && self[end] & 0xC0 == 0x80 { end -= 1 }
+      guard String(validating: self[start..<end], as: UTF8.self) != nil else { return false }
+      start = end
+      if start < endIndex { try pause() }
+    }
+    return true
+  }
+}
+
+extension UInt8 {
+  package var lowercased: UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+  }
+}

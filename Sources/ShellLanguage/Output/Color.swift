@@ -1,0 +1,24 @@
+/// The roles that colors show. Only the eight colors of every palette, bold, dim and underline are used, which a person's own
+/// terminal settings can change; no color carries meaning alone.
+package enum Color: String, Sendable, Hashable {
+  case command = "1"
+  case wrong = "31"
+  case error = "4;31"
+  case namespace = "36"
+  case quoted = "32"
+  case pattern = "33"
+  case option = "34"
+  case number = "35"
+  case dim = "2"
+
+  // The parts of JSON.
+  package static let field = Color.option
+  package static let string = Color.quoted
+  package static let word = Color.pattern
+
+  package var on: String { "\u{1B}[\(rawValue)m" }
+  package static let off = "\u{1B}[0m"
+
+  /// Text of which every control character is escaped already.
+  package func painted(_ text: String) -> String { on + text + Self.off }
+}

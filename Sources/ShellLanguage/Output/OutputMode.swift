@@ -1,0 +1,33 @@
+/// The form of the output.
+package enum OutputMode: String, Sendable, CaseIterable {
+  case auto, table, plain, json, jsonl, csv, raw, vertical, box, markdown
+
+  /// Changes answer with sentences instead of rows.
+  package var isForPerson: Bool {
+    switch self {
+    case .table, .vertical, .box, .markdown: true
+    case .auto, .plain, .json, .jsonl, .csv, .raw: false
+    }
+  }
+
+  /// Resolves `auto`: a person gets a table, a pipe gets data.
+  package func resolved(isTerminal: Bool) -> OutputMode {
+    self == .auto ? (isTerminal ? .table : .plain) : self
+  }
+
+  /// Its use, in a few words.
+  package var summary: String {
+    switch self {
+    case .auto: "table for a person, plain for a pipe"
+    case .table: "aligned columns"
+    case .plain: "a line for each row, fields separated by tabs; with -0 raw bytes and NUL"
+    case .json: "one document for each command"
+    case .jsonl: "an object on each line"
+    case .csv: "RFC 4180, with a header"
+    case .raw: "the bytes of a value, nothing added"
+    case .vertical: "a block for each row, a line for each field"
+    case .box: "a table with lines around it"
+    case .markdown: "a table for a document"
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/// Finds a regular expression in texts, in time proportional to the length of the text times that of
+/// the expression. For one thread: it keeps its lists between texts.
+package final class RegexMatcher {
+  /// A way through the expression that begins at a byte of the text.
+  private struct Way {
+    var step: Int
+    let start: Int
+  }
+
+  private static let workBetweenPauses = 1 << 15
+
+  private let program: RegexProgram
+  private let pause: () throws -> Void
+  /// The ways at one character, the preferred ones first, and those behind it.
+  private var ways: [Way] = []
+  private var next: [Way] = []
+  /// The number of the character at which a way was last at a step.
+  private var visited: [Int]
+  private var character = 0
+  private var open: [Int] = []
+
+  init(_ program: RegexProgram, _ pause: @escaping () throws -> Void) {
+    self.program = program
+    self.pause = pause
+    visited = Array(repeating: 0, count: program.steps.count)
+  }
+
+  package func matches(_ text: [UInt8]) throws -> Bool {
+    try firstMatch(in: text[...], isAnyEnough: true) != nil
+  }
+
+  /// The bytes of the first match; in bytes that are not UTF-8 only plain text is found.
+  ///
+  /// - Parameter isAnyEnough: The range may be part of the match.
+  package func firstMatch(
+    in text: ArraySlice<UInt8>, isAnyEnough: Bool = false
+  ) throws -> Range<Int>? {
+    if let literal = program.literal {
+      return try text.firstRange(of: literal, pause: pause)
+    }
+    guard try text.isUTF8(pause: pause) else { return nil }
+    next.removeAll(keepingCapacity: true)
+    var found: Range<Int>?
+    var before: Unicode.Scalar?
+    var index = text.startIndex
+    var work = 0
+    repeat {
+      if next.isEmpty { index = skip(from: index, in: text, &before) }
+      let here = index < text.endIndex ? text.scalar(at: index) : nil
+      let end = here?.end ?? index
+      let place = RegexPlace(before: before, after: here?.scalar, isLast: end == text.endIndex)
+      character += 1
+      ways.removeAll(keepingCapacity: true)
+      for way in next { follow(way, place) }
+      if found == nil { follow(Way(step: 0, start: index), place) }
+      next.removeAll(keepingCapacity: true)
+      if let start = take(place.after) {
+        found = start..<index
+        if isAnyEnough { return found }
+      }
+      work += ways.count + 1
+      if work > Self.workBetweenPauses {
+        work = 0
+        try pause()
+      }
+      guard here != nil else { break }
+      (before, index) = (place.after, end)
+    } while found == nil || !next.isEmpty
+    return found
+  }
+
+  /// Moves the ways over a character, up to one that has matched; its start.
+  private func take(_ scalar: Unicode.Scalar?) -> Int? {
+    for way in ways {
+      let isTaken: Bool
+      switch program.steps[way.step] {
+      case .scalar(let wanted): isTaken = wanted == scalar
+      case .set(let set): isTaken = scalar.map { program.sets[set].contains($0) } ?? false
+      // The ways behind it are less preferred.
+      case .match: return way.start
+      case .fork, .jump, .assertion: isTaken = false
+      }
+      if isTaken { next.append(Way(step: way.step + 1, start: way.start)) }
+    }
+    return nil
+  }
+
+  /// Adds the steps that are reached without a character, in the order of preference.
+  private func follow(_ way: Way, _ place: RegexPlace) {
+    open.append(way.step)
+    while let step = open.popLast() {
+      guard visited[step] != character else { continue }
+      visited[step] = character
+      switch program.steps[step] {
+      case .fork(let preferred, let other):
+        open.append(other)
+        open.append(preferred)
+      case .jump(let target): open.append(target)
+      case .assertion(let assertion): if assertion.holds(at: place) { open.append(step + 1) }
+      case .scalar, .set, .match: ways.append(Way(step: step, start: way.start))
+      }
+    }
+  }
+
+  /// The next place where a match can begin.
+  private func skip(
+    from start: Int, in text: ArraySlice<UInt8>, _ before: inout Unicode.Scalar?
+  ) -> Int {
+    guard let first = program.first else { return start }
+    var index = start
+    while index < text.endIndex, text[index] < 0x80, first >> UInt128(text[index]) & 1 == 0 {
+      index += 1
+    }
+    if index > start { before = Unicode.Scalar(text[index - 1]) }
+    return index
+  }
+}

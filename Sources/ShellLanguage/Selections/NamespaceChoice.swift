@@ -1,0 +1,53 @@
+/// The namespaces that the words of a command name.
+package enum NamespaceChoice: Sendable, Hashable {
+  /// None: the namespace of `use`, or the only one of the store.
+  case unnamed
+  case named([NamespaceName])
+  case all
+
+  /// The names of the namespaces, in the order written.
+  ///
+  /// - Parameters:
+  ///   - current: The namespace of `use`.
+  ///   - existing: Those of the store, sorted.
+  ///   - creates: The command creates an absent namespace.
+  ///   - remedy: The words that take one into use.
+  package func resolved(
+    current: String?, existing: [String], creates: Bool = false,
+    remedy: SafeText = "`use NAME` first"
+  ) throws(ShellError) -> [String] {
+    switch self {
+    case .all:
+      return existing
+    case .named(let names):
+      for name in names where !creates && !existing.contains(name.text) {
+        throw Self.absent(name, existing: existing)
+      }
+      var seen: Set<String> = []
+      return names.map(\.text).filter { seen.insert($0).inserted }
+    case .unnamed:
+      if let current { return [current] }
+      if existing.count == 1 { return existing }
+      guard !existing.isEmpty else {
+        throw Self.emptyStore
+      }
+      let list = existing.prefix(8).map(Quoting.namespace).joined(separator: " ")
+      throw ShellError(
+        .usage, "the command requires a namespace: the store has \(existing.count)",
+        hint:
+          "one of \(list)\(existing.count > 8 ? " ..." : ""), or @* for all, or \(remedy)")
+    }
+  }
+
+  /// The error for an empty store.
+  package static let emptyStore = ShellError(
+    .noSuchNamespace, "the store has no namespace", hint: "`set @name KEY VALUE` creates one")
+
+  package static func absent(_ name: NamespaceName, existing: [String]) -> ShellError {
+    ShellError(
+      .noSuchNamespace, "no namespace \(Array(name.text.utf8))",
+      at: name.range.isEmpty ? nil : name.range,
+      hint: Suggestions.question(name.text, among: existing, form: Quoting.namespace)
+        ?? "`namespaces` lists them")
+  }
+}

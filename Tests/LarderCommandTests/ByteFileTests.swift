@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import LarderTerminal
+
+@Suite struct ByteFileTests {
+  private let home = TemporaryHome()
+  private var files: FileManager { .default }
+
+  init() throws { try home.write("old", to: "file") }
+
+  private func write(_ text: String, to name: String, replaces: Bool) throws {
+    let file = try ByteFile(writing: home.path + "/" + name, replaces: replaces)
+    try file.write(Array(text.utf8).span)
+    try file.finish()
+  }
+
+  private func text(_ name: String) throws -> String {
+    try String(contentsOfFile: home.path + "/" + name, encoding: .utf8)
+  }
+
+  @Test func `a link stands for the file that it names`() throws {
+    try home.write("", to: "other/x")
+    try files.createSymbolicLink(atPath: home.path + "/other/link", withDestinationPath: "../file")
+    #expect(throws: TerminalError.failed(operation: "open", code: EEXIST)) {
+      try write("new", to: "other/link", replaces: false)
+    }
+    #expect(try text("file") == "old")
+    let unfinished = try ByteFile(writing: home.path + "/other/link", replaces: true)
+    try unfinished.write(Array("new".utf8).span)
+    #expect(try text("file") == "old")
+    try unfinished.finish()
+    #expect(try text("file") == "new" && text("other/link") == "new")
+    #expect(try files.destinationOfSymbolicLink(atPath: home.path + "/other/link") == "../file")
+    #expect(try files.contentsOfDirectory(atPath: home.path).sorted() == ["file", "other"])
+  }
+
+  @Test func `the file of a descriptor is written in place`() throws {
+    let descriptor = unsafe open(home.path + "/file", O_RDONLY)
+    defer { close(descriptor) }
+    let file = try ByteFile(writing: "/proc/self/fd/\(descriptor)", replaces: false)
+    try file.write(Array("new".utf8).span)
+    try file.finish()
+    var bytes = [UInt8](repeating: 0, count: 8)
+    let count = unsafe read(descriptor, &bytes, bytes.count)
+    #expect(Array(bytes.prefix(max(count, 0))) == Array("new".utf8))
+  }
+
+  @Test func `a link to no file is not written`() throws {
+    try files.createSymbolicLink(atPath: home.path + "/link", withDestinationPath: "nothing")
+    #expect(throws: TerminalError.failed(operation: "open", code: ENOENT)) {
+      try write("new", to: "link", replaces: true)
+    }
+    #expect(try files.contentsOfDirectory(atPath: home.path).sorted() == ["file", "link"])
+  }
+
+  @Test func `an unfinished file of an earlier process is in nobody's way`() throws {
+    try home.write("half", to: "new.\(getpid()).part")
+    try write("whole", to: "new", replaces: false)
+    #expect(try text("new") == "whole")
+  }
+
+  /// Of this file the system reads nothing at the offset 0.
+  @Test func `a fault of the disk is not the end of the file`() throws {
+    let file = try ByteFile(reading: "/proc/self/mem")
+    #expect(throws: TerminalError.failed(operation: "read", code: EIO)) { try file.read() }
+  }
+
+  @Test func `a program gets its text byte for byte`() throws {
+    let text = Array("test '".utf8) + [0xFF] + Array("' = \"$(printf '\\377')\"".utf8)
+    #expect(try ChildProgram(text).run() == nil)
+  }
+}

@@ -1,0 +1,30 @@
+import Testing
+
+@testable import LarderCommand
+@testable import ShellLanguage
+
+@Suite struct OptionsTests {
+  @Test func `a command knows the options of the program that stand before it`() {
+    let others = [
+      "--eval", "--file", "--interactive", "--completions", "--man", "--version", "--help",
+    ]
+    var expected: [String: Bool] = [:]
+    for option in ProgramOption.all where !others.contains(option.name) {
+      expected[option.name] = option.placeholder != nil
+      if let short = option.short { expected["-\(short)"] = option.placeholder != nil }
+    }
+    #expect(UnknownOption.program == expected)
+  }
+
+  /// Errors are JSON where the arguments select it, in each way to write an option and whichever of them is wrong.
+  @Test(arguments: [
+    "-o json", "-ojson", "-o=json", "-o JSON", "--output json", "--output=JSON", "-kojson",
+    "--bogus -o json", "-o json --bogus", "-e", "-o json -e", "-o text", "-o",
+  ])
+  func `the form of output is known though an argument is wrong`(text: String) {
+    var mode = OutputMode.auto
+    let words = (["--nope"] + text.split(separator: " ").map(String.init)).map { Array($0.utf8) }
+    #expect(throws: ShellError.self) { try Options(words, mode: &mode) }
+    #expect(mode == (text.lowercased().contains("json") ? .json : .auto))
+  }
+}

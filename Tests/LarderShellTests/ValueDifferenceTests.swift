@@ -1,0 +1,75 @@
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+@Suite struct ValueDifferenceTests {
+  @Test func `an empty object or array is a value of its own`() throws {
+    let shell = try Shell(.plain)
+    shell.session.current = "t"
+    try shell("set a '{\"ab\":1,\"a\":{}}'", "set b '{\"ab\":1,\"a\":[]}'", "set c '{\"ab\":1}'")
+    #expect(try shell("diff a b") == "changed\t.a\t{}\t[]\n")
+    #expect(try shell("diff a c") == "removed\t.a\t{}\t\n" && shell.outcome == .exitCode(1))
+    #expect(try shell("diff c a") == "added\t.a\t\t{}\n")
+    try shell("set d '{}'", "set e '[]'", "set f '[{\"x\":[[]]}]'", "set g '[{\"x\":[]}]'")
+    #expect(try shell("diff d e") == "changed\t.\t{}\t[]\n")
+    #expect(try shell("diff c d") == "removed\t.ab\t1\t\n")
+    #expect(try shell("diff f g") == "removed\t[0].x[0]\t[]\t\nadded\t[0].x\t\t[]\n")
+  }
+
+  @Test func `of texts that differ in most lines the first difference is shown`() throws {
+    let shell = try Shell(.plain)
+    shell.session.current = "t"
+    let texts = shell.store.namespace("texts")
+    for (key, word) in [("a", "x"), ("b", "y")] {
+      let lines = (0..<20_000).map { "\($0) \($0 < 10 ? "" : word)" }
+      try texts.set(lines.joined(separator: "\n"), for: key)
+    }
+    #expect(try shell("diff @texts a b") == "changed\tline 11\t10 x\t10 y\n")
+    #expect(
+      shell.notices == ["note: the values differ in more than 2,000 lines; this is the first"])
+    shell.stepsUntilInterrupted = 2
+    #expect(try shell.error("diff @texts a b").code == .interrupted)
+  }
+
+  @Test func `the differences of texts turn one into the other, and are the fewest`() throws {
+    var random = SeededRNG(seed: 7)
+    for _ in 0..<500 {
+      func text() -> [UInt8] {
+        Array(
+          (0..<Int.random(in: 0...9, using: &random)).map { _ in
+            "abc".randomElement(using: &random)!
+          }.map { "\($0)" }.joined(separator: "\n").utf8)
+      }
+      let (before, after) = (text(), text())
+      let difference = try ValueDifference(before, after)
+      func lines(_ text: [UInt8]) -> [String] {
+        String(decoding: text, as: UTF8.self).split(
+          separator: "\n", omittingEmptySubsequences: false
+        )
+        .map(String.init)
+      }
+      var result = lines(before)
+      func number(_ change: ValueDifference.Change) -> Int { Int(change.place.dropFirst(5))! - 1 }
+      for change in difference.changes.reversed() where change.kind == .removed {
+        #expect(result.remove(at: number(change)) == change.before)
+      }
+      for change in difference.changes where change.kind == .added {
+        result.insert(try #require(change.after), at: number(change))
+      }
+      #expect(result == lines(after))
+      #expect(difference.changes.count == lines(after).difference(from: lines(before)).count)
+    }
+  }
+
+  @Test func `two spellings of a letter in Unicode differ`() throws {
+    let shell = try Shell(.plain)
+    shell.session.current = "t"
+    try shell("set a \"\u{E9}\"", "set b \"e\u{301}\"")
+    #expect(try shell("diff a b") == "removed\tline 1\t\u{E9}\t\nadded\tline 1\t\te\u{301}\n")
+    try shell("set a '{\"x\":\"\u{E9}\"}'", "set b '{\"x\":\"e\u{301}\"}'")
+    #expect(try shell("diff a b").hasPrefix("changed\t.x\t"))
+  }
+}
