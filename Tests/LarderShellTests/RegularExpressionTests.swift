@@ -110,6 +110,7 @@ import Testing
     #expect(try !matcher(source).matches(text + [0xFF]))
     let matcher = try matcher(source) { throw Interruption() }
     #expect(throws: Interruption.self) { try matcher.matches(text) }
+    #expect(throws: Interruption.self) { try matcher.matches(text + [0xFF]) }
   }
 
   @Test func `an interruption ends the search in one value`() throws {

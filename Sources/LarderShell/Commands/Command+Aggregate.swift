@@ -106,23 +106,8 @@ extension Command {
     }
     guard let group else {
       let result = groups[.null] ?? Aggregate(kind)
-      let skipped = result.skipped > 0 ? ", \(Wording.count(result.skipped)) skipped" : ""
-      let shown =
-        if case .integer(let sum) = result.result, let sum = Int(exactly: sum) {
-          Wording.count(sum)
-        } else {
-          result.result.cell.shown(session.output.presentation)
-        }
       try session.output.answer(
-        Reply(
-          [
-            Column(kind.rawValue): result.result.cell,
-            Column("field", in: .data): .text(operand.label), "values": .number(result.values),
-            "skipped": .number(result.skipped),
-          ],
-          sentences: [
-            "\(kind.rawValue) of \(operand.label)   \(shown)   (\(Wording.count(result.values, "value", "values"))\(skipped))"
-          ]))
+        reply(kind, of: operand.label, result, for: session.output.presentation))
       return .done
     }
     let rows = groups.sorted { isBefore($0.key, $1.key) }
@@ -137,6 +122,27 @@ extension Command {
             [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
           })))
     return .done
+  }
+
+  private static func reply(
+    _ kind: Aggregate.Kind, of label: String, _ result: Aggregate, for presentation: Presentation
+  ) -> Reply {
+    let skipped = result.skipped > 0 ? ", \(Wording.count(result.skipped)) skipped" : ""
+    let shown =
+      if case .integer(let sum) = result.result, let sum = Int(exactly: sum) {
+        Wording.count(sum)
+      } else {
+        result.result.cell.shown(presentation)
+      }
+    return Reply(
+      [
+        Column(kind.rawValue): result.result.cell,
+        Column("field", in: .data): .text(label), "values": .number(result.values),
+        "skipped": .number(result.skipped),
+      ],
+      sentences: [
+        "\(kind.rawValue) of \(label)   \(shown)   (\(Wording.count(result.values, "value", "values"))\(skipped))"
+      ])
   }
 }
 

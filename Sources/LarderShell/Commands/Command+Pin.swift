@@ -54,12 +54,7 @@ extension Command {
   }
 
   private static func invalidateTags(_ call: Invocation, in session: Session) throws -> Outcome {
-    let tags = try call.allBytes("TAG").map { bytes in
-      guard let tag = String(validating: bytes, as: UTF8.self) else {
-        throw ShellError(.usage, "\(bytes) is not a tag", hint: "tags are UTF-8")
-      }
-      return tag
-    }
+    let tags = try call.allBytes("TAG").map(tag)
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
@@ -98,6 +93,13 @@ extension Command {
     try session.output.acknowledge(
       done.reply(done.counts + verbose, words, for: session.output.presentation))
     return .done
+  }
+
+  private static func tag(_ bytes: [UInt8]) throws(ShellError) -> String {
+    guard let tag = String(validating: bytes, as: UTF8.self) else {
+      throw ShellError(.usage, "\(bytes) is not a tag", hint: "tags are UTF-8")
+    }
+    return tag
   }
 
   /// The entries that have one of the tags, each once.
