@@ -31,48 +31,18 @@ extension Command {
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
     }
-    let queries = session.queries
     let writer =
       isPipe
       ? Host.Writer(write: session.output.write, finish: {})
       : try LocalFile(path, of: session).writer(replaces: call.has("--force"))
-    var done = Tally()
-    var last: Store.Entry?
-    var lost = 0
-    do {
-      try writer.write(format.head(scope.namespaces.map { try session.info(of: $0.name) }, shown))
-      try ProgressLine.show("exporting", of: scope.total(), in: session) { progress in
-        lost = try scope.forEachValue { entry, value in
-          // A negative entry has no value to keep.
-          let cells =
-            shown.isEmpty
-            ? [] : queries.values(shown.map(\.operand), for: .column, entry, value).map(\.cell)
-          let columns = zip(shown, cells).map { (Column($0.label), $1) }
-          let line = entry.isNegative ? nil : format.line(entry, value, columns)
-          return (entry: entry.withoutExtras, line: line)
-        } _: { items in
-          for item in items {
-            guard let line = item.line else { continue }
-            try writer.write(line)
-            done.add(item.entry)
-          }
-          last = items.last?.entry
-          try progress.advance(by: items.count)
-          return true
-        }.damaged
-      }
-      try writer.finish()
-    } catch is Interruption {
-      let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
-      throw ShellError(
-        .interrupted, "interrupted: \(done.words) written\(place)",
-        hint: isPipe ? "the output ends with a whole line" : "the file was not created")
+    var run = Export(of: scope, as: format, showing: shown, to: writer)
+    try run.run(
+      unfinished: isPipe ? "the output ends with a whole line" : "the file was not created")
+    if run.damaged > 0 {
+      let entries = Wording.count(run.damaged, "damaged entry was", "damaged entries were")
+      try session.host.notify("note: \(entries) left out; `verify` lists the damage")
     }
-    if lost > 0 {
-      try session.host.notify(
-        "note: \(Wording.count(lost, "damaged entry was", "damaged entries were")) left out; `verify` lists the damage"
-      )
-    }
+    let done = run.done
     if isPipe {
       if !session.settings.isQuiet { try session.host.notify(aside(done, session)) }
     } else {

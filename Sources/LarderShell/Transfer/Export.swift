@@ -1,0 +1,65 @@
+import Larder
+import ShellLanguage
+
+/// Writes the entries of a selection, a line for each.
+struct Export {
+  private let scope: Scope
+  private let format: ExportFormat
+  /// The fields of the values that are columns.
+  private let shown: [QueryColumn]
+  private let writer: Host.Writer
+  private var last: Store.Entry?
+  private(set) var done = Tally()
+  /// How many damaged entries were left out.
+  private(set) var damaged = 0
+
+  private var session: Session { scope.session }
+
+  init(
+    of scope: Scope, as format: ExportFormat, showing shown: [QueryColumn], to writer: Host.Writer
+  ) {
+    (self.scope, self.format, self.shown, self.writer) = (scope, format, shown, writer)
+  }
+
+  /// - Parameter unfinished: the state of the output after an interruption, in words.
+  mutating func run(unfinished: SafeText) throws {
+    do {
+      let namespaces = try scope.namespaces.map { try session.info(of: $0.name) }
+      try writer.write(format.head(namespaces, shown))
+      try ProgressLine.show("exporting", of: scope.total(), in: session) { progress in
+        damaged = try scope.forEachValue(read: line) { items in
+          try write(items)
+          try progress.advance(by: items.count)
+          return true
+        }.damaged
+      }
+      try writer.finish()
+    } catch is Interruption {
+      let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
+      throw ShellError(
+        .interrupted, "interrupted: \(done.words) written\(place)", hint: unfinished)
+    }
+  }
+
+  /// The line of an entry; nil for a negative one, which has no value to keep.
+  private func line(
+    of entry: Store.Entry, _ value: Span<UInt8>
+  ) throws -> (entry: Store.Entry, line: [UInt8]?) {
+    let cells =
+      shown.isEmpty
+      ? []
+      : session.queries.values(shown.map(\.operand), for: .column, entry, value).map(\.cell)
+    let columns = zip(shown, cells).map { (Column($0.label), $1) }
+    let line = entry.isNegative ? nil : format.line(entry, value, columns)
+    return (entry.withoutExtras, line)
+  }
+
+  private mutating func write(_ items: [(entry: Store.Entry, line: [UInt8]?)]) throws {
+    for item in items {
+      guard let line = item.line else { continue }
+      try writer.write(line)
+      done.add(item.entry)
+    }
+    last = items.last?.entry
+  }
+}
