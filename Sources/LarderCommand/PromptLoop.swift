@@ -94,7 +94,7 @@ struct PromptLoop {
   /// Runs the rc file, with commands such as `output` and `use`; an error in it ends nothing.
   private func runSettings() throws {
     let environment = runner.environment
-    let home = environment["HOME"].map { $0 + "/.config" }
+    let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.config" }
     let configuration = [environment["XDG_CONFIG_HOME"], home].compactMap(\.self)
       .first { $0.hasPrefix("/") }
     guard !runner.options.noRc, let path = configuration.map({ $0 + "/larder/rc" }),

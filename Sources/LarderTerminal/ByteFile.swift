@@ -49,8 +49,13 @@ package final class ByteFile {
   ) throws(TerminalError) {
     var status = stat()
     let isThere = unsafe stat(path, &status) == 0
-    let isPlain =
-      isThere && status.st_mode & S_IFMT == S_IFREG && !Self.isOfDescriptor(path, status)
+    if isThere, let open = Self.openDescriptor(of: path, status) {
+      self.path = path
+      descriptor = fcntl(open, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+      guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
+      return
+    }
+    let isPlain = isThere && status.st_mode & S_IFMT == S_IFREG
     if isPlain, !replaces { throw .failed(operation: "open", code: EEXIST) }
     self.path = isPlain ? try Self.target(of: path) : path
     if isPlain {
@@ -69,13 +74,15 @@ package final class ByteFile {
     }
   }
 
-  /// Whether the path is a link to a file that is open already, as `/dev/stderr` is: to replace the file would not write
-  /// there.
-  private static func isOfDescriptor(_ path: String, _ status: stat) -> Bool {
+  /// The descriptor of this process that the path stands for, as `/dev/stderr` and `/dev/fd/3` do, and every link to the file of
+  /// standard output or error. To open the file once more would write over what is there.
+  private static func openDescriptor(of path: String, _ status: stat) -> Int32? {
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count))
+    }
     var link = stat()
-    guard unsafe lstat(path, &link) == 0, link.st_mode & S_IFMT == S_IFLNK else { return false }
-    if ["/dev/fd/", "/proc/"].contains(where: path.hasPrefix) { return true }
-    return [STDOUT_FILENO, STDERR_FILENO].contains { descriptor in
+    guard unsafe lstat(path, &link) == 0, link.st_mode & S_IFMT == S_IFLNK else { return nil }
+    return [STDOUT_FILENO, STDERR_FILENO].first { descriptor in
       var open = stat()
       return unsafe fstat(descriptor, &open) == 0
         && (open.st_dev, open.st_ino) == (status.st_dev, status.st_ino)
@@ -93,8 +100,12 @@ package final class ByteFile {
   /// Opens a temporary file in the directory of the complete one. Its name is random: one that a killed process left behind
   /// stays, and is in nobody's way.
   private func openBeside(_ permissions: UInt32) throws(TerminalError) {
+    // A name has at most 255 bytes, and 50 characters have at most 200.
+    let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+    let base = String(String.UnicodeScalarView(path[start...].unicodeScalars.prefix(50)))
     while true {
-      let name = path + ".\(String(UInt32.random(in: 0 ... .max), radix: 36)).part"
+      let name =
+        String(path[..<start]) + base + ".\(String(UInt32.random(in: 0 ... .max), radix: 36)).part"
       descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(permissions))
       if descriptor >= 0 {
         unfinished = name
@@ -107,6 +118,11 @@ package final class ByteFile {
   /// Opens a file to append to, creating it with these permissions.
   package init(appendingTo path: String, permissions: UInt32) throws(TerminalError) {
     self.path = path
+    var status = stat()
+    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      try openInPlace()
+      return
+    }
     descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(permissions))
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
@@ -116,7 +132,10 @@ package final class ByteFile {
     while true {
       descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK)
       if descriptor >= 0 { break }
-      guard errno == ENXIO else { throw .failed(operation: "open", code: errno) }
+      let code = errno
+      var status = stat()
+      let isPipe = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+      guard code == ENXIO, isPipe else { throw .failed(operation: "open", code: code) }
       guard !Interrupts.isPending else { throw .failed(operation: "open", code: EINTR) }
       usleep(20_000)
     }

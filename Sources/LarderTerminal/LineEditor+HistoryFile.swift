@@ -19,7 +19,7 @@ extension LineEditor {
 
     /// `$XDG_STATE_HOME/larder/history`, by default in `~/.local/state`; nil for a person without a home.
     package static func standard(environment: [String: String]) -> HistoryFile? {
-      let home = environment["HOME"].map { $0 + "/.local/state" }
+      let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state" }
       let state = [environment["XDG_STATE_HOME"], home].lazy.compactMap { $0 }
         .first { $0.hasPrefix("/") }
       return state.map { HistoryFile(at: $0 + "/larder/history") }

@@ -122,14 +122,34 @@ extension LineEditor {
 
   /// Takes everything up to the end mark as text, whatever keys it may look like.
   func paste() throws(TerminalError) -> Int32 {
-    var text = String.UnicodeScalarView()
+    var text: [Unicode.Scalar] = []
     let end = Array(PasteMode.end.unicodeScalars)
-    while text.count < end.count || !text.suffix(end.count).elementsEqual(end) {
-      guard let scalar = try nextScalar() else { return CC_EOF }
+    while text.count < end.count || text.suffix(end.count) != end[...] {
+      guard let scalar = try nextScalar() else {
+        try discardPaste(after: text.suffix(end.count).map { UInt8(ascii: $0.isASCII ? $0 : "?") })
+        return CC_EOF
+      }
       text.append(scalar)
     }
     text.removeLast(end.count)
-    return buffer.insert(Self.pasted(String(text))) ? CC_REFRESH : CC_ERROR
+    let pasted = Self.pasted(String(String.UnicodeScalarView(text)))
+    return buffer.insert(pasted) ? CC_REFRESH : CC_ERROR
+  }
+
+  /// After ^C: takes the rest of the paste, up to the end mark or until nothing has come for half a second, so that none of it
+  /// runs.
+  private func discardPaste(after bytes: [UInt8]) throws(TerminalError) {
+    let end = Array(PasteMode.end.utf8)
+    var last = bytes
+    while last.suffix(end.count) != end[...] {
+      switch try Terminal.wait(for: .input, atMost: .milliseconds(500)) {
+      case .timedOut: return
+      case .signalled: continue
+      case .ready:
+        guard let byte = try Terminal.read(.input, atMost: 1).first else { return }
+        last = last.suffix(end.count - 1) + [byte]
+      }
+    }
   }
 
   /// Terminals send Return for a newline. The last one is left out, so that the cursor stays behind the text;

@@ -35,15 +35,16 @@ import Testing
     #expect(try files.contentsOfDirectory(atPath: home.path).sorted() == ["file", "other"])
   }
 
-  @Test func `the file of a descriptor is written in place`() throws {
-    let descriptor = unsafe open(home.path + "/file", O_RDONLY)
+  /// Behind what the process has written to it, and nothing is lost.
+  @Test(arguments: ["/proc/self/fd/", "/dev/fd/"])
+  func `the file of a descriptor is written on`(folder: String) throws {
+    let descriptor = unsafe open(home.path + "/file", O_WRONLY | O_APPEND)
     defer { close(descriptor) }
-    let file = try ByteFile(writing: "/proc/self/fd/\(descriptor)", replaces: false)
-    try file.write(Array("new".utf8).span)
+    let file = try ByteFile(writing: "\(folder)\(descriptor)", replaces: false)
+    try file.write(Array(" and new".utf8).span)
     try file.finish()
-    var bytes = [UInt8](repeating: 0, count: 8)
-    let count = unsafe read(descriptor, &bytes, bytes.count)
-    #expect(Array(bytes.prefix(max(count, 0))) == Array("new".utf8))
+    #expect(try text("file") == "old and new")
+    #expect(fcntl(descriptor, F_GETFD) >= 0)
   }
 
   @Test func `a link to no file is not written`() throws {

@@ -156,7 +156,9 @@ struct Outbox: AsyncParsableCommand {
       if send {
         let report = try await reader.sendEdits()
         try account.show(report, report.rows)
-        return try report.check()
+        try report.check()
+        if report.left > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
+        return
       }
       let edits = try reader.pendingEdits()
       try account.show(

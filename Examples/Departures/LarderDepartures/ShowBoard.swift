@@ -126,7 +126,7 @@ struct ShowBoard: AsyncParsableCommand {
   private static func line(_ departure: Departure, ship: String?) throws -> String {
     let delay =
       departure.isCancelled == true
-      ? " off" : departure.delay.map { $0 == 0 ? "" : $0 > 0 ? " +\($0)" : " \($0)" } ?? ""
+      ? " off" : departure.minutesLate.map { $0 == 0 ? "" : $0 > 0 ? " +\($0)" : " \($0)" } ?? ""
     let clock = (try SwissTime.clock(departure.time) + delay + " ").padded(to: 10)
     let line = (departure.name + " ").padded(to: 10)
     let platform = departure.platform.map { "  platform \($0)" } ?? ""

@@ -51,6 +51,20 @@ import ExampleTesting
     #expect(try widget.departures(from: "1/1752300000000") == [runs[1]])
   }
 
+  @Test func `a late boat comes after those that leave before it`() async throws {
+    let fixture = try Fixture()
+    let first = try #require(try await fixture.cache.board(at: "1").value.departures.first)
+    let runs = [90, 0, 1].map { delay in
+      var run = first
+      (run.delay, run.course) = (delay, "\(delay)")
+      return NextDeparture(run, from: Station(id: "1", name: "A"), ship: nil)
+    }
+    let widget = Widget(fixture.store)
+    try widget.publish(runs, for: "1")
+    #expect(try widget.departures(from: "1").map(\.course) == ["0", "1", "90"])
+    #expect(try widget.departures(from: "1", limit: 1).map(\.course) == ["0"])
+  }
+
   @Test func `settings stay, also those of another version`() throws {
     let fixture = try Fixture()
     let widget = Widget(fixture.store)

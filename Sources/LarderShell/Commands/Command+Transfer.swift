@@ -23,7 +23,10 @@ extension Command {
 
   private static func exportEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let path = call.bytes("FILE")!
-    let isPipe = path == Array("-".utf8)
+    // The summary must not follow the entries.
+    let isPipe = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains {
+      path == Array($0.utf8)
+    }
     // A backup without a namespace is one of the whole store.
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl

@@ -70,6 +70,7 @@ struct Import {
             try progress.reach(lines.bytes)
           }
         }
+        guard hasHead else { throw wrong(ImportLine.noHead, line: 1, column: 1) }
         try flush()
       }
     } catch is Interruption {
@@ -87,12 +88,7 @@ struct Import {
       throw wrong(error.reason, line: lines.count, column: error.offset + 1)
     }
     guard hasHead else {
-      guard case .head(let version) = parsed else {
-        throw wrong("it does not begin like an export", line: lines.count, column: 1)
-      }
-      guard version == ExportFormat.version else {
-        throw wrong("it is an export of version \(version)", line: lines.count, column: 1)
-      }
+      if let reason = parsed.headFault { throw wrong(reason, line: lines.count, column: 1) }
       hasHead = true
       return
     }

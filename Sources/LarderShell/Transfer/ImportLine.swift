@@ -34,6 +34,14 @@ enum ImportLine {
     }
   }
 
+  static let noHead: SafeText = "it does not begin like an export"
+
+  /// Why an export cannot begin with this line; nil if it can.
+  var headFault: SafeText? {
+    guard case .head(let version) = self else { return Self.noHead }
+    return version == ExportFormat.version ? nil : "it is an export of version \(version)"
+  }
+
   /// The error in a line, and its byte if the line is not JSON.
   struct ParseError: Error {
     let reason: SafeText

@@ -41,11 +41,22 @@ struct StoreMark {
   /// The content of an export.
   init(_ file: LocalFile, for session: Session) throws {
     var lines = try LineSource(file)
+    var hasHead = false
+    func wrong(_ reason: SafeText, line: Int, column: Int) -> ShellError {
+      ShellError(
+        .usage, "\(file.path):\(line):\(column): \(reason)",
+        hint: "diff takes a mark, or a file that export has written")
+    }
     while let line = try lines.line() {
       try session.host.checkInterruption()
       guard !line.isEmpty else { continue }
       do throws(ImportLine.ParseError) {
-        switch try ImportLine(line) {
+        let parsed = try ImportLine(line)
+        if !hasHead, let reason = parsed.headFault {
+          throw ImportLine.ParseError(reason)
+        }
+        hasHead = true
+        switch parsed {
         case .head: break
         case .namespace(let name, _, _): entries[name] = entries[name] ?? [:]
         case .entry(let entry):
@@ -55,11 +66,10 @@ struct StoreMark {
             size: entry.value.count, expires: expires, hash: Self.hash(entry.value))
         }
       } catch {
-        throw ShellError(
-          .usage, "\(file.path):\(lines.count):\(error.offset + 1): \(error.reason)",
-          hint: "diff takes a mark, or a file that export has written")
+        throw wrong(error.reason, line: lines.count, column: error.offset + 1)
       }
     }
+    guard hasHead else { throw wrong(ImportLine.noHead, line: 1, column: 1) }
   }
 
   private static func hash(_ value: [UInt8]) -> Int {

@@ -47,13 +47,15 @@ extension DeparturesCache {
     }
   }
 
-  /// The departures of a board that have not left, after those of yesterday if it is today's.
+  /// The departures of a board that have not left, and those of yesterday if it is today's, in the order in which they leave.
   public func upcoming(
     of board: Board, policy: RequestPolicy = .standard
   ) async throws -> [Departure] {
-    let coming = board.upcoming(at: store.now)
-    guard try board.day == today, let station = board.station.id else { return coming }
-    return try await late(from: station, policy: policy) + coming
+    var coming = board.upcoming(at: store.now)
+    if try board.day == today, let station = board.station.id {
+      coming = try await late(from: station, policy: policy) + coming
+    }
+    return coming.sorted { $0.leaves < $1.leaves }
   }
 
   /// Yesterday's departures that have not left.

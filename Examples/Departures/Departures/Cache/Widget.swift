@@ -46,13 +46,13 @@ public struct Widget: Sendable {
     let limit = limit ?? settings.rows
     var found: [NextDeparture] = []
     try next.namespace.scan(prefix: NextDeparture.prefix(of: station)) { entry, bytes in
-      guard found.count < limit else { return false }
       var departure = try JSONCodec<NextDeparture>().decode(bytes)
       if !settings.showsShips { departure.ship = nil }
       found.append(departure)
       return true
     }
-    return found
+    // The keys are in the planned order, of which a late boat is no longer.
+    return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(limit, 0)))
   }
 
   /// The next departures of some stations: at once, after each change by any process, and whenever one has left.

@@ -45,8 +45,9 @@ extension Services {
   }
 
   func connections(_ query: String, fields: HTTPFields) async throws -> [Connection] {
-    try await timetable.get(ConnectionsBody.self, from: "/connections?" + query, fields: fields)
-      .connections.elements.compactMap(\.connection)
+    try await timetable.get(
+      ConnectionsBody.self, from: "/connections?" + query, fields: fields, fault: \.fault
+    ).connections.elements.compactMap(\.connection)
   }
 
   func forecast(at place: Coordinates, fields: HTTPFields) async throws -> Forecast {

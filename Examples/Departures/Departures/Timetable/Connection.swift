@@ -32,11 +32,11 @@ struct ConnectionsBody: Decodable {
     var from: StopBody
     var to: StopBody
     @Lenient var transfers: Int?
-    var sections: LenientList<Section>
+    @Lenient var sections: LenientList<Section>?
 
     var connection: Connection? {
       guard let departure = from.departureTime, let arrival = to.arrivalTime else { return nil }
-      let legs = sections.elements.compactMap { section -> Connection.Leg? in
+      let legs = (sections?.elements ?? []).compactMap { section -> Connection.Leg? in
         guard let from = section.departure.station?.station,
           let to = section.arrival.station?.station
         else { return nil }
@@ -52,4 +52,11 @@ struct ConnectionsBody: Decodable {
   }
 
   var connections: LenientList<Way>
+
+  /// Why none of the ways can be shown; nil if some can, or there are none.
+  var fault: String? {
+    let count = connections.elements.count + connections.skipped.count
+    return count > 0 && connections.elements.allSatisfy { $0.connection == nil }
+      ? "no way can be read" : nil
+  }
 }

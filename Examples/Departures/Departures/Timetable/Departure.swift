@@ -25,6 +25,11 @@ public struct Departure: Codable, Hashable, Sendable {
   /// The expected time, or the planned time with the delay.
   public var leaves: Timestamp { expected ?? time.advanced(by: .minutes(max(delay ?? 0, 0))) }
 
+  /// How much later it leaves than planned, in minutes; nil if that is not known.
+  public var minutesLate: Int? {
+    expected.map { Int((time.duration(to: $0) / .seconds(60)).rounded()) } ?? delay
+  }
+
   /// The day in Zurich at which it is due; its ship is that of this day, however late it is.
   public var day: CalendarDay { get throws { try CalendarDay(of: time) } }
 

@@ -74,7 +74,7 @@ struct StopBody: Decodable {
   var minutesLate: Int? {
     delay.flatMap { Int($0) }.flatMap { (-1440...1440).contains($0) ? $0 : nil }
   }
-  var isCancelled: Bool { cancelled ?? (delay?.uppercased() == "X") }
+  var isCancelled: Bool { cancelled == true || delay?.uppercased() == "X" }
   var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }
   var departureTime: Timestamp? { Self.moment(departureTimestamp, departure) }
   var isTimeless: Bool { arrivalTime == nil && departureTime == nil }
@@ -90,9 +90,9 @@ struct StopBody: Decodable {
 }
 
 extension Timestamp {
-  /// A second of a service since 1970; nil outside the years 1970 to 9999.
+  /// A second of a service since 1970; nil for 0, which stands for none, and outside the years 1970 to 9999.
   init?(second: Int64) {
-    guard (0...253_402_300_799).contains(second) else { return nil }
+    guard (1...253_402_300_799).contains(second) else { return nil }
     self.init(milliseconds: second * 1000)
   }
 }
