@@ -122,7 +122,7 @@ final class FakeReadeck: Sendable {
       page.progress = fields?["read_progress"] as? Int ?? page.progress
       page.updated = "2027-01-01T00:00:0\(fields?.count ?? 0)Z"
     }
-    return .init(json: ["id": id])
+    return .init(json: ["id": id, "updated": pages.first { $0.id == id }?.updated ?? ""])
   }
 
   private func article(_ page: Page, _ request: LocalServer.Received) -> LocalServer.Answer {

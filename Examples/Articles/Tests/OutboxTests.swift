@@ -63,6 +63,16 @@ import ExampleTesting
     #expect(try fixture.reader.stored().count == 2, "the article is back")
   }
 
+  /// The clock of the service is ahead of this one, so that its time of the first change is later than the second change.
+  @Test(arguments: [PendingEdit.Kind.archive, .delete])
+  func `the user's own change is no later one of others`(second: PendingEdit.Kind) async throws {
+    try await fixture.sync(new: 1)
+    let id = FakeReadeck.id(0)
+    #expect(try await fixture.reader.edit(id, .mark) == OutboxReport(sent: 1))
+    #expect(try await fixture.reader.edit(id, second) == OutboxReport(sent: 1))
+    #expect(page(fixture, 0)?.isArchived ?? true)
+  }
+
   @Test(arguments: ["GET", "PATCH"])
   func `a change whose answer is a login page waits, and holds up no other`(method: String)
     async throws

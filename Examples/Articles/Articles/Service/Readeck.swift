@@ -131,7 +131,9 @@ public struct Readeck: Sendable {
   }
 
   /// Sends a change of a bookmark; nil as `fields` deletes it.
-  func send(_ fields: JSON?, to id: String) async throws {
+  ///
+  /// - Returns: the bookmark's new `updated`, if the answer has it.
+  func send(_ fields: JSON?, to id: String) async throws -> String? {
     let body = try fields.map { Array(try JSONEncoder().encode($0)) } ?? []
     let reply = try await service.checked(
       service.send(
@@ -139,5 +141,6 @@ public struct Readeck: Sendable {
         fields: [.contentType: "application/json", .accept: "application/json"]))
     // A login page of the network answers 200, and the service has not seen the change.
     if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
+    return reply.json?["updated"]?.text
   }
 }

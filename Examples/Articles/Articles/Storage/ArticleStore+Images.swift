@@ -86,6 +86,14 @@ extension ArticleStore {
   /// Removes those of the images that the article does not show any more, unless others show them.
   func release(_ images: [String], of id: String) throws { try note(id) { _ in images } }
 
+  /// Notes when the service has made the user's own change of an article.
+  func noteChange(at updated: String, of id: String) throws {
+    try note(id) { notes in
+      notes.ownChange = updated
+      return []
+    }
+  }
+
   /// Changes an article's metadata, and settles the owners of the images that `change` returns.
   private func note(_ id: String, _ change: (inout StoredArticle.Notes) -> [String]) throws {
     try store.write { batch in

@@ -23,6 +23,8 @@ public struct StoredArticle: Sendable, Hashable {
     var images: [String]
     /// The limit that its images exceeded; they are fetched again under a higher one.
     var imageLimit: Int?
+    /// The service's `updated` after the user's last change of it, which is no change by others.
+    var ownChange: String?
 
     func needs(_ address: String) -> Bool { imageLimit == nil && images.contains(address) }
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }

@@ -79,7 +79,10 @@ extension Outbox {
       {
         return "the service has a later change of the article"
       }
-      try await readeck.send(edit.kind.field.map { .object([$0.name: $0.value]) }, to: edit.article)
+      let fields = edit.kind.field.map { JSON.object([$0.name: $0.value]) }
+      if let updated = try await readeck.send(fields, to: edit.article) {
+        _ = try ifRoom { try storage.noteChange(at: updated, of: edit.article) }
+      }
       return nil
     } catch let error as ServiceError where error.isMissing {
       return edit.kind == .delete ? nil : "the article was deleted"

@@ -33,7 +33,7 @@ struct Outbox: Sendable {
     let known = try await known(id)
     let edit = PendingEdit(
       article: id, title: known?.name ?? id, kind: kind, made: storage.store.now,
-      base: known?.updated)
+      base: try storage.article(id)?.notes.ownChange ?? known?.updated)
     do {
       try add(edit)
     } catch let full as LarderError where full.code == .full {
