@@ -84,14 +84,7 @@ public struct RebrickableDump: Sendable {
 
   /// Elements contain their part and colour.
   private func elements(_ skipped: inout SkippedRows) throws -> [Element] {
-    let colors = try colorsByID(&skipped)
-    var others = SkippedRows()
-    var parts: [String: Part] = [:]
-    // As in the import, the first row of a key counts.
-    for part in try rows(.parts, &others, { try $0.part() }) where parts[part.partNum] == nil {
-      parts[part.partNum] = part
-    }
-    skipped.areUnreadable = skipped.areUnreadable || others.areUnreadable
+    let (colors, parts) = (try colorsByID(&skipped), try partsByNumber(&skipped))
     return try rows(.elements, &skipped) { row in
       let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
       guard let part = parts[part] else { throw row.skipped("no part \"\(part)\"") }
@@ -100,12 +93,20 @@ public struct RebrickableDump: Sendable {
     }
   }
 
-  /// The pairs of part and colour that have elements, in the order of the table.
+  /// The pairs of part and colour that have elements, in the order of the table. Without the table of parts any part will do.
   private func partColors(_ skipped: inout SkippedRows) throws -> [PartColor] {
     let colors = try colorsByID(&skipped)
+    let parts = path(of: .parts) == nil ? nil : try partsByNumber(&skipped)
     var pairs: [PartColor] = []
     var positions: [String: Int] = [:]
-    for pair in try rows(.elements, &skipped, { try $0.pair(colors) }) {
+    let all = try rows(.elements, &skipped) { row in
+      let pair = try row.pair(colors)
+      if let parts, parts[pair.partNum] == nil {
+        throw row.skipped("no part \"\(pair.partNum)\"")
+      }
+      return pair
+    }
+    for pair in all {
       guard let position = positions[pair.key] else {
         positions[pair.key] = pairs.count
         pairs.append(pair)
@@ -116,6 +117,16 @@ public struct RebrickableDump: Sendable {
       }
     }
     return pairs
+  }
+
+  /// As in the import, the first row of a key counts.
+  ///
+  /// - Parameter skipped: learns if a part cannot be read; the rows of its elements are skipped.
+  private func partsByNumber(_ skipped: inout SkippedRows) throws -> [String: Part] {
+    var others = SkippedRows()
+    let parts = try rows(.parts, &others) { try $0.part() }
+    skipped.areUnreadable = skipped.areUnreadable || others.areUnreadable
+    return Dictionary(parts.map { ($0.partNum, $0) }) { first, _ in first }
   }
 
   /// - Parameter skipped: learns if a colour cannot be read; the rows of its elements are skipped.
