@@ -74,8 +74,8 @@ package final class ByteFile {
     }
   }
 
-  /// The descriptor of this process that the path stands for, as `/dev/stderr` and `/dev/fd/3` do, and every link to the file of
-  /// standard output or error. To open the file once more would write over what is there.
+  /// The descriptor of this process that the path names: `/dev/stderr`, `/dev/fd/3`, or a link to the file of standard output or
+  /// error. To open the file once more would write over what is there.
   private static func openDescriptor(of path: String, _ status: stat) -> Int32? {
     for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
       return Int32(path.dropFirst(folder.count))
@@ -97,8 +97,8 @@ package final class ByteFile {
     return unsafe String(cString: target)
   }
 
-  /// Opens a temporary file in the directory of the complete one. Its name is random: one that a killed process left behind
-  /// stays, and is in nobody's way.
+  /// Opens a temporary file in the directory of the complete one. Its name is random, so the file that a killed
+  /// process left behind does not stop this one.
   private func openBeside(_ permissions: UInt32) throws(TerminalError) {
     // A name has at most 255 bytes, and 50 characters have at most 200.
     let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex

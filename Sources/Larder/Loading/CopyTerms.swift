@@ -52,7 +52,7 @@ extension Cache {
 }
 
 extension Store {
-  /// The same for every load of a namespace, or of the store. O(loads that run).
+  /// Makes callers that come from now on join no load of a namespace, or of the whole store. O(loads that run).
   package func leaveLoads(in namespace: String? = nil) {
     let namespace = namespace.map(ExactString.init)
     engine.loads.removeAll { namespace == nil || $0.namespace == namespace }

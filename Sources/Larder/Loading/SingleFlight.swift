@@ -97,7 +97,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// The same for every load whose name passes.
+  /// Callers that come from now on join none of the loads whose names pass.
   func removeAll(where passes: (Name) -> Bool) {
     loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
   }

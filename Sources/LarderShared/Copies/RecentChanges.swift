@@ -18,7 +18,7 @@ struct RecentChanges: Sendable {
     case head
     /// The process that reads the log.
     case reader
-    /// 1 while a process removes what may not be confirmed.
+    /// 1 while a process removes the copies that may not be confirmed.
     case regainingTrust
     /// A hash of the application whose log is read.
     case application

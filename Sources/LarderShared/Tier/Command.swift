@@ -36,7 +36,7 @@ public enum Reply: Hashable, Sendable {
   case number(Int64)
   /// A string, simple or bulk.
   case bytes([UInt8])
-  /// An array.
+  /// An array. A map of RESP3 is one, too, of an array for each key and value, as RESP2 has the streams of `XREAD`.
   case list([Reply])
   /// An error, with the server's words.
   case failure(String)

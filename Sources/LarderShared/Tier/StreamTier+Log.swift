@@ -53,7 +53,7 @@ extension StreamTier {
     var records: [LogRecord] = []
     for element in list {
       guard let record = LogRecord(element) else {
-        // Of a later version or of another program. It follows no record that the reader has applied, so that the reader
+        // The element is a record of a later version or of another program. It follows no record that the reader has applied, so that the reader
         // begins anew behind it.
         records.append(
           LogRecord(position: position, digest: 0, previous: nil, subject: .nothing))
@@ -64,7 +64,7 @@ extension StreamTier {
     return records
   }
 
-  /// Waits for what is left of the time, should a server answer an empty reply earlier: its reader would ask without a pause.
+  /// Waits for the rest of the time after an empty reply that came early. Without it the reader would ask without a pause.
   private func restoreWait(_ begun: Duration, _ waiting: Duration) async {
     do {
       try await clock.sleep(until: begun + waiting)

@@ -3,7 +3,7 @@ import ShellLanguage
 
 /// A command that changes the entries of a selection: preview, confirmation, batches and answer.
 struct EntryChange {
-  /// Changes an entry within a batch, and tells the effect; nil if there is none to tell.
+  /// Changes an entry within a batch, and returns the effect for the report; nil if the report has none.
   ///
   /// A batch for which entries are evicted is made twice, so a change keeps nothing itself.
   typealias Change<Effect> = (

@@ -30,9 +30,9 @@ package struct Presentation: Sendable {
 extension Presentation {
   /// More follows, which is left out.
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
-  /// Stands in one column for what was cut.
+  /// The mark in the place of text that was cut, one column wide.
   package var cutMark: String { hasUnicode ? "\u{2026}" : "~" }
-  /// Between what was and what is.
+  /// The arrow between an old value and a new one.
   package var arrow: String { hasUnicode ? "\u{2192}" : "->" }
 
   /// The bytes of a whole reply.
