@@ -102,10 +102,16 @@ struct Session: ParsableArguments {
   private func more() throws -> [Lake] {
     guard let lakes else { return [] }
     do {
-      let more = try JSONDecoder().decode([Lake].self, from: Data(contentsOf: URL(filePath: lakes)))
+      var more = try JSONDecoder().decode([Lake].self, from: Data(contentsOf: URL(filePath: lakes)))
       var known = Set(Lake.known.map(\.id))
-      for lake in more where !known.insert(lake.id).inserted {
+      more.removeAll { lake in
+        if known.insert(lake.id).inserted { return false }
         Console.complain("\(lakes): there is a lake \(lake.id) already; this record is ignored")
+        return true
+      }
+      for lake in more.indices {
+        var seen: Set<String> = []
+        more[lake].stations.removeAll { !seen.insert($0.withoutZeros).inserted }
       }
       return more
     } catch {
@@ -141,7 +147,8 @@ extension JSONOutput {
   }
 
   private static let times: Set<String> = [
-    "time", "expected", "arrival", "departure", "leaves", "reaches", "rise", "set",
+    "time", "expected", "arrival", "departure", "expectedArrival", "expectedDeparture", "leaves",
+    "reaches", "rise", "set",
   ]
 
   private static func converted(_ json: JSON) -> JSON {

@@ -27,7 +27,11 @@ struct LiveBoard: Sendable {
       }
       lines.append("")
     }
-    return lines + [try SwissTime.clock(cache.store.now) + "   ^C ends"]
+    let room = stations.count > 1 ? ", as far as there are rows" : ""
+    return lines + [
+      try SwissTime.clock(cache.store.now)
+        + "   \(stations.count.counted("station"))\(room)   ^C ends"
+    ]
   }
 
   private func line(_ next: NextDeparture) throws -> String {

@@ -124,10 +124,9 @@ struct ShowBoard: AsyncParsableCommand {
   }
 
   private static func line(_ departure: Departure, ship: String?) throws -> String {
-    let delay =
-      departure.isCancelled == true
-      ? " off" : departure.minutesLate.map { $0 == 0 ? "" : $0 > 0 ? " +\($0)" : " \($0)" } ?? ""
-    let clock = (try SwissTime.clock(departure.time) + delay + " ").padded(to: 10)
+    let state =
+      departure.isCancelled == true ? " off" : departure.minutesLate.map(\.asDelay) ?? ""
+    let clock = (try SwissTime.clock(departure.time) + state + " ").padded(to: 10)
     let line = (departure.name + " ").padded(to: 10)
     let platform = departure.platform.map { "  platform \($0)" } ?? ""
     return clock + line + departure.destination + platform + (ship.map { "  (\($0))" } ?? "")
@@ -165,12 +164,32 @@ struct FindWay: AsyncParsableCommand {
   func run() async throws {
     try await session.open(showing: [.connections]) { cache in
       let ways = try await cache.connections(from: from.text, to: to.text)
-      let rows = try ways.value.map { way in
-        "\(try SwissTime.clock(way.departure)) - \(try SwissTime.clock(way.arrival))  "
-          + way.legs.map { $0.line ?? "on foot" }.joined(separator: ", ")
-      }
-      try session.show(Sourced(ways), rows + ["\(ways.value.count.counted("way")), \(ways.words)"])
+      if let gap = ways.value.gap { Console.complain(gap) }
+      let rows = try ways.value.connections.map(line)
+      try session.show(Sourced(ways), rows + ["\(rows.count.counted("way")), \(ways.words)"])
       try ways.checkAccess()
     }
   }
+
+  /// `10:05 +4 - 10:40 +2  BAT 16, on foot`, or `10:05 off - 10:40  BAT 16`.
+  private func line(_ way: Connection) throws -> String {
+    let legs = way.legs.map { $0.line ?? "on foot" }.joined(separator: ", ")
+    let isOff = way.isCancelled == true
+    let departure = isOff ? " off" : way.departure.delay(until: way.expectedDeparture)
+    let arrival = isOff ? "" : way.arrival.delay(until: way.expectedArrival)
+    return try
+      "\(SwissTime.clock(way.departure))\(departure) - \(SwissTime.clock(way.arrival))\(arrival)  \(legs)"
+  }
+}
+
+extension Timestamp {
+  /// ` +4`, or nothing if the expected time is the planned one or not known.
+  fileprivate func delay(until expected: Timestamp?) -> String {
+    expected.map { Int((duration(to: $0) / .seconds(60)).rounded()).asDelay } ?? ""
+  }
+}
+
+extension Int {
+  /// Minutes as ` +4` or ` -1`; nothing for none.
+  fileprivate var asDelay: String { self == 0 ? "" : self > 0 ? " +\(self)" : " \(self)" }
 }

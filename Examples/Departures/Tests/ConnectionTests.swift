@@ -49,12 +49,12 @@ import ExampleTesting
   @Test func `a request serves until the next full minute`() async throws {
     try await run(minutes: 0..<6) { server, cache in
       let first = try await cache.connections(from: "1", to: "2")
-      #expect(first.source == .loaded && first.value.count == 6)
+      #expect(first.source == .loaded && first.value.connections.count == 6)
       clock.advance(by: .seconds(30))
       let again = try await cache.connections(from: "1", to: "2")
       #expect(again.source == .memory && again.value == first.value, "one leaves now")
       clock.advance(by: .milliseconds(1))
-      let next = try await cache.connections(from: "1", to: "2").value
+      let next = try await cache.connections(from: "1", to: "2").value.connections
       #expect(next.map(\.departure).first == (try time("08:02")))
       #expect(server.received.map { $0.parameter("time") } == ["08:01", "08:02"])
     }
@@ -75,24 +75,59 @@ import ExampleTesting
     let ways = try await cache.connections(from: "1", to: "2")
     #expect(ways.source == .stale && (ways.error as? ServiceError)?.isOffline == true)
     #expect(ways.age == .minutes(20), "the newer of the two")
-    #expect(ways.value.map(\.departure).first == (try time("08:27")))
+    #expect(ways.value.connections.map(\.departure).first == (try time("08:27")))
     await #expect(throws: ServiceError.self) { try await cache.connections(from: "2", to: "1") }
   }
 
   @Test func `ways that have left are never shown`() async throws {
     try await run(minutes: -9..<1) { _, cache in
-      let ways = try await cache.connections(from: "1", to: "2").value
+      let ways = try await cache.connections(from: "1", to: "2").value.connections
       #expect(ways.map(\.departure) == [try time("08:01")])
+    }
+  }
+
+  @Test func `a late way stays until it leaves, and cancelled ones and those left out are named`()
+    async throws
+  {
+    func stop(_ time: String, _ more: String = "") -> String {
+      #"{"departure": "2025-07-12T\#(time):00+0200", "arrival": "2025-07-12T\#(time):00+0200"\#(more)}"#
+    }
+    func late(_ time: String) -> String {
+      #", "prognosis": {"departure": "2025-07-12T\#(time):00+0200", "arrival": "2025-07-12T\#(time):00+0200"}"#
+    }
+    let off = #"{"journey": {"cancelled": 1}, "departure": {}, "arrival": {}}"#
+    let ways = [
+      #"{"from": \#(stop("07:59", late("08:04"))), "to": \#(stop("09:00", late("09:02")))}"#,
+      #"{"from": \#(stop("08:00", #", "delay": "+2""#)), "to": \#(stop("09:00"))}"#,
+      #"{"from": \#(stop("08:00", #", "delay": -1"#)), "to": \#(stop("09:00"))}"#,
+      #"{"from": \#(stop("08:20")), "to": \#(stop("09:00")), "sections": [\#(off)]}"#,
+      #"{"from": \#(stop("08:30", #", "delay": "X""#)), "to": \#(stop("09:00"))}"#,
+      #"{"from": {}, "to": {}}"#, "1",
+    ]
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, text: #"{"connections": [\#(ways.joined(separator: ","))]}"#)
+      }
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      let found = try await cache.connections(from: "1", to: "2").value
+      #expect(
+        try found.connections.map(\.leaves) == ["08:04", "08:02", "08:20", "08:30"].map(time))
+      #expect(found.connections.map { $0.isCancelled == true } == [false, false, true, true])
+      #expect(try found.connections[0].expectedArrival == time("09:02"))
+      #expect(found.connections[2].expectedDeparture == nil && found.skipped?.count == 2)
+      #expect(found.gap?.hasSuffix("; a way has no times") == true, "\(found.gap ?? "")")
+      clock.advance(by: .minutes(2))
+      let later = try await cache.connections(from: "1", to: "2").value
+      #expect(try later.connections.map(\.leaves) == ["08:04", "08:20", "08:30"].map(time))
     }
   }
 
   @Test func `in the second of two equal hours the ways after it are asked for`() async throws {
     clock.set(to: try moment("2026-10-25T02:30:00+0100"))
     try await run { server, cache in
-      let ways = try await cache.connections(from: "1", to: "2").value
+      let ways = try await cache.connections(from: "1", to: "2").value.connections
       #expect(ways.map(\.departure).first == (try moment("2026-10-25T03:00:00+0100")))
       clock.advance(by: .minutes(-60))
-      #expect(try await cache.connections(from: "1", to: "2").value.count == 2)
+      #expect(try await cache.connections(from: "1", to: "2").value.connections.count == 2)
       #expect(server.received.map { $0.parameter("time") } == ["02:30", "03:00"])
     }
   }
@@ -104,7 +139,7 @@ import ExampleTesting
     try await run { server, cache in
       for from in names {
         for to in names {
-          let ways = try await cache.connections(from: from, to: to).value
+          let ways = try await cache.connections(from: from, to: to).value.connections
           let leg = try #require(ways.first?.legs.first)
           #expect(leg.from.station.name.utf8.elementsEqual(from.utf8))
           #expect(leg.to.station.name.utf8.elementsEqual(to.utf8))

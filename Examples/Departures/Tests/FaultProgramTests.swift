@@ -110,6 +110,13 @@ import ExampleTesting
         "simulation": "sarnen", "stations": []}]
       """#
     let file = try folder.write("more.json", Array(record.utf8))
+    let twice = record.replacing("sarnersee", with: "obersee")
+      .replacing(#""stations": []"#, with: #""stations": ["8503651", "08503651"]"#)
+    let landings = try folder.write("twice.json", Array(twice.utf8))
+    let board = try await program.run([
+      "board", "obersee", "--offline", "--lakes", landings, "--json",
+    ])
+    #expect(board.code == 0 && board.output.split(separator: "\n").count == 1, "\(board)")
     try await program.check(
       """
       lake thunersee --offline --recording '\(folder.url.path)' = 4 | ! weather: the service answered 503 | ! error: there is no data about Thunersee

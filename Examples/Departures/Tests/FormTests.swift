@@ -18,6 +18,19 @@ import ExampleTesting
     #expect(try departure(#""cancelled": false, "delay": 3"#)?.isCancelled == nil)
   }
 
+  @Test func `a run may be cancelled as a whole, and a flag may be a number`() throws {
+    func isCancelled(_ run: String) throws -> Bool? {
+      let body = #"{"stop": {"departure": "2026-07-11T15:05:00+0200"}, \#(run)}"#
+      return try JSONDecoder().decode(JourneyBody.self, from: Data(body.utf8))
+        .departure(from: Station(id: "1", name: "A"), names: [:])?.isCancelled
+    }
+    #expect(try isCancelled(#""cancelled": true"#) == true)
+    #expect(try isCancelled(#""cancelled": 1"#) == true)
+    #expect(try isCancelled(#""cancelled": "true""#) == true)
+    #expect(try isCancelled(#""cancelled": 0"#) == nil)
+    #expect(try departure(#""cancelled": 1"#)?.isCancelled == true)
+  }
+
   @Test func `an expected time is a delay`() throws {
     let late = #""prognosis": {"departure": "2026-07-11T16:35:00+0200"}"#
     #expect(try departure(late)?.minutesLate == 90)

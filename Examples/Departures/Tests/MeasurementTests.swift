@@ -44,6 +44,14 @@ import ExampleTesting
     #expect(simulation.celsius(at: try moment("2025-07-12T09:00:00+0200")) == nil)
   }
 
+  @Test func `a simulation may have numbers as text, nulls and times that are none`() throws {
+    let json =
+      #"{"time": ["2025-07-12T00:00:00Z", 7, null, "2025-07-12T03:00:00Z"], "variables": {"T": {"data": [18, 1, 2, "18.7"]}}}"#
+    let simulation = try JSONDecoder().decode(SimulationBody.self, from: Data(json.utf8))
+    #expect(simulation.celsius(at: try moment("2025-07-12T09:00:00+0200")) == 18.7)
+    #expect(simulation.celsius(at: try moment("2025-07-12T04:00:00+0200")) == 18)
+  }
+
   @Test(arguments: ["", #", "wind": {}, "rain": []"#, #", "weather": {}, "wind": {"speed": null}"#])
   func `a forecast without wind has the rest, also with numbers as text`(wind: String) throws {
     let json = #"{"list": [{"dt": "1752300000", "main": {"temp": "290"}\#(wind)}]}"#

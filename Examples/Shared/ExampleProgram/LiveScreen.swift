@@ -28,11 +28,12 @@ public enum LiveScreen {
   }
 
   /// Draws a frame each second, until a signal ends it: then it throws exit code 130. An error of `frame` ends it too.
+  ///
+  /// The last line of a frame is always visible. Lines before it for which the terminal has no rows are not.
   public static func run(_ frame: @escaping @Sendable () async throws -> [String]) async throws {
     let drawing = Task {
       while true {
-        let lines = try await frame().map { $0.inOneLine + "\u{1B}[K" }
-        write("\u{1B}[H" + lines.joined(separator: "\r\n") + "\u{1B}[J")
+        write(picture(of: try await frame()))
         try await Task.sleep(for: .seconds(1))
       }
     }
@@ -54,6 +55,13 @@ public enum LiveScreen {
     } catch  where drawing.isCancelled {
       throw ExitCode(130)
     }
+  }
+
+  /// Each line goes to its own row. A terminal takes a row below its last one for the last one, so nothing scrolls, and what
+  /// comes last stays there.
+  static func picture(of lines: [String]) -> String {
+    let rows = lines.enumerated().map { "\u{1B}[\($0 + 1)H\($1.inOneLine)\u{1B}[K" }
+    return "\u{1B}[H" + rows.joined() + "\u{1B}[J"
   }
 
   private static func handle(

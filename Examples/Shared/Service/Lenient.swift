@@ -1,4 +1,4 @@
-/// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number. Nil for anything else,
+/// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number, `1` for true. Nil for anything else,
 /// such as `"nan"`, which JSON cannot express, or `[]`, as some services write an empty object.
 ///
 /// For fields without which the rest of the answer is still of use.
@@ -8,6 +8,9 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
 
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
+  /// Some services write 1 for true.
+  private static var flags: [String: any LosslessStringConvertible] { ["0": false, "1": true] }
+
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() { return }
@@ -16,7 +19,7 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
       let text =
         (try? container.decode(String.self)) ?? (try? "\(container.decode(Int64.self))")
         ?? (try? "\(container.decode(Double.self))")
-      wrappedValue = text.flatMap { type.init($0) } as? Value
+      wrappedValue = text.flatMap { type.init($0) ?? Self.flags[$0] } as? Value
     }
     if let number = wrappedValue as? Double, !number.isFinite { wrappedValue = nil }
   }

@@ -101,28 +101,28 @@ extension DeparturesCache {
 
   /// The ways from one station to another that leave from now on.
   ///
-  /// Departures are on full minutes, so a request for the next one serves until then. Without a network the ways of the nearest
-  /// stored request are returned as stale.
+  /// Departures are on full minutes, so a request for the next one serves until then. A way leaves at its expected time, if that
+  /// is known. Without a network the ways of the nearest stored request are returned as stale.
   public func connections(
     from: String, to: String, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<[Connection]> {
+  ) async throws -> CacheResult<Ways> {
     let minute = Self.minute
     let next = Timestamp(milliseconds: (store.now.milliseconds + minute - 1) / minute * minute)
     let pair = "from=\(from.percentEscaped)&to=\(to.percentEscaped)&"
-    func ways(from start: Timestamp) async throws -> CacheResult<[Connection]> {
+    func ways(from start: Timestamp) async throws -> CacheResult<Ways> {
       let time = try SwissTime.clock(start)
       let query = try pair + "date=\(CalendarDay(of: start))&time=\(time.percentEscaped)"
       var ways = try await value(query, in: connections, LoadOptions(policy: policy)) {
         [services] in
         .value(try await services.connections(query, fields: policy.fields))
       }
-      ways.value.removeAll { $0.departure < next }
+      ways.value.connections.removeAll { $0.leaves < next }
       return ways
     }
     do {
       let found = try await ways(from: next)
       // Where clocks go back, the service takes a time that comes twice for the first one. Then nothing may be left.
-      guard found.value.isEmpty, try SwissTime.isSecond(next) else { return found }
+      guard found.value.connections.isEmpty, try SwissTime.isSecond(next) else { return found }
       let hour = 60 * minute
       return try await ways(from: Timestamp(milliseconds: (next.milliseconds / hour + 1) * hour))
     } catch let error as ServiceError where error.isOffline && policy != .reload {
@@ -137,12 +137,13 @@ extension DeparturesCache {
   /// Of the stored answers to other requests, the latest with a way that has not left; nil if there is none.
   private func nearest(
     _ prefix: String, from start: Timestamp, _ error: any Error
-  ) throws -> CacheResult<[Connection]>? {
-    var found: CacheResult<[Connection]>?
+  ) throws -> CacheResult<Ways>? {
+    var found: CacheResult<Ways>?
     try connections.namespace.scan(prefix: prefix) { entry, bytes in
-      let ways = try JSONCodec<[Connection]>().decode(bytes).filter { $0.departure >= start }
+      var ways = try JSONCodec<Ways>().decode(bytes)
+      ways.connections.removeAll { $0.leaves < start }
       let age = entry.written.duration(to: store.now)
-      if !ways.isEmpty, found.map({ age < $0.age }) ?? true {
+      if !ways.connections.isEmpty, found.map({ age < $0.age }) ?? true {
         found = CacheResult(value: ways, source: .stale, age: age, error: error)
       }
       return true

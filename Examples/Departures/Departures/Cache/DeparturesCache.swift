@@ -15,7 +15,7 @@ public struct DeparturesCache: Sendable {
   let log: (@Sendable (String) -> Void)?
 
   var boards: Cache<Board> { cache(.boards) }
-  var connections: Cache<[Connection]> { cache(.connections) }
+  var connections: Cache<Ways> { cache(.connections) }
   var locations: Cache<[Station]> { cache(.locations) }
   var forecasts: Cache<Forecast> { cache(.weather) }
   var ships: Cache<ShipDay> { cache(.ships) }

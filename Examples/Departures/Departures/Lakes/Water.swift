@@ -43,20 +43,22 @@ struct LakeReport: Decodable {
 
 /// Simulated temperatures in steps of some hours, future ones included.
 struct SimulationBody: Decodable {
-  struct Variable: Decodable { var data: [Double?] }
+  struct Variable: Decodable { var data: [Lenient<Double>?] }
   struct Variables: Decodable {
     var temperature: Variable
     enum CodingKeys: String, CodingKey { case temperature = "T" }
   }
 
   /// When each value holds.
-  var time: [String]
+  var time: [Lenient<String>?]
   var variables: Variables
 
   /// The last known value that is not in the future.
   func celsius(at now: Timestamp) -> Double? {
     let known = zip(time, variables.temperature.data).compactMap { text, celsius in
-      SwissTime.moment(text).flatMap { moment in celsius?.within(-10...60).map { (moment, $0) } }
+      text?.wrappedValue.flatMap { SwissTime.moment($0) }.flatMap { moment in
+        celsius?.wrappedValue?.within(-10...60).map { (moment, $0) }
+      }
     }
     return known.last { $0.0 <= now }?.1
   }

@@ -44,10 +44,10 @@ extension Services {
       .stations.elements.compactMap(\.station)
   }
 
-  func connections(_ query: String, fields: HTTPFields) async throws -> [Connection] {
+  func connections(_ query: String, fields: HTTPFields) async throws -> Ways {
     try await timetable.get(
       ConnectionsBody.self, from: "/connections?" + query, fields: fields, fault: \.fault
-    ).connections.elements.compactMap(\.connection)
+    ).ways
   }
 
   func forecast(at place: Coordinates, fields: HTTPFields) async throws -> Forecast {

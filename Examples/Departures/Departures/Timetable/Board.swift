@@ -19,9 +19,8 @@ public struct Board: Codable, Hashable, Sendable {
   /// `3 left out: stationboard[7].stop is missing; ...`, and `reaches until 13:20 only`; nil for nothing.
   public var gap: String? {
     get throws {
-      let left = skipped.map { "\($0.count) left out: " + $0.prefix(3).joined(separator: "; ") }
       let end = try reaches.map { "reaches until \(try SwissTime.clock($0)) only" }
-      let gaps = [left, end].compactMap(\.self)
+      let gaps = [skipped?.leftOut, end].compactMap(\.self)
       return gaps.isEmpty ? nil : gaps.joined(separator: "; ")
     }
   }

@@ -1,6 +1,17 @@
 public import Larder
 import Service
 
+/// The ways from one station to another.
+public struct Ways: Codable, Hashable, Sendable {
+  /// In the order of the service.
+  public var connections: [Connection]
+  /// The ways that are left out, and why; nil for none.
+  public var skipped: [String]?
+
+  /// `2 left out: connections[0].from is missing; ...`; nil for nothing.
+  public var gap: String? { skipped?.leftOut }
+}
+
 /// A way from one station to another.
 public struct Connection: Codable, Hashable, Sendable {
   /// A part of it; on foot without a line.
@@ -11,10 +22,25 @@ public struct Connection: Codable, Hashable, Sendable {
     public var destination: String?
   }
 
+  /// The planned time.
   public var departure: Timestamp
+  /// The planned time.
   public var arrival: Timestamp
+  /// With the delay, if it is known.
+  public var expectedDeparture: Timestamp?
+  public var expectedArrival: Timestamp?
+  /// Whether a run or a stop of it is cancelled; nil for no.
+  public var isCancelled: Bool?
   public var transfers: Int
   public var legs: [Leg]
+
+  /// The expected time, or else the planned one.
+  public var leaves: Timestamp { expectedDeparture ?? departure }
+}
+
+extension [String] {
+  /// `7 left out: stationboard[7].stop is missing; ...`
+  var leftOut: String { "\(count) left out: " + prefix(3).joined(separator: "; ") }
 }
 
 struct ConnectionsBody: Decodable {
@@ -23,11 +49,16 @@ struct ConnectionsBody: Decodable {
       var journey: JourneyName?
       var departure: StopBody
       var arrival: StopBody
+
+      var isCancelled: Bool {
+        journey?.cancelled == true || departure.isCancelled || arrival.isCancelled
+      }
     }
     struct JourneyName: Decodable {
       @Lenient var category: String?
       @Lenient var number: String?
       @Lenient var to: String?
+      @Lenient var cancelled: Bool?
     }
     var from: StopBody
     var to: StopBody
@@ -36,7 +67,8 @@ struct ConnectionsBody: Decodable {
 
     var connection: Connection? {
       guard let departure = from.departureTime, let arrival = to.arrivalTime else { return nil }
-      let legs = (sections?.elements ?? []).compactMap { section -> Connection.Leg? in
+      let parts = sections?.elements ?? []
+      let legs = parts.compactMap { section -> Connection.Leg? in
         guard let from = section.departure.station?.station,
           let to = section.arrival.station?.station
         else { return nil }
@@ -46,17 +78,26 @@ struct ConnectionsBody: Decodable {
           line: journey.map { [$0.category, $0.number].compactMap(\.self).joined(separator: " ") },
           destination: journey?.to)
       }
+      let isCancelled = from.isCancelled || to.isCancelled || parts.contains(where: \.isCancelled)
       return Connection(
-        departure: departure, arrival: arrival, transfers: transfers ?? 0, legs: legs)
+        departure: departure, arrival: arrival, expectedDeparture: from.expectedDeparture,
+        expectedArrival: to.expectedArrival, isCancelled: isCancelled ? true : nil,
+        transfers: transfers ?? 0, legs: legs)
     }
   }
 
   var connections: LenientList<Way>
 
+  var ways: Ways {
+    let all = connections.elements.map(\.connection)
+    let skipped =
+      connections.skipped + all.filter { $0 == nil }.map { _ in "a way has no times" }
+    return Ways(
+      connections: all.compactMap(\.self), skipped: skipped.isEmpty ? nil : skipped)
+  }
+
   /// Why none of the ways can be shown; nil if some can, or there are none.
   var fault: String? {
-    let count = connections.elements.count + connections.skipped.count
-    return count > 0 && connections.elements.allSatisfy { $0.connection == nil }
-      ? "no way can be read" : nil
+    ways.connections.isEmpty && ways.skipped != nil ? "no way can be read" : nil
   }
 }

@@ -9,6 +9,7 @@ struct JourneyBody: Decodable {
   @Lenient var number: String?
   @Lenient var `operator`: String?
   @Lenient var to: String?
+  @Lenient var cancelled: Bool?
   @Lenient var passList: LenientList<StopBody>?
 
   /// Nil for a run that ends here, or has no times.
@@ -16,7 +17,8 @@ struct JourneyBody: Decodable {
     guard let time = stop.departureTime else { return nil }
     return Departure(
       time: time, expected: stop.prognosis?.departure.flatMap { SwissTime.moment($0) },
-      delay: stop.minutesLate, isCancelled: stop.isCancelled ? true : nil, platform: stop.tracks,
+      delay: stop.minutesLate, isCancelled: stop.isCancelled || cancelled == true ? true : nil,
+      platform: stop.tracks,
       category: category ?? "", course: name ?? "",
       line: number ?? name ?? "", operatedBy: `operator`, destination: to ?? "",
       calls: calls(from: station, names: names))
@@ -77,11 +79,20 @@ struct StopBody: Decodable {
   var isCancelled: Bool { cancelled == true || delay?.uppercased() == "X" }
   var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }
   var departureTime: Timestamp? { Self.moment(departureTimestamp, departure) }
+  /// The time with the delay, if it is known; no earlier than the planned one, unless the service says so.
+  var expectedDeparture: Timestamp? { late(prognosis?.departure, departureTime) }
+  var expectedArrival: Timestamp? { late(prognosis?.arrival, arrivalTime) }
   var isTimeless: Bool { arrivalTime == nil && departureTime == nil }
   var tracks: Platform? { Platform(platform, prognosis: prognosis?.platform) }
 
   func call(at station: Station) -> Call {
     Call(station: station, arrival: arrivalTime, departure: departureTime, platform: tracks)
+  }
+
+  private func late(_ expected: String?, _ planned: Timestamp?) -> Timestamp? {
+    if let expected = expected.flatMap({ SwissTime.moment($0) }) { return expected }
+    guard let planned, let minutesLate else { return nil }
+    return planned.advanced(by: .minutes(max(minutesLate, 0)))
   }
 
   private static func moment(_ seconds: Int64?, _ text: String?) -> Timestamp? {
