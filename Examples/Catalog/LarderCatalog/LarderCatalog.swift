@@ -45,22 +45,32 @@ struct Account: ParsableArguments {
     if user.trimmingBlanks.isEmpty { throw ValidationError("the user has no name: give --user") }
   }
 
-  /// Opens the store, calls `body`, saves the counters, and closes the store.
+  /// Opens the store, calls `body`, saves the counters, also after an error, and closes the store.
   func open<Result>(_ body: (Catalog) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
       let cache = HTTPCache(in: store.namespace("catalog.http"), over: Catalog.network(transport))
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
       let isRecorded = place.recording.offline
-      let result = try await body(
-        Catalog(
-          at: isRecorded ? RecordingOption.address + "/api" : server.text,
-          user: isRecorded ? "(recording)" : user, token: isRecorded ? "" : token.trimmingBlanks,
-          over: cache, log: place.log))
+      let catalog = Catalog(
+        at: isRecorded ? RecordingOption.address + "/api" : server.text,
+        user: isRecorded ? "(recording)" : user, token: isRecorded ? "" : token.trimmingBlanks,
+        over: cache, log: place.log)
       do {
-        try await cache.saveStatistics()
-      } catch let error as LarderError where error.code == .full {}
-      return result
+        let result = try await body(catalog)
+        try await saveCounters(of: cache)
+        return result
+      } catch {
+        try await saveCounters(of: cache)
+        throw error
+      }
     }
+  }
+
+  /// A full store does without.
+  private func saveCounters(of cache: HTTPCache) async throws {
+    do {
+      try await cache.saveStatistics()
+    } catch let error as LarderError where error.code == .full {}
   }
 
   private struct Removed: Encodable {

@@ -35,9 +35,11 @@ struct ListFunnels: AsyncParsableCommand {
       )
     }
     if let trouble { Console.complain("stored pages stand in: \(trouble)") }
+    let pages = Pages(replies)
     try account.place.store.show(
-      contents, closing: ["keys @catalog.http", "keys @catalog.listings", "namespaces"],
-      rows(of: contents) + [contents.funnels.count.counted("funnel"), Self.row(of: replies)])
+      Listing(contents: contents, pages: pages),
+      closing: ["keys @catalog.http", "keys @catalog.listings", "namespaces"],
+      rows(of: contents) + [contents.funnels.count.counted("funnel"), pages.row])
     for reason in contents.skipped { Console.complain("left out: \(reason)") }
     guard contents.skipped.isEmpty else {
       throw Failure(
@@ -59,13 +61,41 @@ struct ListFunnels: AsyncParsableCommand {
     }
   }
 
-  private static func row(of replies: [Reply]) -> String {
-    let stale = replies.count(where: \.isStale)
-    let fresh = replies.count { $0.isHit && !$0.isStale }
-    let unchanged = replies.count { $0.isConfirmed && !$0.isStale }
-    let fetched = replies.count - stale - fresh - unchanged
-    return "pages: \(fresh) fresh, \(unchanged) unchanged, \(fetched) fetched"
-      + (stale > 0 ? ", \(stale) stale: the server cannot be reached" : "")
+  /// The contents, and where their pages are from.
+  private struct Listing: Encodable {
+    var contents: CatalogContents
+    var pages: Pages
+
+    private enum CodingKeys: CodingKey { case pages }
+
+    func encode(to encoder: any Encoder) throws {
+      try contents.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(pages, forKey: .pages)
+    }
+  }
+
+  private struct Pages: Encodable {
+    var fresh: Int
+    var unchanged: Int
+    var fetched: Int
+    var stale: Int
+    /// The age of the oldest page, in seconds.
+    var age: Int
+
+    init(_ replies: [Reply]) {
+      stale = replies.count(where: \.isStale)
+      fresh = replies.count { $0.isHit && !$0.isStale }
+      unchanged = replies.count { $0.isConfirmed && !$0.isStale }
+      fetched = replies.count - stale - fresh - unchanged
+      age = replies.compactMap(\.age).max() ?? 0
+    }
+
+    var row: String {
+      let old = Duration.seconds(age).words
+      return "pages: \(fresh) fresh, \(unchanged) unchanged, \(fetched) fetched"
+        + (stale > 0 ? ", \(stale) stale, up to \(old) old: the server cannot be reached" : "")
+    }
   }
 }
 

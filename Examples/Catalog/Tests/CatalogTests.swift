@@ -14,6 +14,15 @@ import ExampleTesting
     return catalog
   }
 
+  @Test func `funnels are in the order of titles in any case, then of slugs`() throws {
+    let funnels = try ["b-2 Rest", "a-1 walk", "b-1 REST", "c-1 Air"].map { line in
+      let parts = line.split(separator: " ")
+      let json = #"{"id": "\#(parts[0])", "slug": "\#(parts[0])", "title": "\#(parts[1])"}"#
+      return try JSONDecoder().decode(Funnel.self, from: Data(json.utf8))
+    }
+    #expect(funnels.sorted(by: Funnel.isBefore).map(\.slug) == ["c-1", "b-1", "b-2", "a-1"])
+  }
+
   @Test func `signing out and in remove the data of this user alone`() async throws {
     fixture.fake.fill(120)
     let one = try await fill(fixture, "one")

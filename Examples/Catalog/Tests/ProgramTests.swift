@@ -45,6 +45,25 @@ import ExampleTesting
       """)
   }
 
+  @Test func `a list of stale pages says so, also in JSON, and an error loses no count`()
+    async throws
+  {
+    fixture.fake.fill(3)
+    fixture.fake.change { $0.control = "max-age=0, stale-if-error=600" }
+    let list = "list --server \(fixture.server.base)/api --token one"
+    try await program.check("\(list) | 3 funnels_pages: 0 fresh, 0 unchanged, 1 fetched_")
+    fixture.server.become { _ in .init(503) }
+    try await program.check(
+      """
+      \(list) --json | "pages":{"age": | "stale":1, | "fetched":0,
+      \(list)        | , 1 stale, up to
+      show nosuch --server \(fixture.server.base)/api --token one = 4 | ! answered 503
+      """)
+    let counts = try await Outcome(
+      line: "larder '\(program.store)' -e 'get @http-statistics catalog.http'")
+    #expect(counts.output.contains("forward uri-miss 2\n"), "\(counts)")
+  }
+
   @Test func `a stale funnel is shown without a network, and says so`() async throws {
     let folder = program.folder
     _ = try folder.write("funnel.json", Array(#"{"data": {"slug": "f-1"}}"#.utf8))

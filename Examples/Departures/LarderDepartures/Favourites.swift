@@ -3,6 +3,7 @@ import Departures
 import ExampleProgram
 import Foundation
 import Larder
+import Service
 
 struct LoadFavourites: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -26,7 +27,7 @@ struct LoadFavourites: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var failed = 0
+    var failures: [any Error] = []
     try await session.open(showing: [.boards, .settings]) { cache in
       let widget = cache.widget
       var settings = try widget.settings
@@ -42,16 +43,16 @@ struct LoadFavourites: AsyncParsableCommand {
         if case .failed(let error) = step.outcome {
           line?.clear()
           Console.complain("\(step.key): \(error)")
+          failures.append(error)
         }
       }
       line?.clear()
       let came = await prefetch.finish()
-      failed = came.failed
       try session.show(
         ["loaded": came.loaded, "fresh": came.present, "failed": came.failed],
         ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed"])
     }
-    if failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
+    try failures.checkEach()
   }
 }
 
@@ -85,7 +86,7 @@ struct Publish: AsyncParsableCommand {
   @OptionGroup var session: Session
 
   func run() async throws {
-    var failed = false
+    var failures: [any Error] = []
     try await session.open(showing: [.next]) { cache in
       let stations = try stations.isEmpty ? cache.widget.settings.named() : stations.numbers
       let names = try await cache.shipNames()
@@ -93,7 +94,10 @@ struct Publish: AsyncParsableCommand {
       for station in stations {
         do {
           let board = try await cache.board(at: station)
-          if let error = board.error { Console.complain("\(station): \(error)") }
+          if let error = board.error {
+            Console.complain("\(station): \(error)")
+            if (error as? ServiceError)?.isRefusal == true { failures.append(error) }
+          }
           if let gap = try board.value.gap { Console.complain("\(station): \(gap)") }
           let next = try await cache.publish(station)
           try session.show(
@@ -101,11 +105,11 @@ struct Publish: AsyncParsableCommand {
         } catch {
           try Task.checkCancellation()
           Console.complain("\(station): \(error)")
-          failed = true
+          failures.append(error)
         }
       }
     }
-    if failed { throw ExitCode(Failure.Code.failed.rawValue) }
+    try failures.checkEach()
   }
 }
 

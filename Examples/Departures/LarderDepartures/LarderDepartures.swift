@@ -72,9 +72,8 @@ struct Session: ParsableArguments {
     }
     let services = Services(
       at: addresses, over: try place.recording.transport(), in: store,
-      weatherKey: weatherKey.trimmingBlanks)
-    var cache = try DeparturesCache(
-      store, services: services, lakes: Lake.known + more(), log: place.log)
+      weatherKey: weatherKey.trimmingBlanks, log: place.log)
+    var cache = try DeparturesCache(store, services: services, lakes: Lake.known + more())
     cache.waitsForNewer = true
     try await body(cache)
     if !json, !namespaces.isEmpty { try close(namespaces, of: services.realm) }
@@ -176,6 +175,16 @@ extension CacheResult {
     guard let error else { return }
     let failure = Failure(error, credential: credential)
     if failure.code == .refused { throw failure }
+  }
+}
+
+extension [any Error] {
+  /// Ends the program with the exit code of what was reported already: that of a refusal, if there is one.
+  func checkEach() throws(ExitCode) {
+    let codes = map { Failure($0, credential: nil).code }
+    if let code = codes.contains(.refused) ? .refused : codes.first {
+      throw ExitCode(code == .noSuchKey ? Failure.Code.failed.rawValue : code.rawValue)
+    }
   }
 }
 

@@ -10,6 +10,25 @@ struct ShowUsage: AsyncParsableCommand {
 
   @OptionGroup var session: Session
 
+  private struct Usage: Encodable {
+    struct Namespace: Encodable {
+      var name: String
+      var entries: Int
+      var bytes: Int
+      var hits: UInt64
+      var stale: UInt64
+      var misses: UInt64
+    }
+    /// In bytes; no limit is any number.
+    struct Tier: Encodable {
+      var used: Int
+      var limit: Int?
+    }
+    var namespaces: [Namespace]
+    var disk: Tier
+    var memory: Tier
+  }
+
   func run() async throws {
     try await session.open(showing: [.boards]) { cache in
       let statistics = try cache.store.statistics()
@@ -25,9 +44,17 @@ struct ShowUsage: AsyncParsableCommand {
         "\(tier.used.grouped) of \(tier.limit.map(\.grouped) ?? "any number of") bytes"
       }
       let total = statistics.usage
+      let usage = Usage(
+        namespaces: statistics.namespaces.map { namespace in
+          let (info, reads) = (namespace.info, namespace.reads)
+          return Usage.Namespace(
+            name: info.name, entries: info.entries, bytes: info.bytes, hits: reads.hits,
+            stale: reads.staleHits, misses: reads.misses)
+        },
+        disk: Usage.Tier(used: total.disk.used, limit: total.disk.limit),
+        memory: Usage.Tier(used: total.memory.used, limit: total.memory.limit))
       try session.show(
-        Dictionary(
-          uniqueKeysWithValues: statistics.namespaces.map { ($0.info.name, $0.info.bytes) }),
+        usage,
         table.lines + ["disk: \(share(total.disk)); memory: \(share(total.memory))"])
     }
   }

@@ -29,11 +29,14 @@ import ExampleTesting
     #expect(try await program.run(["board", "8503651", "--offline"]).code == 0)
     let board = "board 8503651 --offline --policy revalidate --recording "
     let failing = board + "'\(try recording(failing: ["/v1/*": status]))'"
+    let refused = "--offline --now 2025-07-13T04:30:00+0200 --recording '\(folder.url.path)'"
     let (reason, end) = ("answered \(status)", "error: the service answered \(status): no reason")
     try await program.check(
       """
       \(failing) = 5        | Rapperswil SG (See) | stale | \(reason) | ! ^\(end)
       \(failing) --json = 5 | Rapperswil SG (See) | stale | \(reason) | ! ^\(end)
+      publish 8503651 \(refused) = 5    | ! 8503651: the service \(reason)
+      favourites 8503669 \(refused) = 5 | 0 loaded, 0 fresh already, 1 failed | ! 8503669: the service \(reason)
       """)
   }
 

@@ -246,11 +246,16 @@ import ExampleTesting
     _ = try await fixture.cache.board(at: "1")
     #expect(
       lines.all == [
+        "GET /v1/stationboard: from the service, 200",
         "boat.boards 1_2025-07-12: loaded, 0.0 s old",
         "boat.boards 1_2025-07-12: memory, 12.0 s old",
       ])
     let limits = try fixture.store.limits().effective
     #expect(limits.disk == 100_000_000 && limits.memory == 50_000_000)
+    for (name, bytes) in [("boat.http", 30_000_000), ("boat.tiles", 40_000_000)] {
+      _ = try await fixture.cache.tile(zoom: 1, x: 0, y: 0)
+      #expect(try fixture.store.namespace(name).info()?.rules.limits.bytes == bytes, "\(name)")
+    }
     let reads = try #require(try fixture.store.namespace("boat.boards").statistics()).reads
     #expect(reads.hits == 1 && reads.misses == 1 && reads.hitRate == 0.5 && reads.memoryHits == 1)
   }

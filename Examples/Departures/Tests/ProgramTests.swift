@@ -109,6 +109,7 @@ import ExampleTesting
       favourites --offline --json               | {"failed":0,"fresh":1,"loaded":0}
       publish --offline                         | 7 departures for the widget
       widget --offline                          | ^09:35  102   Rapperswil SG (See)  from Z\u{FC}rich
+      usage --offline --json                    | {"disk":{"limit":100000000,"used": | "name":"boat.boards. | "memory":{"limit":50000000,"used":
       usage --offline                           | _boat.boards | of 100,000,000 bytes; memory: | of 50,000,000 bytes_
       board zuerichsee --offline                | B\u{FC}rkliplatz | ! ^8503681, 8503677, | ! : not in the timetable_
       board zuerichsee --now 2025-07-12T09:00:00+0200 --offline --no-network = 4 | B\u{FC}rkliplatz | ! , 8503653: the service cannot be reached: there is no network

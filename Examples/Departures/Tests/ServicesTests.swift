@@ -102,10 +102,34 @@ func withServer(
       // The second level forgets; the first still has it.
       try cache.store.namespace("boat.weather").clear()
       _ = try await cache.forecast(of: lake)
-      #expect(server.count == 1)
       clock.advance(by: .hours(1))
       #expect(try await cache.forecast(of: lake, policy: .reload).source == .loaded)
-      #expect(server.count == 2 && bodies.all.count == 1, "by a 304")
+      #expect(server.count == 3 && bodies.all.count == 1, "by 304")
+    }
+  }
+
+  @Test(arguments: [
+    "max-age=600", "max-age=60, stale-if-error=86400", "max-age=60, stale-while-revalidate=86400",
+  ]) func `an old answer of the first level is never passed off as new`(rule: String) async throws {
+    let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
+    let fake = FakeServices()
+    fake.change {
+      $0.delay = 3
+      $0.fields = ["Cache-Control": rule]
+    }
+    try await withServer(clock) { server, cache in
+      var cache = cache
+      cache.waitsForNewer = true
+      server.become { fake.answer($0.path) }
+      _ = try await cache.board(at: "1")
+      clock.advance(by: .minutes(2))
+      fake.change { $0.delay = 25 }
+      let next = try await cache.board(at: "1")
+      #expect(next.source == .loaded && next.value.departures[0].delay == 25)
+      fake.change { $0.isDown = true }
+      clock.advance(by: .minutes(4))
+      let kept = try await cache.board(at: "1")
+      #expect(kept.source == .stale && kept.age == .minutes(4) && kept.error != nil)
     }
   }
 

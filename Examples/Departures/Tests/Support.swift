@@ -61,7 +61,7 @@ struct Fixture {
       store,
       services: Services(
         at: Addresses(all: "https://fake.invalid"), over: services, in: store, weatherKey: "key 7",
-        sleep: { _ in }), lakes: lakes, log: log)
+        log: log, sleep: { _ in }), lakes: lakes)
   }
 
   /// Waits for what goes on in the background: until the services were asked so often. Who waits sleeps: tasks that only

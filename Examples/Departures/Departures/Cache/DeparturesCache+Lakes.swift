@@ -6,7 +6,7 @@ extension DeparturesCache {
     of lake: Lake, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Forecast> {
     try await value(lake.id, in: forecasts, LoadOptions(policy: policy)) { [services] in
-      .value(try await services.forecast(at: lake.place, fields: policy.fields))
+      .value(try await services.forecast(at: lake.place))
     }
   }
 
@@ -18,7 +18,7 @@ extension DeparturesCache {
     return try await answer(lake.id, in: temperatures, options) {
       var failure: (any Error)?
       do {
-        let report = try await self.report(asking: .temperatures, of: lake, policy)
+        let report = try await self.report(asking: .temperatures, of: lake)
         if let celsius = report.row(of: lake)?.celsius {
           return .value(WaterTemperature(celsius: celsius, origin: .report))
         }
@@ -28,7 +28,7 @@ extension DeparturesCache {
       }
       if let simulation = lake.simulation {
         let celsius = try await services.simulated(
-          simulation, at: store.now, fields: policy.fields)
+          simulation, at: store.now)
         if let celsius {
           return .value(WaterTemperature(celsius: celsius, origin: .simulation))
         }
@@ -44,16 +44,16 @@ extension DeparturesCache {
   ) async throws -> CacheResult<WaterLevel>? {
     let options = LoadOptions(policy: policy, absent: .after(.hours(1)))
     return try await answer(lake.id, in: levels, options) {
-      try await self.report(asking: .levels, of: lake, policy).row(of: lake)?.level
+      try await self.report(asking: .levels, of: lake).row(of: lake)?.level
         .map { .value($0) } ?? .absent
     }
   }
 
   /// The report has all lakes: its other values are stored too, in one transaction.
   private func report(
-    asking asked: BoatNamespace, of lake: Lake, _ policy: RequestPolicy
+    asking asked: BoatNamespace, of lake: Lake
   ) async throws -> LakeReport {
-    let report = try await services.report(fields: policy.fields)
+    let report = try await services.report()
     func keep(in batch: inout WriteBatch) throws {
       for other in lakes {
         guard let row = report.row(of: other) else { continue }

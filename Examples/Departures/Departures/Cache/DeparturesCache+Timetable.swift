@@ -81,7 +81,7 @@ extension DeparturesCache {
   ) async throws -> CacheResult<Board> {
     try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
       let board = try await services.board(
-        of: station.withoutZeros, on: day, fields: options.policy.fields)
+        of: station.withoutZeros, on: day)
       return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
     }
   }
@@ -91,7 +91,7 @@ extension DeparturesCache {
     named query: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<[Station]> {
     try await value(query, in: locations, LoadOptions(policy: policy)) { [services] in
-      let found = try await services.locations(named: query, fields: policy.fields)
+      let found = try await services.locations(named: query)
       if !found.isEmpty { return .value(found) }
       var attributes = EntryAttributes(expires: .after(.minutes(5)))
       attributes.stale = .zero
@@ -114,7 +114,7 @@ extension DeparturesCache {
       let query = try pair + "date=\(CalendarDay(of: start))&time=\(time.percentEscaped)"
       var ways = try await value(query, in: connections, LoadOptions(policy: policy)) {
         [services] in
-        .value(try await services.connections(query, fields: policy.fields))
+        .value(try await services.connections(query))
       }
       ways.value.connections.removeAll { $0.leaves < next }
       return ways

@@ -11,8 +11,6 @@ public struct DeparturesCache: Sendable {
   public let store: Store
   public let services: Services
   public let lakes: [Lake]
-  /// Called for every lookup: `boards 8503651_2025-07-12: memory, 12 s old`.
-  let log: (@Sendable (String) -> Void)?
 
   var boards: Cache<Board> { cache(.boards) }
   var connections: Cache<Ways> { cache(.connections) }
@@ -30,10 +28,9 @@ public struct DeparturesCache: Sendable {
 
   /// - Parameter services: those over the same store.
   public init(
-    _ store: Store, services: Services, lakes: [Lake] = Lake.known,
-    log: (@Sendable (String) -> Void)? = nil
+    _ store: Store, services: Services, lakes: [Lake] = Lake.known
   ) throws(LarderError) {
-    (self.store, self.services, self.lakes, self.log) = (store, services, lakes, log)
+    (self.store, self.services, self.lakes) = (store, services, lakes)
     try store.declare(.departures)
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }
@@ -56,6 +53,7 @@ public struct DeparturesCache: Sendable {
     options.waitsForCommit = true
     // As long as the namespace keeps it.
     if waitsForNewer, options.stale == nil { options.stale = .onError(cache.rules?.stale ?? .zero) }
+    let log = services.log
     if let log {
       options.onBackgroundError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }
     }

@@ -57,7 +57,7 @@ extension DeparturesCache {
 
   func ships(on day: CalendarDay, _ options: LoadOptions) async throws -> CacheResult<ShipDay> {
     try await value("\(day)", in: ships, options) {
-      let days = try await services.ships(fields: options.policy.fields)
+      let days = try await services.ships()
       _ = try ifRoom {
         try store.write { batch in
           for (other, ships) in days where other != day {

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Larder
 import Service
 
@@ -11,7 +10,7 @@ extension Services {
 
   /// The departures of a station on a day, from several requests if necessary; a landing needs one.
   func board(
-    of station: String, on day: CalendarDay, limit: Int = boardLimit, fields: HTTPFields
+    of station: String, on day: CalendarDay, limit: Int = boardLimit
   ) async throws -> Board {
     var builder = try BoardBuilder(day, limit: limit)
     var from: Timestamp? = builder.span.lowerBound
@@ -29,7 +28,7 @@ extension Services {
       }
       let path =
         "/stationboard?id=\(station.percentEscaped)&limit=\(builder.limit)&datetime=\("\(day) \(time)".percentEscaped)"
-      let body = try await timetable.get(BoardBody.self, from: path, fields: fields, fault: \.fault)
+      let body = try await timetable.get(BoardBody.self, from: path, fault: \.fault)
       from = try builder.take(body, asked: station)
     }
     guard let board = builder.board else {
@@ -38,46 +37,46 @@ extension Services {
     return board
   }
 
-  func locations(named name: String, fields: HTTPFields) async throws -> [Station] {
+  func locations(named name: String) async throws -> [Station] {
     let path = "/locations?query=" + name.percentEscaped
-    return try await timetable.get(LocationsBody.self, from: path, fields: fields)
+    return try await timetable.get(LocationsBody.self, from: path)
       .stations.elements.compactMap(\.station)
   }
 
-  func connections(_ query: String, fields: HTTPFields) async throws -> Ways {
+  func connections(_ query: String) async throws -> Ways {
     try await timetable.get(
-      ConnectionsBody.self, from: "/connections?" + query, fields: fields, fault: \.fault
+      ConnectionsBody.self, from: "/connections?" + query, fault: \.fault
     ).ways
   }
 
-  func forecast(at place: Coordinates, fields: HTTPFields) async throws -> Forecast {
+  func forecast(at place: Coordinates) async throws -> Forecast {
     let path =
       "/forecast?lat=\(place.latitude)&lon=\(place.longitude)&appid=\(weatherKey.percentEscaped)"
-    return try await weather.get(ForecastBody.self, from: path, fields: fields) { body in
+    return try await weather.get(ForecastBody.self, from: path) { body in
       body.forecast.steps.isEmpty ? "it has no step" : nil
     }.forecast
   }
 
-  func ships(fields: HTTPFields) async throws -> [CalendarDay: ShipDay] {
+  func ships() async throws -> [CalendarDay: ShipDay] {
     guard let boats else { throw NoAddress(service: "ships") }
-    return try await boats.get(DeploymentsBody.self, from: "/ships", fields: fields).days
+    return try await boats.get(DeploymentsBody.self, from: "/ships").days
   }
 
-  func report(fields: HTTPFields) async throws -> LakeReport {
+  func report() async throws -> LakeReport {
     guard let boats else { throw NoAddress(service: "the report of the lakes") }
-    return try await boats.get(LakeReport.self, from: "/lakes", fields: fields)
+    return try await boats.get(LakeReport.self, from: "/lakes")
   }
 
   /// The simulated temperature of now, a metre below the surface; nil if there is none.
   ///
   /// The request has this day and the one before in Zurich: shortly after midnight this day has no data yet.
-  func simulated(_ lake: String, at now: Timestamp, fields: HTTPFields) async throws -> Double? {
+  func simulated(_ lake: String, at now: Timestamp) async throws -> Double? {
     let day = try CalendarDay(of: now)
     let start = try day.advanced(by: -1).span.lowerBound
     let end = try day.span.upperBound.advanced(by: .minutes(-1))
     let path =
       "/simulations/1d/point/simstrat/\(lake.percentEscaped)/\(Self.digits(start))/\(Self.digits(end))/1"
-    return try await simulations.get(SimulationBody.self, from: path, fields: fields)
+    return try await simulations.get(SimulationBody.self, from: path)
       .celsius(at: now)
   }
 
@@ -89,15 +88,5 @@ extension Services {
   /// A picture of the map.
   func tile(zoom: Int, x: Int, y: Int) async throws -> [UInt8] {
     try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).image().body
-  }
-}
-
-extension RequestPolicy {
-  /// The fields of a request under this policy, so that the first level does not answer it.
-  var fields: HTTPFields {
-    switch self {
-    case .standard, .cacheElseLoad, .cacheOnly: [:]
-    case .revalidate, .reload: [.cacheControl: "no-cache"]
-    }
   }
 }

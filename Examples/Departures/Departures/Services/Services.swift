@@ -15,11 +15,13 @@ public struct Services: Sendable {
   let weatherKey: String
   /// Where decoded values are stored. The keys of `boat.http` have the addresses.
   public let realm: Realm
+  /// Called for every lookup and request: `boards 8503651_2025-07-12: memory, 12 s old`.
+  let log: (@Sendable (String) -> Void)?
 
   /// - Parameter sleep: waits when a service asks for it; tests pass one that returns at once.
   public init(
     at addresses: Addresses = Addresses(), over transport: any HTTPTransport, in store: Store,
-    weatherKey: String = "",
+    weatherKey: String = "", log: (@Sendable (String) -> Void)? = nil,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     var policy = HTTPCachePolicy()
@@ -34,6 +36,9 @@ public struct Services: Sendable {
       var service = Service(at: base, over: cache)
       service.message = { Self.words(of: $0) }
       service.sleep = sleep
+      service.log = log
+      // The second level decides what is fresh, and says how old it is. So the first one only spares bodies that have not changed.
+      service.fields[.cacheControl] = "no-cache"
       return service
     }
     timetable = service(addresses.timetable)
@@ -43,7 +48,8 @@ public struct Services: Sendable {
     // The second level stores tiles without end; a second copy is not needed.
     var tiles = Service(at: addresses.tiles, over: transport)
     tiles.sleep = sleep
-    (self.tiles, self.weatherKey) = (tiles, weatherKey)
+    tiles.log = log
+    (self.tiles, self.weatherKey, self.log) = (tiles, weatherKey, log)
     realm = addresses.realm
   }
 

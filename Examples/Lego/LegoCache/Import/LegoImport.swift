@@ -48,12 +48,12 @@ public struct LegoImport: Sendable {
     var report = ImportReport()
     var reason: (any Error)?
     for kind in EntityKind.allCases where kinds.contains(kind) {
-      if reason != nil {
-        report.omissions[kind] = .notBegun
-      } else if !present.contains(kind) {
+      if !present.contains(kind) {
         report.omissions[kind] = .absent
       } else if cache.plan.rules(of: kind) == nil {
         report.omissions[kind] = .off
+      } else if reason != nil {
+        report.omissions[kind] = .notBegun
       } else {
         do {
           report += try load(kind.type, of: dump, progress)
