@@ -14,20 +14,20 @@ extension Catalog {
   /// Removes the user's answers and filter, and returns the answers. Requests under way are not stored.
   @discardableResult public func signOut() async throws -> RemovalResult {
     try store.write { batch in
-      try batch.remove(user, from: sessions)
-      try batch.remove(user, from: filters)
+      try batch.remove(owner, from: sessions)
+      try batch.remove(owner, from: filters)
     }
     return try await drop(userTag)
   }
 
   /// The catalog with another filter; removes the answers of the former one.
   public func filtered(by tier: String?) async throws -> Catalog {
-    if try filters.value(for: user) != tier {
+    if try filters.value(for: owner) != tier {
       try await drop(userTag)
       if let tier {
-        try await filters.set(tier, for: user)
+        try await filters.set(tier, for: owner)
       } else {
-        try await filters.remove(user)
+        try await filters.remove(owner)
       }
     }
     var catalog = self
@@ -49,13 +49,13 @@ extension Catalog {
 
   /// The name of the session; begins one if there is none. Nil if the store has no room for it.
   func session() throws -> String? {
-    if let name = try sessions.value(for: user) { return name }
+    if let name = try sessions.value(for: owner) { return name }
     return try ifRoom {
       try store.write { batch in
         // Another process may have been faster.
-        if let name = try batch.value(for: user, in: sessions) { return name }
+        if let name = try batch.value(for: owner, in: sessions) { return name }
         let name = UUID().uuidString
-        try batch.set(name, for: user, in: sessions)
+        try batch.set(name, for: owner, in: sessions)
         return name
       }
     }

@@ -6,7 +6,7 @@ public import Service
 /// A catalog of funnels for one user, over an HTTP cache.
 ///
 /// The service's answers say how long they are fresh. All data of the user has one tag, the pages of listings another, so one
-/// call invalidates them for all processes. An answer of 401 or 403 signs the user out.
+/// call invalidates them for all processes. An error of the service with 401 or 403 signs the user out.
 public struct Catalog: Sendable {
   /// The user's name in this store; users do not share data.
   public let user: String
@@ -45,8 +45,10 @@ public struct Catalog: Sendable {
   }
 
   var store: Store { cache.namespace.store }
-  var userTag: String { "catalog:\(user)" }
-  var pagesTag: String { "pages:\(user)" }
+  /// The user at this server: another server may know the same name.
+  var owner: String { Realm(base: service.base, credential: "").name(user) }
+  var userTag: String { "catalog:\(owner)" }
+  var pagesTag: String { "pages:\(owner)" }
 
   /// A network that passes on no answer that the catalog cannot use, so that the last good one stays in the HTTP cache.
   public static func network(_ transport: any HTTPTransport) -> CheckedTransport {
@@ -102,23 +104,24 @@ public struct Catalog: Sendable {
   func inTurn<Value: Sendable>(
     _ path: String, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    try await listings.inTurn("turn \(user) \(path)", body)
+    try await listings.inTurn("turn \(owner) \(path)", body)
   }
 
-  /// A good answer to a request; any other is an error, and one of 401 or 403 signs the user out.
+  /// A good answer to a request; any other is an error, and the service's own with 401 or 403 signs the user out.
   func send(
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = HTTPFields(),
     tags: [String] = []
   ) async throws -> Reply {
     let session = try session()
     let reply = try await service.send(path, method: method, fields: fields, tags: [userTag] + tags)
-    let isOver = try sessions.value(for: user) != session
+    let isOver = try sessions.value(for: owner) != session
     // Answers do not name their session, so those of a later session are removed too.
     if isOver { try await drop(userTag) }
     let complaint = reply.status < 400 ? nil : reply.json?["error"]
     let message = complaint?["message"]?.text ?? "no reason given"
     switch reply.status {
-    case 401, 403:
+    // A gateway or the login page of a network may answer with the same status.
+    case 401 where !reply.isPage, 403 where !reply.isPage:
       if !isOver { try await signOut() }
       throw CatalogError.signedOut(status: reply.status, message: message)
     case 400 where complaint?["code"]?.text == "INVALID_CURSOR":

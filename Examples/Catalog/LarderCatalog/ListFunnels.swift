@@ -43,8 +43,8 @@ struct ListFunnels: AsyncParsableCommand {
     for reason in contents.skipped { Console.complain("left out: \(reason)") }
     guard contents.skipped.isEmpty else {
       throw Failure(
-        .failed, "\(contents.skipped.count.counted("funnel")) cannot be read",
-        hint: "the others are complete; --refresh asks for all of them again")
+        .failed, "\(contents.skipped.count.counted("part")) of the catalog cannot be read",
+        hint: "the rest is complete; --refresh asks for all of it again")
     }
     if refresh, trouble != nil {
       throw Failure(.failed, "the list was not refreshed", hint: "try it again later")

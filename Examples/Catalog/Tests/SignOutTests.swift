@@ -8,6 +8,25 @@ import ExampleTesting
 
   enum Late: CaseIterable { case funnel, page, pageAhead, refresh }
 
+  @Test
+  func `a user of the same name at another server stays signed in, also after a gateway's 401`()
+    async throws
+  {
+    fixture.fake.fill(3)
+    let here = fixture.catalog()
+    let other = Catalog(
+      at: fixture.server.base.replacing("127.0.0.1", with: "localhost") + "/api", user: "one",
+      token: "one", over: fixture.cache, sleep: { _ in })
+    _ = try await here.all()
+    _ = try await other.filtered(by: "plus").all()
+    try await other.signOut()
+    fixture.server.become { _ in .init(401, ["Content-Type": "text/html"], text: "<html>") }
+    await #expect(throws: ServiceError.self) { try await here.status(of: "a1", in: "f-1") }
+    _ = fixture.asked()
+    #expect(try await here.all().slugs.count == 3)
+    #expect(fixture.asked().all == 0)
+  }
+
   @Test(arguments: Late.allCases, [true, false])
   func `an answer that arrives after a sign-out is not stored`(late: Late, isElsewhere: Bool)
     async throws

@@ -64,7 +64,12 @@ struct Session: ParsableArguments {
     var options = Store.Options()
     if let start = try start() { options.clock = ShiftedClock(from: start) }
     let store = try place.store.open(options)
-    var addresses = base.map { Addresses(all: $0.text) } ?? Addresses()
+    var addresses = Addresses()
+    if let base {
+      addresses = Addresses(all: base.text)
+      // Another service's data never appears as that of the usual one.
+      addresses.realm = Realm(base: base.text, credential: "")
+    }
     if let boats { addresses.boats = boats.text }
     if place.recording.offline {
       addresses = Addresses(all: RecordingOption.address)

@@ -4,26 +4,75 @@ import Larder
 import Service
 
 /// The frames of `board --live`: the next departures of some stations, with the time until each leaves.
-struct LiveBoard: Sendable {
-  var cache: DeparturesCache
-  var stations: [String]
-  var rows: Int
-  var policy: RequestPolicy
+///
+/// A frame shows what is stored, so it never waits for a service. `refresh` fetches what is no longer fresh beside it.
+actor LiveBoard {
+  private let cache: DeparturesCache
+  private let stations: [String]
+  private let rows: Int
+  /// Why a station has no newer board.
+  private var faults: [String: any Error] = [:]
+
+  /// The time between two rounds; after a fault it doubles, up to the longest.
+  private static let shortest = Duration.seconds(10)
+  private static let longest = Duration.seconds(600)
+
+  init(_ cache: DeparturesCache, stations: [String], rows: Int) {
+    (self.cache, self.stations, self.rows) = (cache, stations, rows)
+  }
+
+  /// Fetches again and again what is no longer fresh, until it is cancelled. A service that fails is asked more rarely.
+  ///
+  /// - Parameter policy: for the first time; with `cacheOnly` nothing is fetched.
+  func refresh(_ policy: RequestPolicy) async throws {
+    let clock = cache.store.clock
+    var (policy, pause) = (policy, Self.shortest)
+    while policy != .cacheOnly {
+      faults = try await round(policy)
+      let waits = faults.values.map { error in
+        if case ServiceError.throttled(let wait) = error { wait } else { Duration.zero }
+      }
+      pause =
+        faults.values.allSatisfy { $0 is NotFound }
+        ? Self.shortest : max(min(pause * 2, Self.longest), waits.max() ?? .zero)
+      policy = .standard
+      try await clock.sleep(until: clock.monotonic + pause)
+    }
+  }
+
+  private nonisolated func round(_ policy: RequestPolicy) async throws -> [String: any Error] {
+    var faults: [String: any Error] = [:]
+    try await cache.boards(at: stations, policy: policy) { station, result in
+      do {
+        let board = try result.get()
+        faults[station] = board.error
+        // Tomorrow's first, and the names of the ships.
+        _ = try await cache.next(after: board.value, rows: rows, policy: policy)
+      } catch {
+        try Task.checkCancellation()
+        faults[station] = error
+      }
+    }
+    return faults
+  }
 
   func frame() async throws -> [String] {
     var lines: [String] = []
     for station in stations {
+      // Of a lake some landings are not in the timetable.
+      if stations.count > 1, faults[station] is NotFound { continue }
+      let fault = faults[station].map { ": \($0)" } ?? ""
       do {
-        let board = try await cache.board(at: station, policy: policy)
-        let next = try await cache.next(after: board.value, rows: rows, policy: policy)
-        lines.append("\(board.value.station.name), \(board.value.day): \(board.words)")
+        let board = try await cache.board(at: station, policy: .cacheOnly)
+        let next = try await cache.next(after: board.value, rows: rows, policy: .cacheOnly)
+        lines.append("\(board.value.station.name), \(board.value.day): \(board.words)\(fault)")
         if let gap = try board.value.gap { lines.append(gap) }
         lines += try next.prefix(rows).map(line)
         if next.isEmpty { lines.append("no departures") }
       } catch {
         try Task.checkCancellation()
-        // The others are shown all the same, and this one is tried again.
-        lines.append("\(station): \(error)")
+        // The others are shown all the same.
+        lines.append(station + (fault.isEmpty ? ": \(error)" : fault))
       }
       lines.append("")
     }

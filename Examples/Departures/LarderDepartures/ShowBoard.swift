@@ -35,18 +35,10 @@ struct ShowBoard: AsyncParsableCommand {
     try await session.open(showing: live ? [] : [.boards, .ships]) { cache in
       let stations = try await stations(cache)
       if live {
-        // A screen shows what is stored, and newer data in the next frame.
-        var cache = cache
-        cache.waitsForNewer = false
-        var known: [String] = []
-        try await cache.boards(at: stations, policy: policy) { station, result in
-          // A landing that the timetable does not know is not asked for each second.
-          if case .failure(let error) = result, error is NotFound { return }
-          known.append(station)
-        }
-        let screen = LiveBoard(
-          cache: cache, stations: known.isEmpty ? stations : known, rows: rows, policy: policy)
-        return try await LiveScreen.run { try await screen.frame() }
+        let board = LiveBoard(cache, stations: stations, rows: rows)
+        let refresh = Task { [policy] in try await board.refresh(policy) }
+        defer { refresh.cancel() }
+        return try await LiveScreen.run { try await board.frame() }
       }
       try await show(stations, cache)
     }
@@ -106,8 +98,10 @@ struct ShowBoard: AsyncParsableCommand {
     let found = try await cache.stations(named: station, policy: policy).value.filter {
       $0.id != nil
     }
-    let exact = found.first { $0.name.lowercased() == station.lowercased() }
-    guard let id = (exact ?? found.first)?.id else {
+    // A landing may have the name of a railway station.
+    let exact = found.filter { $0.name.lowercased() == station.lowercased() }
+    let best = exact.isEmpty ? found : exact
+    guard let id = (best.first { $0.icon == "ship" } ?? best.first)?.id else {
       throw Failure(.noSuchKey, "there is no station \(station)")
     }
     return [id]
@@ -173,7 +167,8 @@ struct FindWay: AsyncParsableCommand {
 
   /// `10:05 +4 - 10:40 +2  BAT 16, on foot`, or `10:05 off - 10:40  BAT 16`.
   private func line(_ way: Connection) throws -> String {
-    let legs = way.legs.map { $0.line ?? "on foot" }.joined(separator: ", ")
+    let gap = way.unreadable.map { ["\($0.counted("part")) that cannot be read"] } ?? []
+    let legs = (way.legs.map { $0.line ?? "on foot" } + gap).joined(separator: ", ")
     let isOff = way.isCancelled == true
     let departure = isOff ? " off" : way.departure.delay(until: way.expectedDeparture)
     let arrival = isOff ? "" : way.arrival.delay(until: way.expectedArrival)

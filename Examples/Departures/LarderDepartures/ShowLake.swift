@@ -42,7 +42,11 @@ struct ShowLake: AsyncParsableCommand {
             throw error
           }
           if let error = forecast.error { note(error) }
-          return forecast.value.step(at: cache.store.now).map { Sourced(forecast, $0) }
+          guard let step = forecast.value.step(at: cache.store.now) else {
+            Console.complain("weather: the forecast ended before now")
+            return nil
+          }
+          return Sourced(forecast, step)
         },
         temperature: try await part("water") {
           try await cache.temperature(of: lake).map { Sourced($0) }
@@ -55,8 +59,8 @@ struct ShowLake: AsyncParsableCommand {
       guard report.weather != nil || report.temperature != nil || report.level != nil else {
         throw refusal ?? Failure(.failed, "there is no data about \(lake.name)")
       }
-      if let hint = refusal?.hint { Console.complain("hint: \(hint)") }
       try session.show(report, rows(of: report))
+      if let refusal { throw refusal }
     }
   }
 

@@ -68,11 +68,14 @@ struct SaveTile: AsyncParsableCommand {
   @Argument var x: Int
   @Argument var y: Int
   @Option(help: "The file to write.") var output: String
+  @Option(help: "Whether the store or the service answers.") var policy: RequestPolicy = .standard
   @OptionGroup var session: Session
 
   func run() async throws {
     try await session.open(showing: [.tiles]) { cache in
-      let tile = try await Failure.orNoSuchKey { try await cache.tile(zoom: zoom, x: x, y: y) }
+      let tile = try await Failure.orNoSuchKey {
+        try await cache.tile(zoom: zoom, x: x, y: y, policy: policy)
+      }
       try Data(tile.value).write(to: URL(filePath: output))
       try session.show(
         Sourced(tile, tile.value.count), ["\(tile.value.count) bytes, \(tile.words)"])

@@ -79,6 +79,48 @@ import ExampleTesting
     await #expect(throws: ServiceError.self) { try await cache.connections(from: "2", to: "1") }
   }
 
+  @Test(arguments: [(500, ""), (503, ""), (429, ""), (200, "<html>")])
+  func `an answer that is of no use leaves the stored ways`(status: Int, body: String) async throws
+  {
+    try await run(minutes: 0..<40) { server, cache in
+      _ = try await cache.connections(from: "1", to: "2")
+      clock.advance(by: .minutes(3))
+      server.become { _ in .init(status, ["Retry-After": "3600"], text: body) }
+      let ways = try await cache.connections(from: "1", to: "2")
+      #expect(ways.source == .stale && ways.error is ServiceError && ways.age == .minutes(3))
+      server.become { _ in .init(404) }
+      clock.advance(by: .minutes(1))
+      await #expect(throws: ServiceError.self) { try await cache.connections(from: "1", to: "2") }
+    }
+  }
+
+  @Test func `a station that is null is not known, and parts that cannot be read are counted`()
+    async throws
+  {
+    try await LocalServer.run { server in
+      let cache = try DeparturesCache(store, services: server.services(in: store))
+      server.become { _ in
+        .init(200, text: #"{"connections": [], "from": {"id": "1"}, "to": null}"#)
+      }
+      await #expect(throws: NotFound(key: "the station 2", place: "the timetable")) {
+        try await cache.connections(from: "1", to: "2")
+      }
+      let end =
+        #"{"station": {"id": "1"}, "departure": "2025-07-12T08:30:00+0200", "arrival": "2025-07-12T09:00:00+0200"}"#
+      let good =
+        #"{"journey": {"category": "IC", "number": "IC 738"}, "departure": \#(end), "arrival": \#(end)}"#
+      let parts =
+        #"\#(good), {"journey": 7, "departure": \#(end), "arrival": \#(end)}, {"departure": {}, "arrival": {}}, null"#
+      server.become { _ in
+        .init(
+          200,
+          text: #"{"connections": [{"from": \#(end), "to": \#(end), "sections": [\#(parts)]}]}"#)
+      }
+      let way = try await cache.connections(from: "1", to: "3").value.connections[0]
+      #expect(way.legs.map(\.line) == ["IC 738"] && way.unreadable == 3)
+    }
+  }
+
   @Test func `ways that have left are never shown`() async throws {
     try await run(minutes: -9..<1) { _, cache in
       let ways = try await cache.connections(from: "1", to: "2").value.connections

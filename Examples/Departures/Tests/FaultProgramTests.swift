@@ -45,7 +45,7 @@ import ExampleTesting
     let hint = "hint: give a valid credential: --weather-key_"
     _ = try recording(failing: ["/weather/*": 401])
     try await program.check(
-      "\(lake) | water  18.7 C | ! ^weather: the service answered 401 | ! \(hint)")
+      "\(lake) = 5 | water  18.7 C | ! ^weather: the service answered 401 | ! \(hint)")
     _ = try recording(failing: ["/weather/*": 403, "/boats/*": 503, "/simulations/*": 503])
     try await TestedProgram("larder-departures", store: "other").check(
       "\(lake) = 5 | ! \(hint)")

@@ -38,6 +38,41 @@ import ExampleTesting
     #expect(try departure(#""delay": null"#)?.minutesLate == nil)
   }
 
+  @Test(arguments: [
+    "0001-01-01T00:00:00+0000", "1970-01-01T00:00:00Z", "9999-12-31T00:00:00Z", "x",
+  ])
+  func `an expected time more than a day away is none`(time: String) throws {
+    let odd = try #require(try departure(#""prognosis": {"departure": "\#(time)"}"#))
+    #expect(odd.expected == nil && odd.leaves == odd.time)
+  }
+
+  @Test(arguments: ["null", "{}", "[]", #""A""#])
+  func `runs make a board whatever the field of the station has`(station: String) throws {
+    let run = #"{"stop": {"departure": "2026-07-11T15:05:00+0200"}, "number": "1"}"#
+    func board(_ runs: String) throws -> Board? {
+      var builder = try BoardBuilder(try day("2026-07-11"), limit: 200)
+      let body = #"{"station": \#(station), "stationboard": [\#(runs)]}"#
+      _ = try builder.take(JSONDecoder().decode(BoardBody.self, from: Data(body.utf8)), asked: "7")
+      return builder.board
+    }
+    #expect(try board(run)?.departures.count == 1 && board(run)?.station.id == "7")
+    #expect(try board("") == nil)
+  }
+
+  @Test func `only boats have ships, by their course first`() throws {
+    let day = ShipDay(ships: ["1": "Linth", "777": "Limmat"])
+    func ship(_ category: String, _ line: String, _ course: String) throws -> String? {
+      let body =
+        #"{"stop": {"departure": "2026-07-11T15:05:00+0200"}, "category": "\#(category)", "number": "\#(line)", "name": "\#(course)"}"#
+      let run = try JSONDecoder().decode(JourneyBody.self, from: Data(body.utf8))
+        .departure(from: Station(id: "1", name: "A"), names: [:])
+      return day.ship(of: try #require(run))
+    }
+    #expect(try ship("BAT", "1", "000777") == "Limmat")
+    #expect(try ship("BAT", "1", "000002") == "Linth")
+    #expect(try ship("S", "1", "000777") == nil && ship("IC", "IC 1", "1") == nil)
+  }
+
   @Test func `ways of which none can be read are a fault`() throws {
     func fault(_ ways: String) throws -> String? {
       let body = #"{"connections": [\#(ways)]}"#

@@ -44,6 +44,16 @@ import ExampleTesting
     #expect(simulation.celsius(at: try moment("2025-07-12T09:00:00+0200")) == nil)
   }
 
+  @Test func `the order of a simulation's times does not matter, nor an odd city`() throws {
+    let json =
+      #"{"time": ["2025-07-12T06:00:00Z", "2025-07-12T00:00:00Z"], "variables": {"T": {"data": [12, 10]}}}"#
+    let simulation = try JSONDecoder().decode(SimulationBody.self, from: Data(json.utf8))
+    #expect(simulation.celsius(at: try moment("2025-07-12T09:00:00+0200")) == 12)
+    let weather = #"{"list": [{"dt": 1752300000, "main": {"temp": 290}}], "city": []}"#
+    let body = try JSONDecoder().decode(ForecastBody.self, from: Data(weather.utf8))
+    #expect(body.forecast.steps.count == 1)
+  }
+
   @Test func `a simulation may have numbers as text, nulls and times that are none`() throws {
     let json =
       #"{"time": ["2025-07-12T00:00:00Z", 7, null, "2025-07-12T03:00:00Z"], "variables": {"T": {"data": [18, 1, 2, "18.7"]}}}"#

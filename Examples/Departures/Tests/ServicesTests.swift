@@ -67,6 +67,7 @@ func withServer(
       let lake = try #require(cache.lake("zuerichsee"))
       for (type, body) in [
         ("image/png", ""), ("application/json", "{}"), ("text/html", "x"), ("image/png", "<html>"),
+        ("application/octet-stream", "sorry"), ("", "sorry"),
       ] {
         server.become { _ in .init(200, ["Content-Type": type], text: body) }
         await #expect(throws: ServiceError.self) { try await cache.tile(zoom: 1, x: 0, y: 0) }
@@ -82,6 +83,20 @@ func withServer(
       #expect(try await cache.level(of: lake) == nil)
       let kept = try cache.store.namespaces().filter { $0.name != BoatNamespace.http.name }
       #expect(kept.allSatisfy { $0.bytes == 0 }, "\(kept)")
+    }
+  }
+
+  @Test(arguments: [(429, ["Retry-After": "3600"]), (503, [:]), (403, [:]), (200, [:])])
+  func `a service that refuses all is asked for one landing of a lake`(
+    status: Int, fields: [String: String]
+  ) async throws {
+    try await withServer { server, cache in
+      server.become { _ in .init(status, fields, text: "<html>") }
+      var failed = 0
+      try await cache.boards(at: ["1", "2", "3"]) { _, result in
+        if case .failure(let error) = result, error is ServiceError { failed += 1 }
+      }
+      #expect(failed == 3 && server.count <= 2, "a page is requested once more")
     }
   }
 

@@ -64,7 +64,8 @@ public struct RecordingOption: ParsableArguments {
   /// The address of a recording. It is nobody's: an adapter that tells services or users apart keeps its data from the user's.
   public static let address = "https://recording.invalid"
 
-  @Flag(help: "Send no request: use what is stored, fresh or stale.") public var noNetwork = false
+  @Flag(help: "Send no request: use what is stored, stale too unless the service forbids it.")
+  public var noNetwork = false
 
   @Option(
     help: "The recording: a folder with answers.json. Default: that of the program's source folder."

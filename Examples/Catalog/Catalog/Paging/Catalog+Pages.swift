@@ -15,7 +15,7 @@ extension Catalog {
     let cursor = try pass.nextCursor()
     return try await inTurn(path(of: listing, at: cursor)) { [self] in
       let session = try session()
-      let record = try listings.value(for: "\(user) \(listing)") ?? []
+      let record = try listings.value(for: "\(owner) \(listing)") ?? []
       var step: ListingPass.Step
       if let ahead {
         step = ahead
@@ -49,8 +49,8 @@ extension Catalog {
     attributes.tags = [userTag, pagesTag]
     _ = try ifRoom {
       try store.write { batch in
-        guard try batch.value(for: user, in: sessions) == session else { return }
-        try batch.set(record, for: "\(user) \(listing)", in: listings, attributes)
+        guard try batch.value(for: owner, in: sessions) == session else { return }
+        try batch.set(record, for: "\(owner) \(listing)", in: listings, attributes)
       }
     }
   }

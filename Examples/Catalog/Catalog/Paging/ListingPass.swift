@@ -21,6 +21,8 @@ struct ListingPass: Sendable {
   }
 
   private(set) var steps: [Step] = []
+  /// The funnels of all pages.
+  private var known: Set<String> = []
   /// Whether the service validates every page, fresh or not.
   let asksAlways: Bool
 
@@ -71,12 +73,12 @@ struct ListingPass: Sendable {
   func versions(with step: Step) -> [PageVersion] { steps.map(\.version) + [step.version] }
 
   private func repeatsFunnels(_ step: Step) -> Bool {
-    let known = Set(steps.flatMap(\.contents.funnels).map(\.id))
-    return !known.isDisjoint(with: step.contents.funnels.map(\.id))
+    !known.isDisjoint(with: step.contents.funnels.map(\.id))
   }
 
   mutating func append(_ step: Step) {
     hasRepeats = hasRepeats || repeatsFunnels(step)
+    known.formUnion(step.contents.funnels.map(\.id))
     steps.append(step)
   }
 }

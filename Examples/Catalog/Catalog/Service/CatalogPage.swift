@@ -13,8 +13,10 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
 
     public init(from decoder: any Decoder) throws {
       let fields = try decoder.container(keyedBy: CodingKeys.self)
-      hasMore = try fields.decode(lenient: Bool.self, forKey: .hasMore)
       nextCursor = try fields.decode(Lenient<String>.self, forKey: .nextCursor).wrappedValue
+      hasMore =
+        try fields.decode(Lenient<Bool>.self, forKey: .hasMore).wrappedValue
+        ?? (nextCursor?.isEmpty == false)
     }
   }
 
@@ -32,26 +34,38 @@ public struct CatalogPage: Decodable, Sendable, Hashable {
 
   /// A pillar with the funnels that can be decoded.
   private struct Group: Decodable {
-    var pillar: Pillar
-    var funnels: [Attempt<Funnel>]
+    var pillar: Attempt<Pillar>?
+    var funnels: [Attempt<Funnel>]?
   }
 
-  /// An answer without `pagination` has the whole catalog; one without `uncategorized_funnels` has none of them. One in which
-  /// nothing can be decoded is an error.
+  /// An answer without `pagination` has the whole catalog; one without `uncategorized_funnels` has none of them, and a null list
+  /// is empty. The funnels of a pillar that cannot be decoded have none. An answer in which nothing can be decoded is an error.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    let groups = try fields.decode([Attempt<Group>].self, forKey: .pillars)
-    let others = try fields.decodeIfPresent([Attempt<Funnel>].self, forKey: .uncategorized) ?? []
+    let groups =
+      try fields.decodeNil(forKey: .pillars)
+      ? [] : fields.decode([Attempt<Group>].self, forKey: .pillars)
+    var others = try fields.decodeIfPresent([Attempt<Funnel>].self, forKey: .uncategorized) ?? []
     // A page that lists a funnel twice would otherwise look like pages of two versions.
     var seen: Set<String> = []
     func once(_ funnels: [Attempt<Funnel>]) -> [Funnel] {
       funnels.good().filter { seen.insert($0.id).inserted }
     }
-    pillars = groups.good().map { PillarGroup(pillar: $0.pillar, funnels: once($0.funnels)) }
+    pillars = []
+    skipped = groups.compactMap(\.fault)
+    for group in groups.good() {
+      let funnels = group.funnels ?? []
+      switch group.pillar?.result {
+      case .success(let pillar):
+        pillars.append(PillarGroup(pillar: pillar, funnels: once(funnels)))
+        skipped += funnels.compactMap(\.fault)
+      case .failure, nil:
+        skipped.append(group.pillar?.fault ?? "a pillar is null")
+        others += funnels
+      }
+    }
     uncategorized = once(others)
-    skipped =
-      groups.compactMap(\.fault)
-      + (groups.good().flatMap(\.funnels) + others).compactMap(\.fault)
+    skipped += others.compactMap(\.fault)
     pagination =
       try fields.decodeIfPresent(Pagination.self, forKey: .pagination)
       ?? Pagination()

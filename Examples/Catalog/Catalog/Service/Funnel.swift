@@ -55,8 +55,8 @@ public struct Pillar: Codable, Sendable, Hashable, Identifiable {
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     id = try fields.decode(lenient: String.self, forKey: .id)
-    title = try fields.decode(lenient: String.self, forKey: .title)
     key = try fields.decode(Lenient<String>.self, forKey: .key).wrappedValue
+    title = try fields.decode(Lenient<String>.self, forKey: .title).wrappedValue ?? key ?? id
     description = try fields.decode(Lenient<String>.self, forKey: .description).wrappedValue
     order = try fields.decode(Lenient<Int>.self, forKey: .order).wrappedValue
   }

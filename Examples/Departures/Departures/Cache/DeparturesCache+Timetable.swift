@@ -22,7 +22,8 @@ extension DeparturesCache {
 
   /// The boards of several stations, such as the landings of a lake, one after the other. An error of one does not end it.
   ///
-  /// Once the service cannot be reached, it is not asked again: the other boards are those that are stored.
+  /// Once the service cannot be reached, limits requests or refuses them all, it is not asked again: the other boards are those
+  /// that are stored.
   ///
   /// - Parameter body: called with each station, and its board or the reason why there is none.
   public func boards(
@@ -42,7 +43,7 @@ extension DeparturesCache {
         result = .failure(outage ?? error)
         outage = outage ?? (error as? ServiceError)
       }
-      if outage?.isOffline == true { policy = .cacheOnly } else { outage = nil }
+      if outage?.isOutage == true { policy = .cacheOnly } else { outage = nil }
       try await body(station, result)
     }
   }
@@ -102,7 +103,7 @@ extension DeparturesCache {
   /// The ways from one station to another that leave from now on.
   ///
   /// Departures are on full minutes, so a request for the next one serves until then. A way leaves at its expected time, if that
-  /// is known. Without a network the ways of the nearest stored request are returned as stale.
+  /// is known. If the service gives no usable answer, the ways of the nearest stored request are returned as stale.
   public func connections(
     from: String, to: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Ways> {
@@ -114,7 +115,7 @@ extension DeparturesCache {
       let query = try pair + "date=\(CalendarDay(of: start))&time=\(time.percentEscaped)"
       var ways = try await value(query, in: connections, LoadOptions(policy: policy)) {
         [services] in
-        .value(try await services.connections(query))
+        .value(try await services.connections(query, from: from, to: to))
       }
       ways.value.connections.removeAll { $0.leaves < next }
       return ways
@@ -125,7 +126,7 @@ extension DeparturesCache {
       guard found.value.connections.isEmpty, try SwissTime.isSecond(next) else { return found }
       let hour = 60 * minute
       return try await ways(from: Timestamp(milliseconds: (next.milliseconds / hour + 1) * hour))
-    } catch let error as ServiceError where error.isOffline && policy != .reload {
+    } catch let error as ServiceError where !error.isRefusal && policy != .reload {
       guard let stored = try nearest(pair, from: next, error) else { throw error }
       return stored
     }
@@ -149,5 +150,16 @@ extension DeparturesCache {
       return true
     }
     return found
+  }
+}
+
+extension ServiceError {
+  /// Whether requests for other stations would end in the same way.
+  fileprivate var isOutage: Bool {
+    switch self {
+    case .unreachable, .interrupted, .throttled, .wrongContent: true
+    case .refused(let status, _): [401, 403, 502, 503, 504].contains(status)
+    default: false
+    }
   }
 }

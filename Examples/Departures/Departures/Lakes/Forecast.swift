@@ -61,7 +61,7 @@ struct ForecastBody: Decodable {
   struct City: Decodable { @Lenient var name: String? }
 
   var list: LenientList<Row>
-  var city: City?
+  @Lenient var city: City?
 
   var forecast: Forecast {
     Forecast(

@@ -6,9 +6,10 @@ public struct ShipDay: Codable, Hashable, Sendable {
   /// By the number of the course without zeros at its beginning.
   public var ships: [String: String]
 
-  /// The service has `1`, a board `000001` and `1`.
+  /// The service has `1`, a board `000001` and `1`. Trains and buses have none, whatever their number is.
   public func ship(of departure: Departure) -> String? {
-    ships[departure.line.withoutZeros] ?? ships[departure.course.withoutZeros]
+    guard departure.isBoat else { return nil }
+    return ships[departure.course.withoutZeros] ?? ships[departure.line.withoutZeros]
   }
 }
 

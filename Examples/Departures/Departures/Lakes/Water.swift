@@ -29,7 +29,9 @@ struct LakeReport: Decodable {
 
     var level: WaterLevel? {
       waterLevel.flatMap {
-        let digits = $0.replacing(",", with: ".").filter { !"'\u{2019}".contains($0) }
+        let digits = $0.trimmingBlanks.replacing(",", with: ".").filter {
+          !"'\u{2019}".contains($0)
+        }
         return Double(digits.prefix { $0.isNumber || ".eE+-".contains($0) })
       }
       .flatMap { $0.within(0...5000) }.map { WaterLevel(metres: $0) }
@@ -60,6 +62,6 @@ struct SimulationBody: Decodable {
         celsius?.wrappedValue?.within(-10...60).map { (moment, $0) }
       }
     }
-    return known.last { $0.0 <= now }?.1
+    return known.filter { $0.0 <= now }.max { $0.0 < $1.0 }?.1
   }
 }

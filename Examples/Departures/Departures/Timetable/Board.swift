@@ -42,7 +42,7 @@ public struct Board: Codable, Hashable, Sendable {
 /// A board of the service.
 struct BoardBody: Decodable {
   /// Null, with an empty list, for an unknown station.
-  var station: StationBody?
+  @Lenient var station: StationBody?
   var stationboard: LenientList<JourneyBody>
 
   /// Nil for a board that may be empty. One of which no run has a time is not.
@@ -73,10 +73,13 @@ struct BoardBuilder {
 
   /// Adds an answer; returns the start of the next request, or nil if the day is complete or the service has no more.
   mutating func take(_ body: BoardBody, asked id: String) throws -> Timestamp? {
-    guard let station = body.station?.station else { return nil }
+    let runs = body.stationboard.elements
+    // Runs prove that there is a station, whatever its own field has.
+    let named = body.station?.station ?? (runs.isEmpty ? nil : Station(id: id, name: id))
+    guard let station = named else { return nil }
     self.station = Station(id: station.id ?? id, name: station.name, place: station.place)
-    let names = Dictionary(body.stationboard.elements.flatMap(\.names)) { first, _ in first }
-    let all = body.stationboard.elements.compactMap { $0.departure(from: station, names: names) }
+    let names = Dictionary(runs.flatMap(\.names)) { first, _ in first }
+    let all = runs.compactMap { $0.departure(from: station, names: names) }
     let before = known
     let new = all.filter { departure in
       guard span.contains(departure.time), !before.contains(departure.id) else { return false }
@@ -87,11 +90,11 @@ struct BoardBuilder {
     departures += new
     leaveOut(
       body.stationboard.skipped
-        + body.stationboard.elements.filter { $0.stop.isTimeless }.map {
+        + runs.filter { $0.stop.isTimeless }.map {
           "\($0.name ?? $0.number ?? "one without a name") has no time"
         })
     isWhole =
-      body.stationboard.elements.count + body.stationboard.skipped.count < limit
+      runs.count + body.stationboard.skipped.count < limit
       || all.contains { $0.time >= span.upperBound }
     if isWhole || new.isEmpty { return nil }
     return new.map(\.time).max()

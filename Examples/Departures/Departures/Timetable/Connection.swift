@@ -33,6 +33,8 @@ public struct Connection: Codable, Hashable, Sendable {
   public var isCancelled: Bool?
   public var transfers: Int
   public var legs: [Leg]
+  /// The number of its parts that cannot be read; nil for none.
+  public var unreadable: Int?
 
   /// The expected time, or else the planned one.
   public var leaves: Timestamp { expectedDeparture ?? departure }
@@ -63,11 +65,11 @@ struct ConnectionsBody: Decodable {
     var from: StopBody
     var to: StopBody
     @Lenient var transfers: Int?
-    @Lenient var sections: LenientList<Section>?
+    @Lenient var sections: [Attempt<Section>?]?
 
     var connection: Connection? {
       guard let departure = from.departureTime, let arrival = to.arrivalTime else { return nil }
-      let parts = sections?.elements ?? []
+      let parts = (sections ?? []).compactMap(\.self).good()
       let legs = parts.compactMap { section -> Connection.Leg? in
         guard let from = section.departure.station?.station,
           let to = section.arrival.station?.station
@@ -75,18 +77,32 @@ struct ConnectionsBody: Decodable {
         let journey = section.journey
         return Connection.Leg(
           from: section.departure.call(at: from), to: section.arrival.call(at: to),
-          line: journey.map { [$0.category, $0.number].compactMap(\.self).joined(separator: " ") },
+          line: journey.map { Departure.name($0.category ?? "", $0.number ?? "").trimmingBlanks },
           destination: journey?.to)
       }
       let isCancelled = from.isCancelled || to.isCancelled || parts.contains(where: \.isCancelled)
+      let unreadable = (sections ?? []).count - legs.count
       return Connection(
         departure: departure, arrival: arrival, expectedDeparture: from.expectedDeparture,
         expectedArrival: to.expectedArrival, isCancelled: isCancelled ? true : nil,
-        transfers: transfers ?? 0, legs: legs)
+        transfers: transfers ?? 0, legs: legs,
+        unreadable: unreadable > 0 ? unreadable : nil)
     }
   }
 
   var connections: LenientList<Way>
+  /// Those of the two stations that are null: the service does not know them.
+  var unknown: Set<End> = []
+
+  enum End: CodingKey { case from, to }
+  private enum CodingKeys: CodingKey { case connections }
+
+  init(from decoder: any Decoder) throws {
+    connections = try decoder.container(keyedBy: CodingKeys.self)
+      .decode(LenientList<Way>.self, forKey: .connections)
+    let ends = try decoder.container(keyedBy: End.self)
+    unknown = Set(try ends.allKeys.filter { try ends.decodeNil(forKey: $0) })
+  }
 
   var ways: Ways {
     let all = connections.elements.map(\.connection)

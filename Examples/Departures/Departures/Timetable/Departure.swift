@@ -37,7 +37,14 @@ public struct Departure: Codable, Hashable, Sendable {
   public var id: String { "\(time.milliseconds / 1000)/\(course)/\(line)/\(destination)" }
 
   /// The category and the line, each once: `BAT 101`, and `ICN 1524` where the line has both.
-  public var name: String { line.hasPrefix(category) ? line : "\(category) \(line)" }
+  public var name: String { Self.name(category, line) }
+
+  static func name(_ category: String, _ line: String) -> String {
+    line.hasPrefix(category) ? line : "\(category) \(line)"
+  }
+
+  /// Whether it is a boat or a ferry, by the timetable's categories.
+  public var isBoat: Bool { ["BAT", "FAE", "KAT"].contains(category.uppercased()) }
 
   /// Whether delays or expected times are known.
   public var isLive: Bool { delay != nil || expected != nil }

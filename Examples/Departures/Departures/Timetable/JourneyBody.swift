@@ -16,7 +16,7 @@ struct JourneyBody: Decodable {
   func departure(from station: Station, names: [String: String]) -> Departure? {
     guard let time = stop.departureTime else { return nil }
     return Departure(
-      time: time, expected: stop.prognosis?.departure.flatMap { SwissTime.moment($0) },
+      time: time, expected: stop.expected(stop.prognosis?.departure, instead: time),
       delay: stop.minutesLate, isCancelled: stop.isCancelled || cancelled == true ? true : nil,
       platform: stop.tracks,
       category: category ?? "", course: name ?? "",
@@ -80,8 +80,8 @@ struct StopBody: Decodable {
   var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }
   var departureTime: Timestamp? { Self.moment(departureTimestamp, departure) }
   /// The time with the delay, if it is known; no earlier than the planned one, unless the service says so.
-  var expectedDeparture: Timestamp? { late(prognosis?.departure, departureTime) }
-  var expectedArrival: Timestamp? { late(prognosis?.arrival, arrivalTime) }
+  var expectedDeparture: Timestamp? { departureTime.flatMap { late(prognosis?.departure, $0) } }
+  var expectedArrival: Timestamp? { arrivalTime.flatMap { late(prognosis?.arrival, $0) } }
   var isTimeless: Bool { arrivalTime == nil && departureTime == nil }
   var tracks: Platform? { Platform(platform, prognosis: prognosis?.platform) }
 
@@ -89,10 +89,16 @@ struct StopBody: Decodable {
     Call(station: station, arrival: arrivalTime, departure: departureTime, platform: tracks)
   }
 
-  private func late(_ expected: String?, _ planned: Timestamp?) -> Timestamp? {
-    if let expected = expected.flatMap({ SwissTime.moment($0) }) { return expected }
-    guard let planned, let minutesLate else { return nil }
-    return planned.advanced(by: .minutes(max(minutesLate, 0)))
+  private func late(_ expected: String?, _ planned: Timestamp) -> Timestamp? {
+    self.expected(expected, instead: planned)
+      ?? minutesLate.map { planned.advanced(by: .minutes(max($0, 0))) }
+  }
+
+  /// Nil for nonsense, more than a day from the planned time: some services write year 1 for none.
+  func expected(_ text: String?, instead planned: Timestamp) -> Timestamp? {
+    text.flatMap { SwissTime.moment($0) }.flatMap {
+      abs(planned.duration(to: $0) / .days(1)) <= 1 ? $0 : nil
+    }
   }
 
   private static func moment(_ seconds: Int64?, _ text: String?) -> Timestamp? {
