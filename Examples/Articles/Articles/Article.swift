@@ -44,7 +44,7 @@ public struct ArticleList: Sendable, Hashable {
 }
 
 /// The size of the stored data.
-public struct ArticleUsage: Sendable, Hashable, Codable {
+public struct ArticleUsage: Sendable, Hashable {
   public var articles: Int
   public var htmlBytes: Int
   public var images: Int
@@ -67,5 +67,22 @@ public struct ArticleUsage: Sendable, Hashable, Codable {
     case ..<1_000_000: "\(bytes / 100 / 10).\(bytes / 100 % 10) kB"
     default: "\(bytes / 100_000 / 10).\(bytes / 100_000 % 10) MB"
     }
+  }
+}
+
+extension ArticleUsage: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case articles, htmlBytes, images, imageBytes, lastSync, pendingEdits
+  }
+
+  /// With its time as ISO 8601.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(articles, forKey: .articles)
+    try fields.encode(htmlBytes, forKey: .htmlBytes)
+    try fields.encode(images, forKey: .images)
+    try fields.encode(imageBytes, forKey: .imageBytes)
+    try fields.encodeIfPresent(lastSync?.description, forKey: .lastSync)
+    try fields.encode(pendingEdits, forKey: .pendingEdits)
   }
 }

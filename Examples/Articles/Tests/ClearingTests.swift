@@ -6,13 +6,13 @@ import ExampleTesting
   private let fixture = Fixture.current
 
   private func entries(_ fixture: Fixture) throws -> Int {
-    try fixture.store.namespaces().filter { $0.name != "articles.settings" }
+    try fixture.store.namespaces().filter { !$0.name.hasPrefix("articles.settings") }
       .reduce(0) { $0 + $1.entries }
   }
 
   @Test func `a sign-out removes everything of the user but the settings`() async throws {
     let settings = OfflineSettings.test(articles: 10, imageMegabytes: 1_200)
-    try fixture.reader.change(settings)
+    try await fixture.reader.change(settings)
     try await fixture.sync(new: 3, images: 1)
     fixture.network.fail()
     _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
@@ -47,9 +47,9 @@ import ExampleTesting
   private func end(_ ending: Ending, _ fixture: Fixture) async throws {
     switch ending {
     case .signOut: try await fixture.another().signOut()
-    case .off: try fixture.reader.change(.test(isOn: false))
-    case .noArticles: try fixture.reader.change(.test(articles: 0))
-    case .noImages: try fixture.reader.change(.test(keepsImages: false))
+    case .off: try await fixture.reader.change(.test(isOn: false))
+    case .noArticles: try await fixture.reader.change(.test(articles: 0))
+    case .noImages: try await fixture.reader.change(.test(keepsImages: false))
     }
   }
 
@@ -90,12 +90,12 @@ import ExampleTesting
   }
 
   @Test func `a sync under way obeys a lower limit`() async throws {
-    try fixture.reader.change(.test(articles: 30))
+    try await fixture.reader.change(.test(articles: 30))
     fixture.readeck.fill(30)
     let gate = fixture.hold { $0.bare == Fixture.body(14) }
     let run = try fixture.reader.sync()
     try await fixture.asked(for: Fixture.body(14))
-    try fixture.reader.change(.test(articles: 10))
+    try await fixture.reader.change(.test(articles: 10))
     gate.open()
     #expect(await run.result().kept == 10)
     #expect(try fixture.reader.stored().ids == (20..<30).reversed().map(FakeReadeck.id))
@@ -108,12 +108,12 @@ import ExampleTesting
     let gate = fixture.hold { $0.bare == Fixture.body(12) }
     let run = try fixture.reader.sync()
     try await fixture.asked(for: Fixture.body(12))
-    try fixture.reader.change(.test(isOn: false))
+    try await fixture.reader.change(.test(isOn: false))
     gate.open()
     #expect(await run.result().isStopped)
     #expect(try entries(fixture) == 0 && fixture.reader.usage().lastSync == nil)
     #expect(fixture.asked().bodies.count == 8)
-    try fixture.reader.change(.test())
+    try await fixture.reader.change(.test())
     #expect(try await fixture.reader.syncIfDue()?.result().stored == 20, "never synced")
   }
 }

@@ -7,16 +7,17 @@ struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
   let server: LocalServer
-  let readeck = FakeReadeck()
+  let readeck: FakeReadeck
   let network = Network()
   let reader: ArticleReader
   let waits = Lines<Duration>()
 
-  private init(_ server: LocalServer) throws {
+  private init(_ server: LocalServer) async throws {
     self.server = server
+    readeck = FakeReadeck(clock: clock)
     store = try Store.temporary(clock: clock)
     reader = Self.reader(in: store, at: server.base, over: network) { [waits] in waits.add($0) }
-    try reader.storage.set(.test())
+    try await reader.storage.set(.test())
     server.become { [readeck] in readeck.answer($0) }
   }
 
@@ -66,7 +67,7 @@ struct Fixture: TestFixture {
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
-      let fixture = try Fixture(server)
+      let fixture = try await Fixture(server)
       try await body(fixture)
       await fixture.reader.finish()
       try fixture.store.finish()

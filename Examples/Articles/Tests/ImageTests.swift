@@ -34,7 +34,7 @@ import ExampleTesting
   }
 
   @Test func `an image of two articles is fetched once, and removed with the last`() async throws {
-    try fixture.reader.change(.test(articles: 10))
+    try await fixture.reader.change(.test(articles: 10))
     fixture.readeck.fill(10)
     for number in 0..<2 {
       fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
@@ -81,7 +81,7 @@ import ExampleTesting
   }
 
   @Test func `an article whose images do not fit is stored without them`() async throws {
-    try fixture.reader.change(.test(imageMegabytes: 50))
+    try await fixture.reader.change(.test(imageMegabytes: 50))
     fixture.readeck.fill(3, images: 3)
     let large = [UInt8](repeating: 7, count: 17_000_000)
     for page in fixture.readeck.pages.prefix(2) {
@@ -99,13 +99,13 @@ import ExampleTesting
     #expect(try await fixture.sync().outcome == .nothingNew)
     #expect(fixture.server.count == 1, "nor are they fetched again and again")
 
-    try fixture.reader.change(.test(imageMegabytes: 60))
+    try await fixture.reader.change(.test(imageMegabytes: 60))
     try await fixture.sync()
     #expect(try fixture.reader.stored().map(\.lacksImages) == [false, true, false])
     #expect(try fixture.reader.usage().imageBytes == 3 * large.count + 15)
 
     // The images of the oldest go first, as articles do.
-    try fixture.reader.change(.test(imageMegabytes: 50))
+    try await fixture.reader.change(.test(imageMegabytes: 50))
     #expect(try fixture.reader.stored().map(\.lacksImages) == [true, true, true])
     let usage = try fixture.reader.usage()
     #expect(usage.imageBytes == 0 && usage.articles == 3)
@@ -132,11 +132,16 @@ import ExampleTesting
     #expect(fixture.asked().images == [gone])
   }
 
+  /// With the byte that ends a GIF, `;`, in its colors, its comment and its picture.
+  private static let gif: [UInt8] =
+    Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 9, 9, 0x3B]
+    + [0x21, 0xFE, 2, 0x3B, 0x3B, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4C, 0x3B, 0, 0x3B]
+
   @Test func `an image that is cut or too large is named, and fetched a day later`() async throws {
     let end: [UInt8] = [0xFF, 0xD9]
     let whole: [[UInt8]] = [
       [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8) + [1, 2, 3, 4],
-      [0xFF, 0xD8, 0xFF, 1, 2, 3] + end, Array("GIF89a123;".utf8),
+      [0xFF, 0xD8, 0xFF, 1, 2, 3] + end, Self.gif,
       Array("RIFF".utf8) + [8, 0, 0, 0] + Array("WEBPVP8 ".utf8), Array("<svg><g/></svg>".utf8),
     ]
     fixture.readeck.fill(1, images: whole.count)
@@ -170,7 +175,7 @@ import ExampleTesting
   @Test(
     arguments: [
       [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8), [0xFF, 0xD8, 0xFF, 1, 0xFF, 0xD9],
-      Array("<svg><g/></svg>".utf8), Array("<!--> --><svg width='1' />".utf8),
+      Array("<svg><g/></svg>".utf8), Array("<!--> --><svg width='1' />".utf8), Self.gif,
     ] as [[UInt8]])
   func `an image is whole with any number of bytes behind its end`(bytes: [UInt8]) throws {
     let image = bytes + [UInt8](repeating: 0x20, count: 5_000)
@@ -214,7 +219,7 @@ import ExampleTesting
 
   @Test(arguments: [5, 60_000_000])
   func `a late image of an earlier version is not stored`(size: Int) async throws {
-    try fixture.reader.change(.test(imageMegabytes: 50))
+    try await fixture.reader.change(.test(imageMegabytes: 50))
     fixture.readeck.fill(1, images: 1)
     let (id, path) = (FakeReadeck.id(0), "/img/\(FakeReadeck.id(0))-0")
     fixture.readeck.set(.init(bytes: [UInt8](repeating: 1, count: size)), at: path)
@@ -247,13 +252,13 @@ import ExampleTesting
     fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
     _ = try await fixture.reader.unread()
     fixture.network.fail()
-    try fixture.reader.change(.test(imageMegabytes: 50))
+    try await fixture.reader.change(.test(imageMegabytes: 50))
     let article = try #require(try fixture.reader.stored().first)
     #expect(article.lacksImages && article.isEdited)
     #expect(try fixture.reader.usage().images == 0)
     #expect(try await fixture.reader.article(id: id).isOutdated, "it is there all the same")
     fixture.network.recover()
-    try fixture.reader.change(.test(imageMegabytes: 100))
+    try await fixture.reader.change(.test(imageMegabytes: 100))
     try await fixture.sync()
     #expect(try fixture.images(of: 0) == 3)
   }

@@ -63,6 +63,53 @@ import ExampleTesting
     #expect(try fixture.reader.stored().count == 2, "the article is back")
   }
 
+  /// Both clocks differ by so many seconds, and others change the article so many seconds after the user.
+  @Test(arguments: [-600, 0, 600], [-60, 60])
+  func `which change is later is told by the service's clock`(ahead: Int, later: Int) async throws {
+    try await fixture.sync(new: 1)
+    fixture.readeck.set(ahead: .seconds(ahead))
+    fixture.network.fail()
+    _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
+    let made = fixture.clock.now.advanced(by: .seconds(ahead + later))
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.updated = "\(made)" }
+    fixture.network.recover()
+    fixture.clock.advance(by: .minutes(2))
+    let report = try await fixture.reader.sendEdits()
+    #expect(report.sent == (later < 0 ? 1 : 0) && report.left == 0, "\(report)")
+    #expect(report.conflicts.count == (later < 0 ? 0 : 1))
+    #expect(page(fixture, 0)?.isMarked == (later < 0))
+  }
+
+  @Test(arguments: [true, false])
+  func `without a date any change of others wins`(isChanged: Bool) async throws {
+    try await fixture.sync(new: 1)
+    fixture.readeck.set(ahead: nil)
+    fixture.network.fail()
+    _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
+    if isChanged {
+      fixture.readeck.change(FakeReadeck.id(0)) { $0.updated = "2025-05-01T00:00:00Z" }
+    }
+    fixture.network.recover()
+    let report = try await fixture.reader.sendEdits()
+    #expect(report.conflicts.count == (isChanged ? 1 : 0) && report.sent == (isChanged ? 0 : 1))
+  }
+
+  @Test func `a change of others between two of the user is seen`() async throws {
+    try await fixture.sync(new: 1)
+    fixture.network.fail()
+    let id = FakeReadeck.id(0)
+    for kind in [PendingEdit.Kind.mark, .archive] { _ = try await fixture.reader.edit(id, kind) }
+    fixture.network.recover()
+    fixture.server.become { [readeck = fixture.readeck] request in
+      let answer = readeck.answer(request)
+      if request.method == "PATCH" { readeck.change(id) { $0.updated = "2028-01-01T00:00:00Z" } }
+      return answer
+    }
+    let report = try await fixture.reader.sendEdits()
+    #expect(report.sent == 1 && report.conflicts.count == 1, "\(report)")
+    #expect(page(fixture, 0)?.isArchived == false && page(fixture, 0)?.isMarked == true)
+  }
+
   /// The clock of the service is ahead of this one, so that its time of the first change is later than the second change.
   @Test(arguments: [PendingEdit.Kind.archive, .delete])
   func `the user's own change is no later one of others`(second: PendingEdit.Kind) async throws {
@@ -93,6 +140,22 @@ import ExampleTesting
     fixture.server.become { [readeck = fixture.readeck] in readeck.answer($0) }
     #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 1))
     #expect(page(fixture, 0)?.isMarked == true && page(fixture, 1)?.isMarked == true)
+  }
+
+  @Test(arguments: [
+    (200, "", false), (200, "OK", false), (200, "[]", false), (202, "{}", false),
+    (200, "{}", true), (204, "", true),
+  ])
+  func `a change is accepted by 204 or by an object`(status: Int, body: String, isSent: Bool)
+    async throws
+  {
+    try await fixture.sync(new: 1)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.method == "PATCH" ? .init(status, text: body) : readeck.answer(request)
+    }
+    let report = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
+    #expect(report.sent == (isSent ? 1 : 0) && report.left == (isSent ? 0 : 1), "\(report)")
+    #expect(report.reasons.allSatisfy { $0.hasSuffix("that the change was made (\(status))") })
   }
 
   @Test func `a change that has arrived is not sent again`() async throws {
@@ -185,7 +248,7 @@ import ExampleTesting
     try await fixture.sync()
     let stored = try fixture.reader.stored().first { $0.bookmark.id == id }
     #expect(stored?.bookmark.isMarked == waits)
-    #expect(try fixture.reader.dropEdits(of: id) == (waits ? 1 : 0))
+    #expect(try await fixture.reader.dropEdits(of: id) == (waits ? 1 : 0))
   }
 
   @Test func `senders at the same time send each change once, in its order`() async throws {

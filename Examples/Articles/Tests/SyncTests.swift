@@ -135,7 +135,7 @@ import ExampleTesting
     #expect(try await isDue())
     fixture.clock.set(to: fixture.clock.now.advanced(by: .hours(-48)))
     #expect(try await !isDue(), "a last sync in the future")
-    try fixture.reader.change(.test(isOn: false))
+    try await fixture.reader.change(.test(isOn: false))
     fixture.clock.advance(by: .days(9))
     #expect(try await !isDue(), "switched off")
     #expect(throws: ArticlesError.off) { try fixture.reader.sync() }
@@ -176,7 +176,7 @@ import ExampleTesting
 
   @Test(arguments: ["entries", "operator", "bytes"])
   func `a limit keeps the newest, without useless fetches`(limit: String) async throws {
-    try fixture.reader.change(.test(articles: 60, keepsImages: false))
+    try await fixture.reader.change(.test(articles: 60, keepsImages: false))
     fixture.readeck.fill(60)
     let text = String(repeating: "x", count: 10_000)
     for number in 0..<66 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html = text } }

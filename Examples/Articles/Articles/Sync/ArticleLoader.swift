@@ -26,7 +26,9 @@ struct ArticleLoader: Sendable {
       [self] stored in
       let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
       // Without room storing it fails too, and that error is reported.
-      _ = try ifRoom { try storage.makeRoom(for: bookmark, keeping: listed) }
+      _ = try await ifRoom(awaiting: {
+        try await storage.makeRoom(for: bookmark, keeping: listed)
+      })
       return try entry(of: bookmark, body, stored)
     }
     guard let loaded else { throw ArticlesError.noArticle(id) }
