@@ -72,7 +72,7 @@ public final class ArticleReader: Sendable {
     do {
       let listed = try await readeck.unread(limit: limit)
       // Opening an edited article compares the dates again.
-      _ = try await ifRoom(awaiting: { try await storage.noteEdits(in: listed.bookmarks) })
+      _ = try await ifRoomSuspending { try await storage.noteEdits(in: listed.bookmarks) }
       return listed
     } catch let error as ServiceError where error.isOffline {
       let stored = try stored().map(\.bookmark)

@@ -52,6 +52,18 @@ struct Fixture: TestFixture {
     }
   }
 
+  /// Gives the requests that `isChosen` chooses another answer, and has no other effect.
+  func answer(
+    with other: LocalServer.Answer, to isChosen: @escaping @Sendable (LocalServer.Received) -> Bool
+  ) {
+    server.become { [readeck] in isChosen($0) ? other : readeck.answer($0) }
+  }
+
+  /// A page as the server has it.
+  func page(_ number: Int) -> FakeReadeck.Page? {
+    readeck.pages.first { $0.id == FakeReadeck.id(number) }
+  }
+
   /// Waits until the server was asked for a path.
   func asked(for path: String) async throws { try await server.wait(for: 1) { $0.bare == path } }
 

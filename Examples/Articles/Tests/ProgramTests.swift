@@ -135,9 +135,7 @@ import ExampleTesting
   @Test func `a change that was dropped is told with exit code 5`() async throws {
     fixture.readeck.fill(1)
     let id = FakeReadeck.id(0)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      request.method == "PATCH" ? .init(409) : readeck.answer(request)
-    }
+    fixture.answer(with: .init(409)) { $0.method == "PATCH" }
     try await program.check(
       """
       sync \(account)                        | 1 of 1 articles

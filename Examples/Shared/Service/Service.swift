@@ -189,7 +189,7 @@ public func ifRoom<Result>(_ body: () throws -> Result) throws -> Result? {
 }
 
 /// The same for writes that suspend the task.
-public func ifRoom<Result>(awaiting body: () async throws -> Result) async throws -> Result? {
+public func ifRoomSuspending<Result>(_ body: () async throws -> Result) async throws -> Result? {
   do { return try await body() } catch let error as LarderError where error.code == .full {
     return nil
   }

@@ -136,23 +136,26 @@ public struct Readeck: Sendable {
     return reply
   }
 
-  /// Sends a change of a bookmark; nil as `fields` deletes it.
+  /// Sends new values of a bookmark's fields; nil deletes it.
   ///
-  /// - Returns: the bookmark's new `updated`, if the answer has it.
-  func send(_ fields: JSON?, to id: String) async throws -> String? {
+  /// - Returns: the bookmark's new `updated`; nil for a deleted one.
+  func send(_ fields: [String: JSON]?, to id: String) async throws -> String? {
     let body = try fields.map { Array(try JSONEncoder().encode($0)) } ?? []
     let reply = try await service.checked(
       service.send(
         "/bookmarks/\(id.percentEscaped)", method: fields == nil ? .delete : .patch, body: body,
         fields: [.contentType: "application/json", .accept: "application/json"]))
-    if reply.status == 204 { return nil }
     let json = reply.json
-    guard reply.status == 200, case .object = json else {
+    var isMade = reply.status == 204
+    if reply.status == 200, case .object = json { isMade = true }
+    guard isMade else {
       // A login page of the network answers 200, and the service has not seen the change.
       if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
       throw ServiceError.undecodable(
         path: reply.path, reason: "it does not say that the change was made (\(reply.status))")
     }
-    return json?["updated"]?.text
+    if fields == nil { return nil }
+    if let updated = json?["updated"]?.text { return updated }
+    return try await bookmark(id).updated
   }
 }

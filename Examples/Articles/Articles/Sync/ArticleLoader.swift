@@ -26,19 +26,18 @@ struct ArticleLoader: Sendable {
       [self] stored in
       let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
       // Without room storing it fails too, and that error is reported.
-      _ = try await ifRoom(awaiting: {
+      _ = try await ifRoomSuspending {
         try await storage.makeRoom(for: bookmark, keeping: listed)
-      })
+      }
       return try entry(of: bookmark, body, stored)
     }
     guard let loaded else { throw ArticlesError.noArticle(id) }
     readeck.service.note(id, in: storage.articles.name, loaded)
-    if let known, loaded.source == .loaded, loaded.error == nil {
-      // Otherwise they are removed with the article.
-      _ = try ifRoom { try storage.release(known.images, of: id) }
-    }
     if loaded.source == .loaded, loaded.error == nil {
-      _ = try ifRoom { try Outbox(storage: storage, readeck: readeck).apply(to: id) }
+      _ = try ifRoom {
+        try Outbox(storage: storage, readeck: readeck).apply(to: id)
+        if let known { try storage.release(known.images, of: id) }
+      }
     }
     return loaded
   }

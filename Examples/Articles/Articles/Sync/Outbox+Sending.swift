@@ -71,7 +71,7 @@ extension Outbox {
   struct End: Sendable {
     /// Why it was dropped; nil if the service has it.
     var conflict: String?
-    /// The article's `updated` with the change, if it is known.
+    /// The article's `updated` with the change; nil for a deleted one.
     var updated: String?
   }
 
@@ -84,14 +84,14 @@ extension Outbox {
     do {
       let (current, reply) = try await readeck.answer(for: edit.article)
       isReadable = true
-      if let field = edit.kind.field, current.fields[field.name] == field.value {
-        return End(updated: current.updated)
+      var updated: String? = current.updated
+      let field = edit.kind.field
+      if field.map({ current.fields[$0.name] != $0.value }) ?? true {
+        if current.updated != edit.base, isLater(current, than: edit, in: reply) {
+          return End(conflict: "the service has a later change of the article")
+        }
+        updated = try await readeck.send(field.map { [$0.name: $0.value] }, to: edit.article)
       }
-      if current.updated != edit.base, isLater(current, than: edit, in: reply) {
-        return End(conflict: "the service has a later change of the article")
-      }
-      let fields = edit.kind.field.map { JSON.object([$0.name: $0.value]) }
-      let updated = try await readeck.send(fields, to: edit.article)
       if let updated { _ = try ifRoom { try storage.noteChange(at: updated, of: edit.article) } }
       return End(updated: updated)
     } catch let error as ServiceError where error.isMissing {
@@ -119,16 +119,12 @@ extension Outbox {
   private func remove(_ key: Key, _ edit: PendingEdit, _ end: End) async throws {
     // The next sync takes the service's version in place of a dropped change.
     if end.conflict != nil { try await storage.refetch(edit.article) }
-    var next = try edits().first { $0.key != key && $0.edit.article == edit.article }
-    if end.conflict == nil, next != nil, edit.kind != .delete {
-      var updated = end.updated
-      if updated == nil { updated = try await readeck.bookmark(edit.article).updated }
-      next?.edit.base = updated
-    }
-    let last = next
+    let next = try edits().first { $0.key != key && $0.edit.article == edit.article }
     try storage.store.write { batch in
       try batch.remove(key, from: storage.outbox.namespace)
-      if let last { try batch.set(last.edit, for: last.key, in: storage.outbox) }
+      guard end.conflict == nil, var next else { return }
+      next.edit.base = end.updated
+      try batch.set(next.edit, for: next.key, in: storage.outbox)
     }
   }
 }
