@@ -1,5 +1,3 @@
-public import Larder
-
 /// Failures that neither the service nor the store reports.
 public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Offline reading is switched off.
@@ -44,13 +42,13 @@ public struct ArticleList: Sendable, Hashable {
 }
 
 /// The size of the stored data.
-public struct ArticleUsage: Sendable, Hashable {
+public struct ArticleUsage: Sendable, Hashable, Codable {
   public var articles: Int
   public var htmlBytes: Int
   public var images: Int
   public var imageBytes: Int
-  /// The last sync that stored something, or found that nothing is missing.
-  public var lastSync: Timestamp?
+  /// The last sync that stored something, or found that nothing is missing: RFC 3339, as the times of bookmarks.
+  public var lastSync: String?
   /// Changes that the service does not have yet.
   public var pendingEdits: Int
 
@@ -67,22 +65,5 @@ public struct ArticleUsage: Sendable, Hashable {
     case ..<1_000_000: "\(bytes / 100 / 10).\(bytes / 100 % 10) kB"
     default: "\(bytes / 100_000 / 10).\(bytes / 100_000 % 10) MB"
     }
-  }
-}
-
-extension ArticleUsage: Encodable {
-  private enum CodingKeys: String, CodingKey {
-    case articles, htmlBytes, images, imageBytes, lastSync, pendingEdits
-  }
-
-  /// With its time as ISO 8601.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(articles, forKey: .articles)
-    try fields.encode(htmlBytes, forKey: .htmlBytes)
-    try fields.encode(images, forKey: .images)
-    try fields.encode(imageBytes, forKey: .imageBytes)
-    try fields.encodeIfPresent(lastSync?.description, forKey: .lastSync)
-    try fields.encode(pendingEdits, forKey: .pendingEdits)
   }
 }

@@ -181,7 +181,7 @@ public final class ArticleReader: Sendable {
     )
     return ArticleUsage(
       articles: html?.entries ?? 0, htmlBytes: html?.bytes ?? 0, images: images?.entries ?? 0,
-      imageBytes: images?.bytes ?? 0, lastSync: try storage.syncRecord()?.moment,
+      imageBytes: images?.bytes ?? 0, lastSync: try storage.syncRecord()?.moment?.description,
       pendingEdits: try storage.outbox.count())
   }
 

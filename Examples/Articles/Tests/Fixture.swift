@@ -18,7 +18,7 @@ struct Fixture: TestFixture {
     store = try Store.temporary(clock: clock)
     reader = Self.reader(in: store, at: server.base, over: network) { [waits] in waits.add($0) }
     try await reader.storage.set(.test())
-    server.become { [readeck] in readeck.answer($0) }
+    answerAll()
   }
 
   static func reader(
@@ -51,6 +51,9 @@ struct Fixture: TestFixture {
       return answer
     }
   }
+
+  /// Answers all requests as the server does.
+  func answerAll() { server.become { [readeck] in readeck.answer($0) } }
 
   /// Gives the requests that `isChosen` chooses another answer, and has no other effect.
   func answer(

@@ -6,12 +6,12 @@ import ExampleTesting
 @Suite(.fixture(Fixture.self)) struct ImageTests {
   private let fixture = Fixture.current
 
-  private func entry(_ path: String, _ fixture: Fixture) throws -> Store.Entry? {
+  private func entry(_ path: String) throws -> Store.Entry? {
     try fixture.images.entry(for: fixture.address(path))
   }
 
   /// Two articles that show an image, opened while that is on its way.
-  private func fetchTogether(_ fixture: Fixture, meanwhile: () async throws -> Void = {})
+  private func fetchTogether(meanwhile: () async throws -> Void = {})
     async throws
   {
     fixture.readeck.fill(2)
@@ -52,19 +52,19 @@ import ExampleTesting
   }
 
   @Test func `an image that two articles fetch at once has both as owners`() async throws {
-    try await fetchTogether(fixture)
+    try await fetchTogether()
     #expect(fixture.asked().images.filter { $0 == "/img/shared" }.count == 1)
-    #expect(try entry("/img/shared", fixture)?.owners.count == 2)
+    #expect(try entry("/img/shared")?.owners.count == 2)
     try await fixture.articles.remove(FakeReadeck.id(0))
-    #expect(try entry("/img/shared", fixture)?.owners.count == 1)
+    #expect(try entry("/img/shared")?.owners.count == 1)
     try await fixture.articles.remove(FakeReadeck.id(1))
     #expect(try fixture.reader.usage().images == 0)
   }
 
   @Test func `the second article has the image if the first is removed`() async throws {
-    try await fetchTogether(fixture) { try await fixture.articles.remove(FakeReadeck.id(0)) }
+    try await fetchTogether { try await fixture.articles.remove(FakeReadeck.id(0)) }
     #expect(try fixture.images(of: 1) == 6)
-    #expect(try entry("/img/shared", fixture)?.size == 5)
+    #expect(try entry("/img/shared")?.size == 5)
   }
 
   @Test func `a missing image is recorded for both articles`() async throws {
@@ -77,7 +77,7 @@ import ExampleTesting
     try await fixture.asked(for: "/img/none")
     gate.open()
     await fixture.reader.finish()
-    #expect(try entry("/img/none", fixture)?.owners.count == 2)
+    #expect(try entry("/img/none")?.owners.count == 2)
   }
 
   @Test func `an article whose images do not fit is stored without them`() async throws {
@@ -132,16 +132,11 @@ import ExampleTesting
     #expect(fixture.asked().images == [gone])
   }
 
-  /// With the byte that ends a GIF, `;`, in its colors, its comment and its picture.
-  private static let gif: [UInt8] =
-    Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 9, 9, 0x3B]
-    + [0x21, 0xFE, 2, 0x3B, 0x3B, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4C, 0x3B, 0, 0x3B]
-
   @Test func `an image that is cut or too large is named, and fetched a day later`() async throws {
     let end: [UInt8] = [0xFF, 0xD9]
     let whole: [[UInt8]] = [
       [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8) + [1, 2, 3, 4],
-      [0xFF, 0xD8, 0xFF, 1, 2, 3] + end, Self.gif,
+      [0xFF, 0xD8, 0xFF, 1, 2, 3] + end, ImageFormatTests.gif,
       Array("RIFF".utf8) + [8, 0, 0, 0] + Array("WEBPVP8 ".utf8), Array("<svg><g/></svg>".utf8),
     ]
     fixture.readeck.fill(1, images: whole.count)
@@ -170,27 +165,6 @@ import ExampleTesting
     fixture.clock.advance(by: .days(1))
     fixture.readeck.set(.init(), at: "/img/large")
     #expect(try await fixture.sync().images == whole.count + 1)
-  }
-
-  @Test(
-    arguments: [
-      [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8), [0xFF, 0xD8, 0xFF, 1, 0xFF, 0xD9],
-      Array("<svg><g/></svg>".utf8), Array("<!--> --><svg width='1' />".utf8), Self.gif,
-    ] as [[UInt8]])
-  func `an image is whole with any number of bytes behind its end`(bytes: [UInt8]) throws {
-    let image = bytes + [UInt8](repeating: 0x20, count: 5_000)
-    #expect(try #require(ImageFormat(image)).ends(image))
-    let open = Array("<svg width=1><g/>".utf8)
-    #expect(ImageFormat(open)?.ends(open) == false)
-  }
-
-  @Test func `a small picture inside a JPEG is not its end`() {
-    let small: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 7, 0xFF, 0xD9]
-    let head = [0xFF, 0xD8, 0xFF, 0xE1, 0, UInt8(small.count + 2)] + small
-    let cut = head + [0xFF, 0xDA, 0, 2, 7, 7]
-    #expect(ImageFormat(cut)?.ends(cut) == false)
-    let whole = cut + [0xFF, 0xD9]
-    #expect(ImageFormat(whole)?.ends(whole) == true)
   }
 
   @Test func `an image of an unreachable host is fetched by a later sync`() async throws {
@@ -231,10 +205,10 @@ import ExampleTesting
       ($0.html, $0.updated, $0.entityTag) = ("<img src='/img/new'>", "2026-01-01T00:00:00Z", "1")
     }
     _ = try await fixture.reader.article(try await fixture.reader.unread().bookmarks[0])
-    try await waitUntil { try entry("/img/new", fixture) != nil }
+    try await waitUntil { try entry("/img/new") != nil }
     gate.open()
     await fixture.reader.finish()
-    #expect(try entry(path, fixture) == nil)
+    #expect(try entry(path) == nil)
     let article = try #require(try fixture.reader.stored().first)
     #expect(article.images == [fixture.address("/img/new")] && !article.lacksImages)
     #expect(article.bookmark.updated == "2026-01-01T00:00:00Z")

@@ -60,7 +60,7 @@ import ExampleTesting
     #expect(try await fixture.reader.edit(FakeReadeck.id(1), .mark).sent == 1)
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.edits.left == 1, "\(result)")
-    fixture.answer(with: .init(404)) { _ in false }
+    fixture.answerAll()
     #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 1))
     #expect(fixture.page(0)?.isMarked == true && fixture.page(1)?.isMarked == true)
   }

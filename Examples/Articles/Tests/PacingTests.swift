@@ -86,26 +86,7 @@ import ExampleTesting
     let isLong = wait > Service.longestWait
     #expect(fixture.waits.all == (isLong ? [] : [wait]))
     #expect(fixture.asked().bodies.count == (isLong ? 5 : 6))
-    fixture.server.become { [readeck = fixture.readeck] in readeck.answer($0) }
+    fixture.answerAll()
     #expect(try await fixture.sync().stored == 6)
-  }
-
-  @Test func `a hundred articles with images are 201 requests`() async throws {
-    try await fixture.reader.change(.test(articles: 100))
-    fixture.readeck.fill(100, images: 1)
-    let text = String(repeating: "<p>eleven kilobytes</p>", count: 480)
-    for number in 0..<100 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html += text } }
-    let begun = ContinuousClock.now
-    #expect(try await fixture.sync().outcome == .done)
-    let first = ContinuousClock.now - begun
-    let asked = fixture.asked()
-    #expect(asked.lists == 1 && asked.bodies.count == 100 && asked.images.count == 100)
-    let usage = try fixture.reader.usage()
-    #expect(usage.articles == 100 && usage.images == 100)
-    let again = ContinuousClock.now
-    #expect(try await fixture.sync().outcome == .nothingNew)
-    let second = ContinuousClock.now - again
-    #expect(fixture.server.count == 1)
-    print("100 articles with 100 images from a local server: \(first); nothing new: \(second)")
   }
 }
