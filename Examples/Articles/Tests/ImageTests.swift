@@ -98,6 +98,8 @@ import ExampleTesting
     _ = fixture.asked()
     #expect(try await fixture.sync().outcome == .nothingNew)
     #expect(fixture.server.count == 1, "nor are they fetched again and again")
+    fixture.readeck.change(FakeReadeck.id(2)) { $0.updated = "2026-01-01T00:00:00Z" }
+    #expect(try await fixture.sync().stored == 1 && fixture.asked().images == [])
 
     try await fixture.reader.change(.test(imageMegabytes: 60))
     try await fixture.sync()

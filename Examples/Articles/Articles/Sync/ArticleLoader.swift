@@ -29,7 +29,7 @@ struct ArticleLoader: Sendable {
       _ = try await ifRoomSuspending {
         try await storage.makeRoom(for: bookmark, keeping: listed)
       }
-      return try entry(of: bookmark, body, stored)
+      return try entry(of: bookmark, body, stored, known)
     }
     guard let loaded else { throw ArticlesError.noArticle(id) }
     readeck.service.note(id, in: storage.articles.name, loaded)
@@ -43,7 +43,8 @@ struct ArticleLoader: Sendable {
   }
 
   private func entry(
-    of bookmark: Bookmark, _ body: Readeck.Body, _ known: CachedValue<String>?
+    of bookmark: Bookmark, _ body: Readeck.Body, _ stored: CachedValue<String>?,
+    _ known: StoredArticle?
   ) throws -> LoadOutcome<String> {
     var attributes = EntryAttributes()
     let html: String
@@ -51,11 +52,14 @@ struct ArticleLoader: Sendable {
     case .html(let fetched, let validators): (html, attributes) = (fetched, validators)
     case .unchanged:
       // Other fields were edited, the reading progress for example; the metadata is new.
-      html = known?.value ?? ""
-      (attributes.entityTag, attributes.lastModified) = (known?.entityTag, known?.lastModified)
+      html = stored?.value ?? ""
+      (attributes.entityTag, attributes.lastModified) = (stored?.entityTag, stored?.lastModified)
     }
     let images = ImageAddresses.all(in: html, from: readeck.address(of: bookmark.id))
-    attributes.metadata = try StoredArticle.Notes(bookmark: bookmark, images: images).encoded()
+    var notes = StoredArticle.Notes(bookmark: bookmark, images: images)
+    // The same images would not fit again.
+    if let known, known.images == images { notes.imageLimit = known.notes.imageLimit }
+    attributes.metadata = try notes.encoded()
     return .stored(html, attributes)
   }
 
