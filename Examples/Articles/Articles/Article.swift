@@ -1,5 +1,3 @@
-public import Larder
-
 /// Failures that neither the service nor the store reports.
 public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Offline reading is switched off.
@@ -49,8 +47,8 @@ public struct ArticleUsage: Sendable, Hashable, Codable {
   public var htmlBytes: Int
   public var images: Int
   public var imageBytes: Int
-  /// The last sync that stored something, or found that nothing is missing.
-  public var lastSync: Timestamp?
+  /// The last sync that stored something, or found that nothing is missing: RFC 3339, as the times of bookmarks.
+  public var lastSync: String?
   /// Changes that the service does not have yet.
   public var pendingEdits: Int
 

@@ -32,8 +32,8 @@ public final class ArticleReader: Sendable {
 
   /// Changes the settings and applies them at once: removes the oldest articles and images beyond the limits. A sync under way
   /// obeys them, too, and ends if offline reading is off.
-  public func change(_ settings: OfflineSettings) throws {
-    try storage.set(settings)
+  public func change(_ settings: OfflineSettings) async throws {
+    try await storage.set(settings)
     try storage.applySettings()
     if !settings.isOn { try storage.syncs.clear() }
   }
@@ -56,12 +56,12 @@ public final class ArticleReader: Sendable {
   public func sendEdits() async throws -> OutboxReport { try await outbox.send() }
 
   /// Gives up the changes of an article; returns their number. The next sync fetches the service's version.
-  public func dropEdits(of id: String) throws -> Int { try outbox.drop(id) }
+  public func dropEdits(of id: String) async throws -> Int { try await outbox.drop(id) }
 
   /// Fetches a stored article again, whether it was edited or not.
   public func refetch(_ id: String) async throws -> Article {
     let bookmark = try await readeck.bookmark(id)
-    if try storage.has(id) { try await storage.articles.touch(id, expires: .at(storage.store.now)) }
+    try await storage.refetch(id)
     return try await article(bookmark)
   }
 
@@ -72,7 +72,7 @@ public final class ArticleReader: Sendable {
     do {
       let listed = try await readeck.unread(limit: limit)
       // Opening an edited article compares the dates again.
-      _ = try ifRoom { try storage.noteEdits(in: listed.bookmarks) }
+      _ = try await ifRoomSuspending { try await storage.noteEdits(in: listed.bookmarks) }
       return listed
     } catch let error as ServiceError where error.isOffline {
       let stored = try stored().map(\.bookmark)
@@ -181,7 +181,7 @@ public final class ArticleReader: Sendable {
     )
     return ArticleUsage(
       articles: html?.entries ?? 0, htmlBytes: html?.bytes ?? 0, images: images?.entries ?? 0,
-      imageBytes: images?.bytes ?? 0, lastSync: try storage.syncRecord()?.moment,
+      imageBytes: images?.bytes ?? 0, lastSync: try storage.syncRecord()?.moment?.description,
       pendingEdits: try storage.outbox.count())
   }
 

@@ -42,7 +42,7 @@ struct Account: ParsableArguments {
 
   @Option(
     help: """
-      The user's token at the server. Default: the variable READECK_TOKEN. The articles of different tokens are kept apart.
+      The user's token at the server. Default: the variable READECK_TOKEN. Each token has its own articles and settings.
       """)
   var token: String?
 

@@ -147,10 +147,17 @@ struct Outbox: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Gives up the changes of an article.", valueName: "id"))
   var drop: NonEmpty?
 
+  private struct Line: Encodable {
+    var article: String
+    var title: String
+    var kind: PendingEdit.Kind
+    var made: String
+  }
+
   func run() async throws {
     try await account.open { reader in
       if let drop {
-        let count = try reader.dropEdits(of: drop.text)
+        let count = try await reader.dropEdits(of: drop.text)
         return try account.show(count, ["\(count.counted("change")) given up"])
       }
       if send {
@@ -161,8 +168,11 @@ struct Outbox: AsyncParsableCommand {
         return
       }
       let edits = try reader.pendingEdits()
+      let lines = edits.map {
+        Line(article: $0.article, title: $0.title, kind: $0.kind, made: "\($0.made)")
+      }
       try account.show(
-        edits,
+        lines,
         edits.map { "\($0.made)  \($0.text)" } + ["\(edits.count.counted("change")) not sent yet"])
     }
   }

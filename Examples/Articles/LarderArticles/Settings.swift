@@ -33,11 +33,11 @@ struct Settings: AsyncParsableCommand {
       settings.articles = articles ?? settings.articles
       settings.keepsImages = images ?? settings.keepsImages
       settings.imageMegabytes = imageMegabytes ?? settings.imageMegabytes
-      if settings != before { try reader.change(settings) }
+      if settings != before { try await reader.change(settings) }
       return settings
     }
     try account.show(
-      settings, closing: ["get @articles.settings offline", "namespaces"],
+      settings, closing: ["get \(account.namespace("articles.settings")) offline", "namespaces"],
       [
         "offline reading  \(settings.isOn ? "on" : "off")",
         "articles         \(settings.articles)",

@@ -5,19 +5,19 @@ import ExampleTesting
 @Suite(.fixture(Fixture.self)) struct ClearingTests {
   private let fixture = Fixture.current
 
-  private func entries(_ fixture: Fixture) throws -> Int {
-    try fixture.store.namespaces().filter { $0.name != "articles.settings" }
+  private func entries() throws -> Int {
+    try fixture.store.namespaces().filter { !$0.name.hasPrefix("articles.settings") }
       .reduce(0) { $0 + $1.entries }
   }
 
   @Test func `a sign-out removes everything of the user but the settings`() async throws {
     let settings = OfflineSettings.test(articles: 10, imageMegabytes: 1_200)
-    try fixture.reader.change(settings)
+    try await fixture.reader.change(settings)
     try await fixture.sync(new: 3, images: 1)
     fixture.network.fail()
     _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
     try await fixture.reader.signOut()
-    #expect(try entries(fixture) == 0 && fixture.reader.usage().lastSync == nil)
+    #expect(try entries() == 0 && fixture.reader.usage().lastSync == nil)
     #expect(try fixture.reader.pendingEdits().isEmpty)
     #expect(try fixture.reader.settings() == settings)
   }
@@ -31,25 +31,25 @@ import ExampleTesting
     try await fixture.asked(for: Fixture.body(5))
     #expect(try fixture.reader.stored().count == 4)
     async let leaving: Void = fixture.reader.signOut()
-    try await waitUntil { try entries(fixture) == 0 }
+    try await waitUntil { try entries() == 0 }
     gate.open()
     try await leaving
     #expect(await run.result().isStopped)
     #expect(fixture.asked().bodies.count == 5)
     await reader.finish()
-    #expect(try entries(fixture) == 0)
+    #expect(try entries() == 0)
     #expect(try await reader.sync().result().stored == 10, "the next session's")
   }
 
   enum Ending: CaseIterable { case signOut, off, noArticles, noImages }
 
   /// Ends the storing of what is held back.
-  private func end(_ ending: Ending, _ fixture: Fixture) async throws {
+  private func end(_ ending: Ending) async throws {
     switch ending {
     case .signOut: try await fixture.another().signOut()
-    case .off: try fixture.reader.change(.test(isOn: false))
-    case .noArticles: try fixture.reader.change(.test(articles: 0))
-    case .noImages: try fixture.reader.change(.test(keepsImages: false))
+    case .off: try await fixture.reader.change(.test(isOn: false))
+    case .noArticles: try await fixture.reader.change(.test(articles: 0))
+    case .noImages: try await fixture.reader.change(.test(keepsImages: false))
     }
   }
 
@@ -68,7 +68,7 @@ import ExampleTesting
     let gate = fixture.hold { $0.bare == Fixture.body(1) }
     let opening = Task { try await fixture.reader.article(bookmark) }
     try await fixture.asked(for: Fixture.body(1))
-    try await end(ending, fixture)
+    try await end(ending)
     gate.open()
     let article = try await opening.value
     #expect(!article.isKept && article.html.contains("<section>1"))
@@ -82,7 +82,7 @@ import ExampleTesting
     let gate = fixture.hold { $0.bare.hasPrefix("/img") }
     _ = try await fixture.reader.article(id: FakeReadeck.id(0))
     try await fixture.asked(for: "/img/\(FakeReadeck.id(0))-3")
-    try await end(ending, fixture)
+    try await end(ending)
     gate.open()
     await fixture.reader.finish()
     let usage = try fixture.reader.usage()
@@ -90,12 +90,12 @@ import ExampleTesting
   }
 
   @Test func `a sync under way obeys a lower limit`() async throws {
-    try fixture.reader.change(.test(articles: 30))
+    try await fixture.reader.change(.test(articles: 30))
     fixture.readeck.fill(30)
     let gate = fixture.hold { $0.bare == Fixture.body(14) }
     let run = try fixture.reader.sync()
     try await fixture.asked(for: Fixture.body(14))
-    try fixture.reader.change(.test(articles: 10))
+    try await fixture.reader.change(.test(articles: 10))
     gate.open()
     #expect(await run.result().kept == 10)
     #expect(try fixture.reader.stored().ids == (20..<30).reversed().map(FakeReadeck.id))
@@ -108,12 +108,12 @@ import ExampleTesting
     let gate = fixture.hold { $0.bare == Fixture.body(12) }
     let run = try fixture.reader.sync()
     try await fixture.asked(for: Fixture.body(12))
-    try fixture.reader.change(.test(isOn: false))
+    try await fixture.reader.change(.test(isOn: false))
     gate.open()
     #expect(await run.result().isStopped)
-    #expect(try entries(fixture) == 0 && fixture.reader.usage().lastSync == nil)
+    #expect(try entries() == 0 && fixture.reader.usage().lastSync == nil)
     #expect(fixture.asked().bodies.count == 8)
-    try fixture.reader.change(.test())
+    try await fixture.reader.change(.test())
     #expect(try await fixture.reader.syncIfDue()?.result().stored == 20, "never synced")
   }
 }

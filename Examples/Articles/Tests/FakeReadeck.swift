@@ -28,16 +28,22 @@ final class FakeReadeck: Sendable {
     var pages: [Page] = []
     var images: [String: Image] = [:]
     var listStatus = 200
+    /// How far its clock is ahead; nil if its answers have no `Date`.
+    var ahead: Duration? = .zero
   }
 
   static let token = "secret"
   private let state = Mutex(State())
+  private let clock: ManualClock
+
+  init(clock: ManualClock = ManualClock()) { self.clock = clock }
 
   var pages: [Page] {
     get { state.withLock { $0.pages } }
     set { state.withLock { $0.pages = newValue } }
   }
 
+  func set(ahead: Duration?) { state.withLock { $0.ahead = ahead } }
   func set(_ status: Int) { state.withLock { $0.listStatus = status } }
   func set(_ image: Image, at path: String) { state.withLock { $0.images[path] = image } }
 
@@ -75,6 +81,14 @@ final class FakeReadeck: Sendable {
 
   func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
     let state = state.withLock { $0 }
+    var answer = answer(request, state)
+    if let ahead = state.ahead {
+      answer.fields["Date"] = HTTPDate(clock.now.advanced(by: ahead)).text
+    }
+    return answer
+  }
+
+  private func answer(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
     if request.bare.hasPrefix("/img") {
       guard let image = state.images[request.path] ?? state.images[request.bare] else {
         return .init(404, text: "no such image")

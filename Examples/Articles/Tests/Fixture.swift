@@ -7,17 +7,18 @@ struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
   let server: LocalServer
-  let readeck = FakeReadeck()
+  let readeck: FakeReadeck
   let network = Network()
   let reader: ArticleReader
   let waits = Lines<Duration>()
 
-  private init(_ server: LocalServer) throws {
+  private init(_ server: LocalServer) async throws {
     self.server = server
+    readeck = FakeReadeck(clock: clock)
     store = try Store.temporary(clock: clock)
     reader = Self.reader(in: store, at: server.base, over: network) { [waits] in waits.add($0) }
-    try reader.storage.set(.test())
-    server.become { [readeck] in readeck.answer($0) }
+    try await reader.storage.set(.test())
+    answerAll()
   }
 
   static func reader(
@@ -51,6 +52,21 @@ struct Fixture: TestFixture {
     }
   }
 
+  /// Answers all requests as the server does.
+  func answerAll() { server.become { [readeck] in readeck.answer($0) } }
+
+  /// Gives the requests that `isChosen` chooses another answer, and has no other effect.
+  func answer(
+    with other: LocalServer.Answer, to isChosen: @escaping @Sendable (LocalServer.Received) -> Bool
+  ) {
+    server.become { [readeck] in isChosen($0) ? other : readeck.answer($0) }
+  }
+
+  /// A page as the server has it.
+  func page(_ number: Int) -> FakeReadeck.Page? {
+    readeck.pages.first { $0.id == FakeReadeck.id(number) }
+  }
+
   /// Waits until the server was asked for a path.
   func asked(for path: String) async throws { try await server.wait(for: 1) { $0.bare == path } }
 
@@ -66,7 +82,7 @@ struct Fixture: TestFixture {
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
-      let fixture = try Fixture(server)
+      let fixture = try await Fixture(server)
       try await body(fixture)
       await fixture.reader.finish()
       try fixture.store.finish()

@@ -88,7 +88,7 @@ import ExampleTesting
     }
     fixture.network.recover()
     #expect(try await fixture.reader.edit(id, kind) == OutboxReport(sent: 1))
-    let page = fixture.readeck.pages.first { $0.id == id }
+    let page = fixture.page(0)
     #expect((page == nil) == (kind == .delete))
     #expect(page?.isArchived ?? true == [.archive, .delete].contains(kind))
     #expect(page?.isMarked ?? false == (kind == .mark))
@@ -109,9 +109,7 @@ import ExampleTesting
     }
     _ = try await fixture.reader.article(id: id)
     try fill(fixture.store, .limit)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      request.method == "GET" ? readeck.answer(request) : .init(409)
-    }
+    fixture.answer(with: .init(409)) { $0.method != "GET" }
     let before = try fixture.reader.stored()
     let report = try await fixture.reader.edit(id, kind)
     #expect(report.conflicts.count == 1 && report.left == 0, "\(report)")

@@ -14,7 +14,10 @@ import ExampleTesting
     try await LocalServer.run { server in
       let (begun, exited, ended) = (Gate(), Gate(), Gate())
       let victim = Mutex<Int32?>(nil)
-      _ = try await Outcome(of: ["larder-articles", "settings", "--images", "--store", path])
+      let account = [
+        "--store", path, "--server", server.base + "/api", "--token", FakeReadeck.token,
+      ]
+      _ = try await Outcome(of: ["larder-articles", "settings", "--images"] + account)
       server.become { request in
         if server.count > count {
           await begun.pass()
@@ -29,9 +32,7 @@ import ExampleTesting
       }
       let child = Process()
       child.executableURL = try Outcome.built("larder-articles")
-      child.arguments = [
-        "sync", "--store", path, "--server", server.base + "/api", "--token", FakeReadeck.token,
-      ]
+      child.arguments = ["sync"] + account
       child.standardOutput = FileHandle.nullDevice
       child.standardError = FileHandle.nullDevice
       child.terminationHandler = { _ in exited.open() }

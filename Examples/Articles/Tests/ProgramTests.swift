@@ -50,7 +50,9 @@ import ExampleTesting
       settings --no-images --json            | "keepsImages":false
       list ferry --json                      | "images":0,"isEdited":false,"isKept":true
       status --json                          | "imageBytes":0
-      sign-out --json                        | "articles":6 | "lastSync":
+      edit mark Kx7QmZ3vT9sLw2RbY5nHd1 --no-network | 1 waiting
+      outbox --json                          | "kind":"mark","made":"20
+      sign-out --json                        | "articles":6 | "lastSync":"20
       status --json                          | "articles":0
       """)
   }
@@ -62,6 +64,19 @@ import ExampleTesting
       show Kx7QmZ3vT9sLw2RbY5nHd1 --offline        | ^<section
       status                                       | ^1 article, 446 B of HTML and 223 B of
       """)
+  }
+
+  /// Larder tells developers of writes that block a thread of tasks; at a terminal, or where this variable is set.
+  @Test func `no command blocks a thread of tasks with a write`() async throws {
+    for command in [
+      "settings --images", "sync --offline", "show Kx7QmZ3vT9sLw2RbY5nHd1 --offline --refetch",
+      "edit mark Kx7QmZ3vT9sLw2RbY5nHd1 --no-network", "outbox --drop Kx7QmZ3vT9sLw2RbY5nHd1",
+      "sync --offline", "settings --articles 10 --no-images", "settings --no-on", "sign-out",
+    ] {
+      let line = "LARDER_WARNINGS=1 larder-articles \(command) --store '\(program.store)'"
+      let outcome = try await Outcome(line: line)
+      #expect(outcome.code == 0 && outcome.error == "", "\(command): \(outcome)")
+    }
   }
 
   // MARK: Over a server
@@ -120,9 +135,7 @@ import ExampleTesting
   @Test func `a change that was dropped is told with exit code 5`() async throws {
     fixture.readeck.fill(1)
     let id = FakeReadeck.id(0)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      request.method == "PATCH" ? .init(409) : readeck.answer(request)
-    }
+    fixture.answer(with: .init(409)) { $0.method == "PATCH" }
     try await program.check(
       """
       sync \(account)                        | 1 of 1 articles

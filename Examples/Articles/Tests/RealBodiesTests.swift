@@ -39,7 +39,7 @@ struct RealBodiesTests {
         updated: derived.bookmark.updated, html: String(decoding: body, as: UTF8.self),
         entityTag: "\(body.count)")
     }
-    try fixture.reader.change(.test(articles: 100, keepsImages: false))
+    try await fixture.reader.change(.test(articles: 100, keepsImages: false))
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.stored == derived.count && derived.count >= 70)
     let stored = try fixture.reader.stored()

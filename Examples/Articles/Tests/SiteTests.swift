@@ -95,22 +95,6 @@ import ExampleTesting
     }
     #expect(sanitized(String(repeating: "<div>", count: 100_000)).utf8.count < 2_000)
   }
-
-  @Test func `images are told by their bytes`() {
-    let long = String(repeating: "a comment ", count: 500)
-    let formats: [(String, ImageFormat?)] = [
-      ("GIF89a", .gif), ("RIFF0000WEBPVP8", .webp), ("<?xml version='1.0'?><svg xmlns=x>", .svg),
-      ("0000ftypavif", .avif), ("<html><img></html>", nil), ("", nil),
-      ("<html><body><svg></svg></body></html>", nil),
-      ("\u{FEFF}<!DOCTYPE svg [<!ENTITY a 'b'>]>\n<!--\(long) <p> -->\n<svg viewBox='0'>", .svg),
-      ("BM000000", .bmp), ("\0\0\u{1}\0\u{1}\0", .ico), ("0000ftypheic", .heic),
-      ("0000ftypheix", .heic), ("0000ftypmif1", .heic), ("0000ftypavis", .avif),
-      ("0000ftypmp42", nil),
-    ]
-    for (text, format) in formats { #expect(ImageFormat(Array(text.utf8)) == format, "\(text)") }
-    #expect(
-      ImageFormat([0x89, 0x50, 0x4E, 0x47]) == .png && ImageFormat([0xFF, 0xD8, 0xFF]) == .jpg)
-  }
 }
 
 /// The page of `site`, in a browser.
@@ -126,7 +110,7 @@ import ExampleTesting
     Data(base64Encoded: "R0lGODlhAgABAIAAAP8AAP///yH5BAAAAAAALAAAAAACAAEAAAICBAoAOw==") ?? Data()
 
   /// Two articles, of which one attacks.
-  private func fill(_ fixture: Fixture) async throws {
+  private func fill() async throws {
     fixture.readeck.fill(2, images: 1)
     for number in 0..<2 {
       let path = "/img/\(FakeReadeck.id(number))-0"
@@ -146,7 +130,7 @@ import ExampleTesting
   }
 
   @Test func `the page has the stored articles, and replaces its own kind only`() async throws {
-    try await fill(fixture)
+    try await fill()
     fixture.network.fail()
     let folder = try TemporaryFolder()
     let site = folder.url.appending(path: "my site")
@@ -166,7 +150,7 @@ import ExampleTesting
 
   @Test(.enabled(if: browser != nil, "skipped: no chromium"))
   func `a browser shows text and images, runs nothing and loads nothing else`() async throws {
-    try await fill(fixture)
+    try await fill()
     let folder = try TemporaryFolder()
     _ = try await fixture.reader.writeSite(to: folder.url)
     // A page of the test looks into that page.

@@ -1,5 +1,6 @@
-import Articles
 import ExampleTesting
+
+@testable import Articles
 
 /// Which articles and images are stored, and what the settings do.
 @Suite(.fixture(Fixture.self)) struct StorageTests {
@@ -18,7 +19,7 @@ import ExampleTesting
   }
 
   @Test func `an edited article does not become one that stays for that`() async throws {
-    try fixture.reader.change(.test(articles: 10))
+    try await fixture.reader.change(.test(articles: 10))
     try await fixture.sync(new: 10)
     // The oldest is written last, and then read to its end: it is not listed any more.
     fixture.readeck.change(FakeReadeck.id(0)) {
@@ -35,13 +36,13 @@ import ExampleTesting
 
   @Test func `a lower limit lets the oldest go, and 0 keeps none`() async throws {
     try await fixture.sync(new: 20, images: 2)
-    try fixture.reader.change(.test(articles: 10))
+    try await fixture.reader.change(.test(articles: 10))
     #expect(try fixture.reader.stored().ids == (10..<20).reversed().map(FakeReadeck.id))
     #expect(try fixture.reader.usage().images == 20)
     #expect(
       try fixture.store.namespaces().first { $0.name == fixture.articles.name }?.rules.limits
         .entries == 10, "whoever writes obeys it")
-    try fixture.reader.change(.test(articles: 0))
+    try await fixture.reader.change(.test(articles: 0))
     let usage = try fixture.reader.usage()
     #expect(usage.articles == 0 && usage.images == 0)
     _ = fixture.asked()
@@ -55,9 +56,10 @@ import ExampleTesting
   @Test func `settings have bounds, and those of earlier versions load`() throws {
     func loaded(_ json: String) throws -> OfflineSettings {
       let store = try Store.temporary(clock: ManualClock())
-      let settings = store.namespace("articles.settings")
+      let reader = Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network())
+      let settings = store.namespace(reader.readeck.realm.name("articles.settings"))
       try settings.set(Array(json.utf8), for: "offline", codec: .json)
-      return try Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network()).settings()
+      return try reader.settings()
     }
     #expect(try loaded("{}") == OfflineSettings())
     #expect(OfflineSettings().isOn && !OfflineSettings().keepsImages, "images are off by default")
@@ -86,7 +88,7 @@ import ExampleTesting
 
   @Test func `eight writers of 25 and their readers lose nothing`() async throws {
     fixture.readeck.fill(100)
-    try fixture.reader.change(OfflineSettings(articles: 100))
+    try await fixture.reader.change(OfflineSettings(articles: 100))
     let pages = fixture.readeck.pages
     // Each article is asked for by two.
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -111,6 +113,9 @@ import ExampleTesting
     let other = fixture.another(token: "another")
     #expect(try other.stored().isEmpty && other.usage().articles == 0)
     #expect(try !other.hasCachedArticle(FakeReadeck.id(0)))
+    #expect(try other.settings() == OfflineSettings() && fixture.reader.settings() == .test())
+    try await other.change(.test(isOn: false))
+    #expect(try fixture.reader.stored().count == 3 && fixture.reader.settings() == .test())
     fixture.network.fail()
     await #expect(throws: ArticlesError.nothingStored) { try await other.unread() }
     try await other.signOut()

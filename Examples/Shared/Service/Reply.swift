@@ -19,6 +19,8 @@ public struct Reply: Sendable {
   public var fields: HTTPFields
   public var body: [UInt8]
   public var path: String
+  /// Redirections led to another host or path than was asked: to the login page of a network, for example.
+  public var isElsewhere = false
   /// Answered from the cache without a request.
   public var isHit = false
   /// The service answered 304: the stored body is still valid.
@@ -46,7 +48,7 @@ public struct Reply: Sendable {
   }
 
   /// How long the service asks to wait: `Retry-After` as seconds or as a date (RFC 9110, 10.2.3), else the second in
-  /// `X-Rate-Limit-Reset`; nil if it has neither.
+  /// `X-Rate-Limit-Reset`; nil if it has neither, negative for a time that has passed.
   ///
   /// A date is compared with the answer's own `Date`, so a wrong clock on either side does not matter.
   public func wait(at now: Timestamp) -> Duration? {
@@ -54,15 +56,19 @@ public struct Reply: Sendable {
       if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
         return .seconds(min(Int64(text) ?? .max, 1 << 31))
       }
-      if let date = HTTPDate(strictly: text, now: now) {
-        let sent = fields[.date].flatMap { HTTPDate(strictly: $0, now: now) }
-        return max(.zero, (sent?.timestamp ?? now).duration(to: date.timestamp))
+      if let end = HTTPDate(strictly: text, now: now)?.timestamp {
+        return (date(at: now) ?? now).duration(to: end)
       }
     }
     guard let name = HTTPField.Name("X-Rate-Limit-Reset"),
       let second = fields[name].flatMap({ Int64($0) }), (0...1 << 40).contains(second)
     else { return nil }
-    return max(.zero, now.duration(to: Timestamp(milliseconds: second * 1000)))
+    return now.duration(to: Timestamp(milliseconds: second * 1000))
+  }
+
+  /// The second in which the service made the answer, by its own clock; nil without a `Date`.
+  public func date(at now: Timestamp) -> Timestamp? {
+    fields[.date].flatMap { HTTPDate(strictly: $0, now: now)?.timestamp }
   }
 
   /// The body; nil if it is not JSON.

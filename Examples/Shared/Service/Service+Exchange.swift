@@ -8,7 +8,8 @@ extension Service {
   func follow(
     _ first: Reply, to request: HTTPRequest, _ fields: HTTPFields, _ tags: [String]
   ) async throws -> Reply {
-    var (reply, address) = (first, Self.url(of: request))
+    let asked = Self.url(of: request)
+    var (reply, address) = (first, asked)
     for count in 0...Self.mostRedirections {
       guard [301, 302, 303, 307, 308].contains(reply.status), request.method == .get,
         let location = reply.fields[.location],
@@ -16,9 +17,11 @@ extension Service {
         ["http", "https"].contains(next.scheme?.lowercased())
       else { return reply }
       guard count < Self.mostRedirections else { break }
-      address = next
       let request = try self.request(next.absoluteString, method: .get, fields: fields)
+      address = Self.url(of: request)
       reply = try await exchange(request, body: [], tags: tags)
+      reply.isElsewhere =
+        address?.host != asked?.host || address?.port != asked?.port || address?.path != asked?.path
     }
     throw ServiceError.broken("more than \(Self.mostRedirections) redirections")
   }

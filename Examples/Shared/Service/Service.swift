@@ -99,14 +99,19 @@ public struct Service: Sendable {
     }
     let reply = try await exchanged()
     guard reply.status == 429 else { return reply }
-    let wait = reply.wait(at: now) ?? reply.json.flatMap(wait) ?? .seconds(1)
+    let wait = pause(after: reply)
     guard wait <= Self.longestWait else { throw ServiceError.throttled(wait: wait) }
     try await sleep(wait)
     let second = try await exchanged()
     guard second.status != 429 else {
-      throw ServiceError.throttled(wait: second.wait(at: now) ?? wait)
+      throw ServiceError.throttled(wait: pause(after: second, unnamed: wait))
     }
     return second
+  }
+
+  /// At least a second: the service may name no time, or one that has passed.
+  private func pause(after reply: Reply, unnamed: Duration = .seconds(1)) -> Duration {
+    max(.seconds(1), reply.wait(at: now) ?? reply.json.flatMap(wait) ?? unnamed)
   }
 
   /// The decoded body of a good answer (2xx); any other is thrown as ``ServiceError/refused(status:message:)``.
@@ -181,6 +186,13 @@ public struct Service: Sendable {
 /// Calls `body`, which stores something that can be done without; nil if the store has no room for it.
 public func ifRoom<Result>(_ body: () throws -> Result) throws -> Result? {
   do { return try body() } catch let error as LarderError where error.code == .full { return nil }
+}
+
+/// The same for writes that suspend the task.
+public func ifRoomSuspending<Result>(_ body: () async throws -> Result) async throws -> Result? {
+  do { return try await body() } catch let error as LarderError where error.code == .full {
+    return nil
+  }
 }
 
 /// Separates the answers for one user of one service from all others.

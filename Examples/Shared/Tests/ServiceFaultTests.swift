@@ -160,8 +160,9 @@ import ExampleTesting
             "Date": "Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After": "Wed, 21 Oct 2015 07:28:09 GMT",
           ], 9
         ), (["Retry-After": "Thu, 01 Jan 2026 00:00:11 GMT"], 11),
-        (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"], 0), (["Retry-After": "soon"], 1),
-        (["Retry-After": "-5"], 1), (["Retry-After": "7"], 7),
+        (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"], 1), (["Retry-After": "soon"], 1),
+        (["Retry-After": "-5"], 1), (["Retry-After": "0"], 1), (["X-Rate-Limit-Reset": "9"], 1),
+        (["Retry-After": "7"], 7),
         (["X-Rate-Limit-Reset": "\(clock.now.milliseconds / 1000 + 5)"], 5),
       ] {
         let answers = Mutex([429, 200])
@@ -182,6 +183,10 @@ import ExampleTesting
     let cases: [(path: String, answer: LocalServer.Answer, words: String)] = [
       ("/gone", .init(404, text: "no such thing"), "the service answered 404: no such thing"),
       ("/busy", .init(429, ["Retry-After": "600"]), "asked to wait 10 minutes"),
+      (
+        "/past", .init(429, ["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"]),
+        "asked to wait 1 second"
+      ),
       ("/never", .init(429, ["Retry-After": "99999999999999999999"]), "asked to wait 24855 days"),
       ("/long", .init(500, text: String(repeating: "x", count: 100_000)), long),
       ("/null", .init(200, text: #"{"name": null}"#), form + "name is null"),

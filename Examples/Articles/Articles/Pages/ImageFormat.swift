@@ -39,6 +39,27 @@ enum ImageFormat: String {
     return place
   }
 
+  /// Whether the blocks of a GIF lead to the one that ends it. One with unknown blocks cannot be judged, and counts as whole.
+  private static func gifEnds(_ bytes: [UInt8]) -> Bool {
+    /// The bytes of a table of colors.
+    func table(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 6 << Int(flags & 7) }
+    guard bytes.count > 12 else { return false }
+    var place = 13 + table(bytes[10])
+    while place < bytes.count {
+      switch bytes[place] {
+      case 0x21: place += 2
+      case 0x2C:
+        guard place + 9 < bytes.count else { return false }
+        place += 11 + table(bytes[place + 9])
+      default: return true
+      }
+      // The data of a block: pieces behind their lengths, the last of which is 0.
+      while place < bytes.count, bytes[place] > 0 { place += 1 + Int(bytes[place]) }
+      place += 1
+    }
+    return false
+  }
+
   /// Whether the end of an image is there, which any number of another program's bytes may follow.
   func ends(_ bytes: [UInt8]) -> Bool {
     let last = bytes.suffix(4096)
@@ -49,7 +70,7 @@ enum ImageFormat: String {
     case .jpg:
       let image = bytes.dropFirst(Self.firstScan(of: bytes))
       return image.suffix(4096).contains([0xFF, 0xD9]) || image.contains([0xFF, 0xD9])
-    case .gif: return last.contains(0x3B)
+    case .gif: return Self.gifEnds(bytes)
     case .webp:
       return bytes.count >= 8
         && 8 + bytes[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) } <= bytes.count

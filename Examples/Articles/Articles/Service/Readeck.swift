@@ -48,9 +48,14 @@ public struct Readeck: Sendable {
       unreadable: listed.skipped)
   }
 
-  public func bookmark(_ id: String) async throws -> Bookmark {
-    try await service.get(
-      Bookmark.self, from: "/bookmarks/\(id.percentEscaped)", fields: Self.accept)
+  public func bookmark(_ id: String) async throws -> Bookmark { try await answer(for: id).value }
+
+  /// The bookmark, and the answer that had it.
+  func answer(for id: String) async throws -> (value: Bookmark, reply: Reply) {
+    let path = "/bookmarks/\(id.percentEscaped)"
+    return try await service.get(Bookmark.self, from: path) { fields in
+      try service.checked(await service.send(path, fields: fields ?? Self.accept))
+    }
   }
 
   /// Whether the service answers at all.
@@ -80,14 +85,15 @@ public struct Readeck: Sendable {
     if reply.status == 304, entityTag != nil { return .unchanged }
     let good = try service.checked(reply)
     let html = try good.html()
-    // The service sends a fragment; a whole page is that of another server.
+    // The service sends a fragment; a whole page is that of another server, and so is probably the end of a redirection.
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
-    if start.hasPrefix("<!doctype") || Self.isPage(html) {
+    let isArticle = start.hasPrefix("<section")
+    if start.hasPrefix("<!doctype") || Self.isPage(html) || good.isElsewhere && !isArticle {
       throw ServiceError.wrongContent(path: good.path, type: "a web page")
     }
     // A body that was cut off before it was compressed arrives without an error, or is empty.
     if start.isEmpty { throw ServiceError.undecodable(path: good.path, reason: "it is empty") }
-    if start.hasPrefix("<section"), Self.lacksEnd(html) {
+    if isArticle, Self.lacksEnd(html) {
       throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
     }
     if let type = good.contentType, !type.hasPrefix("text/") {
@@ -130,17 +136,26 @@ public struct Readeck: Sendable {
     return reply
   }
 
-  /// Sends a change of a bookmark; nil as `fields` deletes it.
+  /// Sends new values of a bookmark's fields; nil deletes it.
   ///
-  /// - Returns: the bookmark's new `updated`, if the answer has it.
-  func send(_ fields: JSON?, to id: String) async throws -> String? {
+  /// - Returns: the bookmark's new `updated`; nil for a deleted one.
+  func send(_ fields: [String: JSON]?, to id: String) async throws -> String? {
     let body = try fields.map { Array(try JSONEncoder().encode($0)) } ?? []
     let reply = try await service.checked(
       service.send(
         "/bookmarks/\(id.percentEscaped)", method: fields == nil ? .delete : .patch, body: body,
         fields: [.contentType: "application/json", .accept: "application/json"]))
-    // A login page of the network answers 200, and the service has not seen the change.
-    if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
-    return reply.json?["updated"]?.text
+    let json = reply.json
+    var isMade = reply.status == 204
+    if reply.status == 200, case .object = json { isMade = true }
+    guard isMade else {
+      // A login page of the network answers 200, and the service has not seen the change.
+      if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
+      throw ServiceError.undecodable(
+        path: reply.path, reason: "it does not say that the change was made (\(reply.status))")
+    }
+    if fields == nil { return nil }
+    if let updated = json?["updated"]?.text { return updated }
+    return try await bookmark(id).updated
   }
 }

@@ -25,7 +25,8 @@ struct ArticleStore: Sendable {
     store.cache(of: PendingEdit.self, in: realm.name("articles.outbox"), rules: .userData)
   }
   private var settingsCache: Cache<OfflineSettings> {
-    store.cache(of: OfflineSettings.self, in: "articles.settings", rules: .userData)
+    store.cache(
+      of: OfflineSettings.self, in: realm.name("articles.settings"), rules: .userData)
   }
 
   private static let settingsKey = "offline"
@@ -38,8 +39,8 @@ struct ArticleStore: Sendable {
     try settingsCache.value(for: Self.settingsKey) ?? OfflineSettings()
   }
 
-  func set(_ settings: OfflineSettings) throws {
-    try settingsCache.set(settings, for: Self.settingsKey)
+  func set(_ settings: OfflineSettings) async throws {
+    try await settingsCache.set(settings, for: Self.settingsKey)
   }
 
   func article(_ id: String) throws -> StoredArticle? {
@@ -72,17 +73,19 @@ struct ArticleStore: Sendable {
   }
 
   /// Marks the stored articles that the service has changed as stale.
-  func noteEdits(in listed: [Bookmark]) throws {
+  func noteEdits(in listed: [Bookmark]) async throws {
     for bookmark in listed {
       guard let known = try article(bookmark.id), !known.isEdited,
         bookmark.isEdited(since: known.bookmark)
       else { continue }
-      try refetch(bookmark.id)
+      try await refetch(bookmark.id)
     }
   }
 
   /// Marks a stored article as stale: the next sync fetches it.
-  func refetch(_ id: String) throws { try articles.touch(id, expires: .at(store.now)) }
+  func refetch(_ id: String) async throws {
+    try await articles.touch(id, expires: .at(store.now))
+  }
 
   /// The most articles that can be stored: the user's limit, or an operator's if that is lower.
   func limit() throws -> Int {
@@ -90,20 +93,24 @@ struct ArticleStore: Sendable {
   }
 
   /// Removes articles until there is room for one more within the limit, as ``removeOldest(for:keeping:)`` chooses them.
-  func makeRoom(for bookmark: Bookmark, keeping listed: Set<String>) throws {
+  func makeRoom(for bookmark: Bookmark, keeping listed: Set<String>) async throws {
     let limit = try limit()
     guard limit > 0, try !has(bookmark.id) else { return }
-    while try articles.count() >= limit, try removeOldest(for: bookmark, keeping: listed) != nil {}
+    while try articles.count() >= limit {
+      guard try await removeOldest(for: bookmark, keeping: listed) != nil else { return }
+    }
   }
 
   /// Removes the oldest article that the service does not list; if it lists all, the oldest one that is older than `bookmark`.
   /// Returns it; nil if there is none.
-  func removeOldest(for bookmark: Bookmark, keeping listed: Set<String>) throws -> Bookmark? {
+  func removeOldest(
+    for bookmark: Bookmark, keeping listed: Set<String>
+  ) async throws -> Bookmark? {
     let stored = try list().map(\.bookmark).filter { $0.id != bookmark.id }
     let oldest =
       stored.last { !listed.contains($0.id) }
       ?? stored.last.flatMap { last in bookmark.isNewer(than: last) ? last : nil }
-    if let oldest { try articles.namespace.remove(oldest.id) }
+    if let oldest { try await articles.remove(oldest.id) }
     return oldest
   }
 
@@ -133,8 +140,8 @@ struct ArticleStore: Sendable {
   func syncRecord() throws -> SyncRecord? { try syncs.value(for: Self.syncKey) }
 
   /// Makes the record before the articles take the last room; later it is only overwritten.
-  func beginSync() throws {
-    if try syncRecord() == nil { try syncs.set(SyncRecord(), for: Self.syncKey) }
+  func beginSync() async throws {
+    if try syncRecord() == nil { try await syncs.set(SyncRecord(), for: Self.syncKey) }
   }
 
   /// - Parameters:

@@ -1,5 +1,5 @@
 import Foundation
-public import Larder
+import Larder
 
 /// A stored article without its HTML.
 public struct StoredArticle: Sendable, Hashable {
@@ -7,8 +7,6 @@ public struct StoredArticle: Sendable, Hashable {
   public var bookmark: Bookmark { notes.bookmark }
   /// Bytes of HTML.
   public var size: Int
-  public var written: Timestamp
-  public var used: Timestamp?
   /// The addresses of all images in its HTML.
   public var images: [String] { notes.images }
   /// Whether it has no images because they do not fit.
@@ -39,8 +37,6 @@ public struct StoredArticle: Sendable, Hashable {
       return nil
     }
     size = entry.size
-    written = entry.written
-    used = entry.lastUsed
     isEdited = entry.state == .stale
   }
 }

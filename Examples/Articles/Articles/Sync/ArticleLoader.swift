@@ -26,23 +26,25 @@ struct ArticleLoader: Sendable {
       [self] stored in
       let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
       // Without room storing it fails too, and that error is reported.
-      _ = try ifRoom { try storage.makeRoom(for: bookmark, keeping: listed) }
-      return try entry(of: bookmark, body, stored)
+      _ = try await ifRoomSuspending {
+        try await storage.makeRoom(for: bookmark, keeping: listed)
+      }
+      return try entry(of: bookmark, body, stored, known)
     }
     guard let loaded else { throw ArticlesError.noArticle(id) }
     readeck.service.note(id, in: storage.articles.name, loaded)
-    if let known, loaded.source == .loaded, loaded.error == nil {
-      // Otherwise they are removed with the article.
-      _ = try ifRoom { try storage.release(known.images, of: id) }
-    }
     if loaded.source == .loaded, loaded.error == nil {
-      _ = try ifRoom { try Outbox(storage: storage, readeck: readeck).apply(to: id) }
+      _ = try ifRoom {
+        try Outbox(storage: storage, readeck: readeck).apply(to: id)
+        if let known { try storage.release(known.images, of: id) }
+      }
     }
     return loaded
   }
 
   private func entry(
-    of bookmark: Bookmark, _ body: Readeck.Body, _ known: CachedValue<String>?
+    of bookmark: Bookmark, _ body: Readeck.Body, _ stored: CachedValue<String>?,
+    _ known: StoredArticle?
   ) throws -> LoadOutcome<String> {
     var attributes = EntryAttributes()
     let html: String
@@ -50,11 +52,14 @@ struct ArticleLoader: Sendable {
     case .html(let fetched, let validators): (html, attributes) = (fetched, validators)
     case .unchanged:
       // Other fields were edited, the reading progress for example; the metadata is new.
-      html = known?.value ?? ""
-      (attributes.entityTag, attributes.lastModified) = (known?.entityTag, known?.lastModified)
+      html = stored?.value ?? ""
+      (attributes.entityTag, attributes.lastModified) = (stored?.entityTag, stored?.lastModified)
     }
     let images = ImageAddresses.all(in: html, from: readeck.address(of: bookmark.id))
-    attributes.metadata = try StoredArticle.Notes(bookmark: bookmark, images: images).encoded()
+    var notes = StoredArticle.Notes(bookmark: bookmark, images: images)
+    // The same images would not fit again.
+    if let known, known.images == images { notes.imageLimit = known.notes.imageLimit }
+    attributes.metadata = try notes.encoded()
     return .stored(html, attributes)
   }
 

@@ -39,10 +39,10 @@ struct ArticleSync: Sendable {
     try storage.applySettings()
     let limit = try storage.limit()
     guard limit > 0 else { return }
-    try storage.beginSync()
+    try await storage.beginSync()
     let listed = try await loader.readeck.unread(limit: limit)
     result.unreadable = listed.unreadable
-    try storage.noteEdits(in: listed.bookmarks)
+    try await storage.noteEdits(in: listed.bookmarks)
     // Those that wait to be archived or deleted are gone for the user.
     let hidden = try outbox.hidden()
     let wanted = listed.bookmarks.prefix(limit).filter { $0.hasArticle && !hidden.contains($0.id) }
@@ -108,7 +108,7 @@ struct ArticleSync: Sendable {
       guard let error = failure as? LarderError, [.full, .overLimit].contains(error.code) else {
         throw failure
       }
-      guard let oldest = try storage.removeOldest(for: bookmark, keeping: listed) else {
+      guard let oldest = try await storage.removeOldest(for: bookmark, keeping: listed) else {
         return .withoutRoom(error)
       }
       if listed.contains(oldest.id), last?.isNewer(than: oldest) != true { last = oldest }

@@ -50,9 +50,9 @@ extension Outbox {
     guard let (key, edit) = try edits().first(where: { !waiting.contains($0.edit.article) })
     else { return nil }
     do {
-      let conflict = try await send(edit)
-      try await remove(key, edit, isSent: conflict == nil)
-      return (edit, .success(conflict))
+      let end = try await send(edit)
+      try await remove(key, edit, end)
+      return (edit, .success(end.conflict))
     } catch let error as ServiceError {
       return (edit, .failure(error))
     }
@@ -67,45 +67,65 @@ extension Outbox {
     }
   }
 
-  /// Why a change was dropped; nil if it was sent.
-  func send(_ edit: PendingEdit) async throws -> String? {
+  /// How the sending of a change ended.
+  struct End: Sendable {
+    /// Why it was dropped; nil if the service has it.
+    var conflict: String?
+    /// The article's `updated` with the change; nil for a deleted one.
+    var updated: String?
+  }
+
+  /// Sends a change, unless others have changed the article later.
+  ///
+  /// An article whose `updated` is the one that the user has seen, or that of the user's own last change, was not changed by
+  /// others. Of the user's change and one of others the later one wins; see ``isLater(_:than:in:)``.
+  func send(_ edit: PendingEdit) async throws -> End {
     var isReadable = false
     do {
-      let current = try await readeck.bookmark(edit.article)
+      let (current, reply) = try await readeck.answer(for: edit.article)
       isReadable = true
-      if let field = edit.kind.field, current.fields[field.name] == field.value { return nil }
-      if current.updated != edit.base,
-        Bookmark.isLater(current.updated, than: "\(edit.made)") == true
-      {
-        return "the service has a later change of the article"
+      var updated: String? = current.updated
+      let field = edit.kind.field
+      if field.map({ current.fields[$0.name] != $0.value }) ?? true {
+        if current.updated != edit.base, isLater(current, than: edit, in: reply) {
+          return End(conflict: "the service has a later change of the article")
+        }
+        updated = try await readeck.send(field.map { [$0.name: $0.value] }, to: edit.article)
       }
-      let fields = edit.kind.field.map { JSON.object([$0.name: $0.value]) }
-      if let updated = try await readeck.send(fields, to: edit.article) {
-        _ = try ifRoom { try storage.noteChange(at: updated, of: edit.article) }
-      }
-      return nil
+      if let updated { _ = try ifRoom { try storage.noteChange(at: updated, of: edit.article) } }
+      return End(updated: updated)
     } catch let error as ServiceError where error.isMissing {
-      return edit.kind == .delete ? nil : "the article was deleted"
+      return End(conflict: edit.kind == .delete ? nil : "the article was deleted")
     } catch let error as ServiceError
       where error.isRefusal && !error.isTemporary && isReadable && !error.refusesUser
     {
-      return "\(error)"
+      return End(conflict: "\(error)")
     }
   }
 
+  /// Whether a change of others, with which the service has just answered, is later than the user's.
+  ///
+  /// The service's clock decides. The time of the user's change is shifted by the difference between both clocks, which the
+  /// answer's `Date` shows. Its fraction of a second is not known: a change of others in the same second wins. Without a `Date`
+  /// nobody knows which one is later, and that of others wins.
+  private func isLater(_ current: Bookmark, than edit: PendingEdit, in reply: Reply) -> Bool {
+    let now = storage.store.now
+    guard let date = reply.date(at: now) else { return true }
+    let made = edit.made.advanced(by: now.duration(to: date))
+    return Bookmark.isLater(current.updated, than: "\(made)") ?? false
+  }
+
   /// Removes a change, and tells the next one of the same article that the service's newest version is the user's own.
-  private func remove(_ key: Key, _ edit: PendingEdit, isSent: Bool) async throws {
-    var next = try edits().first { $0.key != key && $0.edit.article == edit.article }
-    if isSent, next != nil, edit.kind != .delete {
-      next?.edit.base = try await readeck.bookmark(edit.article).updated
-    }
-    let last = next
+  private func remove(_ key: Key, _ edit: PendingEdit, _ end: End) async throws {
+    // The next sync takes the service's version in place of a dropped change.
+    if end.conflict != nil { try await storage.refetch(edit.article) }
+    let next = try edits().first { $0.key != key && $0.edit.article == edit.article }
     try storage.store.write { batch in
       try batch.remove(key, from: storage.outbox.namespace)
-      if let last { try batch.set(last.edit, for: last.key, in: storage.outbox) }
+      guard end.conflict == nil, var next else { return }
+      next.edit.base = end.updated
+      try batch.set(next.edit, for: next.key, in: storage.outbox)
     }
-    // The next sync takes the service's version in place of the dropped change.
-    if !isSent { try storage.refetch(edit.article) }
   }
 }
 

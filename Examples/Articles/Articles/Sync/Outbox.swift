@@ -41,7 +41,7 @@ struct Outbox: Sendable {
       var report = try await send()
       guard report.left == 0 else { throw full }
       do {
-        let conflict = try await inTurn { try await send(edit) }
+        let conflict = try await inTurn { try await send(edit).conflict }
         report.add(conflict, of: edit)
         if conflict == nil {
           _ = try ifRoom { try storage.store.write { try apply(edit, in: &$0) } }
@@ -123,12 +123,12 @@ struct Outbox: Sendable {
   }
 
   /// Drops the changes of an article that wait; returns their number.
-  func drop(_ id: String) throws -> Int {
+  func drop(_ id: String) async throws -> Int {
+    try await storage.refetch(id)
     let keys = try edits().filter { $0.edit.article == id }.map(\.key)
     try storage.store.write { batch in
       for key in keys { try batch.remove(key, from: storage.outbox.namespace) }
     }
-    try storage.refetch(id)
     return keys.count
   }
 }

@@ -1,0 +1,111 @@
+import ExampleTesting
+
+@testable import Articles
+
+/// Bodies of articles: difficult ones, and answers that are none.
+@Suite(.fixture(Fixture.self)) struct BodyTests {
+  private let fixture = Fixture.current
+
+  @Test(arguments: [
+    ("text/html; charset=utf-8", "\n<!DOCTYPE html><html>log in", "login page"),
+    ("text/html", "<!-- x --><HTML lang=en><p>log in", "login page"),
+    ("text/html", "<head><title>log in</title>", "login page"), ("text/html", " \n", "it is empty"),
+    ("application/json", #"{"message": "sign in"}"#, "application/json"),
+    ("text/html; charset=x-none", "<p>", "its charset x-none is not known"),
+    ("text/html", "<section><p>One</p> two", "its end is missing"),
+  ]) func `a body that is no article fails alone`(type: String, body: String, reason: String)
+    async throws
+  {
+    fixture.readeck.fill(2)
+    fixture.answer(Fixture.body(0)) { answer in
+      answer = .init(200, ["Content-Type": type], text: body)
+    }
+    let result = try await fixture.sync()
+    #expect(result.stored == 1 && result.failed == 1 && !result.isStopped)
+    #expect(result.failures.first?.contains(reason) == true, "\(result)")
+    #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
+  }
+
+  @Test(arguments: [
+    ("/login", "<div>Please log in</div>", false), ("/login", "<p>Please <a>log in</a>", false),
+    ("/moved", "<section>moved</section>", true), (Fixture.body(0) + "?seen=1", "<p>x", true),
+  ]) func `the end of a redirection is an article only if it has the form of one`(
+    target: String, body: String, isArticle: Bool
+  ) async throws {
+    fixture.readeck.fill(1)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      if request.path == target { return .init(200, ["Content-Type": "text/html"], text: body) }
+      return request.path == Fixture.body(0)
+        ? .init(302, ["Location": target]) : readeck.answer(request)
+    }
+    let result = try await fixture.sync()
+    #expect(result.stored == (isArticle ? 1 : 0), "\(result)")
+    #expect(result.failures.allSatisfy { $0.contains("login page") })
+  }
+
+  @Test(arguments: [
+    ("<section><p title='<section'>x</p><!-- <section> --></section>", true),
+    ("<section><p>x</p><section>y</section></section>", true),
+    ("<section><p title='</section>'>x</p>", false), ("<section><p>x</p></sect", false),
+    ("<section><!-- </section> -->x", false),
+  ]) func `an article whose section is not closed is incomplete`(html: String, isWhole: Bool)
+    async throws
+  {
+    fixture.readeck.fill(1)
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.html = html }
+    let result = try await fixture.sync()
+    #expect(result.stored == (isWhole ? 1 : 0), "\(result)")
+    #expect(result.failures.allSatisfy { $0.hasSuffix("its end is missing") })
+  }
+
+  @Test(
+    arguments: [
+      ("text/html; charset=ISO-8859-1", [0x47, 0xFC, 0x6E], "G\u{FC}n"),
+      ("text/html;charset=\"windows-1252\"", [0x80, 0x81], "\u{20AC}"),
+      ("text/html; charset=ISO_8859-1", [0x47, 0xFC, 0x6E], "G\u{FC}n"),
+      ("text/html; charset=iso-8859-15", [0x47, 0xFC, 0xA4, 0xBD], "G\u{FC}\u{20AC}\u{153}"),
+      ("text/html; charset=Shift_JIS", [0x82, 0xA0], "\u{3042}"),
+      ("text/html; charset=utf-16le", [0x41, 0, 0xFC, 0], "A\u{FC}"),
+      ("text/html", [0xFE, 0xFF, 0, 0x41, 0, 0xFC], "A\u{FC}"),
+      ("text/html", Array("<meta charset=latin1>".utf8) + [0xE9], "<meta charset=latin1>\u{E9}"),
+      ("text/html; charset=utf-8", Array("<meta charset=latin1>".utf8) + [0xC3, 0xA9], ">\u{E9}"),
+      ("text/html; charset=utf-8", [0x41, 0xE9], "A\u{FFFD}"),
+    ] as [(String, [UInt8], String)])
+  func `an article is decoded by its charset`(type: String, body: [UInt8], html: String)
+    async throws
+  {
+    fixture.readeck.fill(1)
+    fixture.answer(Fixture.body(0)) { answer in
+      answer = .init(200, ["Content-Type": type], body: Data(body))
+    }
+    #expect(try await fixture.sync().outcome == .done)
+    let read = try await fixture.reader.article(id: FakeReadeck.id(0)).html
+    #expect(read.contains(html), "\(read.unicodeScalars.map(\.value))")
+  }
+
+  @Test func `difficult pages are stored as they are`() async throws {
+    fixture.readeck.fill(6, images: 0)
+    let long = "/img?q=" + String(repeating: "a%2C", count: 512)
+    fixture.readeck.set(.init(bytes: [1, 2, 3]), at: long)
+    let huge = "<p>" + String(repeating: "\u{E9}", count: 800_000) + "</p><img src='\(long)'>"
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.html = huge }
+    fixture.readeck.change(FakeReadeck.id(1)) { $0.title = " \n" }
+    fixture.readeck.change(FakeReadeck.id(2)) { $0.html = "<section></section>" }
+    fixture.readeck.change(FakeReadeck.id(3)) { $0.html = "the same" }
+    fixture.readeck.change(FakeReadeck.id(4)) { $0.html = "the same" }
+    fixture.readeck.pages += [fixture.readeck.pages[2], fixture.readeck.pages[2]]
+    let result = try await fixture.sync()
+    #expect(result.outcome == .done && result.stored == 6 && result.total == 6)
+    #expect(fixture.asked().bodies.count == 6)
+    fixture.network.fail()
+    #expect(try await fixture.reader.article(id: FakeReadeck.id(0)).html == huge)
+    #expect(try await fixture.reader.article(id: FakeReadeck.id(2)).html == "<section></section>")
+    for number in 3...4 {
+      #expect(try await fixture.reader.article(id: FakeReadeck.id(number)).html == "the same")
+    }
+    let image: [UInt8]? = try fixture.images.value(for: fixture.address(long))
+    #expect(image == [1, 2, 3])
+    let untitled = try fixture.reader.stored().first { $0.bookmark.id == FakeReadeck.id(1) }
+    #expect(untitled?.bookmark.name == "https://example.com/\(FakeReadeck.id(1))")
+  }
+}
