@@ -38,6 +38,23 @@ import ExampleTesting
     #expect(fixture.page(0)?.isMarked == (later < 0))
   }
 
+  @Test func `a 404 of a proxy while the service is down loses no change`() async throws {
+    try await fixture.sync(new: 3)
+    fixture.network.fail()
+    for (number, kind) in [PendingEdit.Kind.archive, .mark, .delete].enumerated() {
+      _ = try await fixture.reader.edit(FakeReadeck.id(number), kind)
+    }
+    fixture.network.recover()
+    let pages = fixture.readeck.pages
+    fixture.readeck.pages = []
+    fixture.readeck.set(404)
+    let waiting = try await fixture.reader.sendEdits()
+    #expect(waiting.left == 3 && waiting.sent == 0 && waiting.conflicts.isEmpty, "\(waiting)")
+    fixture.readeck.set(200)
+    fixture.readeck.pages = pages
+    #expect(try await fixture.reader.sendEdits().sent == 3)
+  }
+
   @Test(arguments: [true, false])
   func `without a date any change of others wins`(isChanged: Bool) async throws {
     try await fixture.sync(new: 1)

@@ -9,6 +9,8 @@ public struct Readeck: Sendable {
   let service: Service
   /// Separates this user's data from those of others.
   public let realm: Realm
+  /// Whether no request can be sent.
+  let isDisconnected: Bool
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
@@ -20,6 +22,7 @@ public struct Readeck: Sendable {
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     realm = Self.realm(at: base, token: token)
+    isDisconnected = transport is Disconnected
     var service = Service(at: base, over: transport)
     service.fields = [.authorization: "Bearer \(token)"]
     service.message = { $0["message"]?.text }
@@ -64,6 +67,17 @@ public struct Readeck: Sendable {
       _ = try await service.send("/bookmarks?limit=1")
       return true
     } catch let error as ServiceError where error.isOffline {
+      return false
+    }
+  }
+
+  /// Whether the service lists articles, so that a 404 is its own. A proxy may answer every request with 404 while the service
+  /// is down.
+  func lists() async throws -> Bool {
+    do {
+      _ = try await unread(limit: 1)
+      return true
+    } catch is ServiceError {
       return false
     }
   }

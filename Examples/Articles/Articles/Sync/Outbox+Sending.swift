@@ -10,7 +10,9 @@ extension Outbox {
   func send() async throws -> OutboxReport {
     var report = OutboxReport()
     var waiting: Set<String> = []
-    while let (edit, result) = try await inTurn({ [waiting] in try await sendFirst(but: waiting) })
+    // Without a network nobody waits for a process that sends.
+    while !readeck.isDisconnected,
+      let (edit, result) = try await inTurn({ [waiting] in try await sendFirst(but: waiting) })
     {
       do {
         report.add(try result.get(), of: edit)
@@ -95,6 +97,7 @@ extension Outbox {
       if let updated { _ = try ifRoom { try storage.noteChange(at: updated, of: edit.article) } }
       return End(updated: updated)
     } catch let error as ServiceError where error.isMissing {
+      guard try await readeck.lists() else { throw error }
       return End(conflict: edit.kind == .delete ? nil : "the article was deleted")
     } catch let error as ServiceError
       where error.isRefusal && !error.isTemporary && isReadable && !error.refusesUser
