@@ -1,4 +1,11 @@
 import Larder
+import ShellLanguage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The state that an import would leave, for `--dry-run`. It refuses the lines that the import would refuse, but for a lack of
 /// room: what a limit would evict, and what is left on the disk, only the writes themselves show.
@@ -22,7 +29,16 @@ struct ImportPreview {
 
   init(of session: Session) throws {
     self.session = session
-    seen = try Store.temporary()
+    do throws(LarderError) {
+      seen = try Store.temporary()
+    } catch {
+      let folder = FileManager.default.temporaryDirectory.path
+      let reason = LocalFile.exists(folder) ? error.message : "it does not exist"
+      throw ShellError(
+        error.code == .full ? .full : .io,
+        "cannot create a temporary store in \(Array(folder.utf8)): \(reason)",
+        hint: "set TMPDIR to a directory that can be written")
+    }
   }
 
   /// An existing namespace keeps its rules.
