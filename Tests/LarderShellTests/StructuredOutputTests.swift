@@ -46,6 +46,7 @@ import Testing
           bytes("{\"n\":\(number),\"v\":true}"), for: "k\(number)", attributes)
       }
     }
+    try shell("mark")
     shell.input = try shell.bytes("export - @a")
     return shell
   }
@@ -71,7 +72,8 @@ import Testing
     guard line != "get @a k1 .n" else { return }
     let csv = try answer(to: line, as: .csv)
     #expect(csv.hasSuffix("\r\n"))
-    #expect(!csv.contains("null"), "\(csv)")
+    let fields = csv.unicodeScalars.split { [",", "\r", "\n"].contains($0) }
+    #expect(!fields.contains { $0.elementsEqual("null".unicodeScalars) }, "\(csv)")
   }
 
   private static let moments = [
@@ -89,7 +91,8 @@ import Testing
       for (name, item) in object { check(item, under: name, of: line) }
     case is NSNull: break
     default:
-      if Self.moments.contains(name) {
+      // The present use of a limit has the name of a moment.
+      if Self.moments.contains(name), !line.hasPrefix("limits") {
         let text = value as? String
         #expect(
           text?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil,

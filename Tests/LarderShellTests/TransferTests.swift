@@ -184,8 +184,8 @@ import Testing
       #"{"namespace":"a","key":"k","value":"v","owners":[{"namespace":"a","key":"o","key":"p"}]}"#,
       77, "key"
     ),
-    (#"{"namespace":"a","key":"k","value":"v","x\n":1,"x\n":1}"#, 47, "x\n"),
-    (#"{"namespace":"b","rules":{"largestValue":1,"largestValue":2}}"#, 43, "largestValue"),
+    (#"{"namespace":"a","key":"k","value":"v","x\n":1,"x\n":1}"#, 48, #"x\n"#),
+    (#"{"namespace":"b","rules":{"largestValue":1,"largestValue":2}}"#, 44, "largestValue"),
   ])
   func `a line with a name twice is refused, and no line before it is lost`(
     line: String, column: Int, name: String

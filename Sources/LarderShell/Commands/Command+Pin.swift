@@ -114,7 +114,7 @@ extension Command {
     return tag
   }
 
-  /// The entries that have one of the tags, each once.
+  /// The entries that have one of the tags, each once; an invalidation removes those that have expired, too.
   private static func tagged(
     _ tags: [String], in namespaces: [Store.Namespace], listsKeys: Bool, of session: Session
   ) throws -> (ChangeSummary, keys: [JSON]) {
@@ -126,7 +126,8 @@ extension Command {
       selection.filters = [.tag(Array(tag.utf8))]
       let earlier = tags.prefix(index)
       // A walk gives tags, which batches leave out.
-      var walk = try SelectionWalk(selection, in: namespaces, for: session)
+      var walk = try SelectionWalk(
+        selection, in: namespaces, for: session, includingExpired: true)
       try walk.advance(readingValues: false) { entry, _ in
         guard !entry.tags.contains(where: earlier.contains) else { return true }
         found.add(entry)

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 #if canImport(FoundationEssentials)
@@ -22,8 +23,12 @@ struct ImportPreview {
     var hasSeen = false
   }
 
+  /// Bytes of a key that is kept as it is.
+  private static let longestKept = 64
+
   private let session: Session
-  /// The keys of earlier lines, in a file of their own: a key may come again after any number of others.
+  /// The keys of earlier lines, in a file of their own: a key may come again after any number of others. A digest stands for a
+  /// long key, so that the file stays small.
   let seen: Store
   private var places: [String: Place] = [:]
 
@@ -54,7 +59,7 @@ struct ImportPreview {
   /// - Parameter batch: a write of ``seen``.
   func present(_ entry: ImportedEntry, _ batch: inout WriteBatch) throws -> Present? {
     if places[entry.namespace]?.hasSeen == true,
-      let facts = try batch.value(for: entry.key, in: seen.namespace(entry.namespace))
+      let facts = try batch.value(for: mark(of: entry.key), in: seen.namespace(entry.namespace))
     {
       return Present(facts)
     }
@@ -78,7 +83,20 @@ struct ImportPreview {
     places[entry.namespace] = place
     let facts = Present(
       written: min(entry.attributes.written ?? time, time), size: entry.value.count)
-    try batch.set(facts.bytes, for: entry.key, in: seen.namespace(entry.namespace))
+    try batch.set(facts.bytes, for: mark(of: entry.key), in: seen.namespace(entry.namespace))
+  }
+
+  /// Stands for a key in ``seen``: the key itself, or a digest of 128 bits with a secret of this process.
+  private func mark(of key: [UInt8]) -> [UInt8] {
+    guard key.count > Self.longestKept else { return [0] + key }
+    var mark: [UInt8] = [1]
+    for part in 0...1 {
+      var hasher = Hasher()
+      hasher.combine(part)
+      unsafe key.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+      mark.append(bigEndian: UInt64(UInt(bitPattern: hasher.finalize())))
+    }
+    return mark
   }
 
   private func place(_ name: String) throws -> Place {
