@@ -23,8 +23,8 @@ struct ImportPreview {
     var hasSeen = false
   }
 
-  /// Bytes of a key that is kept as it is.
-  private static let longestKept = 64
+  /// Bytes of a key that is kept as it is. Such keys come sorted and change few pages; digests change a page each.
+  private static let longestKept = 256
 
   private let session: Session
   /// The keys of earlier lines, in a file of their own: a key may come again after any number of others. A digest stands for a
