@@ -35,23 +35,25 @@ extension Verifier {
     var seen: Set<[UInt8]> = []
     for owner in entry.owners {
       let key = IndexKey.owner(owner.entryKey, entry: entry.entryKey)
-      guard seen.insert(key).inserted else { continue }
-      if try transaction.find(key, in: engine.indexes.tags) == nil {
-        missing.append("it is missing under its owner \(Key(owner.key))")
-      } else {
-        unexplained.remove(key)
-      }
+      guard try isMissing(key, &seen, transaction) else { continue }
+      missing.append("it is missing under its owner \(Key(owner.key))")
     }
     for tag in entry.fields.tags {
       let key = IndexKey.tag(tag, entry: entry.entryKey)
-      guard seen.insert(key).inserted else { continue }
-      if try transaction.find(key, in: engine.indexes.tags) == nil {
-        missing.append("it is missing under tag \(String(decoding: tag, as: UTF8.self))")
-      } else {
-        unexplained.remove(key)
-      }
+      guard try isMissing(key, &seen, transaction) else { continue }
+      missing.append("it is missing under tag \(String(decoding: tag, as: UTF8.self))")
     }
     return missing
+  }
+
+  /// Whether there is no record of that key; one that is there is explained now.
+  private mutating func isMissing(
+    _ key: [UInt8], _ seen: inout Set<[UInt8]>, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> Bool {
+    guard seen.insert(key).inserted else { return false }
+    guard try transaction.find(key, in: engine.indexes.tags) != nil else { return true }
+    unexplained.remove(key)
+    return false
   }
 
   /// No record of the tags may be left that no entry explains. Only those that can be such a one are looked up, because that
