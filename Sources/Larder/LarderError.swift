@@ -125,7 +125,7 @@ extension LarderError {
       case .system where error.cause == .diskFull || error.cause == .fileTooLarge: .full
       case .needsRecovery: .needsRecovery
       case .otherDurability: .invalidArgument
-      case .exists: .exists
+      case .exists, .inTheWay: .exists
       default: .cannotOpen
       }
     self.init(code, error.description, hint: error.recoverySuggestion)

@@ -1,4 +1,5 @@
 import LarderShell
+import LarderSystem
 import LarderTerminal
 import ShellLanguage
 
@@ -57,7 +58,7 @@ extension Host.Sink {
         })
     case .file(let word, let appends):
       let path = try Self.path(word.bytes)
-      let file = try FileProblem.explaining {
+      let file = try FileProblem.explaining(path) {
         appends
           ? try ByteFile(appendingTo: path, permissions: Self.permissions)
           : try ByteFile(writing: path, replaces: true, permissions: Self.permissions)
@@ -96,13 +97,21 @@ extension Terminal {
 
 extension FileProblem {
   /// Says what the system refused in the shell's words.
-  static func explaining<Result>(_ body: () throws -> Result) throws -> Result {
+  ///
+  /// - Parameter path: the file that `body` opens.
+  static func explaining<Result>(
+    _ path: String? = nil, _ body: () throws -> Result
+  ) throws -> Result {
     do {
       return try body()
     } catch TerminalError.failed(_, EINTR) {
       throw Interruption()
     } catch let error as TerminalError {
-      throw FileProblem(error)
+      let problem = FileProblem(error)
+      if problem == .absent, let path, let link = FileStatus.danglingLink(on: path) {
+        throw FileProblem.danglingLink(link, path: path)
+      }
+      throw problem
     }
   }
 
@@ -118,6 +127,8 @@ extension FileProblem {
       case EACCES, EPERM, EROFS: .notPermitted
       case EISDIR: .directory
       case ENOSPC, EDQUOT: .diskFull
+      // A standard descriptor that the parent process has closed.
+      case EBADF: .failed("it is closed")
       default: .failed(error.description)
       }
   }

@@ -45,9 +45,9 @@ extension Host {
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,
-      read: { path in try FileProblem.explaining { try Reader(ByteFile(reading: path)) } },
+      read: { path in try FileProblem.explaining(path) { try Reader(ByteFile(reading: path)) } },
       make: { path, replaces in
-        try FileProblem.explaining { try Writer(ByteFile(writing: path, replaces: replaces)) }
+        try FileProblem.explaining(path) { try Writer(ByteFile(writing: path, replaces: replaces)) }
       })
     notify = output.tell
     window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }

@@ -12,19 +12,39 @@ extension Program {
 
     """
 
-  /// The text of `larder help [COMMAND|TOPIC]`, which needs no store; nil if the arguments say something else. A store of
-  /// that name is `./help`.
-  static func help(_ words: [[UInt8]]) throws(ShellError) -> String? {
-    guard words.first == Array("help".utf8) else { return nil }
-    let help = Help(.standard)
-    switch words.count {
-    case 1: return help.overview
-    case 2: return try help.text(about: words[1])
-    default:
+  /// Answers `larder help [COMMAND|TOPIC]`, which needs no store. A store of that name is `./help`.
+  static func runHelp(_ options: Options, _ environment: [String: String]) throws -> Int32 {
+    guard options.words.count <= 1 else {
       throw ShellError(
         .usage, "`larder help` takes one command or topic",
         hint: "`larder help [COMMAND|TOPIC]`; a store named help is opened as `larder ./help`")
     }
+    let presentation = presentation(options, environment)
+    let reply = try Help(.standard).reply(about: options.words.first, for: presentation)
+    try Terminal.write(presentation.bytes(of: reply).span)
+    return 0
+  }
+
+  /// Answers `salvage DIRECTORY` about a store that cannot be opened.
+  static func runSalvage(
+    of store: String, to target: String, _ storeOptions: Store.Options, _ options: Options,
+    _ environment: [String: String]
+  ) throws -> Int32 {
+    let salvage = try Salvage.run(store, target, storeOptions)
+    guard !options.quiet else { return 0 }
+    try Terminal.write(presentation(options, environment).bytes(of: salvage.reply).span)
+    return 0
+  }
+
+  /// The form of an answer without a session, which has no times.
+  private static func presentation(
+    _ options: Options, _ environment: [String: String]
+  ) -> Presentation {
+    let settings = Settings(options, environment)
+    return Presentation(
+      settings.mode, isTerminal: settings.isTerminal, width: Terminal.size()?.columns,
+      hasUnicode: settings.hasUnicode,
+      clock: WallClock(now: UnixTime(milliseconds: 0), zone: .utc))
   }
 
   /// The directory that `larder demo [DIRECTORY]` creates; nil if the arguments say something else. A store of that

@@ -44,10 +44,6 @@ enum Program {
     let messages = Messages(isJSON: [.json, .jsonl].contains(mode))
     do {
       if let path = try demoDirectory(words) { return try runDemo(at: path, environment) }
-      if let text = try help(words) {
-        try Terminal.write(DisplayWidth.wrapColumns(text, columns: Terminal.size()?.columns))
-        return 0
-      }
       let options = try parsed.get()
       if words.isEmpty, environment["LARDER_STORE", default: ""].isEmpty {
         messages.write(introduction)
@@ -70,6 +66,9 @@ enum Program {
       try Terminal.write(document.text)
       return 0
     }
+    if options.store == "help", options.steps.isEmpty {
+      return try runHelp(options, environment)
+    }
     guard let path = options.store ?? environment["LARDER_STORE"], !path.isEmpty else {
       throw ShellError(
         .usage, "no store is named", hint: "larder STORE, or set LARDER_STORE to its directory")
@@ -86,10 +85,8 @@ enum Program {
     do {
       store = try opening.store()
     } catch {
-      guard let target = salvageTarget(options) else { throw error }
-      let salvage = try Salvage.run(path, target, storeOptions)
-      try Terminal.write(salvage.summary + "\n")
-      return 0
+      guard error.code != .noSuchStore, let target = salvageTarget(options) else { throw error }
+      return try runSalvage(of: path, to: target, storeOptions, options, environment)
     }
     let runner = try ShellRunner(options, environment, store: store, storeOptions)
     let code = try runner.run()

@@ -1,40 +1,54 @@
 import LarderShell
 import ShellLanguage
 
-/// Recognises commands whose text should not be written to the history file.
+/// Recognises lines of the prompt whose text should not be written to the history file.
 enum SecretCommand {
   private static let words = [
-    "secret", "token", "password", "passwd", "credential", "auth", "cookie", "session", "apikey",
-    "api_key", "private",
+    "secret", "token", "password", "passwd", "passphrase", "pwd", "credential", "auth", "bearer",
+    "access", "cookie", "session", "apikey", "api_key", "private",
   ]
 
-  /// A `set` whose key, namespace or `:name` looks like that of a secret.
+  /// Whether a line has a word that looks like the name of a secret, where such a name stands before its value: a `set`, a
+  /// command that is mistyped, or the command line of another program.
   static func matches(_ text: [UInt8]) -> Bool {
     var reader = CommandReader(.prompt)
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       do throws(ShellError) {
-        guard case .commands(let commands) = try reader.read(line) else { continue }
-        if commands.contains(where: matches) { return true }
+        switch try reader.read(line) {
+        case .commands(let commands): if commands.contains(where: matches) { return true }
+        case .program(let program): if names(program) { return true }
+        case .blank, .open: continue
+        }
       } catch {
         // A line that cannot be read may hold a secret all the same.
-        return names(text[...])
+        return names(text)
       }
     }
     return false
   }
 
   private static func matches(_ command: CommandLine) -> Bool {
-    guard case .word(let name) = command.arguments.first, let text = name.bareText?.lowercased(),
-      ["set", "put"].contains(text)
-    else { return false }
-    return command.arguments.indices.dropFirst().contains { index in
-      index != value(in: command) && names(command.text[command.arguments[index].range])
+    if case .program(let program, _) = command.output, names(program) { return true }
+    guard let known = known(command) else {
+      return command.arguments.contains { names($0, in: command.text) }
+    }
+    guard known.name == "set" else { return false }
+    let value = value(in: command, of: known)
+    return command.arguments.indices.dropFirst().contains {
+      $0 != value && names(command.arguments[$0], in: command.text)
     }
   }
 
-  /// The place of the value, the second word that is not an option's; it is not looked at.
-  private static func value(in command: CommandLine) -> Int? {
-    let options = CommandTable.standard.command(named: "set")?.options ?? []
+  private static func known(_ command: CommandLine) -> CommandSpec? {
+    guard case .word(let word) = command.arguments.first, let name = word.bareText else {
+      return nil
+    }
+    return CommandTable.standard.command(named: name)
+  }
+
+  /// The place of the value, the second word that is not an option's; it is not looked at. A surplus word leaves open which
+  /// word is the value.
+  private static func value(in command: CommandLine, of set: CommandSpec) -> Int? {
     var words: [Int] = []
     var belongsToOption = false
     for (index, argument) in command.arguments.enumerated().dropFirst() {
@@ -43,14 +57,27 @@ enum SecretCommand {
       case .word: words.append(index)
       case .namespace: break
       case .option(let option):
-        let takesValue = options.contains { $0.name == option.spelling && $0.kind != nil }
+        let takesValue = set.options.contains { $0.name == option.spelling && $0.kind != nil }
         belongsToOption = takesValue && option.value == nil
       }
     }
-    return words.count > 1 ? words[1] : nil
+    return words.count == 2 ? words[1] : nil
   }
 
-  private static func names(_ bytes: ArraySlice<UInt8>) -> Bool {
+  /// Looks at the text of an argument and at the bytes that its escapes, `hex:` or `b64:` stand for.
+  private static func names(_ argument: Argument, in text: [UInt8]) -> Bool {
+    let word: Word? =
+      switch argument {
+      case .word(let word): word
+      case .option(let option): option.value
+      case .namespace: nil
+      }
+    if let word, names(word.bytes) || names((try? word.data()) ?? []) { return true }
+    if case .namespace(.named(let name)) = argument, names(Array(name.text.utf8)) { return true }
+    return names(Array(text[argument.range]))
+  }
+
+  private static func names(_ bytes: [UInt8]) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self).lowercased()
     return words.contains { text.contains($0) }
   }

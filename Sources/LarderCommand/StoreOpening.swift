@@ -1,5 +1,6 @@
 import Larder
 import LarderShell
+import LarderSystem
 import LarderTerminal
 import ShellLanguage
 
@@ -40,9 +41,9 @@ struct StoreOpening {
 
   private var absent: ShellError {
     let name = Array(path.utf8)
-    if let target = danglingTarget {
+    if let link = FileStatus.danglingLink(on: path) {
       return ShellError(
-        .noSuchStore, "no store at \(name): \(Self.link(to: target))", hint: Self.linkHint)
+        .noSuchStore, "no store at \(name): \(link.words(for: path))", hint: DanglingLink.hint)
     }
     // The command came first: `larder keys lego.larder`.
     if CommandTable.standard.command(named: path) != nil, let word = command.first,
@@ -89,26 +90,13 @@ struct StoreOpening {
       hint: "pass `--allow-foreign-owner` to open it anyway")
   }
 
-  /// The target of a symbolic link that does not exist; nil for any other path.
-  private var danglingTarget: String? {
-    let files = FileManager.default
-    return files.fileExists(atPath: path)
-      ? nil : try? files.destinationOfSymbolicLink(atPath: path)
-  }
-
-  private static func link(to target: String) -> SafeText {
-    "it is a symbolic link to \(Array(target.utf8)), which does not exist"
-  }
-
-  private static let linkHint: SafeText = "create the target or remove the link"
-
   private var reasonNotToCreate: ShellError? {
     let files = FileManager.default
     let name = Array(path.utf8)
     guard !files.fileExists(atPath: path) else { return nil }
-    if let target = danglingTarget {
+    if let link = FileStatus.danglingLink(on: path) {
       return ShellError(
-        .cannotOpen, "cannot create \(name): \(Self.link(to: target))", hint: Self.linkHint)
+        .cannotOpen, "cannot create \(name): \(link.words(for: path))", hint: DanglingLink.hint)
     }
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/"), slash > trimmed.startIndex else { return nil }

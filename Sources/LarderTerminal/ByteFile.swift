@@ -18,6 +18,12 @@ package final class ByteFile {
   /// Opens a file to read. A pipe need not have a writer yet.
   package init(reading path: String) throws(TerminalError) {
     self.path = path
+    // In the place of a closed standard input is a descriptor that cannot be read; to open it once more would read nothing.
+    if ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(path),
+      fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE == O_WRONLY
+    {
+      throw .failed(operation: "read", code: EBADF)
+    }
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }

@@ -117,37 +117,24 @@ extension LineEditor {
   enum PasteMode {
     static let on = "\u{1B}[?2004h"
     static let off = "\u{1B}[?2004l"
-    static let end = "\u{1B}[201~"
   }
 
   /// Takes everything up to the end mark as text, whatever keys it may look like.
   func paste() throws(TerminalError) -> Int32 {
-    var text: [Unicode.Scalar] = []
-    let end = Array(PasteMode.end.unicodeScalars)
-    while text.count < end.count || text.suffix(end.count) != end[...] {
-      guard let scalar = try nextScalar() else {
-        try discardPaste(after: text.suffix(end.count).map { UInt8(ascii: $0.isASCII ? $0 : "?") })
-        return CC_EOF
-      }
-      text.append(scalar)
-    }
-    text.removeLast(end.count)
-    let pasted = Self.pasted(String(String.UnicodeScalarView(text)))
-    return buffer.insert(pasted) ? CC_REFRESH : CC_ERROR
+    let reader = PasteReader(
+      next: { () throws(TerminalError) in try self.nextScalar() },
+      nextByte: { () throws(TerminalError) in try Self.byteSoon() })
+    guard let text = try reader.read() else { return CC_EOF }
+    return buffer.insert(Self.pasted(text)) ? CC_REFRESH : CC_ERROR
   }
 
-  /// After ^C: takes the rest of the paste, up to the end mark or until nothing has come for half a second, so that none of it
-  /// runs.
-  private func discardPaste(after bytes: [UInt8]) throws(TerminalError) {
-    let end = Array(PasteMode.end.utf8)
-    var last = bytes
-    while last.suffix(end.count) != end[...] {
+  /// The next byte of the terminal; nil at its end, or when nothing has come for half a second.
+  private static func byteSoon() throws(TerminalError) -> UInt8? {
+    while true {
       switch try Terminal.wait(for: .input, atMost: .milliseconds(500)) {
-      case .timedOut: return
+      case .timedOut: return nil
       case .signalled: continue
-      case .ready:
-        guard let byte = try Terminal.read(.input, atMost: 1).first else { return }
-        last = last.suffix(end.count - 1) + [byte]
+      case .ready: return try Terminal.read(.input, atMost: 1).first
       }
     }
   }

@@ -14,6 +14,18 @@ import Testing
     ("set --ttl=1h k token", false),
     ("get api_token", false),
     ("keys; set secret x", true),
+    ("set db.pwd x", true), ("set k v --arg BEARER", true), ("set passphrase x", true),
+    ("set access/7 x", true),
+    // Escaped, or as bytes.
+    (#"set api\x6bey x"#, true), (#"set "to\u{6B}en" x"#, true),
+    ("set hex:6170696B6579 x", true), ("set b64:cGFzc3dk x", true),
+    (#"set @"to\x6ben" k x"#, true), ("set hex:6170696B657 x", false),
+    // Mistyped: which word is the value is unknown.
+    ("sett k token", true), ("'set' k token", true), ("API_TOKEN=x", true), ("kesy @a", false),
+    ("set k token x", true), ("set k v w", false),
+    // The words of another program.
+    ("! curl -H 'Authorization: Bearer x' example.org", true), ("keys | mail --password x", true),
+    ("! ls", false), ("keys @tokens | wc -l", false),
   ])
   func `the name of a secret is found wherever it stands`(line: String, isSecret: Bool) {
     #expect(SecretCommand.matches(Array(line.utf8)) == isSecret, "\(line)")

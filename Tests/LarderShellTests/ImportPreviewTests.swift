@@ -95,6 +95,30 @@ import Testing
     #expect(field("added", of: dry) == "4501")
   }
 
+  @Test func `the file that remembers keys does not grow with their length`() throws {
+    let shell = try Shell(.plain)
+    var preview = try ImportPreview(of: shell.session)
+    let seen = preview.seen
+    let entries = try (0..<300).map { number in
+      let key = String(repeating: "k", count: 60_000) + "\(number)"
+      let line = #"{"namespace":"a","key":"\#(key)","value":"\#(number)"}"#
+      guard case .entry(let entry) = try ImportLine(bytes(line)) else { throw Missing() }
+      return entry
+    }
+    try seen.write { batch in
+      for entry in entries {
+        #expect(try preview.present(entry, &batch) == nil)
+        try preview.store(entry, over: nil, at: .init(milliseconds: 0), &batch)
+      }
+      for entry in entries {
+        #expect(try preview.present(entry, &batch)?.size == entry.value.count)
+      }
+    }
+    #expect(try seen.statistics().file.size < 1_000_000)
+  }
+
+  private struct Missing: Error {}
+
   private func field(_ name: String, of answer: String) -> Substring? {
     answer.split(separator: "\"\(name)\":").dropFirst().first?.prefix { $0.isNumber }
   }

@@ -209,4 +209,34 @@ import Testing
       #expect(verification.bytes == 2 * (0..<50).reduce(0) { $0 + $1 * 100 })
     }
   }
+
+  @Test func `the work on an entry with many tags grows with their number`() throws {
+    let store = try Store.temporary(clock: ManualClock())
+    let notes = store.namespace("notes")
+    var attributes = EntryAttributes()
+    attributes.tags = (0..<2000).map { "tag \($0)" }
+    attributes.owners = [Owner(Key("k"), in: "notes")]
+    try notes.set("v", for: "k")
+    try notes.put([1, 2, 3].span, for: "many", attributes: attributes)
+    try store.namespace("cleared").put([1].span, for: "many", attributes: attributes)
+    try store.namespace("cleared").clear()
+    let (faults, lookups) = try walk(store)
+    #expect(faults == [] && lookups == 0)
+    // A record too many is found among those that share its place.
+    let slot = try notes.slot("many")
+    try store.tamper { transaction, indexes in
+      try transaction.put([], for: IndexKey.tag([0x7A], entry: slot), in: indexes.tags)
+    }
+    let (more, few) = try walk(store)
+    #expect(more.map(\.kind) == [.tags] && more.first?.key == Key("many"))
+    #expect((1...20).contains(few), "\(few)")
+  }
+
+  private func walk(
+    _ store: Store
+  ) throws -> (faults: [Verification.Inconsistency], lookups: Int) {
+    var verifier = Verifier(engine: store.engine) { _, _ in true }
+    #expect(try verifier.run(in: store.engine.beginRead()))
+    return (verifier.result.faults, verifier.tagLookups)
+  }
 }

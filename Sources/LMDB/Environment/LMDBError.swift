@@ -92,7 +92,7 @@ package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
     case foreignOwner, exposed, networkFileSystem
-    case exists, notEmpty, notLMDB, foreign, damaged, lacksDatabase, truncated
+    case exists, inTheWay, notEmpty, notLMDB, foreign, damaged, lacksDatabase, truncated
     case needsRecovery, otherDurability
     case busy, inUse, locksLost, replaced, stillClosing
     case notCreated, unwritable, system
@@ -110,6 +110,10 @@ package struct OpenError: Error, CustomStringConvertible {
     self.cause = cause
   }
 
+  init(_ link: DanglingLink) {
+    self.init(.danglingLink, path: link.path, detail: link.target)
+  }
+
   package var description: String {
     let because = cause.map { ": \($0.description)" } ?? ""
     let details = detail.isEmpty ? "" : " (\(detail))"
@@ -125,7 +129,9 @@ package struct OpenError: Error, CustomStringConvertible {
     case .exposed: "other users can change or read \(path)"
     case .networkFileSystem:
       "\(path) is on a network file system, where locks and maps are not reliable"
-    case .exists: "\(path) exists already"
+    case .exists: "\(path) exists already\(details)"
+    case .inTheWay:
+      "\(path) is in the way: a new store is made there before it gets its name, and there is \(detail)"
     case .notEmpty: "\(path) holds other files and no store"
     case .notLMDB: "\(path) is not an LMDB file: \(detail)"
     case .foreign: "\(path) is an LMDB file that Larder did not write"
@@ -157,6 +163,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .exposed: "chmod go-rwx \(path.shellWord)"
     case .networkFileSystem: "put the store on a local disk"
     case .exists: "name a path that does not exist"
+    case .inTheWay: "move it away, or remove it if nobody needs it"
     case .notEmpty: "name a new or an empty directory"
     case .notLMDB, .foreign: "name a directory that holds a Larder store, or a new one"
     case .damaged, .lacksDatabase, .truncated:

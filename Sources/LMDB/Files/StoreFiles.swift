@@ -31,22 +31,12 @@ struct StoreFiles: Sendable {
   private static func unresolvable(_ path: String) -> OpenError {
     let cause = LMDBError.last
     if cause.code == ENOENT {
-      if let target = target(of: path) {
-        return OpenError(.danglingLink, path: path, detail: target)
-      }
+      if let link = FileStatus.danglingLink(on: path) { return OpenError(link) }
       // Program arguments that are not UTF-8 reach Swift with U+FFFD in place of the invalid bytes.
       if path.unicodeScalars.contains("\u{FFFD}") { return OpenError(.invalidPath, path: path) }
     }
     if cause.code == ENOTDIR { return OpenError(.notADirectory, path: path) }
     return OpenError(cause.code == ENOENT ? .absent : .system, path: path, cause: cause)
-  }
-
-  private static func target(of path: String) -> String? {
-    let bytes = unsafe [CChar](unsafeUninitializedCapacity: 4096) { buffer, count in
-      count = max(unsafe readlink(path, buffer.baseAddress!, 4096), 0)
-    }
-    return bytes.isEmpty
-      ? nil : String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// Creates the directory, private to the user; its parent must exist.
@@ -55,6 +45,7 @@ struct StoreFiles: Sendable {
     if unsafe mkdir(path, 0o700) == 0 { return }
     let cause = LMDBError.last
     if cause.code == EEXIST { return }
+    if cause.code == ENOENT, let link = FileStatus.danglingLink(on: path) { throw OpenError(link) }
     let hasInvalidPath = path.unicodeScalars.contains("\u{FFFD}") && cause.code == ENOENT
     throw OpenError(
       hasInvalidPath ? .invalidPath : cause.code == ENOENT ? .absentParent : .notCreated,

@@ -10,15 +10,34 @@ package struct UnfinishedStore: ~Copyable {
   package let path: String
   private let directory: FileDescriptor
 
-  /// Throws `exists` if there is something at `place`, and `busy` while another process makes a store there.
+  /// Throws `exists` if there is something at `place`, `inTheWay` if something else has the hidden name, and `busy` while another
+  /// process makes a store there.
   package init(for place: String) throws(OpenError) {
     var place = place
     while place.utf8.count > 1, place.last == "/" { place.removeLast() }
     self.place = place
     path = Self.path(beside: place)
-    if FileStatus.of(place) != nil { throw OpenError(.exists, path: place) }
-    directory = try Self.claim(path, for: place)
+    if FileStatus.of(place) != nil { throw Self.taken(place) }
+    let claimed = try Self.claim(path, for: place)
     StoreFiles.removeFiles(in: path)
+    guard try StoreFiles(resolving: path).isEmptyBesidesOwnFiles() else {
+      throw OpenError(.inTheWay, path: path, detail: "a directory with other files")
+    }
+    directory = claimed
+  }
+
+  private static func taken(_ place: String) -> OpenError {
+    guard let link = FileStatus.danglingLink(on: place) else {
+      return OpenError(.exists, path: place)
+    }
+    return OpenError(
+      .exists, path: place, detail: "a symbolic link to \(link.target), which does not exist")
+  }
+
+  /// The kind of file that has the hidden name, if that is no directory.
+  private static func obstacle(at path: String) -> String? {
+    guard let status = FileStatus.of(path), !status.isDirectory else { return nil }
+    return status.isLink ? "a symbolic link" : "a file"
   }
 
   /// `folder/.name.unfinished`. A name takes at most 255 bytes, of which the first 50 characters are enough.
@@ -37,6 +56,7 @@ package struct UnfinishedStore: ~Copyable {
       do throws(OpenError) {
         try StoreFiles.makeDirectory(path)
       } catch {
+        if error.kind == .danglingLink { throw error }
         throw OpenError(error.kind, path: place, cause: error.cause)
       }
       do throws(LMDBError) {
@@ -50,10 +70,13 @@ package struct UnfinishedStore: ~Copyable {
           throw LMDBError(code: EEXIST)
         }
       } catch {
+        if let obstacle = obstacle(at: path) {
+          throw OpenError(.inTheWay, path: path, detail: obstacle)
+        }
         switch error.code {
         case ENOENT: continue
         case EWOULDBLOCK: break
-        case EEXIST: throw OpenError(.exists, path: place)
+        case EEXIST: throw taken(place)
         default: throw OpenError(.notCreated, path: path, cause: error)
         }
         break

@@ -35,7 +35,8 @@ extension Store {
   /// leaves nothing at `destination`. The next call removes what it left.
   ///
   /// Throws ``LarderError/Code/busy`` while another process writes or makes a store there, ``LarderError/Code/exists`` if there
-  /// is something at `destination`, and what making and writing a store throws.
+  /// is something at `destination`, or something else than such a store under the other name, and what making and writing a store
+  /// throws.
   public static func salvage(
     from path: String, to destination: String, options: Options = Options()
   ) throws(LarderError) -> Salvage {

@@ -32,6 +32,11 @@ extension Verifier {
       let payload = record.extracting(header.payloadStart..<record.count)
       chunked[id, default: [:]][header.version] = ChunkedPayload(payload)?.count ?? 0
     }
+    // The tag index still has the entries of cleared namespaces.
+    let decoded = StoredEntry(entryKey: entryKey, record: record)
+    let missingTags = try decoded.map { entry throws(LMDBError) in
+      try takeTags(of: entry, transaction)
+    }
     if garbage.contains(id) {
       result.garbage += 1
       return
@@ -41,7 +46,7 @@ extension Verifier {
       return
     }
     guard StoredKey.isWellFormed(entryKey.span.extracting(4..<entryKey.count)),
-      let entry = StoredEntry(entryKey: entryKey, record: record), let key = entry.key,
+      let entry = decoded, let key = entry.key,
       StoredKey(key.span).bytes == entry.storedKey.bytes
     else { return report(.damagedEntry, entryKey, "the entry cannot be read") }
     count(entry)
@@ -51,6 +56,7 @@ extension Verifier {
     if entry.header.flags.contains(.tagged) == entry.fields.tags.isEmpty {
       report(.tags, entryKey, "the header contradicts the tags")
     }
+    for detail in missingTags ?? [] { report(.tags, entryKey, detail) }
     try checkIndexed(entry, transaction)
     if entry.header.flags.contains(.chunked) {
       let payload = record.extracting(entry.header.payloadStart..<record.count)
@@ -61,9 +67,7 @@ extension Verifier {
   }
 
   private mutating func count(_ entry: StoredEntry) {
-    var counters = recounted[entry.id] ?? NamespaceCounters()
-    counters.queue.windowBoundary =
-      namespaces.first { $0.id == entry.id }?.counters.queue.windowBoundary ?? 0
+    var counters = recounted[entry.id] ?? emptyCounters(of: entry.id)
     counters.add(EntryWeight(entry))
     // The highest number in use.
     counters.next = max(counters.next, entry.header.version, entry.header.sequence)
@@ -71,6 +75,13 @@ extension Verifier {
     result.entries += 1
     result.bytes += entry.valueCount
     if !entry.owners.isEmpty { dependents += 1 }
+  }
+
+  private func emptyCounters(of id: NamespaceID) -> NamespaceCounters {
+    var counters = NamespaceCounters()
+    counters.queue.windowBoundary =
+      namespaces.first { $0.id == id }?.counters.queue.windowBoundary ?? 0
+    return counters
   }
 
   private func assemble(
@@ -84,7 +95,7 @@ extension Verifier {
     }
   }
 
-  /// Every index must have the entry where its header and fields say.
+  /// The expiry index and the queue must have the entry where its header says.
   private mutating func checkIndexed(
     _ entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
@@ -107,16 +118,6 @@ extension Verifier {
       let isQueued =
         region.map { transaction.bytes(of: $0).elementsEqual(entry.storedKey.bytes.span) } ?? false
       if !isQueued { report(.queue, entryKey, "it is missing from the queue") }
-    }
-    for owner in entry.owners
-    where try transaction.find(
-      IndexKey.owner(owner.entryKey, entry: entryKey), in: indexes.tags) == nil
-    {
-      report(.tags, entryKey, "it is missing under its owner \(Key(owner.key))")
-    }
-    for tag in entry.fields.tags
-    where try transaction.find(IndexKey.tag(tag, entry: entryKey), in: indexes.tags) == nil {
-      report(.tags, entryKey, "it is missing under tag \(String(decoding: tag, as: UTF8.self))")
     }
   }
 }

@@ -53,27 +53,6 @@ extension Verifier {
     }
   }
 
-  /// Every record of the tags must lead to an entry with that tag or owner.
-  mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: engine.indexes.tags)
-    var record = try cursor.first()
-    while let found = record {
-      let bytes = found.key.copied
-      if let (_, entryKey) = IndexKey.tagged(bytes) {
-        let entry = try transaction.find(entryKey, in: .entries).flatMap {
-          StoredEntry(entryKey: entryKey, record: transaction.bytes(of: $0))
-        }
-        if entry?.isIndexed(under: bytes) != true {
-          report(.tags, entryKey, "the tag index has a record without an entry")
-        }
-      } else {
-        report(.tags, nil, "a record of the tag index is damaged")
-      }
-      try step()
-      record = try cursor.next()
-    }
-  }
-
   /// Every chunk must be a part of a stored value.
   mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: engine.indexes.chunks)

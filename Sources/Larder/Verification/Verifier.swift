@@ -23,10 +23,16 @@ struct Verifier {
   var dependents: UInt64 = 0
   /// The lengths of the values in chunks, by namespace and version.
   var chunked: [NamespaceID: [UInt64: Int]] = [:]
+  /// The records of the tag index without those that entries explain.
+  var unexplained = KeyCounts()
+
+  /// How many records of the tag index were compared with all tags of their entry.
+  var tagLookups = 0
 
   private let shouldContinue: (_ done: Int, _ all: Int) -> Bool
   private var done = 0
   private var all = 0
+  private var looks = 0
 
   init(engine: StoreEngine, while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool) {
     self.engine = engine
@@ -109,7 +115,13 @@ struct Verifier {
   /// Counts a record that was checked.
   mutating func step() throws(LMDBError) {
     done += 1
-    if done % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
+    try look()
+  }
+
+  /// Stops the check if it is not to go on.
+  mutating func look() throws(LMDBError) {
+    looks += 1
+    if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
   }
 
   /// - Parameter entryKey: the entry it concerns, if that is known.

@@ -103,7 +103,10 @@ extension StoredEntry {
 
   /// Whether a record of the tag index belongs to this entry: for a tag it carries, or for an owner it has.
   func isIndexed(under key: [UInt8]) -> Bool {
-    fields.tags.contains { IndexKey.tag($0, entry: entryKey) == key }
-      || owners.contains { IndexKey.owner($0.entryKey, entry: entryKey) == key }
+    guard let record = IndexKey.tagged(key), record.entryKey == entryKey else { return false }
+    guard let tag = record.tag else {
+      return owners.contains { IndexKey.owner($0.entryKey, entry: entryKey) == key }
+    }
+    return fields.tags.contains(tag)
   }
 }

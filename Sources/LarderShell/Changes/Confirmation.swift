@@ -50,7 +50,7 @@ struct Confirmation {
 
   /// The words of a script decide, not what the store holds at the moment.
   static let refusalOfNothing = ShellError(
-    .needsYes, "a bulk change needs `--yes` (0 entries match now)",
+    .needsYes, "a bulk change needs `--yes` (0 entries would change now)",
     hint: "pass `--yes` to confirm, `--dry-run` to preview")
 
   static func refusal(to change: SafeText) -> ShellError {

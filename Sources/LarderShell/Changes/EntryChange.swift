@@ -18,7 +18,7 @@ struct EntryChange {
   private let past: String
   private let missing: [[UInt8]]
   private let listed: Int
-  /// The number of entries the selection had before the change, if it was counted.
+  /// The number of entries that the change concerned before it began, if they were counted.
   private var expected: Int?
   /// From before the entries were counted for a question: those written since then were not part of it.
   private var horizon: WriteHorizon?
@@ -45,10 +45,17 @@ struct EntryChange {
   }
 
   /// Answers `--dry-run`; false if the change is to be made.
-  func isPreview() throws -> Bool {
+  ///
+  /// - Parameters:
+  ///   - wouldChange: Whether the change would alter an entry of the selection.
+  ///   - fields: The fields in JSON behind the counts, evaluated after `wouldChange` has seen every entry.
+  func isPreview(
+    where wouldChange: (Store.Entry) throws -> Bool = { _ in true },
+    fields: () -> [ChangeSummary.Field] = { [] }
+  ) throws -> Bool {
     guard call.has("--dry-run") else { return false }
-    let (found, keys) = try counted()
-    var all = found.counts
+    let (found, keys) = try counted(where: wouldChange)
+    var all = found.counts + fields()
     if call.has("--verbose") { all.append(("keys", .json(.array(keys)))) }
     try session.output.answer(found.preview(all, for: session.output.presentation))
     try noteAbsent(found)
@@ -60,14 +67,18 @@ struct EntryChange {
   /// - Parameters:
   ///   - isBulk: The change needs confirmation even if its words list the keys.
   ///   - note: Text before the question.
-  mutating func confirm(isBulk: Bool = false, note: SafeText = "") throws {
+  ///   - wouldChange: Whether the change would alter an entry of the selection.
+  mutating func confirm(
+    isBulk: Bool = false, note: SafeText = "",
+    where wouldChange: (Store.Entry) throws -> Bool = { _ in true }
+  ) throws {
     var confirmation = Confirmation(call: call, session: session)
     if confirmation.isGiven { return }
     if scope.selection.input != nil { try takeSingleKey() }
     guard isBulk || !scope.selection.listsKeys, !hasInputKey || isBulk, !isEmpty else { return }
     confirmation.isSweeping = scope.selection.namespaces == .all
     horizon = try WriteHorizon(of: session.store)
-    let (found, _) = try counted()
+    let (found, _) = try counted(where: wouldChange)
     try confirmation.require(found, note: note)
     expected = found.total.entries
   }
@@ -178,13 +189,15 @@ struct EntryChange {
     }
   }
 
-  private func counted() throws -> (ChangeSummary, keys: [JSON]) {
+  private func counted(
+    where wouldChange: (Store.Entry) throws -> Bool
+  ) throws -> (ChangeSummary, keys: [JSON]) {
     var found = ChangeSummary(summary.verb)
     var keys: [JSON] = []
     for namespace in scope.namespaces { found.begin(namespace.name) }
     guard !isEmpty else { return (found, []) }
     let piped = try scope.forEachEntries { entries in
-      for entry in entries where session.isChosen(entry) {
+      for entry in entries where try session.isChosen(entry) && wouldChange(entry) {
         found.add(entry)
         if call.has("--verbose") { keys.append(.key(entry)) }
       }

@@ -33,6 +33,8 @@ struct ExpiryReport {
     case unchanged
     /// It never expires, and a relative change leaves it alone.
     case permanent
+
+    var isChange: Bool { if case .changed = self { true } else { false } }
   }
 
   private(set) var changed = 0

@@ -80,17 +80,26 @@ extension Command {
     note: SafeText = "", target: (Deadline) throws -> Deadline?
   ) throws -> Outcome {
     var change = try EntryChange(verb, past: past, call, in: session)
-    guard try !change.isPreview() else { return .done }
-    try change.confirm(isBulk: isBulk, note: note)
-    var report = ExpiryReport()
-    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
+    // Nil for an entry that `--expired` has chosen: it stays as it is.
+    func effect(on entry: Store.Entry) throws -> ExpiryReport.Effect? {
+      guard entry.state != .expired else { return nil }
       let before = Deadline(entry.expires?.unix)
       guard let after = try target(before) else { return .permanent }
-      guard after != before else { return .unchanged }
-      guard try batch.touch(entry.key, in: namespace, expires: Expiration(after)) else {
-        return nil
+      return after == before ? .unchanged : .changed(from: before.time, to: after.time)
+    }
+    var report = ExpiryReport()
+    guard
+      try !change.isPreview(
+        where: { try effect(on: $0).map { report.add($0) } ?? false }, fields: { report.fields })
+    else { return .done }
+    try change.confirm(isBulk: isBulk, note: note) { try effect(on: $0)?.isChange ?? false }
+    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
+      let effect = try effect(on: entry)
+      if case .changed(_, let after) = effect {
+        let expires = Expiration(Deadline(after))
+        guard try batch.touch(entry.key, in: namespace, expires: expires) else { return nil }
       }
-      return .changed(from: before.time, to: after.time)
+      return effect
     } record: {
       report.add($0)
     }
@@ -105,9 +114,11 @@ extension Command {
     try checkLastWordIsKey(change)
     let lifetime = call.duration("--ttl")
     if lifetime == nil { try checkRules(of: change) }
-    guard try !change.isPreview() else { return .done }
+    guard try !change.isPreview(where: { $0.state != .expired }) else { return .done }
     let isOver = lifetime == .zero
-    try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "")
+    try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "") {
+      $0.state != .expired
+    }
     var report = ExpiryReport()
     try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
       guard

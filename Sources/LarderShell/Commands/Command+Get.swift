@@ -140,12 +140,19 @@ extension Command {
     let whole = try value.reading(most: nil, in: session)
     let found = fields(path, of: whole)
     if found.isEmpty { throw noSuchField(path, in: whole) }
+    let presentation = session.output.presentation
+    // The path decides the form, not how many elements there are.
+    if presentation.mode == .json, path.parts.contains(.each) {
+      try session.output.write(
+        Array("[\(found.map(\.json).joined(separator: ","))]\n".utf8))
+      return .done
+    }
     for field in found {
-      let isJSON = [.json, .jsonl].contains(session.output.presentation.mode)
+      let isJSON = [.json, .jsonl].contains(presentation.mode)
       let text =
         isJSON
         ? field.json
-        : session.output.presentation.isTerminal
+        : presentation.isTerminal
           ? Quoting.printable(field.text) : String(decoding: field.text, as: UTF8.self)
       try session.output.write(Array((text + "\n").utf8))
     }
@@ -230,7 +237,7 @@ extension Command {
         [
           "namespace": .text(value.entry.namespace),
           Column("key", holdsBytes: true): .bytes(value.entry.key.bytes),
-          "file": .text(file.path), "bytes": .size(count),
+          Column("file", holdsBytes: true): .bytes(Array(file.path.utf8)), "bytes": .size(count),
         ],
         sentences: ["wrote \(Wording.size(count)) to \(file.path)"]))
     return .done

@@ -144,14 +144,8 @@ extension Salvage {
     }
   }
 
-  /// A line for a store that could not be opened.
-  package var summary: String {
-    "saved \(Wording.entries(entries)); damaged: \(Wording.entries(damagedEntries)), "
-      + Wording.count(damage.count, "page", "pages")
-  }
-
   /// The answer of the command.
-  fileprivate var reply: Reply {
+  package var reply: Reply {
     let lost: SafeText =
       isComplete
       ? "nothing is damaged"

@@ -37,19 +37,31 @@ extension Command {
   ) throws -> Outcome {
     let (verb, past) = isPinned ? ("pin", "pinned") : ("unpin", "unpinned")
     var change = try EntryChange(verb, past: past, call, in: session)
-    guard try !change.isPreview() else { return .done }
-    try change.confirm()
-    var matched = 0
-    try change.apply { batch, namespace, entry in
-      isPinned
-        ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
-    } record: { isChanged in
-      matched += 1
-      return isChanged
+    var unchanged = 0
+    func wouldChange(_ entry: Store.Entry) -> Bool {
+      entry.isPinned != isPinned && entry.state != .expired
     }
-    let count = change.summary.total.entries
+    func count(_ isChange: Bool) -> Bool {
+      if !isChange { unchanged += 1 }
+      return isChange
+    }
+    func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
+    guard
+      try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields)
+    else { return .done }
+    try change.confirm(where: wouldChange)
+    try change.apply { batch, namespace, entry -> Bool? in
+      guard wouldChange(entry) else { return false }
+      return isPinned
+        ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
+    } record: {
+      count($0)
+    }
+    let changed = change.summary.total.entries
+    let rest: SafeText = unchanged == 0 ? "" : "; \(Wording.count(unchanged)) unchanged"
     try change.answer(
-      change.summary.counts, "\(past) \(Wording.entries(count))", unmatched: matched == 0)
+      change.summary.counts + fields(), "\(past) \(Wording.entries(changed))\(rest)",
+      unmatched: changed + unchanged == 0)
     return .done
   }
 
@@ -102,7 +114,7 @@ extension Command {
     return tag
   }
 
-  /// The entries that have one of the tags, each once.
+  /// The entries that have one of the tags, each once; an invalidation removes those that have expired, too.
   private static func tagged(
     _ tags: [String], in namespaces: [Store.Namespace], listsKeys: Bool, of session: Session
   ) throws -> (ChangeSummary, keys: [JSON]) {
@@ -114,7 +126,8 @@ extension Command {
       selection.filters = [.tag(Array(tag.utf8))]
       let earlier = tags.prefix(index)
       // A walk gives tags, which batches leave out.
-      var walk = try SelectionWalk(selection, in: namespaces, for: session)
+      var walk = try SelectionWalk(
+        selection, in: namespaces, for: session, includingExpired: true)
       try walk.advance(readingValues: false) { entry, _ in
         guard !entry.tags.contains(where: earlier.contains) else { return true }
         found.add(entry)

@@ -46,9 +46,14 @@ extension Command {
 
   private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
+    let presentation = session.output.presentation
+    guard !presentation.mode.isStructured else {
+      try session.output.answer(Reply([Column("text", holdsBytes: true): .bytes(words)]))
+      return .done
+    }
     // A terminal must not receive control characters; a pipe receives the words as they are.
     try session.output.write(
-      (session.output.presentation.mode.isForPerson || session.output.presentation.isTerminal
+      (presentation.mode.isForPerson || presentation.isTerminal
         ? Array(Quoting.printable(words).utf8) : words) + [.newline])
     return .done
   }
@@ -66,15 +71,9 @@ extension Command {
     run: explain)
 
   private static func explain(_ call: Invocation, in session: Session) throws -> Outcome {
-    let help = Help(.standard)
-    let text =
-      if let subject = call.bytes("COMMAND|TOPIC") {
-        try help.text(about: subject)
-      } else {
-        help.overview
-      }
-    let width = session.output.presentation.width
-    try session.output.answer(Reply(.text(DisplayWidth.wrapColumns(text, columns: width))))
+    let reply = try Help(.standard).reply(
+      about: call.bytes("COMMAND|TOPIC"), for: session.output.presentation)
+    try session.output.answer(reply)
     return .done
   }
 }

@@ -159,7 +159,10 @@ extension Command {
     try writer.finish()
     try session.output.acknowledge(
       Reply(
-        ["file": .text(file.path), "bytes": .size(page.count)],
+        [
+          Column("file", holdsBytes: true): .bytes(Array(file.path.utf8)),
+          "bytes": .size(page.count),
+        ],
         sentences: ["wrote \(Wording.size(page.count)) to \(name)"]))
     return .done
   }

@@ -1,3 +1,4 @@
+package import LarderSystem
 package import ShellLanguage
 
 #if canImport(FoundationEssentials)
@@ -9,6 +10,7 @@ package import ShellLanguage
 /// The reason why a file could not be read or written.
 package enum FileProblem: Error, Sendable, Hashable {
   case absent
+  case danglingLink(DanglingLink, path: String)
   case exists
   case notPermitted
   case directory
@@ -93,8 +95,8 @@ extension FileProblem {
     error(message, absent: "no such directory")
   }
 
-  private func error(_ message: SafeText, absent: String) -> ShellError {
-    func error(_ code: ShellError.Code, _ reason: String, _ hint: SafeText?) -> ShellError {
+  private func error(_ message: SafeText, absent: SafeText) -> ShellError {
+    func error(_ code: ShellError.Code, _ reason: SafeText, _ hint: SafeText?) -> ShellError {
       ShellError(code, "\(message): \(reason)", hint: hint)
     }
     return switch self {
@@ -102,11 +104,22 @@ extension FileProblem {
       error(
         .io, absent,
         "names are relative to the directory where the shell was started")
+    case .danglingLink(let link, let path): error(.io, link.words(for: path), DanglingLink.hint)
     case .exists: error(.exists, "it exists", "pass `--force` to replace it")
     case .notPermitted: error(.io, "permission denied", "check its owner and mode")
     case .directory: error(.io, "it is a directory", "name a file")
     case .diskFull: error(.full, "no space left on the device", nil)
-    case .failed(let reason): error(.io, reason, nil)
+    case .failed(let reason): error(.io, "\(reason)", nil)
     }
+  }
+}
+
+extension DanglingLink {
+  package static let hint: SafeText = "create the target or remove the link"
+
+  /// - Parameter path: a path on which the link is.
+  package func words(for path: String) -> SafeText {
+    let link: SafeText = self.path == path ? "it" : "\(Array(self.path.utf8))"
+    return "\(link) is a symbolic link to \(Array(target.utf8)), which does not exist"
   }
 }

@@ -16,6 +16,10 @@ enum ImportLine {
   private static let decoder = JSONDecoder()
 
   init(_ bytes: [UInt8]) throws(ParseError) {
+    // Decoding takes one of them, and the other would be lost.
+    if let (name, range) = JSONFields.repeated(in: bytes) {
+      throw ParseError("\(name) is there twice", at: range.lowerBound)
+    }
     let fields: Fields
     do {
       fields = try Self.decoder.decode(Fields.self, from: Data(bytes))
@@ -42,12 +46,15 @@ enum ImportLine {
     return version == ExportFormat.version ? nil : "it is an export of version \(version)"
   }
 
-  /// The error in a line, and its byte if the line is not JSON.
+  /// The error in a line, and its byte if that is known.
   struct ParseError: Error {
     let reason: SafeText
     var offset = 0
 
-    init(_ reason: SafeText) { self.reason = reason }
+    init(_ reason: SafeText, at offset: Int = 0) {
+      self.reason = reason
+      self.offset = offset
+    }
 
     fileprivate init(_ bytes: [UInt8], _ error: any Error) {
       do throws(JSONText.ParseError) {

@@ -1,4 +1,12 @@
 import Larder
+import LarderSystem
+import ShellLanguage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The state that an import would leave, for `--dry-run`. It refuses the lines that the import would refuse, but for a lack of
 /// room: what a limit would evict, and what is left on the disk, only the writes themselves show.
@@ -15,14 +23,27 @@ struct ImportPreview {
     var hasSeen = false
   }
 
+  /// Bytes of a key that is kept as it is. Such keys come sorted and change few pages; digests change a page each.
+  private static let longestKept = 256
+
   private let session: Session
-  /// The keys of earlier lines, in a file of their own: a key may come again after any number of others.
+  /// The keys of earlier lines, in a file of their own: a key may come again after any number of others. A digest stands for a
+  /// long key, so that the file stays small.
   let seen: Store
   private var places: [String: Place] = [:]
 
   init(of session: Session) throws {
     self.session = session
-    seen = try Store.temporary()
+    do throws(LarderError) {
+      seen = try Store.temporary()
+    } catch {
+      let folder = FileManager.default.temporaryDirectory.path
+      let reason = LocalFile.exists(folder) ? error.message : "it does not exist"
+      throw ShellError(
+        error.code == .full ? .full : .io,
+        "cannot create a temporary store in \(Array(folder.utf8)): \(reason)",
+        hint: "set TMPDIR to a directory that can be written")
+    }
   }
 
   /// An existing namespace keeps its rules.
@@ -38,7 +59,7 @@ struct ImportPreview {
   /// - Parameter batch: a write of ``seen``.
   func present(_ entry: ImportedEntry, _ batch: inout WriteBatch) throws -> Present? {
     if places[entry.namespace]?.hasSeen == true,
-      let facts = try batch.value(for: entry.key, in: seen.namespace(entry.namespace))
+      let facts = try batch.value(for: mark(of: entry.key), in: seen.namespace(entry.namespace))
     {
       return Present(facts)
     }
@@ -62,7 +83,20 @@ struct ImportPreview {
     places[entry.namespace] = place
     let facts = Present(
       written: min(entry.attributes.written ?? time, time), size: entry.value.count)
-    try batch.set(facts.bytes, for: entry.key, in: seen.namespace(entry.namespace))
+    try batch.set(facts.bytes, for: mark(of: entry.key), in: seen.namespace(entry.namespace))
+  }
+
+  /// Stands for a key in ``seen``: the key itself, or a digest of 128 bits with a secret of this process.
+  private func mark(of key: [UInt8]) -> [UInt8] {
+    guard key.count > Self.longestKept else { return [0] + key }
+    var mark: [UInt8] = [1]
+    for part in 0...1 {
+      var hasher = Hasher()
+      hasher.combine(part)
+      unsafe key.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+      mark.append(bigEndian: UInt64(UInt(bitPattern: hasher.finalize())))
+    }
+    return mark
   }
 
   private func place(_ name: String) throws -> Place {

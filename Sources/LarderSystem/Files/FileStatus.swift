@@ -21,6 +21,32 @@ package enum FileStatus {
     return FileIdentity(open) == FileIdentity(named)
   }
 
+  /// The first symbolic link on the way to `path` whose target does not exist.
+  package static func danglingLink(on path: String) -> DanglingLink? {
+    var end = path.startIndex
+    while end < path.endIndex {
+      end =
+        path.utf8[path.utf8.index(after: end)...].firstIndex(of: UInt8(ascii: "/"))
+        ?? path.endIndex
+      let place = String(path[..<end])
+      guard let status = of(place) else { return nil }
+      guard status.isLink else { continue }
+      var target = stat()
+      guard unsafe stat(place, &target) != 0, [ENOENT, ENOTDIR].contains(larder_errno()) else {
+        continue
+      }
+      return DanglingLink(path: place, target: destination(of: place))
+    }
+    return nil
+  }
+
+  private static func destination(of link: String) -> String {
+    let bytes = unsafe [CChar](unsafeUninitializedCapacity: 4096) { buffer, count in
+      count = max(unsafe readlink(link, buffer.baseAddress!, 4096), 0)
+    }
+    return String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
   /// Removes the file at `path` if there is one.
   package static func remove(_ path: String) throws(SystemError) {
     if of(path) != nil { try checkErrno { unsafe unlink(path) } }
@@ -61,6 +87,14 @@ package enum FileStatus {
 
 extension stat {
   package var isRegularFile: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
+  package var isDirectory: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
+  package var isLink: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }
+}
+
+/// A symbolic link to nothing.
+package struct DanglingLink: Hashable, Sendable {
+  package let path: String
+  package let target: String
 }
 
 /// Identifies a file independently of the path that led to it.

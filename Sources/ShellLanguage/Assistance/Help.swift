@@ -4,6 +4,25 @@ package struct Help: Sendable {
 
   package init(_ table: CommandTable) { self.table = table }
 
+  /// The answer to `help`, about everything or one subject.
+  package func reply(
+    about subject: [UInt8]?, for presentation: Presentation
+  ) throws(ShellError) -> Reply {
+    let text = if let subject { try text(about: subject) } else { overview }
+    guard presentation.mode.isStructured else {
+      return Reply(.text(DisplayWidth.wrapColumns(text, columns: presentation.width)))
+    }
+    if let subject { return Reply(["subject": .bytes(subject), "text": .text(text)]) }
+    func row(_ name: String, _ aliases: [String], _ group: String, _ summary: Cell) -> [Cell] {
+      [.text(name), .list(aliases.map { .text($0) }), .text(group), summary]
+    }
+    return Reply(
+      .rows(
+        ["subject", "aliases", "group", "summary"],
+        table.commands.map { row($0.name, $0.aliases, $0.group.rawValue, .prose($0.summary)) }
+          + HelpTopic.allCases.map { row($0.rawValue, $0.aliases, "Topics", .null) }))
+  }
+
   /// All commands, by group.
   package var overview: String {
     let width = table.commands.map { Self.heading($0).count }.max() ?? 0

@@ -10,6 +10,9 @@ package enum OutputMode: String, Sendable, CaseIterable {
     }
   }
 
+  /// Programs read the answers as documents of a standard.
+  package var isStructured: Bool { [.json, .jsonl, .csv].contains(self) }
+
   /// Resolves `auto`: a person gets a table, a pipe gets data.
   package func resolved(isTerminal: Bool) -> OutputMode {
     self == .auto ? (isTerminal ? .table : .plain) : self

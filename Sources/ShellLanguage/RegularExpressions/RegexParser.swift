@@ -141,13 +141,13 @@ struct RegexParser {
     if take(":") { return true }
     if peek == "P" { index += 1 }
     if take("<") {
-      if peek == "=" || peek == "!" { throw unsupported("lookbehind", from: start) }
+      if peek == "=" || peek == "!" { throw unsupported("lookbehinds", from: start) }
       let name = source[index...].prefix { $0 == "_" || RegexSet.Kind.alnum.contains($0) }
       index += name.count
       guard !name.isEmpty, take(">") else { throw failure("expected `(?<name>`", from: start) }
       return true
     }
-    if peek == "=" || peek == "!" { throw unsupported("lookahead", from: start) }
+    if peek == "=" || peek == "!" { throw unsupported("lookaheads", from: start) }
     if peek == ">" { throw unsupported("atomic groups", from: start) }
     var isOn = true
     while let flag = peek, flag != ")", flag != ":" {
@@ -182,7 +182,8 @@ struct RegexParser {
       message: message, range: start..<max(start + (count ?? index - start), start + 1))
   }
 
-  func unsupported(_ what: SafeText, from start: Int, _ count: Int? = nil) -> RegexError {
-    failure("\(what) are not supported: they can match without end", from: start, count)
+  /// - Parameter constructs: a noun in the plural.
+  func unsupported(_ constructs: SafeText, from start: Int, _ count: Int? = nil) -> RegexError {
+    failure("\(constructs) are not supported: they need backtracking", from: start, count)
   }
 }

@@ -1,0 +1,93 @@
+import LMDB
+import LarderSystem
+
+// The tag index: it must have exactly the records that the tags and owners of the entries ask for.
+
+/// Compares two sets of keys, of which one is a part of the other, without holding either.
+///
+/// Keys with the same hash share a count. Where the counts of both sets are equal, so are the sets.
+struct KeyCounts {
+  private var counts = [Int](repeating: 0, count: 1 << 16)
+
+  private static func place(_ key: [UInt8]) -> Int {
+    Int(truncatingIfNeeded: Checksum.of(key.span, seed: 0) & 0xFFFF)
+  }
+
+  mutating func add(_ key: [UInt8]) { counts[Self.place(key)] += 1 }
+
+  mutating func remove(_ key: [UInt8]) { counts[Self.place(key)] -= 1 }
+
+  /// Whether keys were added that were not removed.
+  var hasRest: Bool { counts.contains { $0 != 0 } }
+
+  /// Whether the key may be one of them.
+  func mayLeave(_ key: [UInt8]) -> Bool { counts[Self.place(key)] != 0 }
+}
+
+extension Verifier {
+  /// Takes the records of the tag index that an entry explains, each once.
+  ///
+  /// - Returns: a sentence for each record that is missing.
+  mutating func takeTags(
+    of entry: StoredEntry, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> [String] {
+    var missing: [String] = []
+    var seen: Set<[UInt8]> = []
+    for owner in entry.owners {
+      let key = IndexKey.owner(owner.entryKey, entry: entry.entryKey)
+      guard try isMissing(key, &seen, transaction) else { continue }
+      missing.append("it is missing under its owner \(Key(owner.key))")
+    }
+    for tag in entry.fields.tags {
+      let key = IndexKey.tag(tag, entry: entry.entryKey)
+      guard try isMissing(key, &seen, transaction) else { continue }
+      missing.append("it is missing under tag \(String(decoding: tag, as: UTF8.self))")
+    }
+    return missing
+  }
+
+  /// Whether there is no record of that key; one that is there is explained now.
+  private mutating func isMissing(
+    _ key: [UInt8], _ seen: inout Set<[UInt8]>, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> Bool {
+    guard seen.insert(key).inserted else { return false }
+    guard try transaction.find(key, in: engine.indexes.tags) != nil else { return true }
+    unexplained.remove(key)
+    return false
+  }
+
+  /// No record of the tags may be left that no entry explains. Only those that can be such a one are looked up, because that
+  /// reads all tags of their entry.
+  mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    var cursor = try transaction.cursor(in: engine.indexes.tags)
+    var record = try cursor.first()
+    while let found = record {
+      unexplained.add(found.key.copied)
+      try step()
+      record = try cursor.next()
+    }
+    guard unexplained.hasRest else { return }
+    record = try cursor.first()
+    while let found = record {
+      let key = found.key.copied
+      if unexplained.mayLeave(key) { try checkTag(key, transaction) }
+      try look()
+      record = try cursor.next()
+    }
+  }
+
+  private mutating func checkTag(
+    _ key: [UInt8], _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) {
+    tagLookups += 1
+    guard let (_, entryKey) = IndexKey.tagged(key) else {
+      return report(.tags, nil, "a record of the tag index is damaged")
+    }
+    let entry = try transaction.find(entryKey, in: .entries).flatMap {
+      StoredEntry(entryKey: entryKey, record: transaction.bytes(of: $0))
+    }
+    if entry?.isIndexed(under: key) != true {
+      report(.tags, entryKey, "the tag index has a record without an entry")
+    }
+  }
+}
