@@ -39,6 +39,15 @@ import ExampleTesting
     #expect(json.output.contains(#""key":"\#(key)","source":"loaded""#))
   }
 
+  @Test func `of several keys those that are found are printed`() async throws {
+    try await program.check(
+      """
+      fetch part 3001 nope 3941 no --offline = 1 | "3001" | _part 3941: from | ! ^error: there are no parts nope, no_hint:
+      fetch part 3001 nope --offline = 1         | _part 3001: from the store | ! ^error: there is no part nope_hint:
+      fetch part 1 3001 --offline --no-network = 4 | _part 3001: from the store | ! ^error: the service cannot be reached
+      """)
+  }
+
   @Test func `lists of names, inventories and colours, and errors`() async throws {
     try await program.check(
       """
@@ -162,7 +171,7 @@ import ExampleTesting
       let refresh = ["refresh", "--base", fake.base, "--key", "k"]
       let skipped = try await program.run(refresh + ["colors"])
       #expect(skipped.code == 4)
-      #expect(skipped.output.contains("\ncolors: 1 row skipped\n  /lego/colors/ 6: "))
+      #expect(skipped.output.contains("\ncolors: 1 fault\n  /lego/colors/ 6: "))
       #expect(
         skipped.error.hasPrefix("error: the lists cannot be read in full (1 fault)"), "\(skipped)")
       let before = fake.server.count
@@ -201,14 +210,14 @@ import ExampleTesting
     let skipped = try await program.run("import", folder)
     #expect(skipped.code == 0)
     #expect(
-      skipped.output.contains("elements: 1 row skipped\n  elements.csv:3: no part \"gone\"\n"))
+      skipped.output.contains("elements: 1 fault\n  elements.csv:3: no part \"gone\"\n"))
     let report = try await program.answer(Summary.self, "import", folder).report
     #expect(report.skipped.mapValues(\.count) == [.colors: 2, .elements: 1, .partColors: 1])
     #expect(report.failure == nil && report.skipped[.colors]?.areUnreadable == true)
     #expect(
       skipped.output.contains(
         """
-        colors: 2 rows skipped
+        colors: 2 faults
           colors.csv:3: 2 fields, but the first row names 4 columns
           colors.csv:4:1: a quote that is never closed
         colors: nothing was removed, because some rows cannot be read
@@ -224,21 +233,37 @@ import ExampleTesting
       broken.output.contains("sets left alone: ") && !broken.output.contains("sets left alone: it"))
   }
 
-  @Test func `an import keeps to the limit of the store`() async throws {
-    let lego = try Store(at: store)
-    try lego.declare(StoreLimits(disk: 4_000_000))
-    try lego.close()
-    let folder = program.folder.url.path
-    // Small ones fill each page, and a transaction cannot evict for itself any more.
-    for (count, size, least) in [(600, 10_000, 1), (16_000, 300, 1000)] {
+  @Test func `an import that does not fit into the store is refused before it begins`() async throws
+  {
+    try await program.check(
+      """
+      fetch part 3001 --offline | part 3001: from the service
+      """)
+    func write(_ count: Int, _ size: Int) throws {
       let name = String(repeating: "x", count: size)
-      try write("themes", "id,name,parent_id\n" + (0..<count).map { "\($0),\(name),\n" }.joined())
-      let full = try await program.answer(Summary.self, "import", folder)
-      #expect(full.limit == 4_000_000 && full.report.tallies[.themes]?.read == count)
-      #expect((least..<count).contains(try #require(full.stored[.themes])))
-      #expect(try fileSize(store) <= 4_000_000)
+      try self.write(
+        "themes", "id,name,parent_id\n" + (0..<count).map { "\($0),\(name),\n" }.joined())
     }
-    let again = try await program.run("import", folder)
-    #expect(again.output.contains("stored, because the file is limited to 4 MB\n"), "\(again)")
+    let folder = program.folder.url.path
+    try write(1500, 10_000)
+    let refused = try await program.run("import", folder)
+    #expect(refused.code == 5 && refused.output == "")
+    #expect(
+      refused.error == """
+        error: \(folder) needs about 16 MB, and the store is limited to 10 MB; nothing was changed
+        hint: raise the limit and run it again: larder '\(store)' -e 'limits --disk 20MB'
+
+        """)
+    #expect(try await Outcome(line: "larder '\(store)' -e 'limits --disk 20MB'").code == 0)
+    let whole = try await program.answer(Summary.self, "import", folder)
+    #expect(whole.stored[.themes] == 1500 && whole.limit == 20_000_000)
+    #expect(try await program.run("fetch", "part", "3001", "--offline", "--no-network").code == 0)
+    // Names that take a page each need more than it seems.
+    #expect(try await Outcome(line: "larder '\(store)' -e 'limits --disk 4MB' -y").code == 0)
+    try write(1300, 2200)
+    let cut = try await program.run("import", folder)
+    #expect(cut.code == 4 && cut.error.hasPrefix("error: not all is stored, because the file"))
+    #expect(cut.output.contains("stored, because the file is limited to 4 MB\n"), "\(cut)")
+    #expect(try fileSize(store) <= 20_000_000)
   }
 }
