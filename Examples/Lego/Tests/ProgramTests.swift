@@ -4,18 +4,18 @@ import ExampleTesting
 
 /// The built program, from outside: what it prints where, and its exit code.
 @Suite struct ProgramTests {
-  private let program: TestedProgram
-  private var store: String { program.store }
+  let program: TestedProgram
+  var store: String { program.store }
   init() throws { program = try TestedProgram("larder-lego", store: "my store") }
 
   /// The JSON of `import` and `refresh`.
-  private struct Summary: Decodable {
+  struct Summary: Decodable {
     var report: ImportReport
     var stored: [EntityKind: Int]
     var limit: Int?
   }
 
-  private func write(_ table: String, _ text: String) throws {
+  func write(_ table: String, _ text: String) throws {
     _ = try program.folder.write(table + ".csv", Array(text.utf8))
   }
 
@@ -183,87 +183,5 @@ import ExampleTesting
       #expect(failed.output.contains("colors: stopped after 10 entities"), "\(failed)")
       #expect(failed.output.contains("themes left alone: it stopped before them"))
     }
-  }
-
-  // MARK: import
-
-  @Test func `the sample is imported, with a table and closing lines`() async throws {
-    let first = try await program.run("import", Folders.sample)
-    #expect(first.code == 0 && first.error == "")
-    let lines = first.output.split(separator: "\n").map(String.init)
-    #expect(
-      lines[0].split(separator: " ") == ["added", "changed", "renewed", "unchanged", "removed"])
-    #expect(lines[4].split(separator: " ") == ["parts", "101", "0", "0", "0", "0"])
-    #expect(lines[8].split(separator: " ") == ["total", "451", "0", "0", "0", "0"])
-    #expect(lines.contains("  larder '\(store)' -e namespaces"))
-    let unknown = try await Outcome(of: [
-      "larder-lego", "fetch", "colors", "--no-network", "--store", store, "--", "-1",
-    ])
-    #expect(unknown.output.contains("\"[Unknown]\""))
-  }
-
-  @Test func `an import lists skipped rows and says where it stopped`() async throws {
-    try write("colors", "id,name,rgb,is_trans\n0,Black,05131D,f\n1,Blue\n\"2,Green,237841,f\n")
-    try write("parts", "part_num,name,part_cat_id\n3001,Brick,11\n")
-    try write("elements", "element_id,part_num,color_id\n1,3001,0\n2,gone,0\n")
-    let folder = program.folder.url.path
-    let skipped = try await program.run("import", folder)
-    #expect(skipped.code == 0)
-    #expect(
-      skipped.output.contains("elements: 1 fault\n  elements.csv:3: no part \"gone\"\n"))
-    let report = try await program.answer(Summary.self, "import", folder).report
-    #expect(report.skipped.mapValues(\.count) == [.colors: 2, .elements: 1, .partColors: 1])
-    #expect(report.failure == nil && report.skipped[.colors]?.areUnreadable == true)
-    #expect(
-      skipped.output.contains(
-        """
-        colors: 2 faults
-          colors.csv:3: 2 fields, but the first row names 4 columns
-          colors.csv:4:1: a quote that is never closed
-        colors: nothing was removed, because some rows cannot be read
-
-        """), "\(skipped)")
-    try write("themes", "id;name;parent_id\n1;Technic;\n")
-    let broken = try await program.run("import", folder)
-    #expect(broken.code == 4)
-    #expect(broken.error.hasPrefix("error: themes.csv:1: no column \"id\"\nhint: "))
-    #expect(broken.output.contains("themes: stopped after 0 entities"))
-    #expect(broken.output.contains("parts left alone: it stopped before them"))
-    #expect(
-      broken.output.contains("sets left alone: ") && !broken.output.contains("sets left alone: it"))
-  }
-
-  @Test func `an import that does not fit into the store is refused before it begins`() async throws
-  {
-    try await program.check(
-      """
-      fetch part 3001 --offline | part 3001: from the service
-      """)
-    func write(_ count: Int, _ size: Int) throws {
-      let name = String(repeating: "x", count: size)
-      try self.write(
-        "themes", "id,name,parent_id\n" + (0..<count).map { "\($0),\(name),\n" }.joined())
-    }
-    let folder = program.folder.url.path
-    try write(1500, 10_000)
-    let refused = try await program.run("import", folder)
-    #expect(refused.code == 5 && refused.output == "")
-    #expect(
-      refused.error == """
-        error: \(folder) needs about 16 MB, and the store is limited to 10 MB; nothing was changed
-        hint: raise the limit and run it again: larder '\(store)' -e 'limits --disk 20MB'
-
-        """)
-    #expect(try await Outcome(line: "larder '\(store)' -e 'limits --disk 20MB'").code == 0)
-    let whole = try await program.answer(Summary.self, "import", folder)
-    #expect(whole.stored[.themes] == 1500 && whole.limit == 20_000_000)
-    #expect(try await program.run("fetch", "part", "3001", "--offline", "--no-network").code == 0)
-    // Names that take a page each need more than it seems.
-    #expect(try await Outcome(line: "larder '\(store)' -e 'limits --disk 4MB' -y").code == 0)
-    try write(1300, 2200)
-    let cut = try await program.run("import", folder)
-    #expect(cut.code == 4 && cut.error.hasPrefix("error: not all is stored, because the file"))
-    #expect(cut.output.contains("stored, because the file is limited to 4 MB\n"), "\(cut)")
-    #expect(try fileSize(store) <= 20_000_000)
   }
 }

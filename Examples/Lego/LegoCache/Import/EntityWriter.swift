@@ -69,24 +69,18 @@ struct EntityWriter<Entity: LegoEntity> {
     }
   }
 
-  /// The stored entries that are stale: they are not read as values, and may have what the source does not.
-  private func former(of items: [Item]) throws -> [Key: Former] {
+  /// The stored values that are stale: a batch does not read them, and they may have what the source does not.
+  private func former(of items: [Item]) throws -> [Key: [UInt8]] {
     let now = store.now
-    var former: [Key: Former] = [:]
+    var former: [Key: [UInt8]] = [:]
     for (key, _, _) in items {
       // Of a whole kind the stored keys are known.
       if isWhole { guard let end = unseen[key] ?? nil, end <= now else { continue } }
       former[key] = try namespace.withEntry(for: key) { entry, bytes in
-        guard entry.state == .stale, !entry.isNegative else { return nil }
-        return Former(value: bytes.indices.map { bytes[$0] }, end: entry.expires)
+        entry.state == .stale && !entry.isNegative ? bytes.indices.map { bytes[$0] } : nil
       }.flatMap { $0 }
     }
     return former
-  }
-
-  private struct Former {
-    var value: [UInt8]
-    var end: Timestamp?
   }
 
   /// Removes the entities that were stored at the beginning and did not come.
@@ -102,16 +96,15 @@ struct EntityWriter<Entity: LegoEntity> {
   }
 
   /// Writes items in as few transactions as the store has room for.
-  private func write(_ items: ArraySlice<Item>, _ former: [Key: Former]) throws -> [Outcome] {
+  private func write(_ items: ArraySlice<Item>, _ former: [Key: [UInt8]]) throws -> [Outcome] {
     do {
       return try store.write { batch in
         try items.map { item in
           let change = try change(
             batch.value(for: item.key, in: namespace), former[item.key], to: item)
           if let value = change.value {
-            let attributes = try attributes(of: change) {
-              try former[item.key]?.end ?? batch.entry(for: item.key, in: namespace)?.expires
-            }
+            let attributes = try attributes(
+              of: change, end: batch.entry(for: item.key, in: namespace)?.expires)
             try batch.set(value, for: item.key, in: namespace, attributes)
           }
           if change.outcome == \.renewed { try batch.touch(item.key, in: namespace) }
@@ -128,9 +121,8 @@ struct EntityWriter<Entity: LegoEntity> {
       return try items.map { item in
         let change = try change(namespace.value(for: item.key), former[item.key], to: item)
         if let value = change.value {
-          let attributes = try attributes(of: change) {
-            try former[item.key]?.end ?? namespace.entry(for: item.key)?.expires
-          }
+          let attributes = try attributes(
+            of: change, end: namespace.entry(for: item.key)?.expires)
           try namespace.set(value, for: item.key, attributes)
         }
         if change.outcome == \.renewed { try namespace.touch(item.key) }
@@ -141,7 +133,7 @@ struct EntityWriter<Entity: LegoEntity> {
 
   /// The attributes of an entry that is written in place of one that ends at `end`.
   private func attributes(
-    of change: Change, _ end: () throws -> Timestamp?
+    of change: Change, end: @autoclosure () throws -> Timestamp?
   ) rethrows -> EntryAttributes {
     var attributes = attributes
     if change.keepsEnd { attributes.expires = try end().map { .at($0) } ?? .never }
@@ -156,8 +148,8 @@ struct EntityWriter<Entity: LegoEntity> {
     var keepsEnd = false
   }
 
-  private func change(_ stored: [UInt8]?, _ former: Former?, to item: Item) throws -> Change {
-    guard let known = stored ?? former?.value else {
+  private func change(_ stored: [UInt8]?, _ former: [UInt8]?, to item: Item) throws -> Change {
+    guard let known = stored ?? former else {
       return Change(value: item.value, outcome: \.added)
     }
     let (merged, hasDetails) = try merged(item, with: known)

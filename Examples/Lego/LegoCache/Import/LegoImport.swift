@@ -7,7 +7,7 @@ import Service
 /// restarts. A field that the dump has a column for is the dump's, also if it is empty. Fields that it has none for stay, such
 /// as prints or the numbers of other systems; but not those of an element that is now of another part or color.
 /// Entities that the dump no longer has are removed after all others were stored, if they were stored when the import of
-/// that kind began. Expired entities count as absent.
+/// that kind began. Expired entities count as absent, but the fields of stale ones stay in the same way.
 ///
 /// Rows that cannot be read are skipped and listed, and nothing of their kind is removed. A table is read to its end first, so
 /// one that is damaged as a whole leaves its kind as it was. The report says how far the import came; the next import

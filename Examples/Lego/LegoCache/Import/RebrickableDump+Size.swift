@@ -21,21 +21,21 @@ extension RebrickableDump {
     let bytes: [UInt8]
     // The import says why a file cannot be read.
     do { bytes = try DumpFile.bytes(of: path, &skipped) } catch { return 0 }
-    // JSON has the names of the fields already, and an entry of a few hundred bytes takes some 200 more.
-    if path.hasSuffix(".json") { return 2 * bytes.count }
-    let rows = bytes.count { $0 == UInt8(ascii: "\n") }
-    return bytes.count + rows * Self.overhead(of: kind)
+    let rows = path.hasSuffix(".json") ? 0 : bytes.count { $0 == UInt8(ascii: "\n") }
+    // Entries come in any order, which leaves pages half empty.
+    return 2 * bytes.count + rows * Self.overhead(of: kind)
   }
 
-  /// The bytes that an entity takes beyond those of its row.
+  /// What an entity takes beyond twice its row: the names of the fields, and what the store needs for an entry.
   private static func overhead(of kind: EntityKind) -> Int {
     switch kind {
-    case .colors, .themes, .categories, .parts: 230
-    case .sets: 260
+    case .colors, .themes, .categories: 200
+    case .parts: 140
+    case .sets: 160
     // With part and color in it.
-    case .elements: 390
+    case .elements: 365
     // Some pairs have several elements.
-    case .partColors: 200
+    case .partColors: 175
     }
   }
 }
