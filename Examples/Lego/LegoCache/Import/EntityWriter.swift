@@ -155,7 +155,7 @@ struct EntityWriter<Entity: LegoEntity> {
     let (merged, hasDetails) = try merged(item, with: known)
     if stored == nil, !hasDetails { return Change(value: merged ?? known, outcome: \.added) }
     if let merged { return Change(value: merged, outcome: \.changed, keepsEnd: hasDetails) }
-    if stored == nil { return Change(outcome: \.unchanged) }
+    if hasDetails { return Change(outcome: \.unchanged) }
     if !isWhole { return Change(outcome: \.renewed) }
     return Change(outcome: unseen[item.key].map(isLong) ?? true ? \.unchanged : \.renewed)
   }

@@ -89,8 +89,11 @@ import ExampleTesting
       }
     }
     fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")
+    fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }
     _ = try await lego.part("3001")
     let end = clock.now.advanced(by: .days(7))
+    clock.advance(by: .hours(1))
+    _ = try await lego.page(.parts.sized(1))
     for name in ["Fresh", "Expired", "Expired, too"] {
       clock.advance(by: .days(6))
       try await list(name)
