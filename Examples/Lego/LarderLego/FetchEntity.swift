@@ -9,8 +9,9 @@ struct FetchEntity: AsyncParsableCommand {
     commandName: "fetch",
     abstract: "Gets entities from the store, or from the service if they are missing or expired.",
     discussion: """
-      Fetched entities are stored. If the service cannot be reached, an expired entity is printed with a note. The key -1 \
-      looks like an option: put -- before it.
+      Fetched entities are stored. If the service cannot be reached, an expired entity is printed with a note. Of several \
+      keys all that are found are printed, and the exit code is 1 if one is not. The key -1 looks like an option: put -- \
+      before it.
       """)
 
   @Argument(help: "One of \(EntityKind.list); the singular will do.") var kind: EntityKind
@@ -27,27 +28,50 @@ struct FetchEntity: AsyncParsableCommand {
   private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
     let keys = keys.map(\.text)
     let progress = keys.count > 1 ? ProgressLine.atTerminal : nil
-    let (found, realm) = try await options.open { client, cache in
+    let (found, failure, missing, realm) = try await options.open { client, cache in
       defer { progress?.clear() }
       var found: [(key: String, result: CacheResult<Entity>)] = []
-      for key in keys {
-        progress?.advance(kind.word, done: found.count, of: keys.count)
-        guard let result = try await client.entity(type, key, policy: reload ? .reload : .standard)
-        else {
-          throw Failure(
-            .noSuchKey, "there is no \(kind.singular) \(key)",
-            hint: options.place.recording.offline ? "the recording has only a few entities" : nil)
+      var missing: [String] = []
+      var failure: (any Error)?
+      for (index, key) in keys.enumerated() {
+        progress?.advance(kind.word, done: index, of: keys.count)
+        do {
+          // After a failure, those that are stored are still of use.
+          let policy = failure != nil ? RequestPolicy.cacheOnly : reload ? .reload : .standard
+          if let result = try await client.entity(type, key, policy: policy) {
+            found.append((key, result))
+          } else {
+            missing.append(key)
+          }
+        } catch {
+          failure = failure ?? error
+          if let error = error as? ServiceError, error.isRefusal { break }
         }
-        found.append((key, result))
       }
-      return (found, cache.realm)
+      return (found, failure, noSuch(missing), cache.realm)
     }
+    try show(found, realm)
+    if failure != nil, let missing { Console.complain("error: \(missing.message)") }
+    if let error = failure ?? missing { throw error }
+  }
+
+  private func noSuch(_ keys: [String]) -> Failure? {
+    if keys.isEmpty { return nil }
+    let name = keys.count == 1 ? "is no \(kind.singular)" : "are no \(kind.word)"
+    return Failure(
+      .noSuchKey, "there \(name) \(keys.joined(separator: ", "))",
+      hint: options.place.recording.offline ? "the recording has only a few entities" : nil)
+  }
+
+  private func show<Entity: LegoEntity>(
+    _ found: [(key: String, result: CacheResult<Entity>)], _ realm: Realm
+  ) throws {
     let store = options.place.store
     for (key, result) in found {
       if !store.json { try Output.write(JSONOutput.text(result.value, pretty: true)) }
       try store.show(Sourced(result, of: key), ["\(kind.singular) \(key): \(result.words)"])
     }
-    guard !store.json, let key = keys.first?.larderWord else { return }
+    guard !store.json, let key = found.first?.key.larderWord else { return }
     let name = "@" + realm.name(kind.namespace)
     let looks = ["get \(name) \(key)", "info \(name) \(key)", "keys \(name) --limit 5"]
     try Output.write("\n" + store.closing(looks + ["stats \(name)"]))

@@ -14,7 +14,8 @@ struct ImportFolder: AsyncParsableCommand {
       that is damaged as a whole leaves its kind as it was; the summary says how far the import came, and the next import \
       continues.
 
-      A store with a limit keeps to it: entities that do not fit are evicted, and the summary says how many are stored.
+      A folder that needs more room than the limit of the store is refused with exit code 5, before anything changes. If \
+      entities are evicted all the same, the summary says how many are stored, and the exit code is 4.
       """)
 
   @Argument(help: "The folder.") var folder: NonEmpty
@@ -29,11 +30,31 @@ struct ImportFolder: AsyncParsableCommand {
         hint: "name a folder with colors.csv.gz, parts.csv.gz, ... or colors.json, parts.json, ...")
     }
     let store = try store.open()
+    try checkRoom(for: dump, in: LegoCache(store))
     let summary = try await ImportSummary(in: LegoCache(store), from: "the folder") { advance in
       try LegoImport(into: LegoCache(store)).run(dump, progress: advance)
     }
     try store.close()
     try summary.finish(self.store)
+  }
+
+  /// An import that does not fit would evict most of what it stores, and what was fetched before.
+  private func checkRoom(for dump: RebrickableDump, in cache: LegoCache) throws {
+    guard let limit = try cache.larder.limits().effective.disk else { return }
+    let needed = try dump.storedSize() + cache.otherSize()
+    if needed <= limit { return }
+    throw Failure(
+      .refused,
+      "\(folder.text) needs about \(needed / 1_000_000 + 1) MB, and the store is limited to \(limit / 1_000_000) MB; nothing was changed",
+      hint: store.raising(to: needed))
+  }
+}
+
+extension StoreOption {
+  /// How to raise the limit of the file, with some room to spare.
+  func raising(to bytes: Int) -> String {
+    let limit = "limits --disk \(bytes / 4_000_000 * 5 + 5)MB"
+    return "raise the limit and run it again: larder \(path.shellWord) -e \(limit.shellWord)"
   }
 }
 

@@ -19,7 +19,7 @@ struct ImportSummary: Encodable {
 
   private enum CodingKeys: String, CodingKey { case report, store, seconds, stored, limit }
 
-  /// The most skipped rows that the text lists.
+  /// The most faults that the text lists.
   private static let listed = 5
 
   /// Runs `body`, and shows its progress.
@@ -47,13 +47,23 @@ struct ImportSummary: Encodable {
       uniqueKeysWithValues: report.tallies.keys.map { ($0, try cache.count(of: $0)) })
   }
 
-  /// Prints it, and throws the reason why the import stopped.
+  /// Prints it, and throws the reason why the import stopped, or a failure if not all of a kind is stored.
   func finish(_ store: StoreOption) throws {
     let largest = kinds.max { $0.tally.read < $1.tally.read }?.kind
     let looks = largest.map { ["keys @\(realm.name($0.namespace)) --limit 5"] } ?? []
     try store.show(
       self, closing: ["namespaces"] + looks + ["keys @* --sort expiry --limit 5 --long"], rows)
     if let reason { throw reason }
+    if let limit, kinds.contains(where: { isCut($0.kind, $0.tally) }) {
+      throw Failure(
+        .failed, "not all is stored, because the file is limited to \(limit / 1_000_000) MB",
+        hint: store.raising(to: 2 * limit))
+    }
+  }
+
+  /// Whether entities of a kind were evicted meanwhile.
+  private func isCut(_ kind: EntityKind, _ tally: ImportReport.Tally) -> Bool {
+    limit != nil && stored[kind].map { $0 < tally.read } ?? false
   }
 
   private var kinds: [(kind: EntityKind, tally: ImportReport.Tally)] {
@@ -83,14 +93,14 @@ struct ImportSummary: Encodable {
     var lines: [String] = []
     for (kind, tally) in kinds {
       if let skipped = report.skipped[kind] {
-        lines.append("\(kind.word): \(skipped.count.counted("row")) skipped")
+        lines.append("\(kind.word): \(skipped.count.counted("fault"))")
         lines += skipped.list.prefix(Self.listed).map { "  " + $0 }
         if skipped.count > Self.listed { lines.append("  ... (--json lists more)") }
         if skipped.areUnreadable {
           lines.append("\(kind.word): nothing was removed, because some rows cannot be read")
         }
       }
-      if let limit, let stored = stored[kind], stored < tally.read {
+      if let limit, let stored = stored[kind], isCut(kind, tally) {
         lines.append(
           "\(kind.word): \(stored.grouped) of \(tally.read.grouped) stored, because the file is limited to \(limit / 1_000_000) MB"
         )

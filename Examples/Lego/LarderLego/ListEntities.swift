@@ -75,6 +75,6 @@ struct ListEntities: AsyncParsableCommand {
       closing: ["keys @\(realm.name(LegoCache.pagesName))", "namespaces"],
       found.map(columns).map { row in
         row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? "")
-      } + ["\(found.count) of \(page.value.count), \(page.words)"])
+      } + ["\(found.count)\(page.value.count.map { " of \($0)" } ?? ""), \(page.words)"])
   }
 }

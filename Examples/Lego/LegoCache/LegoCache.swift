@@ -92,11 +92,15 @@ extension LegoCache {
   func keep<Entity: LegoEntity>(_ entities: [Entity]) throws {
     guard plan.rules(of: Entity.kind) != nil else { return }
     var writer = try EntityWriter<Entity>(into: self, from: .list, isWhole: false)
-    try writer.write(entities)
+    try writer.write(entities.map { DumpRow(entity: $0) })
   }
 
-  /// Removes the pages whose addresses have this prefix.
-  func clearPages(under path: String) throws { try allPages.remove(prefix: path) }
+  /// Removes the pages of a whole list. Searches, filtered lists and lists below its path are others, and stay.
+  func clearPages<Entity>(of list: LegoList<Entity>) throws {
+    for key in try allPages.keys(prefix: list.path) where key.string.map(list.isPage) ?? false {
+      try allPages.remove(key)
+    }
+  }
 }
 
 /// The numbers of entities. Counting changes nothing.

@@ -4,18 +4,18 @@ import ExampleTesting
 
 /// The built program, from outside: what it prints where, and its exit code.
 @Suite struct ProgramTests {
-  private let program: TestedProgram
-  private var store: String { program.store }
+  let program: TestedProgram
+  var store: String { program.store }
   init() throws { program = try TestedProgram("larder-lego", store: "my store") }
 
   /// The JSON of `import` and `refresh`.
-  private struct Summary: Decodable {
+  struct Summary: Decodable {
     var report: ImportReport
     var stored: [EntityKind: Int]
     var limit: Int?
   }
 
-  private func write(_ table: String, _ text: String) throws {
+  func write(_ table: String, _ text: String) throws {
     _ = try program.folder.write(table + ".csv", Array(text.utf8))
   }
 
@@ -37,6 +37,15 @@ import ExampleTesting
     #expect(stored.output.contains("\n\(name) \(key): from the store, "))
     let json = try await program.run("fetch", kind, key, "--offline", "--reload", "--json")
     #expect(json.output.contains(#""key":"\#(key)","source":"loaded""#))
+  }
+
+  @Test func `of several keys those that are found are printed`() async throws {
+    try await program.check(
+      """
+      fetch part 3001 nope 3941 no --offline = 1 | "3001" | _part 3941: from | ! ^error: there are no parts nope, no_hint:
+      fetch part 3001 nope --offline = 1         | _part 3001: from the store | ! ^error: there is no part nope_hint:
+      fetch part 1 3001 --offline --no-network = 4 | _part 3001: from the store | ! ^error: the service cannot be reached
+      """)
   }
 
   @Test func `lists of names, inventories and colours, and errors`() async throws {
@@ -162,7 +171,7 @@ import ExampleTesting
       let refresh = ["refresh", "--base", fake.base, "--key", "k"]
       let skipped = try await program.run(refresh + ["colors"])
       #expect(skipped.code == 4)
-      #expect(skipped.output.contains("\ncolors: 1 row skipped\n  /lego/colors/ 6: "))
+      #expect(skipped.output.contains("\ncolors: 1 fault\n  /lego/colors/ 6: "))
       #expect(
         skipped.error.hasPrefix("error: the lists cannot be read in full (1 fault)"), "\(skipped)")
       let before = fake.server.count
@@ -174,71 +183,5 @@ import ExampleTesting
       #expect(failed.output.contains("colors: stopped after 10 entities"), "\(failed)")
       #expect(failed.output.contains("themes left alone: it stopped before them"))
     }
-  }
-
-  // MARK: import
-
-  @Test func `the sample is imported, with a table and closing lines`() async throws {
-    let first = try await program.run("import", Folders.sample)
-    #expect(first.code == 0 && first.error == "")
-    let lines = first.output.split(separator: "\n").map(String.init)
-    #expect(
-      lines[0].split(separator: " ") == ["added", "changed", "renewed", "unchanged", "removed"])
-    #expect(lines[4].split(separator: " ") == ["parts", "101", "0", "0", "0", "0"])
-    #expect(lines[8].split(separator: " ") == ["total", "451", "0", "0", "0", "0"])
-    #expect(lines.contains("  larder '\(store)' -e namespaces"))
-    let unknown = try await Outcome(of: [
-      "larder-lego", "fetch", "colors", "--no-network", "--store", store, "--", "-1",
-    ])
-    #expect(unknown.output.contains("\"[Unknown]\""))
-  }
-
-  @Test func `an import lists skipped rows and says where it stopped`() async throws {
-    try write("colors", "id,name,rgb,is_trans\n0,Black,05131D,f\n1,Blue\n\"2,Green,237841,f\n")
-    try write("parts", "part_num,name,part_cat_id\n3001,Brick,11\n")
-    try write("elements", "element_id,part_num,color_id\n1,3001,0\n2,gone,0\n")
-    let folder = program.folder.url.path
-    let skipped = try await program.run("import", folder)
-    #expect(skipped.code == 0)
-    #expect(
-      skipped.output.contains("elements: 1 row skipped\n  elements.csv:3: no part \"gone\"\n"))
-    let report = try await program.answer(Summary.self, "import", folder).report
-    #expect(report.skipped.mapValues(\.count) == [.colors: 2, .elements: 1, .partColors: 1])
-    #expect(report.failure == nil && report.skipped[.colors]?.areUnreadable == true)
-    #expect(
-      skipped.output.contains(
-        """
-        colors: 2 rows skipped
-          colors.csv:3: 2 fields, but the first row names 4 columns
-          colors.csv:4:1: a quote that is never closed
-        colors: nothing was removed, because some rows cannot be read
-
-        """), "\(skipped)")
-    try write("themes", "id;name;parent_id\n1;Technic;\n")
-    let broken = try await program.run("import", folder)
-    #expect(broken.code == 4)
-    #expect(broken.error.hasPrefix("error: themes.csv:1: no column \"id\"\nhint: "))
-    #expect(broken.output.contains("themes: stopped after 0 entities"))
-    #expect(broken.output.contains("parts left alone: it stopped before them"))
-    #expect(
-      broken.output.contains("sets left alone: ") && !broken.output.contains("sets left alone: it"))
-  }
-
-  @Test func `an import keeps to the limit of the store`() async throws {
-    let lego = try Store(at: store)
-    try lego.declare(StoreLimits(disk: 4_000_000))
-    try lego.close()
-    let folder = program.folder.url.path
-    // Small ones fill each page, and a transaction cannot evict for itself any more.
-    for (count, size, least) in [(600, 10_000, 1), (16_000, 300, 1000)] {
-      let name = String(repeating: "x", count: size)
-      try write("themes", "id,name,parent_id\n" + (0..<count).map { "\($0),\(name),\n" }.joined())
-      let full = try await program.answer(Summary.self, "import", folder)
-      #expect(full.limit == 4_000_000 && full.report.tallies[.themes]?.read == count)
-      #expect((least..<count).contains(try #require(full.stored[.themes])))
-      #expect(try fileSize(store) <= 4_000_000)
-    }
-    let again = try await program.run("import", folder)
-    #expect(again.output.contains("stored, because the file is limited to 4 MB\n"), "\(again)")
   }
 }

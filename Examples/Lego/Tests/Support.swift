@@ -29,6 +29,11 @@ extension JSON {
   init(_ data: Data) throws { self = try JSONDecoder().decode(JSON.self, from: data).compact }
   init(encoding value: some Encodable) throws { try self.init(JSONEncoder().encode(value)) }
 
+  func without(_ names: Set<String>) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { !names.contains($0.key) })
+  }
+
   private var compact: JSON {
     switch self {
     case .array(let values): .array(values.map(\.compact))

@@ -7,24 +7,26 @@ import Service
 extension LegoClient {
   /// The entity with this key; nil if the service has none.
   ///
-  /// The list form of an entity counts as absent if the detail form has more fields; without the service it is returned as
-  /// stale. A client with a realm of its own uses imported entities in the same way.
+  /// The list form of an entity counts as absent if the detail form has more fields, and so does that of a dump; without the
+  /// service it is returned as stale. A client with a realm of its own uses imported entities in the same way. One without a
+  /// credential uses them as they are, because Rebrickable answers nobody without one.
   public func entity<Entity: LegoEntity>(
     _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
     if [.standard, .cacheElseLoad].contains(policy),
-      try cache?.entities(type)?.entry(for: key) == nil, let imported = try imported(type, key),
-      imported.value.isDetail || policy == .cacheElseLoad
+      try cache?.entities(type)?.entry(for: key) == nil,
+      let imported = try await imported(type, key),
+      imported.value.isDetail && imported.source != .stale || policy == .cacheElseLoad
     {
       return imported
     }
     do {
       return try await own(type, key, policy)
     } catch let error as LarderError where error.code == .notStored {
-      guard let imported = try imported(type, key) else { throw error }
+      guard let imported = try await imported(type, key) else { throw error }
       return imported
     } catch let error as ServiceError where !error.isRefusal && policy != .reload {
-      guard var imported = try imported(type, key) else { throw error }
+      guard var imported = try await imported(type, key) else { throw error }
       (imported.source, imported.error) = (.stale, error)
       return imported
     }
@@ -55,20 +57,23 @@ extension LegoClient {
     }
     let found = try await load(policy)
     guard policy == .standard, cache != nil, let found, !found.value.isDetail,
-      found.source != .loaded, found.error == nil
+      found.source != .loaded, found.error == nil, self.cache?.realm != .open
     else { return found }
     return try await load(.revalidate)
   }
 
-  /// The imported entity with this key; nil if there is none, or if this client's realm is that of the imports.
+  /// The imported entity with this key, fresh or stale; nil if there is none, or if this client's realm is that of the imports.
   private func imported<Entity: LegoEntity>(
     _ type: Entity.Type, _ key: String
-  ) throws -> CacheResult<Entity>? {
-    guard let cache = imports?.entities(type), let entity = try cache.value(for: key),
-      let entry = try cache.entry(for: key)
-    else { return nil }
-    let age = entry.written.duration(to: cache.namespace.store.now)
-    return CacheResult(value: entity, source: .disk, age: max(.zero, age))
+  ) async throws -> CacheResult<Entity>? {
+    guard let cache = imports?.entities(type) else { return nil }
+    do {
+      return try await cache.revalidatedResult(
+        for: key, options: options(for: Entity.kind, policy: .cacheOnly)
+      ) { _ in .absent }
+    } catch let error as LarderError where error.code == .notStored {
+      return nil
+    }
   }
 }
 
@@ -109,9 +114,19 @@ extension LegoClient {
     let first = try await service.send(address, fields: known?.conditions ?? [:])
     if first.status == 304, known != nil { return nil }
     return try await service.get(type, from: address, decoder: decoder, fault: fault) { fields in
-      guard let fields else { return try service.checked(first) }
-      return try service.checked(await service.send(address, fields: fields))
+      guard let fields else { return try checked(first) }
+      return try checked(await service.send(address, fields: fields))
     }
+  }
+
+  /// A good answer; throws for any other. Only a 404 with the API's own reason says that there is no such thing: one without
+  /// comes from a gateway, or from the login page of a network.
+  private func checked(_ reply: Reply) throws(ServiceError) -> Reply {
+    guard reply.status == 404, reply.json?["detail"]?.text == nil else {
+      return try service.checked(reply)
+    }
+    throw .wrongContent(
+      path: reply.path, type: reply.isPage ? "a web page" : "404 without a reason of the API")
   }
 }
 

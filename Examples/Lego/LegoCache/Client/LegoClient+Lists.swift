@@ -30,7 +30,7 @@ extension LegoClient {
 
   /// Makes the cache contain what the service lists of some kinds, one after the other; kinds without a list stay.
   ///
-  /// Missing entities are removed after the whole list was read, and only if every page's count agrees and is not 0, and each
+  /// Missing entities are removed after the whole list was read, and only if every page has a count that agrees and is not 0, and each
   /// entity can be decoded: while a list changes, its pages may skip some. Elements have no list, and the colours of parts many.
   ///
   /// Tasks and processes that refresh a kind at once share one pass over its list, and its report.
@@ -99,13 +99,15 @@ extension LegoClient {
         while let address = walk.next {
           let listing = try await service.get(
             Listing<Entity>.self, from: address, decoder: JSONDecoder(part: list.part))
-          isWhole = isWhole && listing.count == total ?? listing.count
+          isWhole = isWhole && listing.count != nil && listing.count == total ?? listing.count
           total = listing.count
           for reason in listing.skipped ?? [] { skipped.add("\(list.path) \(reason)") }
-          try writer.write(listing.results.filter { keys.insert($0.key).inserted })
+          let new = listing.results.filter { keys.insert($0.key).inserted }
+          try writer.write(new.map { DumpRow(entity: $0) })
           try progress(
             LegoImport.Progress(
-              kind: Entity.kind, done: keys.count, total: max(counted + listing.count, keys.count)))
+              kind: Entity.kind, done: keys.count,
+              total: max(counted + (listing.count ?? 0), keys.count)))
           try walk.follow(next(after: address, in: listing))
         }
         counted += total ?? 0
@@ -115,10 +117,10 @@ extension LegoClient {
       if isWhole, skipped.count == 0 { try writer.removeOthers() }
       if !isWhole, skipped.count == 0 {
         skipped.add(
-          "\(Entity.kind.word): the list is empty, has changed meanwhile, or has not as many as it says"
+          "\(Entity.kind.word): the list is empty, has changed meanwhile, does not say how many it has, or has not as many as it says"
         )
       }
-      for list in lists { try cache.clearPages(under: list.path) }
+      for list in lists { try cache.clearPages(of: list) }
     } catch {
       throw LegoImport.Stopped(
         report: ImportReport(of: Entity.kind, writer.tally, skipped, stoppedBy: error),

@@ -33,6 +33,15 @@ public struct LegoList<Entity: LegoEntity>: Sendable, Hashable {
       .map { $0.key.percentEscaped + "=" + $0.value.percentEscaped }
     return query.isEmpty ? path : path + "?" + query.joined(separator: "&")
   }
+
+  /// Whether an address is that of a page of this list without a search or a filter.
+  func isPage(_ address: String) -> Bool {
+    guard address != path else { return true }
+    guard address.hasPrefix(path + "?") else { return false }
+    return address.dropFirst(path.count + 1).split(separator: "&").allSatisfy { parameter in
+      ["ordering", "page", "page_size"].contains(parameter.prefix { $0 != "=" })
+    }
+  }
 }
 
 extension LegoList<Color> { public static var colors: Self { Self("/lego/colors/") } }
@@ -69,8 +78,8 @@ extension LegoList<Element> {
 
 /// One page of an answer that lists entities.
 public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
-  /// All there are, on every page together; more than `results` has.
-  public var count: Int
+  /// All there are, on every page together; more than `results` has. Nil if the service does not say.
+  public var count: Int?
   /// The URL of the next page, to be used unchanged: its escapes may be doubled (`%252C`).
   public var next: String?
   public var previous: String?
@@ -82,8 +91,8 @@ public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    count = try fields.decode(Int.self, forKey: .count)
-    guard (0...Self.mostEntities).contains(count) else {
+    count = try fields.decodeIfPresent(Int.self, forKey: .count)
+    if let count, !(0...Self.mostEntities).contains(count) {
       throw DecodingError.dataCorruptedError(
         forKey: .count, in: fields, debugDescription: "\(count) is not possible")
     }

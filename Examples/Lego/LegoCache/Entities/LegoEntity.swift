@@ -13,13 +13,14 @@ public protocol LegoEntity: Codable, Sendable, Equatable {
   /// Identifies the entity among those of its kind. Never empty, exactly as the API writes it: leading zeros, dots and
   /// dashes are part of it.
   var key: String { get }
-  /// Whether it has every field of the API's detail form. The list form may have fewer.
+  /// Whether it has every field of the API's detail form. The list form may have fewer, and a dump has fewer: a field that
+  /// only the API has tells the two apart.
   var isDetail: Bool { get }
   /// Completes an answer in detail form with fields that only a list has.
   mutating func complete(with known: Self?)
 }
 
-/// Most kinds have one form only.
+/// A kind that has one form only, as themes have.
 extension LegoEntity {
   public static var detailFields: Set<String> { [] }
   public var isDetail: Bool { true }
@@ -53,20 +54,5 @@ public enum EntityKind: String, CaseIterable, Sendable, Codable, CodingKeyRepres
     case .elements: Element.self
     case .partColors: PartColor.self
     }
-  }
-}
-
-extension JSON {
-  /// With the members of `known` that it lacks, also those of its objects that have the same number.
-  func filled(from known: JSON) -> JSON {
-    guard case .object(let new) = self, case .object(let old) = known,
-      ["part_num", "id"].allSatisfy({ new[$0] == old[$0] })
-    else { return self }
-    return .object(new.merging(old) { $0.filled(from: $1) })
-  }
-
-  func without(_ names: Set<String>) -> JSON {
-    guard case .object(let members) = self else { return self }
-    return .object(members.filter { !names.contains($0.key) })
   }
 }

@@ -57,6 +57,7 @@ public struct PartCategory: LegoEntity, Identifiable {
 
   public static let kind = EntityKind.categories
   public var key: String { String(id) }
+  public var isDetail: Bool { partCount != nil }
 
   enum CodingKeys: String, CodingKey {
     case id, name

@@ -8,6 +8,14 @@ struct CSVRow {
   /// Where it begins, from 1.
   let line: Int
   let fields: [String]
+  /// The names in the API of the fields whose columns are there, but empty.
+  private(set) var cleared: Set<String> = []
+  /// Fields of a wrong form that were left out: the rest of the row is of use.
+  private(set) var faults: [DumpError] = []
+
+  init(file: String, columns: [String: Int], line: Int, fields: [String]) {
+    (self.file, self.columns, self.line, self.fields) = (file, columns, line, fields)
+  }
 
   /// The field, `nil` when the file has no such column.
   subscript(column: String) -> String? { columns[column].map { fields[$0] } }
@@ -35,21 +43,31 @@ struct CSVRow {
   }
 
   /// A field that may be absent or empty.
-  func optionalText(_ column: String) -> String? {
-    (self[column]?.trimmingBlanks).flatMap { $0.isEmpty ? nil : $0 }
+  ///
+  /// - Parameter name: its name in the API.
+  mutating func optionalText(_ column: String, as name: String) -> String? {
+    guard let text = self[column]?.trimmingBlanks else { return nil }
+    if text.isEmpty { cleared.insert(name) }
+    return text.isEmpty ? nil : text
   }
 
-  func optionalNumber(_ column: String) throws(DumpError) -> Int? {
-    optionalText(column) == nil ? nil : try number(column)
+  mutating func optionalNumber(_ column: String, as name: String? = nil) -> Int? {
+    guard optionalText(column, as: name ?? column) != nil else { return nil }
+    do { return try number(column) } catch {
+      faults.append(error)
+      return nil
+    }
   }
 
-  /// `t`, `f`, `True`, `False`, 1 or 0 in any case; nil where the field is empty.
-  func optionalTruth(_ column: String) throws(DumpError) -> Bool? {
-    switch optionalText(column)?.lowercased() {
+  /// `t`, `f`, `True`, `False`, 1 or 0 in any case.
+  mutating func optionalTruth(_ column: String) -> Bool? {
+    switch optionalText(column, as: column)?.lowercased() {
     case nil: return nil
     case "t", "true", "1": return true
     case "f", "false", "0": return false
-    case .some(let other): throw bad(column, "\"\(other)\" is neither true nor false")
+    case .some(let other):
+      faults.append(bad(column, "\"\(other)\" is neither true nor false"))
+      return nil
     }
   }
 
@@ -66,15 +84,14 @@ struct CSVRow {
 /// The entities of a row. Dumps of some years lack the columns of optional fields.
 extension CSVRow {
   /// The counts and years in dumps since 2025 are not fields of the API's colour.
-  func color() throws(DumpError) -> Color {
+  mutating func color() throws(DumpError) -> Color {
     Color(
       id: try number("id"), name: try text("name"), rgb: try text("rgb"),
-      isTransparent: try optionalTruth("is_trans"))
+      isTransparent: optionalTruth("is_trans"))
   }
 
-  func theme() throws(DumpError) -> Theme {
-    Theme(
-      id: try number("id"), name: try text("name"), parentID: try optionalNumber("parent_id"))
+  mutating func theme() throws(DumpError) -> Theme {
+    Theme(id: try number("id"), name: try text("name"), parentID: optionalNumber("parent_id"))
   }
 
   func category() throws(DumpError) -> PartCategory {
@@ -88,23 +105,24 @@ extension CSVRow {
   }
 
   /// - Parameter key: the column of its number, which tells sets from minifigs.
-  func set(_ key: String) throws(DumpError) -> ModelSet {
+  mutating func set(_ key: String) throws(DumpError) -> ModelSet {
     ModelSet(
-      setNum: try identifier(key), name: try text("name"), year: try optionalNumber("year"),
-      themeID: try optionalNumber("theme_id"), partCount: try optionalNumber("num_parts"),
-      imageURL: optionalText("img_url"))
+      setNum: try identifier(key), name: try text("name"), year: optionalNumber("year"),
+      themeID: optionalNumber("theme_id"), partCount: optionalNumber("num_parts"),
+      imageURL: optionalText("img_url", as: "set_img_url"))
   }
 
-  func element(_ part: Part, _ color: Color) throws(DumpError) -> Element {
-    Element(
-      elementID: try identifier("element_id"), designID: optionalText("design_id"), part: part,
-      color: color)
+  mutating func element(_ part: Part, _ color: DumpRow<Color>) throws(DumpError) -> Element {
+    cleared.formUnion(color.cleared.map { "color." + $0 })
+    return Element(
+      elementID: try identifier("element_id"),
+      designID: optionalText("design_id", as: "design_id"), part: part, color: color.entity)
   }
 
   /// The pair of an element.
-  func pair(_ colors: [Int: Color]) throws(DumpError) -> PartColor {
+  func pair(_ colors: [Int: DumpRow<Color>]) throws(DumpError) -> PartColor {
     let color = try number("color_id")
-    guard let name = colors[color]?.name else { throw skipped("no colour \(color)") }
+    guard let name = colors[color]?.entity.name else { throw skipped("no colour \(color)") }
     return PartColor(
       partNum: try identifier("part_num"), colorID: color, colorName: name,
       elements: [try identifier("element_id")])

@@ -5,7 +5,11 @@ import Service
 enum DumpFile {
   static func name(of path: String) -> String { URL(filePath: path).lastPathComponent }
 
-  /// A file's bytes, decompressed if they are gzip, which is known by its first two bytes, or by a name that ends in `.gz`.
+  /// The first two bytes of gzip.
+  private static let magic: [UInt8] = [0x1f, 0x8b]
+
+  /// A file's bytes, decompressed if they are gzip, which is known by its first two bytes: browsers unpack a file and keep its
+  /// name. A `.gz` that is cut within the two is damaged.
   ///
   /// - Parameter skipped: learns if something follows the compressed data: a damaged further member may have rows.
   static func bytes(of path: String, _ skipped: inout SkippedRows) throws(DumpError) -> [UInt8] {
@@ -15,7 +19,8 @@ enum DumpFile {
     } catch {
       throw DumpError(.unreadable, file: name(of: path), message: error.fileWords)
     }
-    let isPacked = data.starts(with: [0x1f, 0x8b]) || path.hasSuffix(".gz")
+    let isPacked =
+      data.starts(with: magic) || path.hasSuffix(".gz") && magic.starts(with: data)
     return Array(isPacked ? try unpacked(path, &skipped) : data)
   }
 

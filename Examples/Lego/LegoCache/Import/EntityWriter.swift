@@ -7,13 +7,13 @@ import Service
 /// The encoded entity is compared with the stored one; an equal entity is not written.
 struct EntityWriter<Entity: LegoEntity> {
   enum Origin {
-    /// Has fewer fields than the API. Those that only the stored entity has stay.
+    /// Has fewer fields than the API. Those that it has no column for stay.
     case dump
-    /// Has the API's list form. A stored detail form with the same contents stays.
+    /// Has the API's list form. The fields that only the detail form has stay, and their lifetime does not begin again.
     case list
   }
 
-  private typealias Item = (key: Key, value: [UInt8])
+  private typealias Item = (key: Key, value: [UInt8], cleared: Set<String>)
   private typealias Outcome = WritableKeyPath<ImportReport.Tally, Int>
 
   private(set) var tally = ImportReport.Tally()
@@ -28,8 +28,6 @@ struct EntityWriter<Entity: LegoEntity> {
   private let expires: Expiration
   /// Stored keys that were not written so far, with their expiry.
   private var unseen: [Key: Timestamp?] = [:]
-  /// Stored values that are stale: they count as absent, and may have what the source does not.
-  private var former: [Key: [UInt8]] = [:]
 
   /// - Parameters:
   ///   - isWhole: whether all entities of the kind will come, so that the others can be removed.
@@ -42,12 +40,10 @@ struct EntityWriter<Entity: LegoEntity> {
     try store.declare(rules, for: namespace.name)
     // An operator's lifetime beats the one declared here.
     expires = try namespace.info()?.rules.expires ?? rules.expires
-    if origin == .list { attributes.stale = cache.plan.staleness(of: Entity.kind) }
+    attributes.stale = cache.plan.staleness(of: Entity.kind)
     guard isWhole else { return }
-    try namespace.scan { entry, bytes in
-      if entry.isNegative { return true }
-      unseen[entry.key] = .some(entry.expires)
-      if entry.state == .stale { former[entry.key] = bytes.indices.map { bytes[$0] } }
+    try namespace.scan { entry, _ in
+      if !entry.isNegative { unseen[entry.key] = .some(entry.expires) }
       return true
     }
   }
@@ -56,19 +52,35 @@ struct EntityWriter<Entity: LegoEntity> {
   ///
   /// - Parameter progress: called after each batch with the number of entities so far.
   mutating func write(
-    _ entities: [Entity], progress: (_ done: Int) throws -> Void = { _ in }
+    _ rows: [DumpRow<Entity>], progress: (_ done: Int) throws -> Void = { _ in }
   ) throws {
-    for start in stride(from: 0, to: entities.count, by: batch) {
-      let end = min(start + batch, entities.count)
+    for start in stride(from: 0, to: rows.count, by: batch) {
+      let end = min(start + batch, rows.count)
       // In key order, neighbours go to the same pages.
-      let items = try entities[start..<end].map { (key: Key($0.key), value: try codec.encode($0)) }
-        .sorted { $0.key < $1.key }
-      for (item, outcome) in zip(items, try write(items[...])) {
+      let items = try rows[start..<end].map { row in
+        (key: Key(row.entity.key), value: try codec.encode(row.entity), cleared: row.cleared)
+      }.sorted { $0.key < $1.key }
+      let former = try former(of: items)
+      for (item, outcome) in zip(items, try write(items[...], former)) {
         unseen.removeValue(forKey: item.key)
         tally[keyPath: outcome] += 1
       }
       try progress(end)
     }
+  }
+
+  /// The stored values that are stale: a batch does not read them, and they may have what the source does not.
+  private func former(of items: [Item]) throws -> [Key: [UInt8]] {
+    let now = store.now
+    var former: [Key: [UInt8]] = [:]
+    for (key, _, _) in items {
+      // Of a whole kind the stored keys are known.
+      if isWhole { guard let end = unseen[key] ?? nil, end <= now else { continue } }
+      former[key] = try namespace.withEntry(for: key) { entry, bytes in
+        entry.state == .stale && !entry.isNegative ? bytes.indices.map { bytes[$0] } : nil
+      }.flatMap { $0 }
+    }
+    return former
   }
 
   /// Removes the entities that were stored at the beginning and did not come.
@@ -84,67 +96,89 @@ struct EntityWriter<Entity: LegoEntity> {
   }
 
   /// Writes items in as few transactions as the store has room for.
-  private func write(_ items: ArraySlice<Item>) throws -> [Outcome] {
+  private func write(_ items: ArraySlice<Item>, _ former: [Key: [UInt8]]) throws -> [Outcome] {
     do {
       return try store.write { batch in
         try items.map { item in
-          let (value, outcome) = try change(batch.value(for: item.key, in: namespace), to: item)
-          if let value { try batch.set(value, for: item.key, in: namespace, attributes) }
-          if outcome == \.renewed { try batch.touch(item.key, in: namespace) }
-          return outcome
+          let change = try change(
+            batch.value(for: item.key, in: namespace), former[item.key], to: item)
+          if let value = change.value {
+            let attributes = try attributes(
+              of: change, end: batch.entry(for: item.key, in: namespace)?.expires)
+            try batch.set(value, for: item.key, in: namespace, attributes)
+          }
+          if change.outcome == \.renewed { try batch.touch(item.key, in: namespace) }
+          return change.outcome
         }
       }
     } catch let error as LarderError where error.code == .full {
       if items.count > 1 {
         // A transaction copies each page that it changes, and a small file cannot hold many copies.
         let middle = items.startIndex + items.count / 2
-        return try write(items[..<middle]) + write(items[middle...])
+        return try write(items[..<middle], former) + write(items[middle...], former)
       }
       // For a single write the store makes room as often as necessary.
       return try items.map { item in
-        let (value, outcome) = try change(namespace.value(for: item.key), to: item)
-        if let value { try namespace.set(value, for: item.key, attributes) }
-        if outcome == \.renewed { try namespace.touch(item.key) }
-        return outcome
+        let change = try change(namespace.value(for: item.key), former[item.key], to: item)
+        if let value = change.value {
+          let attributes = try attributes(
+            of: change, end: namespace.entry(for: item.key)?.expires)
+          try namespace.set(value, for: item.key, attributes)
+        }
+        if change.outcome == \.renewed { try namespace.touch(item.key) }
+        return change.outcome
       }
     }
   }
 
-  /// The bytes to write for an entity, nil for none; and what that means.
-  private func change(
-    _ stored: [UInt8]?, to item: Item
-  ) throws -> (value: [UInt8]?, outcome: Outcome) {
-    guard let stored else {
-      return (
-        try former[item.key].map { try merged(item.value, with: $0) ?? $0 } ?? item.value, \.added
-      )
-    }
-    if stored != item.value, let merged = try merged(item.value, with: stored) {
-      return (merged, \.changed)
-    }
-    if !isWhole { return (nil, \.renewed) }
-    return (nil, unseen[item.key].map(isLong) ?? true ? \.unchanged : \.renewed)
+  /// The attributes of an entry that is written in place of one that ends at `end`.
+  private func attributes(
+    of change: Change, end: @autoclosure () throws -> Timestamp?
+  ) rethrows -> EntryAttributes {
+    var attributes = attributes
+    if change.keepsEnd { attributes.expires = try end().map { .at($0) } ?? .never }
+    return attributes
   }
 
-  /// The bytes to write in place of others; nil if those stay.
-  private func merged(_ new: [UInt8], with stored: [UInt8]) throws -> [UInt8]? {
-    let former: Entity
-    do {
-      former = try codec.decode(stored.span)
-    } catch {
-      return new
+  /// The bytes to write for an entity, nil for none; and what that means.
+  private struct Change {
+    var value: [UInt8]?
+    var outcome: Outcome
+    /// Whether it has fields of a detail form, which the source does not confirm.
+    var keepsEnd = false
+  }
+
+  private func change(_ stored: [UInt8]?, _ former: [UInt8]?, to item: Item) throws -> Change {
+    guard let known = stored ?? former else {
+      return Change(value: item.value, outcome: \.added)
     }
+    let (merged, hasDetails) = try merged(item, with: known)
+    if stored == nil, !hasDetails { return Change(value: merged ?? known, outcome: \.added) }
+    if let merged { return Change(value: merged, outcome: \.changed, keepsEnd: hasDetails) }
+    if hasDetails { return Change(outcome: \.unchanged) }
+    if !isWhole { return Change(outcome: \.renewed) }
+    return Change(outcome: unseen[item.key].map(isLong) ?? true ? \.unchanged : \.renewed)
+  }
+
+  /// The bytes to write in place of others, nil if those stay; and whether a list leaves fields of a detail form in them.
+  private func merged(
+    _ item: Item, with stored: [UInt8]
+  ) throws -> (value: [UInt8]?, hasDetails: Bool) {
+    if stored == item.value { return (nil, false) }
+    do { _ = try codec.decode(stored.span) } catch { return (item.value, false) }
     let decoder = JSONDecoder()
-    let (listed, known) = (
-      try decoder.decode(JSON.self, from: Data(new)),
+    let (new, known) = (
+      try decoder.decode(JSON.self, from: Data(item.value)),
       try decoder.decode(JSON.self, from: Data(stored))
     )
-    switch origin {
-    case .list: return former.isDetail && known.without(Entity.detailFields) == listed ? nil : new
-    case .dump:
-      let filled = listed.filled(from: known)
-      return filled == known ? nil : Array(try JSONEncoder().encode(filled))
-    }
+    let filled =
+      switch origin {
+      case .dump: new.filled(from: known, except: item.cleared)
+      case .list: new.filled(from: known, only: Entity.detailFields)
+      }
+    let hasDetails = origin == .list && filled != new
+    if filled == known { return (nil, hasDetails) }
+    return (filled == new ? item.value : Array(try JSONEncoder().encode(filled)), hasDetails)
   }
 
   /// Whether at least half of the lifetime of a new entry is left, and no more than all of it.

@@ -1,5 +1,6 @@
 /// Rows that cannot be read, have the key of a row before them, repeat the names of the columns, or refer to a row of another
-/// table which does not exist; and what follows the end of compressed data.
+/// table which does not exist; fields that are left out, because they are of a wrong form; and what follows the end of
+/// compressed data.
 public struct SkippedRows: Sendable, Equatable, Codable {
   public var count = 0
   /// Place and reason of the first ``longestList`` of them: `elements.csv:3: no part "9999"`.

@@ -4,9 +4,10 @@ import Service
 /// Makes a cache contain what a dump contains, and reports the changes.
 ///
 /// An entity is not written while the stored one is equal and at least half of its lifetime is left; otherwise its lifetime
-/// restarts. An import does not remove fields that only the API provides, such as prints or the numbers of other systems.
+/// restarts. A field that the dump has a column for is the dump's, also if it is empty. Fields that it has none for stay, such
+/// as prints or the numbers of other systems; but not those of an element that is now of another part or color.
 /// Entities that the dump no longer has are removed after all others were stored, if they were stored when the import of
-/// that kind began. Expired entities count as absent.
+/// that kind began. Expired entities count as absent, but the fields of stale ones stay in the same way.
 ///
 /// Rows that cannot be read are skipped and listed, and nothing of their kind is removed. A table is read to its end first, so
 /// one that is damaged as a whole leaves its kind as it was. The report says how far the import came; the next import
@@ -75,17 +76,17 @@ public struct LegoImport: Sendable {
     var writer: EntityWriter<Entity>?
     do {
       var keys: Set<Key> = []
-      let entities = try dump.read(type, skipped: &skipped).filter { entity in
-        let isNew = keys.insert(Key(entity.key)).inserted
-        if !isNew { skipped.add("\(kind.word): a second row of \(entity.key)") }
+      let rows = try dump.rows(of: type, &skipped).filter { row in
+        let isNew = keys.insert(Key(row.entity.key)).inserted
+        if !isNew { skipped.add("\(row.place): a second row of \(row.entity.key)") }
         return isNew
       }
       writer = try EntityWriter(into: cache, from: .dump, isWhole: true, batch: batch)
-      try writer?.write(entities) { done in
-        try progress(Progress(kind: kind, done: done, total: entities.count))
+      try writer?.write(rows) { done in
+        try progress(Progress(kind: kind, done: done, total: rows.count))
       }
       // If all rows were skipped, another table is damaged.
-      if !entities.isEmpty, !skipped.areUnreadable { try writer?.removeOthers() }
+      if !rows.isEmpty, !skipped.areUnreadable { try writer?.removeOthers() }
       return ImportReport(of: kind, writer?.tally, skipped)
     } catch {
       throw Stopped(

@@ -2,7 +2,7 @@ import Foundation
 import Service
 
 /// A folder of Rebrickable's CSV downloads, compressed or not, of any year since 2020; or of JSON, a file for each kind
-/// (`colors.json`, ...) with an array, or a list as the API answers it, which is read in place of the kind's CSV.
+/// (`colors.json`, ...) with an array, or a list as the API answers it, which is read in place of the CSV.
 ///
 /// CSV has fewer fields than the API: those it lacks stay nil. A file is read into memory as a whole.
 public struct RebrickableDump: Sendable {
@@ -17,12 +17,18 @@ public struct RebrickableDump: Sendable {
     case parts, sets, minifigs, elements
   }
 
-  /// The kinds of which all files are in the folder. Sets and minifigs are one kind: with one table alone the entities of
-  /// the other would seem to be removed.
-  public var kinds: [EntityKind] {
-    EntityKind.allCases.filter { kind in
-      json(of: kind) != nil || Self.tables(of: kind).allSatisfy { path(of: $0) != nil }
-    }
+  /// The kinds of which all files are in the folder. Sets and minifigs are one kind of two files, CSV or JSON each: with one
+  /// alone the entities of the other would seem to be removed.
+  public var kinds: [EntityKind] { EntityKind.allCases.filter { files(of: $0) != nil } }
+
+  /// The files that a kind is read from; nil if one of them is not there.
+  func files(of kind: EntityKind) -> [String]? {
+    let files =
+      switch kind {
+      case .sets: [Table.sets, .minifigs].map { file("\($0.rawValue).json") ?? path(of: $0) }
+      default: json(of: kind).map { [$0] } ?? Self.tables(of: kind).map(path)
+      }
+    return files.contains(nil) ? nil : files.compactMap { $0 }
   }
 
   private static func tables(of kind: EntityKind) -> [Table] {
@@ -39,32 +45,45 @@ public struct RebrickableDump: Sendable {
 
   /// All entities of a kind, in the order of the file. Throws ``DumpError``.
   ///
-  /// - Parameter skipped: gets the rows that cannot be read, or refer to a missing part or colour.
+  /// - Parameter skipped: gets the rows that cannot be read, or refer to a missing part or colour, and fields that are left out.
   public func read<Entity: LegoEntity>(
     _ type: Entity.Type, skipped: inout SkippedRows
   ) throws -> [Entity] {
-    if let path = json(of: Entity.kind) {
+    try rows(of: type, &skipped).map(\.entity)
+  }
+
+  /// The same with what the rows leave empty, and their places.
+  func rows<Entity: LegoEntity>(
+    of type: Entity.Type, _ skipped: inout SkippedRows
+  ) throws -> [DumpRow<Entity>] {
+    if Entity.kind != .sets, let path = json(of: Entity.kind) {
       return try entities(of: path, &skipped)
     }
-    let entities: any Sendable =
+    let rows: any Sendable =
       switch Entity.kind {
       case .colors: try rows(.colors, &skipped) { try $0.color() }
       case .themes: try rows(.themes, &skipped) { try $0.theme() }
       case .categories: try rows(.categories, &skipped) { try $0.category() }
       case .parts: try rows(.parts, &skipped) { try $0.part() }
-      case .sets:
-        try rows(.sets, &skipped) { try $0.set("set_num") }
-          + rows(.minifigs, &skipped) { try $0.set("fig_num") }
+      case .sets: try sets(.sets, "set_num", &skipped) + sets(.minifigs, "fig_num", &skipped)
       case .elements: try elements(&skipped)
       case .partColors: try partColors(&skipped)
       }
-    return entities as? [Entity] ?? []
+    return rows as? [DumpRow<Entity>] ?? []
+  }
+
+  /// - Parameter key: the column of their numbers.
+  private func sets(
+    _ half: Table, _ key: String, _ skipped: inout SkippedRows
+  ) throws -> [DumpRow<ModelSet>] {
+    if let path = file("\(half.rawValue).json") { return try entities(of: path, &skipped) }
+    return try rows(half, &skipped) { try $0.set(key) }
   }
 
   /// The entities of a file of JSON. As in a table, none at all is an error.
   private func entities<Entity: LegoEntity>(
     of path: String, _ skipped: inout SkippedRows
-  ) throws -> [Entity] {
+  ) throws -> [DumpRow<Entity>] {
     let (file, bytes) = (DumpFile.name(of: path), try DumpFile.bytes(of: path, &skipped))
     let body: EntityFile<Entity>
     do {
@@ -79,102 +98,14 @@ public struct RebrickableDump: Sendable {
     guard !body.list.elements.isEmpty else {
       throw DumpError(.malformed, file: file, message: "the list is empty")
     }
-    return body.list.elements
-  }
-
-  /// Elements contain their part and colour.
-  private func elements(_ skipped: inout SkippedRows) throws -> [Element] {
-    let (colors, parts) = (try colorsByID(&skipped), try partsByNumber(&skipped))
-    return try rows(.elements, &skipped) { row in
-      let (part, color) = (try row.identifier("part_num"), try row.number("color_id"))
-      guard let part = parts[part] else { throw row.skipped("no part \"\(part)\"") }
-      guard let color = colors[color] else { throw row.skipped("no colour \(color)") }
-      return try row.element(part, color)
+    return body.list.elements.map { row in
+      var row = row
+      row.file = file
+      return row
     }
   }
 
-  /// The pairs of part and colour that have elements, in the order of the table. Without the table of parts any part will do.
-  private func partColors(_ skipped: inout SkippedRows) throws -> [PartColor] {
-    let colors = try colorsByID(&skipped)
-    let parts = path(of: .parts) == nil ? nil : try partsByNumber(&skipped)
-    var pairs: [PartColor] = []
-    var positions: [String: Int] = [:]
-    let all = try rows(.elements, &skipped) { row in
-      let pair = try row.pair(colors)
-      if let parts, parts[pair.partNum] == nil {
-        throw row.skipped("no part \"\(pair.partNum)\"")
-      }
-      return pair
-    }
-    for pair in all {
-      guard let position = positions[pair.key] else {
-        positions[pair.key] = pairs.count
-        pairs.append(pair)
-        continue
-      }
-      for element in pair.elements where !pairs[position].elements.contains(element) {
-        pairs[position].elements.append(element)
-      }
-    }
-    return pairs
-  }
-
-  /// As in the import, the first row of a key counts.
-  ///
-  /// - Parameter skipped: learns if a part cannot be read; the rows of its elements are skipped.
-  private func partsByNumber(_ skipped: inout SkippedRows) throws -> [String: Part] {
-    var others = SkippedRows()
-    let parts = try rows(.parts, &others) { try $0.part() }
-    skipped.areUnreadable = skipped.areUnreadable || others.areUnreadable
-    return Dictionary(parts.map { ($0.partNum, $0) }) { first, _ in first }
-  }
-
-  /// - Parameter skipped: learns if a colour cannot be read; the rows of its elements are skipped.
-  private func colorsByID(_ skipped: inout SkippedRows) throws -> [Int: Color] {
-    var others = SkippedRows()
-    let colors = try rows(.colors, &others) { try $0.color() }
-    skipped.areUnreadable = skipped.areUnreadable || others.areUnreadable
-    return Dictionary(colors.map { ($0.id, $0) }) { first, _ in first }
-  }
-
-  /// The results of `body` for all rows but those that cannot be read or are skipped.
-  ///
-  /// A table without a row is an error, because an import would remove all entities of its kind; and so is one without a
-  /// readable row, or without a column, which is damaged as a whole.
-  private func rows<Row>(
-    _ table: Table, _ skipped: inout SkippedRows, _ body: (CSVRow) throws -> Row
-  ) throws -> [Row] {
-    guard let path = path(of: table) else {
-      throw DumpError(
-        .unreadable, file: "\(table.rawValue).csv",
-        message: "neither it nor \(table.rawValue).csv.gz is in \(directory)")
-    }
-    let bytes = try DumpFile.bytes(of: path, &skipped)
-    var reader = try CSVReader(file: DumpFile.name(of: path), bytes: bytes)
-    var rows: [Row] = []
-    var (isReadable, fault) = (false, DumpError?.none)
-    while true {
-      do {
-        guard let row = try reader.next() else { break }
-        rows.append(try body(row))
-        isReadable = true
-      } catch let error as DumpError where error.kind == .skipped {
-        skipped.add("\(error)")
-        isReadable = true
-      } catch let error as DumpError where error.kind != .missingColumn {
-        skipped.add("\(error)", isUnreadable: true)
-        fault = fault ?? error
-      }
-    }
-    guard isReadable else {
-      throw fault
-        ?? DumpError(
-          .malformed, file: reader.file, message: "no row after the names of the columns")
-    }
-    return rows
-  }
-
-  private func path(of table: Table) -> String? {
+  func path(of table: Table) -> String? {
     file("\(table.rawValue).csv.gz") ?? file("\(table.rawValue).csv")
   }
 

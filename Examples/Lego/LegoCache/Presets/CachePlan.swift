@@ -20,9 +20,12 @@ public struct CachePlan: Sendable, Hashable {
   public var usesDisk: Bool { !disk.isOff }
   public var usesMemory: Bool { !memory.isOff }
 
-  /// The rules of a kind's namespace; nil for a kind that is switched off.
+  /// The rules of a kind's namespace; nil for a kind that is switched off. The three small kinds are evicted last.
   public func rules(of kind: EntityKind) -> Rules? {
-    if usesDisk { return disk[kind].expires.map { Rules(expires: $0) } }
+    let isSmall = [.colors, .themes, .categories].contains(kind)
+    if usesDisk {
+      return disk[kind].expires.map { Rules(expires: $0, priority: isSmall ? .high : .normal) }
+    }
     guard usesMemory else { return nil }
     return Rules(expires: .after(memory.lifetime), limits: Limits(entries: memory.entries))
   }

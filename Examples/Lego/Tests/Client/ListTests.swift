@@ -18,15 +18,17 @@ import ExampleTesting
     #expect(try lego.cache?.count(of: .elements) == 0)
   }
 
-  @Test func `the count of a list may be text`() throws {
-    func count(_ json: String) throws -> Int {
-      try JSONDecoder().decode(
-        Listing<Color>.self, from: Data(#"{"count": \#(json), "results": []}"#.utf8)
-      ).count
+  @Test func `the count of a list may be text, null or missing`() throws {
+    func count(_ json: String) throws -> Int? {
+      let text = #"{\#(json) "next": null, "results": [\#(Body.color(4))]}"#
+      let list = try JSONDecoder().decode(Listing<Color>.self, from: Data(text.utf8))
+      #expect(list.results.count == 1)
+      return list.count
     }
-    #expect(try count(#""275""#) == 275)
-    for json in [#""many""#, #""-1""#, "null", "1.5"] {
-      #expect(throws: DecodingError.self, "\(json)") { try count(json) }
+    #expect(try count(#""count": "275","#) == 275)
+    #expect(try count(#""count": null,"#) == nil && count("") == nil)
+    for json in [#""many""#, #""-1""#, "1.5"] {
+      #expect(throws: DecodingError.self, "\(json)") { try count(#""count": \#(json),"#) }
     }
   }
 
@@ -60,16 +62,61 @@ import ExampleTesting
     _ = try await lego.page(.parts.sized(5))
     #expect(try await lego.part("3001")?.value.prints == ["3001pr0001"], "the list says the same")
     fake.change { $0.lists["/lego/parts/"] = [Body.part("3001", "Brick, renamed")] }
-    fake.put(Body.part("3001", "Brick, renamed", detail: true), at: "/lego/parts/3001/")
     _ = try await lego.page(.parts.sized(6))
-    #expect(try await lego.part("3001")?.value.name == "Brick, renamed")
-    #expect(fake.server.count == 5)
+    let renamed = try await lego.part("3001")?.value
+    #expect(renamed?.name == "Brick, renamed" && renamed?.prints == ["3001pr0001"])
+    #expect(fake.server.count == 4)
 
     fake.change { $0.lists["/lego/parts/"] = [Body.part("3002")] }
     _ = try await lego.page(.parts.searching("newer"))
     fake.refuse(503, "<html>down</html>")
     let stale = try await lego.part("3002")
     #expect(stale?.source == .stale && stale?.error is ServiceError, "but without the service")
+  }
+
+  @Test(arguments: [false, true])
+  func `a list leaves what only the detail form has, whose lifetime goes on`(isWhole: Bool)
+    async throws
+  {
+    let clock = ManualClock()
+    let lego = try LegoClient.tested(of: fake, clock: clock)
+    func list(_ name: String) async throws {
+      fake.change { $0.lists["/lego/parts/"] = [Body.part("3001", name)] }
+      if isWhole {
+        #expect(try await lego.refresh(.parts) == ImportReport.Tally(changed: 1))
+      } else {
+        _ = try await lego.page(.parts, policy: .reload)
+      }
+    }
+    fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")
+    fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }
+    _ = try await lego.part("3001")
+    let end = clock.now.advanced(by: .days(7))
+    clock.advance(by: .hours(1))
+    _ = try await lego.page(.parts.sized(1))
+    for name in ["Fresh", "Expired", "Expired, too"] {
+      clock.advance(by: .days(6))
+      try await list(name)
+      let entry = try lego.cache?.entities(Part.self)?.entry(for: "3001")
+      #expect(entry?.expires == end && entry?.state == (name == "Fresh" ? .fresh : .stale))
+    }
+    fake.refuse(503, "")
+    let stale = try await lego.part("3001")
+    #expect(stale?.source == .stale && stale?.value.name == "Expired, too")
+    #expect(stale?.value.prints == ["3001pr0001"] && stale?.value.alternates == ["3001old"])
+    #expect(try await lego.part("3001")?.source == .loaded, "the detail form has its own time")
+  }
+
+  @Test func `a pair keeps the years that only an answer about one colour has`() async throws {
+    fake.put(try Body.recorded("partcolor-3001-4"), at: "/lego/parts/3001/colors/4/")
+    let row = #"{"color_id": 4, "color_name": "Red", "num_sets": 1, "elements": ["300121"]}"#
+    fake.change { $0.lists["/lego/parts/3001/colors/"] = [row] }
+    let lego = try LegoClient.tested(of: fake)
+    _ = try await lego.entity(PartColor.self, "3001/4")
+    _ = try await lego.page(.colors(of: "3001"))
+    let pair = try await lego.entity(PartColor.self, "3001/4")?.value
+    #expect(pair?.setCount == 1 && pair?.yearFrom == 1958 && pair?.yearTo == 2025)
+    #expect(fake.server.count == 2)
   }
 
   @Test func `a pair keeps the colour's name that only lists tell`() async throws {

@@ -66,6 +66,39 @@ import ExampleTesting
     #expect(try await lego.set("fig-000018")?.source != .loaded)
   }
 
+  @Test func `only the pages of the list itself are removed`() async throws {
+    fake.change { state in
+      for path in ["/lego/sets/", "/lego/minifigs/"] { state.lists[path] = [Body.set("1-1")] }
+      state.lists["/lego/sets/1-1/parts/"] = []
+      state.lists["/lego/parts/"] = [Body.part("3001")]
+      state.lists["/lego/parts/3001/colors/"] = []
+    }
+    let lego = try LegoClient.tested(of: fake)
+    func look(_ policy: RequestPolicy) async throws {
+      _ = try await lego.page(.inventory(of: "1-1"), policy: policy)
+      _ = try await lego.page(.parts.searching("brick").sized(20), policy: policy)
+      _ = try await lego.page(.colors(of: "3001"), policy: policy)
+    }
+    try await look(.standard)
+    _ = try await lego.page(.parts.sized(20))
+    _ = try await lego.refresh([.parts, .sets])
+    try await look(.cacheOnly)
+    await #expect(throws: LarderError.self) {
+      try await lego.page(.parts.sized(20), policy: .cacheOnly)
+    }
+  }
+
+  @Test func `a list that does not say how many it has removes nothing`() async throws {
+    fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<2) }
+    let lego = try LegoClient.tested(of: fake)
+    _ = try await lego.refresh(.colors)
+    fake.server.become { _ in
+      .init(200, text: #"{"count": null, "next": null, "results": [\#(Body.color(0, "Black"))]}"#)
+    }
+    let report = try await lego.refresh([.colors])
+    #expect(report.tallies == [.colors: Tally(changed: 1)] && report.skipped[.colors]?.count == 1)
+  }
+
   @Test func `a detail form stays while the list has the same contents`() async throws {
     fake.change { $0.lists["/lego/parts/"] = [Body.part("3001"), Body.part("3002")] }
     fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")

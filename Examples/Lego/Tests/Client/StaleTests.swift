@@ -55,6 +55,41 @@ import ExampleTesting
     }
   }
 
+  @Test(arguments: ["<html>404", "", #"{"message": "no Route matched"}"#])
+  func `a 404 without a reason of the API is no absence`(body: String) async throws {
+    try await withExpiredSet(EntityRule(.after(.hours(1)))) { lego in
+      fake.refuse(404, body, times: 2)
+      let set = try await lego.set("1-1")
+      #expect(set?.value.name == "Titanic" && set?.source == .stale && set?.error is ServiceError)
+      fake.refuse(404, body, times: 2)
+      await #expect(throws: ServiceError.self) { try await lego.set("2-1") }
+      fake.put(Body.set("2-1"), at: "/lego/sets/2-1/")
+      #expect(try await lego.set("2-1")?.source == .loaded, "absence was not stored")
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `an imported entity is stale until its window ends, too`(isKeyed: Bool) async throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("sets.csv", Array("set_num,name\n2-1,Kept\n".utf8))
+    _ = try folder.write("minifigs.csv", Array("fig_num,name\nfig-1,Toy\n".utf8))
+    let store = try Store.tested(clock: clock)
+    _ = try LegoImport(into: LegoCache(store)).run(
+      RebrickableDump(directory: folder.url.path))
+    let base = "http://127.0.0.1:1/api/v3"
+    let realm = isKeyed ? Realm(base: base, credential: "k") : .open
+    let lego = LegoClient(
+      LegoCache(store, realm: realm),
+      service: LegoClient.service(base: base, credential: nil, over: FailingTransport.offline))
+    #expect(try await lego.set("2-1")?.source == (isKeyed ? .stale : .disk))
+    clock.advance(by: .days(1))
+    let stale = try await lego.set("2-1")
+    #expect(stale?.value.name == "Kept" && stale?.source == .stale && stale?.age == .days(1))
+    #expect(try LegoCache(store).clearExpired() == 0, "it may be needed")
+    clock.advance(by: .days(30))
+    await #expect(throws: ServiceError.self) { try await lego.set("2-1") }
+  }
+
   @Test func `without a network it is stale until its window ends`() async throws {
     let store = try Store.tested(clock: clock)
     let service = LegoClient.service(
