@@ -170,7 +170,8 @@ import ExampleTesting
       clock.advance(by: .minutes(60))
       let ways = try await cache.connections(from: "1", to: "2").value.connections
       #expect(ways.map(\.departure).first == (try moment("2026-10-25T03:00:00+0100")))
-      #expect(server.received.map { $0.parameter("time") } == ["02:30", "02:30", "03:00"])
+      // The stale answer of an hour before may be refreshed meanwhile.
+      #expect(Set(server.received.map { $0.parameter("time") }) == ["02:30", "03:00"])
     }
   }
 
