@@ -48,10 +48,8 @@ package struct RawServer {
         }
       }
     }
-    defer {
-      serving.cancel()
-      try? listening.close()
-    }
+    // Its descriptor stays open: a pool that still waits for it would mistake the next one of that number for it.
+    defer { serving.cancel() }
     return try await body(authority)
   }
 
