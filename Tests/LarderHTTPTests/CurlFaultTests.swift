@@ -41,7 +41,8 @@ import Testing
     let answer = "HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 2\r\n\r\nab"
     let transport = CurlTransport()
     for count in 0..<answer.utf8.count {
-      let kind = try await Self.kind(String(answer.prefix(count)), over: transport)
+      let kind = try await Self.kind(
+        String(decoding: answer.utf8.prefix(count), as: UTF8.self), over: transport)
       #expect(kind == .interrupted, "after \(count) bytes")
     }
     #expect(try await Self.kind(answer, over: transport) == nil)
