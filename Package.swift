@@ -52,9 +52,8 @@ func adapter(_ name: String, library: String, program: String) -> [Target] {
 
 /// The tests run `larder` on the stores that the programs wrote.
 let exampleTests: [Target.Dependency] = [
-  "Larder", "LarderHTTP", "LarderURLSession", "ExampleTesting", "Service", "LarderCommand",
-  "TestSupport",
-  httpTypes,
+  "Larder", "LarderHTTP", "LarderCurl", "LarderURLSession", "ExampleTesting", "Service",
+  "LarderCommand", "TestSupport", httpTypes,
 ]
 
 let examples: [Target] =
@@ -67,12 +66,13 @@ let examples: [Target] =
       ],
       path: "Examples/Rates", swiftSettings: strict),
     .target(
-      name: "Service", dependencies: ["Larder", "LarderHTTP", httpTypes],
+      name: "Service", dependencies: ["Larder", "LarderHTTP", "LarderCurl", httpTypes],
       path: "Examples/Shared/Service", swiftSettings: strict),
     .target(
       name: "ExampleProgram",
       dependencies: [
-        "Larder", "LarderHTTP", "LarderURLSession", "Service", httpTypes, argumentParser,
+        "Larder", "LarderHTTP", "LarderCurl", "LarderURLSession", "Service", httpTypes,
+        argumentParser,
       ],
       path: "Examples/Shared/ExampleProgram", swiftSettings: strict),
     .target(
@@ -101,6 +101,7 @@ let package = Package(
     .library(name: "LarderEncryption", targets: ["LarderEncryption"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
+    .library(name: "LarderCurl", targets: ["LarderCurl"]),
     .library(name: "LarderAsyncHTTPClient", targets: ["LarderAsyncHTTPClient"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .library(name: "LarderMonitoring", targets: ["LarderMonitoring"]),
@@ -117,13 +118,19 @@ let package = Package(
     // The traits that each build of this package has. A package that uses the product Larder alone names `traits: []`, and
     // fetches no other package.
     .default(enabledTraits: ["Examples", "HTTPTesting"]),
-    .trait(name: "Examples", description: "The example programs, by swift-argument-parser."),
+    .trait(
+      name: "Examples", description: "The example programs, by swift-argument-parser.",
+      enabledTraits: ["Curl"]),
     .trait(name: "HTTP", description: "LarderHTTP and its transports, by swift-http-types."),
     .trait(
       name: "HTTPTesting", description: "LarderHTTPTesting, by FlyingFox.",
       enabledTraits: ["HTTP"]),
     .trait(
       name: "ServiceLifecycle", description: "Lets `Maintenance` run in a `ServiceGroup`."),
+    .trait(
+      name: "Curl",
+      description: "Carries the requests of `HTTPCache` by the system's libcurl.",
+      enabledTraits: ["HTTP"]),
     .trait(
       name: "AsyncHTTPClient",
       description: "Carries the requests of `HTTPCache` by AsyncHTTPClient.",
@@ -161,6 +168,10 @@ let package = Package(
     .systemLibrary(
       name: "CZstd", pkgConfig: "libzstd",
       providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
 
     .systemLibrary(name: "CLarderSystem"),
     .target(name: "LarderSystem", dependencies: ["CLarderSystem"], swiftSettings: lending),
@@ -200,6 +211,13 @@ let package = Package(
     .target(
       name: "LarderURLSession",
       dependencies: ["LarderHTTP", httpTypes],
+      swiftSettings: strict),
+    .target(
+      name: "LarderCurl",
+      dependencies: [
+        "LarderHTTP", "LarderSystem", httpTypes,
+        .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+      ],
       swiftSettings: strict),
     .target(
       name: "LarderAsyncHTTPClient",
@@ -297,7 +315,8 @@ let package = Package(
     .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
-        "LarderHTTP", "LarderHTTPTesting", "LarderURLSession", "Larder", "LarderPeer",
+        "LarderHTTP", "LarderHTTPTesting", "LarderURLSession", "LarderCurl", "Larder",
+        "LarderPeer",
         "TestSupport", httpTypes,
         .product(
           name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),

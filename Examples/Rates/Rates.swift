@@ -2,7 +2,6 @@ import ArgumentParser
 import ExampleProgram
 import Larder
 import LarderHTTP
-import LarderURLSession
 import Service
 
 /// The service's answer for a day: `GET /2026-01-05`.
@@ -16,7 +15,7 @@ struct RateBook: Sendable {
   let service: Service
   let days: Cache<Rates>
 
-  init(_ store: Store, base: String, over transport: any HTTPTransport = URLSessionTransport()) {
+  init(_ store: Store, base: String, over transport: any HTTPTransport = networkTransport()) {
     service = Service(at: base, over: transport)
     days = store.cache(
       of: Rates.self, in: "rates.days",

@@ -13,7 +13,10 @@ public import LarderHTTP
 /// `URLSession` decodes bodies, joins and reorders fields, reports no interim responses, and reads a body without
 /// back-pressure. The body of a request is read into memory first, at most 64 MB of it.
 ///
-/// On Linux `URLSession` does not report that a compressed body was cut off. The transport therefore asks for plain bodies, unless
+/// On Linux a response whose header fields are cut off ends the process: a fault of `URLSession`, which nothing can catch. If that must
+/// not happen, use `CurlTransport` of the module `LarderCurl`.
+///
+/// On Linux `URLSession` also does not report that a compressed body was cut off. The transport therefore asks for plain bodies, unless
 /// the request or the configuration has an `Accept-Encoding`. A request that may have an effect gets a connection of its own.
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession

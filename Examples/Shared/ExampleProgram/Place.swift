@@ -2,8 +2,24 @@ public import ArgumentParser
 import Foundation
 public import Larder
 public import LarderHTTP
-public import LarderURLSession
 import Service
+
+#if os(Linux)
+  import LarderCurl
+#else
+  import LarderURLSession
+#endif
+
+/// The transport of a program to the network.
+///
+/// On Linux any server can end a process that uses `URLSession`: by a response that breaks off within its header fields.
+public func networkTransport() -> any HTTPTransport {
+  #if os(Linux)
+    CurlTransport(userAgent: "\(StoreOption.program)/\(exampleVersion)")
+  #else
+    URLSessionTransport()
+  #endif
+}
 
 /// The version of all example programs: that of Larder.
 public let exampleVersion = Store.version
@@ -22,10 +38,11 @@ public struct StoreOption: ParsableArguments {
   }
 
   /// The program's name without `larder-`: `larder-lego` uses `lego.larder` in the current folder.
-  public static let standard: String = {
-    let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
-    return (program.hasPrefix("larder-") ? String(program.dropFirst(7)) : program) + ".larder"
-  }()
+  public static let standard: String =
+    (program.hasPrefix("larder-") ? String(program.dropFirst(7)) : program) + ".larder"
+
+  fileprivate static let program = URL(filePath: CommandLine.arguments.first ?? "")
+    .lastPathComponent
 
   public func open(_ options: Store.Options = Store.Options()) throws(Failure) -> Store {
     do throws(LarderError) {
@@ -79,7 +96,7 @@ public struct RecordingOption: ParsableArguments {
   ///   - sample: the folder beside the program's source folder that has the recording.
   ///   - file: a source file of the program.
   public func transport(
-    over network: @autoclosure () -> any HTTPTransport = URLSessionTransport(),
+    over network: @autoclosure () -> any HTTPTransport = networkTransport(),
     sample: String = "Sample", of file: String = #filePath
   ) throws(Failure) -> any HTTPTransport {
     if noNetwork { return Disconnected() }

@@ -1,5 +1,6 @@
 // Foundation has the networking errors.
 import Foundation
+import LarderCurl
 import LarderHTTP
 
 #if canImport(FoundationNetworking)
@@ -70,6 +71,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   init?(after error: any Error) {
     switch error {
     case let error as URLError: self = Self.failure(error.code)
+    case let error as CurlError: self = Self.failure(error)
     case HTTPCacheError.timedOut(let limit): self = .interrupted("timed out after \(limit.words)")
     case HTTPCacheError.bodyTooLarge(let limit): self = .tooLarge(limit: limit)
     default: return nil
@@ -96,6 +98,19 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .badServerResponse, .cannotParseResponse, .unsupportedURL:
       .broken("the answer is not HTTP")
     default: .broken("network error \(code.rawValue)")
+    }
+  }
+
+  private static func failure(_ error: CurlError) -> ServiceError {
+    switch error.kind {
+    case .unknownHost: .unreachable("the host is not known")
+    case .refused: .unreachable("the connection was refused")
+    case .timedOut: .interrupted("timed out")
+    case .interrupted: .interrupted("the connection was lost")
+    case .insecure: .broken("no secure connection: \(error)")
+    case .notHTTP: .broken("the answer is not HTTP")
+    case .invalidRequest: .broken("the address is not valid")
+    case .other: .broken("\(error)")
     }
   }
 }

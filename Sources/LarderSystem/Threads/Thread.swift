@@ -28,3 +28,25 @@ package func warn(_ line: String) {
   let bytes = Array((line + "\n").utf8)
   _ = unsafe write(2, bytes, bytes.count)
 }
+
+/// Runs `work` in a thread of its own, which receives no signals.
+///
+/// - Throws: `EAGAIN` if the system allows no further thread.
+package func runInThread(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
+  let retained = unsafe Unmanaged.passRetained(ThreadWork(work))
+  let result = unsafe larder_start_thread(
+    { context in
+      unsafe Unmanaged<ThreadWork>.fromOpaque(context!).takeRetainedValue().run()
+      return nil
+    }, retained.toOpaque())
+  if result != 0 {
+    unsafe retained.release()
+    throw SystemError(code: result)
+  }
+}
+
+private final class ThreadWork: Sendable {
+  let run: @Sendable () -> Void
+
+  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}

@@ -1,0 +1,61 @@
+#if Curl
+  import CCurl
+
+  /// The reason why ``CurlTransport`` has no response, or not all of it.
+  public struct CurlError: Error, Sendable, CustomStringConvertible {
+    /// A kind of failure.
+    public enum Kind: Sendable {
+      /// The name of the host has no address.
+      case unknownHost
+      /// There is no connection to the host: refused, or no way to it.
+      case refused
+      /// The host did not take the connection in time.
+      case timedOut
+      /// The connection ended before the response did, or before it began.
+      case interrupted
+      /// There is no secure connection: the certificate is not trusted, or the host does not speak TLS.
+      case insecure
+      /// The response is not HTTP.
+      case notHTTP
+      /// The request cannot be sent as it is.
+      case invalidRequest
+      /// Any other failure of curl or of the system.
+      case other
+    }
+
+    /// The kind of the failure.
+    public let kind: Kind
+    /// The failure in curl's words.
+    public let description: String
+
+    init(_ kind: Kind, _ description: String) {
+      (self.kind, self.description) = (kind, description)
+    }
+
+    /// - Parameter words: curl's words for this case, which may be empty.
+    init(_ code: CURLcode, _ words: String) {
+      let general = unsafe String(cString: curl_easy_strerror(code))
+      self.init(Self.kind(of: code), words.isEmpty ? general : words)
+    }
+
+    private static func kind(of code: CURLcode) -> Kind {
+      switch code {
+      case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .unknownHost
+      case CURLE_COULDNT_CONNECT: .refused
+      case CURLE_OPERATION_TIMEDOUT: .timedOut
+      case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR: .interrupted
+      case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+        CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
+        CURLE_SSL_INVALIDCERTSTATUS:
+        .insecure
+      // The scheme of a request is checked before: this one is for an answer without a status line.
+      // The last two are for a line of more than 100 KB, and for a first field that continues another.
+      case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
+        CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
+        .notHTTP
+      case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: .invalidRequest
+      default: .other
+      }
+    }
+  }
+#endif

@@ -1,0 +1,104 @@
+#if Curl
+  public import HTTPTypes
+  public import LarderHTTP
+  import LarderSystem
+  import Synchronization
+
+  /// Sends requests with libcurl, by HTTP/1.1 over connections that are kept.
+  ///
+  /// Fields keep their order and repetition. Bodies arrive as fast as they are read, and are not decoded. The body of a request is
+  /// read into memory first, at most 64 MB of it. A request under way has a thread of its own, which ends within a second when its
+  /// reader goes away.
+  ///
+  /// A request that may have an effect gets a new connection: on a kept one that ends without an answer, curl would send it again.
+  /// Curl reads the addresses of proxies from the usual environment variables, such as `https_proxy`.
+  ///
+  /// A host has ten seconds to take the connection. There is no other time limit: an `HTTPCache` has them. Errors are ``CurlError``.
+  public final class CurlTransport: HTTPTransport {
+    private static let largestUpload = 64_000_000
+
+    private let handles = HandlePool()
+    private let userAgent: String?
+
+    /// A transport with connections of its own.
+    ///
+    /// - Parameter userAgent: the value of `User-Agent` in requests without that field, as `weather/1.0`: some services refuse a
+    ///   request that names no program. Nil adds none.
+    public init(userAgent: String? = nil) { self.userAgent = userAgent }
+
+    public func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      var request = request
+      if let userAgent, !request.headerFields.contains(.userAgent) {
+        request.headerFields[.userAgent] = userAgent
+      }
+      let message = try Message(request, body: try await body.bytes(upTo: Self.largestUpload))
+      try Task.checkCancellation()
+      let reader = try Reader(of: begin(message))
+      while let arrival = try await reader.transfer.next() {
+        switch arrival {
+        case .interim(let response): await interim(response)
+        case .head(let response): return (response, HTTPBody(next: { try await reader.next() }))
+        // The head comes before its body.
+        case .piece: break
+        }
+      }
+      throw CurlError(.interrupted, "the connection ended within the header fields")
+    }
+
+    private func begin(_ message: Message) throws -> Transfer {
+      let transfer = Transfer()
+      do {
+        try runInThread { [handles] in
+          transfer.finish(Result { try handles.perform(message, for: transfer) })
+        }
+      } catch {
+        throw CurlError(.other, "the system allows no further thread")
+      }
+      return transfer
+    }
+  }
+
+  /// The reader of a response. The transfer ends with it, read or not.
+  private final class Reader: Sendable {
+    let transfer: Transfer
+
+    init(of transfer: Transfer) { self.transfer = transfer }
+
+    deinit { transfer.abandon() }
+
+    func next() async throws -> [UInt8]? {
+      guard case .piece(let bytes) = try await transfer.next() else { return nil }
+      return bytes
+    }
+  }
+
+  /// The handles that are not in use, each with a connection that it may keep.
+  private final class HandlePool: Sendable {
+    private static let mostIdle = 8
+
+    /// The ones used last at the end.
+    private let idle = Mutex<[(origin: String, handle: EasyHandle)]>([])
+
+    func perform(_ message: Message, for transfer: Transfer) throws {
+      if transfer.isAbandoned { return }
+      let kept = idle.withLock { idle in
+        idle.lastIndex { $0.origin == message.origin }.map { idle.remove(at: $0).handle }
+      }
+      let handle = try kept ?? EasyHandle()
+      // Before the end is known, so that the next request finds the connection.
+      defer { give(handle, for: message.origin) }
+      try handle.perform(message, for: transfer)
+    }
+
+    private func give(_ handle: EasyHandle, for origin: String) {
+      // Connections are closed outside of the lock.
+      let _ = idle.withLock { idle in
+        idle.append((origin, handle))
+        return idle.count > Self.mostIdle ? idle.removeFirst().handle : nil
+      }
+    }
+  }
+#endif

@@ -1,0 +1,104 @@
+#if Curl
+  import CCurl
+  import HTTPTypes
+  import LarderHTTP
+  import Synchronization
+
+  /// A handle of curl with the connection that it keeps. One transfer at a time uses it: the others wait for its lock.
+  @safe final class EasyHandle: Sendable {
+    /// To the end of the attempt to connect, TLS included.
+    private static let connectTimeout = 10
+
+    private let easy: Mutex<UnsafeMutableRawPointer>
+
+    private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    init() throws {
+      guard Self.isInitialized, let new = unsafe curl_easy_init() else {
+        throw CurlError(CURLE_FAILED_INIT, "")
+      }
+      unsafe easy = Mutex(new)
+    }
+
+    deinit { unsafe easy.withLock { easy in unsafe curl_easy_cleanup(easy) } }
+
+    /// Sends the request, and hands what comes to the transfer. It returns at the end of both, and needs a thread of its own.
+    func perform(_ message: Message, for transfer: Transfer) throws {
+      try unsafe easy.withLock { easy in try unsafe Self.perform(message, by: easy, for: transfer) }
+    }
+
+    private static func perform(
+      _ message: Message, by easy: UnsafeMutableRawPointer, for transfer: Transfer
+    ) throws {
+      let receiver = Receiver(transfer)
+      // Options point to these bytes, the lines and the receiver, and are forgotten first. The connection stays.
+      var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+      let lines = try unsafe list(message.lines)
+      defer { unsafe curl_slist_free_all(lines) }
+      let code = try unsafe words.withUnsafeMutableBytes { words in
+        try unsafe message.body.withUnsafeBytes { body in
+          defer { unsafe curl_easy_reset(easy) }
+          let settings = unsafe Settings(easy: easy)
+          try unsafe settings.set(CURLOPT_ERRORBUFFER, to: words.baseAddress)
+          try unsafe settings.set(CURLOPT_HTTPHEADER, to: UnsafeMutableRawPointer(lines))
+          try unsafe settings.limit(connectTimeout: connectTimeout)
+          try unsafe settings.describe(message, body: body)
+          try unsafe settings.report(to: receiver)
+          return withExtendedLifetime(receiver) { unsafe curl_easy_perform(easy) }
+        }
+      }
+      if let failure = receiver.failure { throw failure }
+      if code != CURLE_OK {
+        let text = words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        throw CurlError(code, String(decoding: text, as: UTF8.self))
+      }
+      // Curl takes header fields without an end for a response.
+      guard receiver.head.isComplete else {
+        throw CurlError(.interrupted, "the connection ended within the header fields")
+      }
+    }
+
+    private static func list(_ lines: [[UInt8]]) throws -> UnsafeMutablePointer<curl_slist>? {
+      var list: UnsafeMutablePointer<curl_slist>?
+      for line in lines {
+        let longer = unsafe (line + [0]).withUnsafeBytes {
+          unsafe curl_slist_append(list, $0.bindMemory(to: CChar.self).baseAddress)
+        }
+        guard let longer = unsafe longer else {
+          unsafe curl_slist_free_all(list)
+          throw CurlError(.other, "there is no memory for the request")
+        }
+        unsafe list = longer
+      }
+      return unsafe list
+    }
+  }
+
+  /// Takes what curl reports, on the thread of the transfer.
+  final class Receiver {
+    let transfer: Transfer
+    private(set) var head = HeadParser()
+    /// The reason to end the transfer, if it was found here.
+    private(set) var failure: (any Error)?
+
+    init(_ transfer: Transfer) { self.transfer = transfer }
+
+    /// False ends the transfer.
+    func take(line: [UInt8]) -> Bool {
+      do {
+        if let response = try head.add(line) {
+          transfer.receive(response, isFinal: head.isComplete)
+        }
+        return true
+      } catch {
+        failure = error
+        return false
+      }
+    }
+
+    /// False ends the transfer.
+    func take(body piece: [UInt8]) -> Bool {
+      head.isComplete && transfer.receive(body: piece)
+    }
+  }
+#endif

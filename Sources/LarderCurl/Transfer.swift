@@ -1,0 +1,99 @@
+#if Curl
+  import Dispatch
+  import HTTPTypes
+  import LarderSystem
+  import Synchronization
+
+  /// The part of a response that has come and is not yet read: between the thread of the transfer and the tasks that read.
+  final class Transfer: Sendable {
+    enum Arrival: Sendable {
+      case interim(HTTPResponse)
+      case head(HTTPResponse)
+      case piece([UInt8])
+    }
+
+    private struct State {
+      var heads: [Arrival] = []
+      var body: [UInt8] = []
+      var result: Result<Void, any Error>?
+      var isAbandoned = false
+      /// Whether the thread waits for `room`; each time exactly one signal follows.
+      var isFull = false
+
+      var isReadable: Bool { !heads.isEmpty || !body.isEmpty || result != nil || isAbandoned }
+
+      mutating func takeBody(_ room: DispatchSemaphore) -> [UInt8] {
+        if isFull { room.signal() }
+        isFull = false
+        defer { body = [] }
+        return body
+      }
+    }
+
+    /// The thread waits for the reader when so many bytes of the body are unread.
+    private static let largestSize = 256 << 10
+
+    private let state = Mutex(State())
+    private let room = DispatchSemaphore(value: 0)
+    private let readers = Waiters<Void>()
+
+    // MARK: - The thread of the transfer
+
+    /// Whether nobody reads any more.
+    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
+    /// Takes the head of a response, which comes before the body.
+    func receive(_ head: HTTPResponse, isFinal: Bool) {
+      state.withLock { $0.heads.append(isFinal ? .head(head) : .interim(head)) }
+      readers.resume()
+    }
+
+    /// Takes a piece of the body, once there is room for it; false if nobody reads any more.
+    func receive(body piece: [UInt8]) -> Bool {
+      while true {
+        let isTaken = state.withLock { state -> Bool? in
+          if state.isAbandoned { return false }
+          state.isFull = state.body.count >= Self.largestSize
+          if state.isFull { return nil }
+          state.body += piece
+          return true
+        }
+        if let isTaken {
+          readers.resume()
+          return isTaken
+        }
+        room.wait()
+      }
+    }
+
+    func finish(_ result: Result<Void, any Error>) {
+      state.withLock { $0.result = result }
+      readers.resume()
+    }
+
+    // MARK: - Readers
+
+    /// Waits for the next part; nil at the end. A cancelled reader abandons the transfer.
+    func next() async throws -> Arrival? {
+      _ = await readers.wait(
+        unless: { state.withLock { $0.isReadable ? () : nil } }, onCancel: { self.abandon() })
+      return try state.withLock { state in
+        guard !state.isAbandoned else { throw CancellationError() }
+        if !state.heads.isEmpty { return state.heads.removeFirst() }
+        if !state.body.isEmpty { return .piece(state.takeBody(room)) }
+        try state.result?.get()
+        return nil
+      }
+    }
+
+    /// Ends the transfer, within a second where curl waits for the server.
+    func abandon() {
+      state.withLock { state in
+        state.isAbandoned = true
+        state.heads = []
+        _ = state.takeBody(room)
+      }
+      readers.resume()
+    }
+  }
+#endif
