@@ -32,6 +32,10 @@ public struct Article: Encodable, Sendable, Hashable {
   public var isKept: Bool
   /// Whether the service has a newer version, which could not be fetched.
   public var isOutdated: Bool
+  /// Why it could not.
+  public var reason: String?
+  /// Whether the service refuses the user.
+  public var isRefused = false
 }
 
 /// A list of articles.
@@ -41,6 +45,8 @@ public struct ArticleList: Sendable, Hashable {
   public var isOffline = false
   /// The listed bookmarks that cannot be decoded, and why.
   public var unreadable: [String] = []
+  /// Whether the service gave as many as it was asked for, or all that it has.
+  public var isWhole = true
 }
 
 /// The size of the stored data.

@@ -10,6 +10,7 @@ extension Outbox {
   func send() async throws -> OutboxReport {
     var report = OutboxReport()
     var waiting: Set<String> = []
+    let count = try edits().count
     while let (edit, result) = try await inTurn({ [waiting] in try await sendFirst(but: waiting) })
     {
       do {
@@ -22,6 +23,7 @@ extension Outbox {
         report.isRefused = error.refusesUser
         if isGone || report.isRefused { break }
       }
+      progress(report.sent + report.conflicts.count + waiting.count, count)
     }
     let all = try all()
     report.left = all.count
@@ -51,6 +53,7 @@ extension Outbox {
     else { return nil }
     do {
       let conflict = try await send(edit)
+      if conflict == nil { try noteSent(edit) }
       try await remove(key, edit, isSent: conflict == nil)
       return (edit, .success(conflict))
     } catch let error as ServiceError {
@@ -85,7 +88,9 @@ extension Outbox {
       }
       return nil
     } catch let error as ServiceError where error.isMissing {
-      return edit.kind == .delete ? nil : "the article was deleted"
+      if edit.kind == .delete { return nil }
+      try storage.remove(edit.article)
+      return "the article was deleted"
     } catch let error as ServiceError
       where error.isRefusal && !error.isTemporary && isReadable && !error.refusesUser
     {
