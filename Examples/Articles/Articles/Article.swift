@@ -10,6 +10,8 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   case ended
   /// The service has no text of this article.
   case noArticle(String)
+  /// An opened article is not stored: so many newer ones are.
+  case noPlace(Int)
   /// The article is not stored, and the service does not have it.
   case unknown(String, reason: String)
 
@@ -19,6 +21,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
     case .nothingStored: "there is no network, and no article is stored"
     case .ended: "the stored articles were removed meanwhile"
     case .noArticle(let id): "the service has no text of \(id)"
+    case .noPlace(let count): "it is not stored: the \(count) articles that may be stored are newer"
     case .unknown(let id, let reason): "the article \(id) is not stored, and \(reason)"
     }
   }

@@ -56,7 +56,10 @@ extension ArticleReader {
     let isLoaded = loaded.source == .loaded
     // A removal of all articles during the load is no error, and the article is not stored.
     let isKept = try !isLoaded || loaded.error == nil && storage.has(bookmark.id)
-    if !isKept, let error = loaded.error { report(error) }
+    if !isKept, let error = loaded.error {
+      let limit = try storage.limit()
+      report(try storage.articles.count() < limit ? error : ArticlesError.noPlace(limit))
+    }
     var article = Article(
       bookmark: bookmark, html: loaded.value, isKept: isKept, isOutdated: loaded.source == .stale)
     if article.isOutdated, let error = loaded.error {

@@ -29,7 +29,7 @@ struct LarderArticles: AsyncParsableCommand {
       case .ended: Failure(.refused, "\(error)", hint: "run it again to store articles")
       case .noArticle, .unknown:
         Failure(.noSuchKey, "\(error)", hint: "larder-articles list shows the stored articles")
-      case nil: nil
+      case .noPlace, nil: nil
       }
     }
   }

@@ -68,9 +68,10 @@ struct ListArticles: AsyncParsableCommand {
 
   func run() async throws {
     let lines = try await account.open { reader in
-      let kept = try reader.stored()
-      guard online else { return try kept.map { try Line($0.bookmark, $0, in: reader) } }
+      guard online else { return try reader.stored().map { try Line($0.bookmark, $0, in: reader) } }
       let list = try await reader.unread()
+      // Afterwards, because the list tells which of them are edited.
+      let kept = try reader.stored()
       for reason in list.unreadable { Console.complain("left out: \(reason)") }
       if list.isOffline { Console.complain("there is no network: these are the stored articles") }
       return try list.bookmarks.map { bookmark in

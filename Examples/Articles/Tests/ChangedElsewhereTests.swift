@@ -78,15 +78,15 @@ import ExampleTesting
   }
 
   /// The article whose fetch is the moment of the change of article 0, and whether that was stored before.
-  typealias Moment = (number: Int, isStored: Bool)
-  static let moments: [Moment] = [(3, false), (3, true), (0, false), (0, true)]
+  typealias Fetch = (number: Int, isStored: Bool)
+  static let fetches: [Fetch] = [(3, false), (3, true), (0, false), (0, true)]
 
-  @Test(arguments: [PendingEdit.Kind.archive, .delete, .mark], moments)
+  @Test(arguments: [PendingEdit.Kind.archive, .delete, .mark], fetches)
   func `a change that another process sends during a sync stays`(
-    kind: PendingEdit.Kind, moment: Moment
+    kind: PendingEdit.Kind, fetch: Fetch
   ) async throws {
     fixture.readeck.fill(4)
-    if moment.isStored {
+    if fetch.isStored {
       try await fixture.sync()
       for number in 0..<4 {
         fixture.readeck.change(FakeReadeck.id(number)) {
@@ -98,7 +98,7 @@ import ExampleTesting
     let edited = Atomic(false)
     fixture.server.become { [readeck = fixture.readeck, clock = fixture.clock] request in
       let answer = readeck.answer(request)
-      if request.bare == Fixture.body(moment.number), !edited.exchange(true, ordering: .relaxed) {
+      if request.bare == Fixture.body(fetch.number), !edited.exchange(true, ordering: .relaxed) {
         clock.advance(by: .seconds(1))
         _ = try await other.edit(FakeReadeck.id(0), kind)
       }
