@@ -50,6 +50,8 @@ public struct ArticleList: Sendable, Hashable {
   public var unreadable: [String] = []
   /// Whether the service gave as many as it was asked for, or all that it has.
   public var isWhole = true
+  /// Whether it gave as many, so that it may have more.
+  var isFull = false
 }
 
 /// The size of the stored data.

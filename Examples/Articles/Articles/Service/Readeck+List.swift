@@ -20,10 +20,13 @@ extension Readeck {
       let new = page.elements.filter { seen.insert($0.id).inserted }
       list.bookmarks += new
       list.unreadable += page.skipped
-      offset += page.elements.count + page.skipped.count
-      let count = list.bookmarks.count + list.unreadable.count
-      list.isWhole = count >= limit || !Self.hasMore(reply, behind: count)
-      if list.isWhole || new.isEmpty || offset >= limit { break }
+      let count = page.elements.count + page.skipped.count
+      offset += count
+      // Of a service that does not go on but begins again.
+      let isRepeated = new.isEmpty && !page.elements.isEmpty
+      list.isFull = offset >= limit && !isRepeated
+      list.isWhole = list.isFull || !Self.hasMore(reply, behind: offset) && !isRepeated
+      if list.isWhole || isRepeated || count == 0 { break }
     }
     list.bookmarks.sort { $0.isNewer(than: $1) }
     return list

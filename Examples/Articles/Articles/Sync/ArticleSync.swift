@@ -104,7 +104,7 @@ struct ArticleSync: Sendable {
         "the service lists \(list.bookmarks.count) articles and says it has more"
     } else if list.unreadable.isEmpty {
       course.result.removed = try storage.removeUnlisted(
-        in: list.bookmarks, isAll: list.bookmarks.count < limit,
+        in: list.bookmarks, isAll: !list.isFull,
         but: Set(try outbox.edits(since: course.began).map(\.article)), before: course.began)
     }
     return wanted
