@@ -8,6 +8,8 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   case ended
   /// The service has no text of this article.
   case noArticle(String)
+  /// An opened article is not stored: so many newer ones are.
+  case noPlace(Int)
   /// The article is not stored, and the service does not have it.
   case unknown(String, reason: String)
 
@@ -17,6 +19,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
     case .nothingStored: "there is no network, and no article is stored"
     case .ended: "the stored articles were removed meanwhile"
     case .noArticle(let id): "the service has no text of \(id)"
+    case .noPlace(let count): "it is not stored: the \(count) articles that may be stored are newer"
     case .unknown(let id, let reason): "the article \(id) is not stored, and \(reason)"
     }
   }
@@ -30,6 +33,10 @@ public struct Article: Encodable, Sendable, Hashable {
   public var isKept: Bool
   /// Whether the service has a newer version, which could not be fetched.
   public var isOutdated: Bool
+  /// Why it could not.
+  public var reason: String?
+  /// Whether the service refuses the user.
+  public var isRefused = false
 }
 
 /// A list of articles.
@@ -39,6 +46,10 @@ public struct ArticleList: Sendable, Hashable {
   public var isOffline = false
   /// The listed bookmarks that cannot be decoded, and why.
   public var unreadable: [String] = []
+  /// Whether the service gave as many as it was asked for, or all that it has.
+  public var isWhole = true
+  /// Whether it gave as many, so that it may have more.
+  var isFull = false
 }
 
 /// The size of the stored data.

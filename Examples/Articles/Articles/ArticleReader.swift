@@ -5,7 +5,7 @@ import Synchronization
 
 /// The articles of one user, with or without a network.
 public final class ArticleReader: Sendable {
-  private struct Work {
+  struct Work {
     /// The sync under way.
     var sync: SyncRun?
     var images: [Int: Task<Void, Never>] = [:]
@@ -14,10 +14,10 @@ public final class ArticleReader: Sendable {
 
   let storage: ArticleStore
   let readeck: Readeck
-  private let work = Mutex(Work())
-  private let report: @Sendable (any Error) -> Void
+  let work = Mutex(Work())
+  let report: @Sendable (any Error) -> Void
 
-  private var loader: ArticleLoader { ArticleLoader(readeck: readeck, storage: storage) }
+  var loader: ArticleLoader { ArticleLoader(readeck: readeck, storage: storage) }
   private var outbox: Outbox { Outbox(storage: storage, readeck: readeck) }
 
   /// - Parameter report: called with the reason why an opened article, or its images, could not be stored.
@@ -53,17 +53,18 @@ public final class ArticleReader: Sendable {
   public func pendingEdits() throws -> [PendingEdit] { try outbox.edits().map(\.edit) }
 
   /// Sends them, until the service cannot be reached.
-  public func sendEdits() async throws -> OutboxReport { try await outbox.send() }
+  ///
+  /// - Parameter progress: called after each change.
+  public func sendEdits(
+    progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
+  ) async throws -> OutboxReport {
+    var outbox = outbox
+    outbox.progress = progress
+    return try await outbox.send()
+  }
 
   /// Gives up the changes of an article; returns their number. The next sync fetches the service's version.
   public func dropEdits(of id: String) async throws -> Int { try await outbox.drop(id) }
-
-  /// Fetches a stored article again, whether it was edited or not.
-  public func refetch(_ id: String) async throws -> Article {
-    let bookmark = try await readeck.bookmark(id)
-    try await storage.refetch(id)
-    return try await article(bookmark)
-  }
 
   // MARK: Reading
 
@@ -75,7 +76,7 @@ public final class ArticleReader: Sendable {
       _ = try await ifRoomSuspending { try await storage.noteEdits(in: listed.bookmarks) }
       return listed
     } catch let error as ServiceError where error.isOffline {
-      let stored = try stored().map(\.bookmark)
+      let stored = try stored().map(\.bookmark).filter { !$0.isArchived }
       guard !stored.isEmpty else { throw ArticlesError.nothingStored }
       return ArticleList(bookmarks: stored, isOffline: true)
     }
@@ -91,55 +92,6 @@ public final class ArticleReader: Sendable {
 
   /// Whether the article can be read without a network. Reads no HTML, counts no read and writes nothing.
   public func hasCachedArticle(_ id: String) throws -> Bool { try storage.has(id) }
-
-  /// An article: from the store, unless it is missing or edited. Then it is fetched and, if there is room, stored. An edited
-  /// article that cannot be fetched is returned in its stored version.
-  ///
-  /// - Parameter bookmark: from the last list.
-  public func article(_ bookmark: Bookmark) async throws -> Article {
-    guard try settings().limit > 0 else {
-      guard case .html(let html, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
-      else { throw ArticlesError.noArticle(bookmark.id) }
-      return Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false)
-    }
-    _ = try ifRoom { try storage.applySettings() }
-    let loaded = try await loader.html(of: bookmark)
-    // A removal of all articles during the load is no error, and the article is not stored.
-    let isKept = try loaded.source != .loaded || loaded.error == nil && storage.has(bookmark.id)
-    if !isKept, let error = loaded.error { report(error) }
-    if isKept, loaded.source == .loaded { fetchImages(of: bookmark.id) }
-    return Article(
-      bookmark: bookmark, html: loaded.value, isKept: isKept, isOutdated: loaded.source == .stale)
-  }
-
-  /// The article with this id; its bookmark is fetched only if it is not stored.
-  public func article(id: String) async throws -> Article {
-    let known = try storage.article(id)
-    if let known, !known.isEdited { return try await article(known.bookmark) }
-    do {
-      return try await article(readeck.bookmark(id))
-    } catch let error as ServiceError where error.isOffline {
-      guard let known else { throw error }
-      return try await article(known.bookmark)
-    }
-  }
-
-  private func fetchImages(of id: String) {
-    work.withLock { work in
-      work.lastTask += 1
-      let number = work.lastTask
-      work.images[number] = Task(priority: .background) { [self] in
-        do {
-          _ = try await loader.images(of: id)
-        } catch is CancellationError {
-          // Cancelled on purpose.
-        } catch {
-          report(error)
-        }
-        self.work.withLock { $0.images[number] = nil }
-      }
-    }
-  }
 
   // MARK: Storing
 

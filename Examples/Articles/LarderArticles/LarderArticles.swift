@@ -29,7 +29,7 @@ struct LarderArticles: AsyncParsableCommand {
       case .ended: Failure(.refused, "\(error)", hint: "run it again to store articles")
       case .noArticle, .unknown:
         Failure(.noSuchKey, "\(error)", hint: "larder-articles list shows the stored articles")
-      case nil: nil
+      case .noPlace, nil: nil
       }
     }
   }
@@ -81,8 +81,9 @@ struct Sync: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sends your changes, fetches missing and edited articles, and reports the result.",
     discussion: """
-      After any interruption the next sync continues. The exit code is 4 if the network was lost or nothing could be \
-      stored.
+      After any interruption the next sync continues. Stored articles that were archived or deleted elsewhere are removed. \
+      The exit code is 4 if the network was lost or an article could not be stored, and 5 if the server refuses the user or \
+      has dropped a change.
       """)
 
   @OptionGroup var account: Account
@@ -100,7 +101,9 @@ struct Sync: AsyncParsableCommand {
         return (nil, try !reader.settings().isOn)
       }
       let line = ProgressLine.atTerminal
-      for await step in run { line?.advance("articles", done: step.done, of: step.total) }
+      for await step in run {
+        line?.advance(step.isSending ? "changes" : "articles", done: step.done, of: step.total)
+      }
       line?.clear()
       let result = await run.result()
       return (Report(outcome: result.outcome, result: result, usage: try reader.usage()), false)
@@ -129,6 +132,8 @@ struct Sync: AsyncParsableCommand {
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
     for reason in result.edits.reasons { Console.complain("not sent yet: \(reason)") }
     if result.isStopped || report.outcome == .failed { throw failure }
+    try result.edits.check()
+    if result.failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
   }
 
   private func rows(_ report: Report) -> [String] {
@@ -137,8 +142,12 @@ struct Sync: AsyncParsableCommand {
       "\(result.stored) fetched, \(result.skipped) stored before, \(result.failed) failed, "
       + "\(result.images.counted("image")) fetched"
     let sent = result.edits.sent > 0 ? ["\(result.edits.sent.counted("change")) sent"] : []
+    let removed =
+      result.removed > 0
+      ? ["\(result.removed.counted("article")) removed: archived or deleted elsewhere"]
+      : []
     let reason = result.reason.map { ["reason: \($0)"] } ?? []
-    return [result.text, counts] + sent + [report.usage.text] + reason
+    return [result.text, counts] + sent + removed + [report.usage.text] + reason
   }
 
   private func looks(_ report: Report) -> [String] {

@@ -6,7 +6,10 @@ struct ListArticles: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Lists the stored articles, newest first.",
     discussion:
-      "With --online it lists the server's newest unread articles, if the server can be reached.")
+      """
+      An archived article is listed if it was opened since. With --online it lists the server's newest unread articles, if \
+      the server can be reached.
+      """)
 
   @Argument(help: "Only articles with this text in their title, site or address.")
   var search: String?
@@ -22,6 +25,7 @@ struct ListArticles: AsyncParsableCommand {
     var created: String
     var url: String
     var labels: [String]
+    var isArchived: Bool
     var isMarked: Bool
     var isRead: Bool
     /// Whether it can be read without a network.
@@ -37,6 +41,7 @@ struct ListArticles: AsyncParsableCommand {
       created = bookmark.created
       url = bookmark.url
       labels = bookmark.labels
+      isArchived = bookmark.isArchived
       isMarked = bookmark.isMarked
       isRead = bookmark.isRead
       isKept = kept != nil
@@ -49,7 +54,7 @@ struct ListArticles: AsyncParsableCommand {
       let mark = isKept ? isEdited == true ? "edited" : "kept" : ""
       return [id.padded(to: 24), String(created.prefix(10)), mark.padded(to: 6)]
         .joined(separator: "  ") + "  " + (isMarked ? "* " : "") + title
-        + (isRead ? "  (read)" : "")
+        + (isArchived ? "  (archived)" : "") + (isRead ? "  (read)" : "")
     }
 
     func fits(_ search: String?, _ label: String?) -> Bool {
@@ -63,9 +68,10 @@ struct ListArticles: AsyncParsableCommand {
 
   func run() async throws {
     let lines = try await account.open { reader in
-      let kept = try reader.stored()
-      guard online else { return try kept.map { try Line($0.bookmark, $0, in: reader) } }
+      guard online else { return try reader.stored().map { try Line($0.bookmark, $0, in: reader) } }
       let list = try await reader.unread()
+      // Afterwards, because the list tells which of them are edited.
+      let kept = try reader.stored()
       for reason in list.unreadable { Console.complain("left out: \(reason)") }
       if list.isOffline { Console.complain("there is no network: these are the stored articles") }
       return try list.bookmarks.map { bookmark in
@@ -83,7 +89,11 @@ struct ListArticles: AsyncParsableCommand {
 struct ShowArticle: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Prints an article's HTML; one that is not stored is fetched with its images.")
+    abstract: "Prints an article's HTML; one that is not stored is fetched with its images.",
+    discussion: """
+      An edited article is fetched again; if that fails, the stored version is printed. The exit code is 5 if the server \
+      refuses the user.
+      """)
 
   @Argument(help: "The id, as `list` prints it.") var id: NonEmpty
   @OptionGroup var account: Account
@@ -91,17 +101,20 @@ struct ShowArticle: AsyncParsableCommand {
 
   func run() async throws {
     // The article is printed before its images are fetched.
-    try await account.open { reader in
-      try show(
-        await Failure.orNoSuchKey {
-          try await refetch ? reader.refetch(id.text) : reader.article(id: id.text)
-        })
+    let article = try await account.open { reader in
+      let article = try await Failure.orNoSuchKey {
+        try await refetch ? reader.refetch(id.text) : reader.article(id: id.text)
+      }
+      try show(article)
+      return article
     }
+    if article.isRefused { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 
   private func show(_ article: Article) throws {
     if article.isOutdated {
-      Console.complain("this is the stored version; a newer one cannot be fetched now")
+      let reason = article.reason.map { ": " + $0 } ?? ""
+      Console.complain("this is the stored version; a newer one cannot be fetched now\(reason)")
     }
     if account.place.store.json { return try account.show(article, []) }
     try Output.write(document: article.html)
@@ -161,7 +174,11 @@ struct Outbox: AsyncParsableCommand {
         return try account.show(count, ["\(count.counted("change")) given up"])
       }
       if send {
-        let report = try await reader.sendEdits()
+        let line = ProgressLine.atTerminal
+        let report = try await reader.sendEdits { done, count in
+          line?.advance("changes", done: done, of: count)
+        }
+        line?.clear()
         try account.show(report, report.rows)
         try report.check()
         if report.left > 0 { throw ExitCode(Failure.Code.failed.rawValue) }

@@ -9,7 +9,7 @@ struct WriteSite: AsyncParsableCommand {
     abstract: "Writes the stored articles as one page for a browser, with their images.",
     discussion: """
       The page is DIR/index.html. It has the text of the articles without their scripts, styles and forms, and loads nothing \
-      but the stored images beside it.
+      but the stored images beside it. Drawings (SVG) that may run code or load something are left out and named.
       """)
 
   @Argument(help: "The folder; created if it does not exist.") var dir: NonEmpty
@@ -22,6 +22,9 @@ struct WriteSite: AsyncParsableCommand {
       return try await reader.writeSite(to: URL(filePath: dir.text)) { done, all in
         line?.advance("articles", done: done, of: all)
       }
+    }
+    for address in report.leftOut {
+      Console.complain("left out: \(address): the drawing may run code or load something")
     }
     let size = ArticleUsage.size(report.bytes)
     try account.show(

@@ -46,9 +46,9 @@ import ExampleTesting
       """
       settings --articles 30 --images --json | {"articles":30,"imageMegabytes":200,"isOn":true,"keepsImages":true}
       sync --offline --json                  | "outcome":"done" | "images":5 | "articles":6
-      list ferry --json                      | "images":2,"isEdited":false,"isKept":true
+      list ferry --json                      | "images":2,"isArchived":false,"isEdited":false,"isKept":true
       settings --no-images --json            | "keepsImages":false
-      list ferry --json                      | "images":0,"isEdited":false,"isKept":true
+      list ferry --json                      | "images":0,"isArchived":false,"isEdited":false,"isKept":true
       status --json                          | "imageBytes":0
       edit mark Kx7QmZ3vT9sLw2RbY5nHd1 --no-network | 1 waiting
       outbox --json                          | "kind":"mark","made":"20

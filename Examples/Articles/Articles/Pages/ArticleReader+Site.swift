@@ -8,13 +8,15 @@ public struct SiteReport: Codable, Sendable, Hashable {
   public var articles = 0
   public var images = 0
   public var bytes = 0
+  /// Stored drawings that are not written, because they may run code or load something.
+  public var leftOut: [String] = []
 }
 
 /// A folder cannot be written.
 public struct SiteError: Error, CustomStringConvertible { public var description: String }
 
 extension ArticleReader {
-  /// Writes the stored articles as one page, `index.html`, with their images in a folder beside it. Sends no request.
+  /// Writes the stored articles that are not archived as one page, `index.html`, with their images in a folder beside it. Sends no request.
   ///
   /// The page replaces an earlier one that this function wrote, no other. Images that it does not show any more stay.
   ///
@@ -24,7 +26,7 @@ extension ArticleReader {
   ) async throws -> SiteReport {
     var report = SiteReport()
     var page = SitePage()
-    let articles = try stored()
+    let articles = try stored().filter { !$0.bookmark.isArchived }
     let images = folder.appending(path: "images")
     do {
       let index = folder.appending(path: "index.html")
@@ -70,9 +72,13 @@ extension ArticleReader {
   ) throws -> String? {
     if let known = files[address] { return known }
     guard let bytes = try storage.images.value(for: address), !bytes.isEmpty,
-      let ending = ImageFormat(bytes)?.rawValue
+      let format = ImageFormat(bytes)
     else { return nil }
-    let name = Secrets.digest(address).prefix(16) + "." + ending
+    if format == .svg, !SafeDrawing.isSafe(bytes) {
+      if !report.leftOut.contains(address) { report.leftOut.append(address) }
+      return nil
+    }
+    let name = Secrets.digest(address).prefix(16) + "." + format.rawValue
     try Data(bytes).write(to: folder.appending(path: String(name)), options: .atomic)
     report.images += 1
     report.bytes += bytes.count

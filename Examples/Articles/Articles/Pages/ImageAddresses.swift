@@ -47,13 +47,17 @@ enum ImageAddresses {
     }
   }
 
-  /// The absolute address without its fragment; nil for other schemes than HTTP.
+  /// The longest address that a store takes as a key.
+  private static let longest = 65_536
+
+  /// The absolute address without its fragment; nil for other schemes than HTTP, and for one that is too long.
   static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
     guard !text.isEmpty, let url = URL(string: text, relativeTo: base)?.absoluteURL,
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
     else { return nil }
     // The fragment is no part of the resource.
-    return String(url.absoluteString.prefix { $0 != "#" })
+    let address = String(url.absoluteString.prefix { $0 != "#" })
+    return address.utf8.count <= longest ? address : nil
   }
 }

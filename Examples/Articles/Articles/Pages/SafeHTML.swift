@@ -16,6 +16,21 @@ struct SafeHTML {
   private static let attributes: Set<String> = [
     "alt", "colspan", "datetime", "dir", "lang", "rowspan", "start", "title",
   ]
+  private static let cells: Set<String> = ["table", "caption", "td", "th"]
+  /// The elements that a start tag ends, as HTML says: without end tags they would be nested ever deeper. Those around an open
+  /// element of `bounds` stay open.
+  private static let ends: [(starts: Set<String>, ended: Set<String>, bounds: Set<String>)] = [
+    (
+      [
+        "article", "blockquote", "div", "dl", "dd", "dt", "figcaption", "figure", "h1", "h2", "h3",
+        "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "section", "table", "ul",
+      ], ["p"], cells
+    ), (["li"], ["li"], cells.union(["ol", "ul"])),
+    (["dd", "dt"], ["dd", "dt"], cells.union(["dl"])), (["td", "th"], ["td", "th"], ["table"]),
+    (["tr"], ["tr", "td", "th"], ["table"]),
+    (["tbody", "tfoot", "thead"], ["tbody", "tfoot", "thead", "tr"], ["table"]),
+    (["a"], ["a"], cells),
+  ]
   /// Elements that are open at the same time; deeper ones are left out.
   private static let deepest = 100
 
@@ -29,20 +44,37 @@ struct SafeHTML {
   func sanitized(_ html: String) -> String {
     var result = ""
     var open: [String] = []
+    // The images of the sources of a picture, in place of which its `img` stands.
+    var sources: [String] = []
+    func close(from first: Int) {
+      while open.count > first { result += "</" + open.removeLast() + ">" }
+    }
     for token in HTMLTokens(html) {
       switch token {
       case .text(let text): result += Self.escapedText(text)
-      case .open(let tag) where tag.name == "img": result += image(tag)
+      case .open(let tag) where tag.name == "picture": sources = []
+      case .open(let tag) where tag.name == "source":
+        sources += ImageAddresses.all(in: tag, from: imageBase)
+      case .open(let tag) where tag.name == "img": result += image(tag, or: sources)
       case .open(let tag):
-        guard Self.elements.contains(tag.name), open.count < Self.deepest else { continue }
+        guard Self.elements.contains(tag.name) else { continue }
+        for rule in Self.ends where rule.starts.contains(tag.name) {
+          let inner = (open.lastIndex(where: rule.bounds.contains) ?? -1) + 1
+          if let first = open[inner...].firstIndex(where: rule.ended.contains) {
+            close(from: first)
+          }
+        }
+        let isVoid = Self.void.contains(tag.name)
+        guard isVoid || open.count < Self.deepest else { continue }
         result += "<" + tag.name + attributes(of: tag) + ">"
-        if !Self.void.contains(tag.name) { open.append(tag.name) }
+        if !isVoid { open.append(tag.name) }
+      case .close("picture"): sources = []
       case .close(let name):
-        guard let last = open.lastIndex(of: name) else { continue }
-        while open.count > last { result += "</" + open.removeLast() + ">" }
+        if let last = open.lastIndex(of: name) { close(from: last) }
       }
     }
-    return result + open.reversed().map { "</\($0)>" }.joined()
+    close(from: 0)
+    return result
   }
 
   private func attributes(of tag: HTMLTokens.Tag) -> String {
@@ -56,10 +88,11 @@ struct SafeHTML {
     }.joined()
   }
 
-  /// The stored image, or the text in its place.
-  private func image(_ tag: HTMLTokens.Tag) -> String {
+  /// The stored image, or one of the sources of its picture, or the text in its place.
+  private func image(_ tag: HTMLTokens.Tag, or sources: [String]) -> String {
     let alt = Self.escaped(tag.attributes.first { $0.name == "alt" }?.value ?? "")
-    let file = ImageAddresses.all(in: tag, from: imageBase).lazy.compactMap(file).first
+    let addresses = ImageAddresses.all(in: tag, from: imageBase) + sources
+    let file = addresses.lazy.compactMap(file).first
     guard let file else { return alt.isEmpty ? "" : #"<span class="missing">\#(alt)</span>"# }
     return #"<img src="\#(Self.escaped(file))" alt="\#(alt)">"#
   }

@@ -35,21 +35,7 @@ public struct Readeck: Sendable {
     token.isEmpty ? .open : Realm(base: base, credential: token)
   }
 
-  private static let accept: HTTPFields = [.accept: "application/json"]
-
-  /// The newest unread articles, newest first. Readeck's own list of unread articles has all that are not archived, also
-  /// those that were opened.
-  public func unread(limit: Int) async throws -> ArticleList {
-    let listed = try await service.get(
-      LenientList<Bookmark>.self,
-      from: "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)&offset=0",
-      fields: Self.accept)
-    var seen: Set<String> = []
-    return ArticleList(
-      bookmarks: listed.elements.filter { seen.insert($0.id).inserted }
-        .sorted { $0.isNewer(than: $1) },
-      unreadable: listed.skipped)
-  }
+  static let accept: HTTPFields = [.accept: "application/json"]
 
   public func bookmark(_ id: String) async throws -> Bookmark { try await answer(for: id).value }
 

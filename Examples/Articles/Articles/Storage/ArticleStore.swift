@@ -24,6 +24,12 @@ struct ArticleStore: Sendable {
   var outbox: Cache<PendingEdit> {
     store.cache(of: PendingEdit.self, in: realm.name("articles.outbox"), rules: .userData)
   }
+  /// The changes that were sent lately, each under its article and field: a list that a sync has fetched before lacks them.
+  var sent: Cache<PendingEdit> {
+    store.cache(
+      of: PendingEdit.self, in: realm.name("articles.sent"), rules: Rules(expires: .after(.days(1)))
+    )
+  }
   private var settingsCache: Cache<OfflineSettings> {
     store.cache(
       of: OfflineSettings.self, in: realm.name("articles.settings"), rules: .userData)
@@ -82,59 +88,31 @@ struct ArticleStore: Sendable {
     }
   }
 
+  /// Removes the stored articles that a whole list of the unread ones lacks: they were archived or deleted elsewhere. Returns
+  /// their number.
+  ///
+  /// - Parameters:
+  ///   - isAll: whether the list has all of them; otherwise it has the newest.
+  ///   - edited: articles with changes that the list may lack.
+  ///   - began: the time before the list was requested. Articles that were stored since may be missing in it.
+  func removeUnlisted(
+    in listed: [Bookmark], isAll: Bool, but edited: Set<String>, before began: Timestamp
+  ) throws -> Int {
+    let ids = Set(listed.map(\.id))
+    let gone = try list().filter { article in
+      let bookmark = article.bookmark
+      return !ids.contains(bookmark.id) && !bookmark.isArchived && !edited.contains(bookmark.id)
+        && article.written <= began && (isAll || listed.last.map(bookmark.isNewer) ?? true)
+    }
+    try store.write { batch in
+      for article in gone { try batch.remove(article.bookmark.id, from: articles) }
+    }
+    return gone.count
+  }
+
   /// Marks a stored article as stale: the next sync fetches it.
   func refetch(_ id: String) async throws {
     try await articles.touch(id, expires: .at(store.now))
-  }
-
-  /// The most articles that can be stored: the user's limit, or an operator's if that is lower.
-  func limit() throws -> Int {
-    min(try settings().limit, try articles.namespace.info()?.rules.limits.entries ?? .max)
-  }
-
-  /// Removes articles until there is room for one more within the limit, as ``removeOldest(for:keeping:)`` chooses them.
-  func makeRoom(for bookmark: Bookmark, keeping listed: Set<String>) async throws {
-    let limit = try limit()
-    guard limit > 0, try !has(bookmark.id) else { return }
-    while try articles.count() >= limit {
-      guard try await removeOldest(for: bookmark, keeping: listed) != nil else { return }
-    }
-  }
-
-  /// Removes the oldest article that the service does not list; if it lists all, the oldest one that is older than `bookmark`.
-  /// Returns it; nil if there is none.
-  func removeOldest(
-    for bookmark: Bookmark, keeping listed: Set<String>
-  ) async throws -> Bookmark? {
-    let stored = try list().map(\.bookmark).filter { $0.id != bookmark.id }
-    let oldest =
-      stored.last { !listed.contains($0.id) }
-      ?? stored.last.flatMap { last in bookmark.isNewer(than: last) ? last : nil }
-    if let oldest { try await articles.remove(oldest.id) }
-    return oldest
-  }
-
-  /// Declares the limits of the settings, and removes the oldest articles and images beyond them.
-  func applySettings() throws {
-    let settings = try settings()
-    let rules = Rules(
-      expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit), eviction: .refuse)
-    // An image never evicts another, which would break that one's article.
-    let imageRules = Rules(limits: Limits(bytes: settings.imageBytes), eviction: .refuse)
-    if try articles.namespace.info()?.declared == rules,
-      try images.namespace.info()?.declared == imageRules
-    {
-      return
-    }
-    if settings.imageBytes == 0 { try images.clear() }
-    if settings.limit == 0 { try clear([articles.name, images.name]) }
-    let leaving = try list().dropFirst(settings.limit)
-    try store.write { batch in
-      for article in leaving { try batch.remove(article.bookmark.id, from: articles) }
-    }
-    try leaveOutImages(downTo: settings.imageBytes)
-    try store.declare(rules, for: articles.name)
-    try store.declare(imageRules, for: images.name)
   }
 
   func syncRecord() throws -> SyncRecord? { try syncs.value(for: Self.syncKey) }
@@ -156,9 +134,11 @@ struct ArticleStore: Sendable {
   }
 
   /// Removes all data of the user but the settings. Loads under way, in any process, store nothing afterwards.
-  func removeAll() throws { try clear([articles.name, images.name, syncs.name, outbox.name]) }
+  func removeAll() throws {
+    try clear([articles.name, images.name, syncs.name, outbox.name, sent.name])
+  }
 
-  private func clear(_ names: [String]) throws {
+  func clear(_ names: [String]) throws {
     try store.write { batch in
       for name in names { _ = try batch.clear(store.namespace(name)) }
     }

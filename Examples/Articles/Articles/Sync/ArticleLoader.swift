@@ -13,11 +13,13 @@ struct ArticleLoader: Sendable {
   /// An article that cannot be stored is returned all the same; `error` says why. If it was removed meanwhile with all others,
   /// it is not stored, without an error.
   ///
-  /// - Parameter listed: articles that are removed last if the limit needs it.
-  func html(of bookmark: Bookmark, keeping listed: Set<String> = []) async throws -> CacheResult<
-    String
-  > {
-    let id = bookmark.id
+  /// - Parameters:
+  ///   - listed: the articles that a sync wants to keep; nil for an article that is opened.
+  ///   - began: the time before the bookmark was requested. The user's changes since then are made to it; nil for now.
+  func html(
+    of bookmark: Bookmark, keeping listed: Set<String>? = nil, since began: Timestamp? = nil
+  ) async throws -> CacheResult<String> {
+    let (id, began) = (bookmark.id, began ?? storage.store.now)
     var options = LoadOptions(stale: .onError(ArticleStore.ever), waitsForCommit: true)
     let known = try storage.article(id)
     // The edit may not be recorded, because the disk is full.
@@ -26,16 +28,20 @@ struct ArticleLoader: Sendable {
       [self] stored in
       let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
       // Without room storing it fails too, and that error is reported.
-      _ = try await ifRoomSuspending {
-        try await storage.makeRoom(for: bookmark, keeping: listed)
+      if case .html(let html, _) = body {
+        let size = html.utf8.count
+        _ = try await ifRoomSuspending {
+          try await storage.makeRoom(for: bookmark, of: size, keeping: listed)
+        }
       }
       return try entry(of: bookmark, body, stored, known)
     }
     guard let loaded else { throw ArticlesError.noArticle(id) }
     readeck.service.note(id, in: storage.articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil {
+      let outbox = Outbox(storage: storage, readeck: readeck)
       _ = try ifRoom {
-        try Outbox(storage: storage, readeck: readeck).apply(to: id)
+        try outbox.apply(to: id, since: began)
         if let known { try storage.release(known.images, of: id) }
       }
     }

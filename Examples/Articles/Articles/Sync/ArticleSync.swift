@@ -1,5 +1,4 @@
 import Larder
-import LarderHTTP
 import Service
 
 /// Stores the newest unread articles.
@@ -10,140 +9,135 @@ struct ArticleSync: Sendable {
   let outbox: Outbox
   let report: @Sendable (SyncProgress) -> Void
 
-  private var storage: ArticleStore { loader.storage }
+  var storage: ArticleStore { loader.storage }
+
+  /// A sync under way.
+  struct Course {
+    var result = SyncResult()
+    /// The time before its list was requested.
+    var began: Timestamp
+    /// The listed articles.
+    var ids: [String] = []
+    var refusal: SyncRecord.Refusal?
+    /// Articles that are not newer than this one have no room.
+    var last: Bookmark?
+
+    var listed: Set<String> { Set(ids) }
+  }
 
   func run() async -> SyncResult {
-    var result = SyncResult()
-    var (ids, refusal) = ([String](), SyncRecord.Refusal?.none)
+    var course = Course(began: storage.store.now)
     do {
-      try await run(&result, &ids, &refusal)
+      try await run(&course)
     } catch {
-      result.isStopped = true
-      result.isRefused = (error as? ServiceError)?.isRefusal ?? false
-      result.reason = error is CancellationError ? "it was ended" : "\(error)"
+      course.result.isStopped = true
+      course.result.isRefused = (error as? ServiceError)?.isRefusal ?? false
+      course.result.reason = error is CancellationError ? "it was ended" : "\(error)"
     }
+    var result = course.result
     do {
-      result.kept = try ids.count { try storage.has($0) }
+      let hidden = try outbox.hidden(since: course.began)
+      course.ids.removeAll(where: hidden.contains)
+      result.total = course.ids.count
+      result.kept = try course.ids.count { try storage.has($0) }
       let isSuccess = result.stored > 0 || result.outcome == .nothingNew
-      try storage.endSync(isSuccess: isSuccess, refusal: refusal)
+      try storage.endSync(isSuccess: isSuccess, refusal: course.refusal)
     } catch {
       result.reason = result.reason ?? "\(error)"
     }
     return result
   }
 
-  private func run(
-    _ result: inout SyncResult, _ ids: inout [String], _ refusal: inout SyncRecord.Refusal?
-  ) async throws {
-    result.edits = try await outbox.send()
+  private func run(_ course: inout Course) async throws {
+    course.result.edits = try await sendEdits()
     try storage.applySettings()
     let limit = try storage.limit()
     guard limit > 0 else { return }
     try await storage.beginSync()
-    let listed = try await loader.readeck.unread(limit: limit)
-    result.unreadable = listed.unreadable
-    try await storage.noteEdits(in: listed.bookmarks)
-    // Those that wait to be archived or deleted are gone for the user.
-    let hidden = try outbox.hidden()
-    let wanted = listed.bookmarks.prefix(limit).filter { $0.hasArticle && !hidden.contains($0.id) }
-    ids = wanted.map(\.id)
-    result.total = wanted.count
-    let listedIDs = Set(ids)
-    // Articles that are not newer than this one have no room.
-    var last: Bookmark?
+    let wanted = try await listed(limit, &course)
     for (number, bookmark) in wanted.enumerated() {
-      report(progress(number, result, bookmark.name))
+      report(progress(number, course.result, bookmark.name))
       try Task.checkCancellation()
       guard try storage.syncRecord() != nil else { throw ArticlesError.ended }
       guard try number < storage.limit() else { break }
       do {
-        if let stored = try storage.article(bookmark.id), !stored.isEdited {
-          result.skipped += 1
-        } else if try last.map({ !bookmark.isNewer(than: $0) }) ?? isRefused(bookmark) {
-          last = last ?? bookmark
-          refusal = try refusal ?? self.refusal(of: bookmark)
-          result.withoutRoom += 1
-          continue
-        } else {
-          switch try await store(bookmark, keeping: listedIDs, &last) {
-          case .fetched: result.stored += 1
-          case .present: result.skipped += 1
-          case .withoutRoom(let error):
-            result.reason = result.reason ?? "\(error)"
-            (last, refusal) = (bookmark, try self.refusal(of: bookmark))
-            result.withoutRoom += 1
-            continue
-          }
-        }
+        // The user may archive or delete it at any time, also in another process.
+        guard try !outbox.hidden(since: course.began).contains(bookmark.id),
+          try await keep(bookmark, &course)
+        else { continue }
         let images = try await loader.images(of: bookmark.id)
-        result.images += images.fetched
-        result.imagesLeftOut += images.leftOut
+        course.result.images += images.fetched
+        course.result.imagesLeftOut += images.leftOut
       } catch {
         guard try await !isFinal(error) else { throw error }
-        result.failures.append("\(bookmark.name): \(error)")
+        course.result.failures.append("\(bookmark.name): \(error)")
       }
     }
-    if result.withoutRoom > 0 {
-      result.reason = result.reason ?? "the store has no room for \(result.withoutRoom) articles"
+    if course.result.withoutRoom > 0, course.result.reason == nil {
+      course.result.reason = "the store has no room for \(course.result.withoutRoom) articles"
     }
-    report(progress(wanted.count, result, nil))
+    report(progress(wanted.count, course.result, nil))
   }
 
-  private enum Storing {
-    case fetched
-    /// Another process has fetched and stored it meanwhile.
-    case present
-    case withoutRoom(LarderError)
-  }
-
-  /// Fetches and stores an article. If there is no room, removes others; `last` is then the newest listed one of them.
-  private func store(
-    _ bookmark: Bookmark, keeping listed: Set<String>, _ last: inout Bookmark?
-  ) async throws -> Storing {
-    while true {
-      let loaded = try await loader.html(of: bookmark, keeping: listed)
-      guard let failure = loaded.error else {
-        return loaded.source == .loaded ? .fetched : .present
-      }
-      guard let error = failure as? LarderError, [.full, .overLimit].contains(error.code) else {
-        throw failure
-      }
-      guard let oldest = try await storage.removeOldest(for: bookmark, keeping: listed) else {
-        return .withoutRoom(error)
-      }
-      if listed.contains(oldest.id), last?.isNewer(than: oldest) != true { last = oldest }
+  private func sendEdits() async throws -> OutboxReport {
+    var outbox = outbox
+    outbox.progress = { [report] done, count in
+      report(SyncProgress(isSending: true, done: done, total: count))
     }
+    return try await outbox.send()
   }
 
-  private func refusal(of bookmark: Bookmark) throws -> SyncRecord.Refusal {
-    SyncRecord.Refusal(
-      id: bookmark.id, updated: bookmark.updated, articles: try storage.articles.count(),
-      limits: String(Secrets.digest("\(try storage.store.limits().effective)").prefix(8)))
-  }
-
-  /// Whether an earlier sync found no room for the article, and nothing has changed since.
-  private func isRefused(_ bookmark: Bookmark) throws -> Bool {
-    try storage.syncRecord()?.refusal == refusal(of: bookmark)
+  /// The listed articles that are to be stored. Those that the service lists no more are removed.
+  private func listed(_ limit: Int, _ course: inout Course) async throws -> [Bookmark] {
+    course.began = storage.store.now
+    let list = try await loader.readeck.unread(limit: limit)
+    course.result.unreadable = list.unreadable
+    try await storage.noteEdits(in: list.bookmarks)
+    let hidden = try outbox.hidden(since: course.began)
+    let wanted = list.bookmarks.prefix(limit).filter {
+      $0.hasArticle && !$0.isArchived && !hidden.contains($0.id)
+    }
+    course.ids = wanted.map(\.id)
+    course.result.total = wanted.count
+    if !list.isWhole {
+      course.result.reason =
+        "the service lists \(list.bookmarks.count) articles and says it has more"
+    } else if list.unreadable.isEmpty {
+      course.result.removed = try storage.removeUnlisted(
+        in: list.bookmarks, isAll: !list.isFull,
+        but: Set(try outbox.edits(since: course.began).map(\.article)), before: course.began)
+    }
+    return wanted
   }
 
   /// Whether the sync cannot go on: the network is gone, the service refuses this user or all requests, the store fails, or
-  /// the sync was cancelled. An exchange that was interrupted concerns the article alone if the service answers another
-  /// request.
+  /// the sync was cancelled. A failure of one request concerns its article alone if the service lists articles as before.
   private func isFinal(_ error: any Error) async throws -> Bool {
     switch error {
-    case ServiceError.unreachable, ServiceError.throttled,
-      ServiceError.refused(status: 401, _), ServiceError.refused(status: 403, _):
-      return true
-    case ServiceError.interrupted:
-      return try await !loader.readeck.answers()
-    default:
-      return error is LarderError || error is CancellationError
-        || (error as? ArticlesError) == .ended
+    case ServiceError.throttled: return true
+    case let error as ServiceError where error.isOffline || error.refusesReader:
+      do {
+        _ = try await loader.readeck.unread(limit: 1)
+        return false
+      } catch is ServiceError {
+        return true
+      }
+    case is ServiceError: return false
+    case let error as LarderError:
+      return ![.overLimit, .invalidArgument, .unencodable, .undecodable].contains(error.code)
+    default: return error is CancellationError || (error as? ArticlesError) == .ended
     }
   }
 
   private func progress(_ done: Int, _ result: SyncResult, _ title: String?) -> SyncProgress {
     SyncProgress(
       done: done, total: result.total, title: title, stored: result.stored, failed: result.failed)
+  }
+}
+
+extension ServiceError {
+  /// Whether the service may refuse the user as a whole, and not the request alone.
+  var refusesReader: Bool {
+    if case .refused(let status, _) = self { [401, 403].contains(status) } else { false }
   }
 }

@@ -10,6 +10,7 @@ extension Outbox {
   func send() async throws -> OutboxReport {
     var report = OutboxReport()
     var waiting: Set<String> = []
+    let count = try edits().count
     // Without a network nobody waits for a process that sends.
     while !readeck.isDisconnected,
       let (edit, result) = try await inTurn({ [waiting] in try await sendFirst(but: waiting) })
@@ -24,6 +25,7 @@ extension Outbox {
         report.isRefused = error.refusesUser
         if isGone || report.isRefused { break }
       }
+      progress(report.sent + report.conflicts.count + waiting.count, count)
     }
     let all = try all()
     report.left = all.count
@@ -53,6 +55,7 @@ extension Outbox {
     else { return nil }
     do {
       let end = try await send(edit)
+      if end.conflict == nil { try await noteSent(edit) }
       try await remove(key, edit, end)
       return (edit, .success(end.conflict))
     } catch let error as ServiceError {
@@ -98,7 +101,9 @@ extension Outbox {
       return End(updated: updated)
     } catch let error as ServiceError where error.isMissing {
       guard try await readeck.lists() else { throw error }
-      return End(conflict: edit.kind == .delete ? nil : "the article was deleted")
+      if edit.kind == .delete { return End() }
+      try await storage.remove(edit.article)
+      return End(conflict: "the article was deleted")
     } catch let error as ServiceError
       where error.isRefusal && !error.isTemporary && isReadable && !error.refusesUser
     {

@@ -8,6 +8,8 @@ import Service
 struct Outbox: Sendable {
   let storage: ArticleStore
   let readeck: Readeck
+  /// Called after each change while several are sent.
+  var progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
 
   /// All changes in their order; nil for one that another version of this program has made.
   func all() throws -> [(key: Key, edit: PendingEdit?)] {
@@ -44,6 +46,7 @@ struct Outbox: Sendable {
         let conflict = try await inTurn { try await send(edit).conflict }
         report.add(conflict, of: edit)
         if conflict == nil {
+          try await noteSent(edit)
           _ = try ifRoom { try storage.store.write { try apply(edit, in: &$0) } }
         }
       } catch let error as ServiceError where error.isOffline || error.isTemporary {
@@ -79,19 +82,37 @@ struct Outbox: Sendable {
     }
   }
 
-  /// Applies the changes of an article that was stored while they wait.
-  func apply(to id: String) throws {
-    let edits = try edits().map(\.edit).filter { $0.article == id }
+  /// Keeps a change that was sent for the syncs that have fetched their list before.
+  func noteSent(_ edit: PendingEdit) async throws {
+    let key = "\(edit.article) \(edit.kind.field?.name ?? "")"
+    _ = try await ifRoomSuspending { try await storage.sent.set(edit, for: key) }
+  }
+
+  /// The changes that a list requested at `began` may lack: those that were sent since, and those that wait.
+  func edits(since began: Timestamp) throws -> [PendingEdit] {
+    // First, because a change is noted as sent before it leaves the queue.
+    let waiting = try edits().map(\.edit)
+    var sent: [PendingEdit] = []
+    try storage.sent.namespace.scan { entry, bytes in
+      if entry.written > began, let edit = Self.decoded(bytes) { sent.append(edit) }
+      return true
+    }
+    return sent + waiting
+  }
+
+  /// Applies the changes that were made to an article while it was fetched, or before.
+  func apply(to id: String, since began: Timestamp) throws {
+    let edits = try edits(since: began).filter { $0.article == id }
     if edits.isEmpty { return }
     try storage.store.write { batch in
       for edit in edits { try apply(edit, in: &batch) }
     }
   }
 
-  /// The articles whose waiting changes archive or delete them.
-  func hidden() throws -> Set<String> {
+  /// The articles that such changes archive or delete: they are gone for the user.
+  func hidden(since began: Timestamp) throws -> Set<String> {
     var hidden: Set<String> = []
-    for (_, edit) in try edits() {
+    for edit in try edits(since: began) {
       switch edit.kind {
       case .archive, .delete: hidden.insert(edit.article)
       case .unarchive: hidden.remove(edit.article)

@@ -22,10 +22,12 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var failed: Int { failures.count }
   /// Articles that were not fetched because the store has no room for them.
   public var withoutRoom = 0
-  /// Articles in the service's list.
+  /// Articles in the service's list, without those that the user archived or deleted meanwhile.
   public var total = 0
   /// Of them, those that are stored at the end.
   public var kept = 0
+  /// Stored articles that were removed, because the service lists them no more: they were archived or deleted elsewhere.
+  public var removed = 0
   /// Images that were fetched.
   public var images = 0
   /// Images that are too large or incomplete, and are not asked for again before a day has passed.
@@ -34,7 +36,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var unreadable: [String] = []
   /// The changes of the user that were sent first.
   public var edits = OutboxReport()
-  /// The reason for an early end, or for articles without room.
+  /// The reason for an early end, for articles without room, or for a list that is not whole.
   public var reason: String?
   /// Whether it ended early.
   public var isStopped = false
@@ -63,6 +65,16 @@ struct SyncRecord: Codable, Sendable, Equatable {
     /// Articles that were stored then.
     var articles: Int
     var limits: String
+    /// Bytes in the store then; nil in a record of an earlier version.
+    var used: Int?
+
+    /// Whether an article has no room now either, though it had none then: other things in the store may have left.
+    func holds(for now: Refusal) -> Bool {
+      guard let used, let usedNow = now.used, usedNow >= used else { return false }
+      var same = now
+      same.used = used
+      return same == self
+    }
   }
 
   /// The last one that stored something, or at least missed nothing.

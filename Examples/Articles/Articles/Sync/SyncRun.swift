@@ -1,5 +1,7 @@
 /// The progress of a sync.
 public struct SyncProgress: Sendable, Hashable {
+  /// Whether the user's changes are sent, before the articles are fetched; `done` and `total` count them then.
+  public var isSending = false
   /// Articles that are finished.
   public var done = 0
   /// Articles in the list; nil until the service has sent it.

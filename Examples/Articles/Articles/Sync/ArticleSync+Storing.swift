@@ -1,0 +1,72 @@
+import Larder
+import LarderHTTP
+import Service
+
+/// How a sync stores one article, and what it does without room.
+extension ArticleSync {
+  /// Stores an article unless it is; false if it has no room.
+  func keep(_ bookmark: Bookmark, _ course: inout Course) async throws -> Bool {
+    if let stored = try storage.article(bookmark.id), !stored.isEdited {
+      course.result.skipped += 1
+    } else if try course.last.map({ !bookmark.isNewer(than: $0) }) ?? isRefused(bookmark) {
+      course.last = course.last ?? bookmark
+      if course.refusal == nil { course.refusal = try refusal(of: bookmark) }
+      course.result.withoutRoom += 1
+      return false
+    } else {
+      switch try await store(bookmark, &course) {
+      case .fetched: course.result.stored += 1
+      case .present: course.result.skipped += 1
+      case .withoutRoom(let error, let size):
+        course.result.reason = course.result.reason ?? "\(error)"
+        course.last = bookmark
+        course.refusal = storage.isDiskFull(for: size) ? nil : try refusal(of: bookmark)
+        course.result.withoutRoom += 1
+        return false
+      }
+    }
+    return true
+  }
+
+  private enum Storing {
+    case fetched
+    /// Another process has fetched and stored it meanwhile.
+    case present
+    case withoutRoom(LarderError, size: Int)
+  }
+
+  /// Fetches and stores an article. If there is no room, removes others; `last` is then the newest listed one of them. An article
+  /// that would not fit without them either fails alone, and removes none.
+  private func store(_ bookmark: Bookmark, _ course: inout Course) async throws -> Storing {
+    let listed = course.listed
+    while true {
+      let loaded = try await loader.html(of: bookmark, keeping: listed, since: course.began)
+      guard let failure = loaded.error else {
+        return loaded.source == .loaded ? .fetched : .present
+      }
+      guard let error = failure as? LarderError, error.code == .full else { throw failure }
+      let size = loaded.value.utf8.count
+      let removable = try storage.removable(for: bookmark, keeping: listed)
+      guard let oldest = removable.last?.bookmark else { return .withoutRoom(error, size: size) }
+      guard try storage.hasRoom(for: size, without: removable) else {
+        throw LarderError(.overLimit, error.message, hint: error.hint)
+      }
+      try await storage.remove(oldest.id)
+      if listed.contains(oldest.id), course.last?.isNewer(than: oldest) != true {
+        course.last = oldest
+      }
+    }
+  }
+
+  private func refusal(of bookmark: Bookmark) throws -> SyncRecord.Refusal {
+    SyncRecord.Refusal(
+      id: bookmark.id, updated: bookmark.updated, articles: try storage.articles.count(),
+      limits: String(Secrets.digest("\(try storage.store.limits().effective)").prefix(8)),
+      used: try storage.used())
+  }
+
+  /// Whether an earlier sync found no room for the article, and there is no more room since.
+  private func isRefused(_ bookmark: Bookmark) throws -> Bool {
+    try storage.syncRecord()?.refusal?.holds(for: refusal(of: bookmark)) ?? false
+  }
+}
