@@ -7,6 +7,7 @@ public struct StoredArticle: Sendable, Hashable {
   public var bookmark: Bookmark { notes.bookmark }
   /// Bytes of HTML.
   public var size: Int
+  var written: Timestamp
   /// The addresses of all images in its HTML.
   public var images: [String] { notes.images }
   /// Whether it has no images because they do not fit.
@@ -37,6 +38,7 @@ public struct StoredArticle: Sendable, Hashable {
       return nil
     }
     size = entry.size
+    written = entry.written
     isEdited = entry.state == .stale
   }
 }
