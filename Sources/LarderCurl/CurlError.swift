@@ -38,6 +38,12 @@
       self.init(Self.kind(of: code), words.isEmpty ? general : words)
     }
 
+    /// `CURLE_TOO_LARGE`, which curl 7.88 does not know.
+    private static let tooLarge: UInt32 = 100
+
+    /// Curl takes header fields without an end for a response.
+    static let cutHead = CurlError(.interrupted, "the connection ended within the header fields")
+
     private static func kind(of code: CURLcode) -> Kind {
       switch code {
       case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .unknownHost
@@ -49,12 +55,13 @@
         CURLE_SSL_INVALIDCERTSTATUS:
         .insecure
       // The scheme of a request is checked before: this one is for an answer without a status line.
-      // The last two are for a line of more than 100 KB, and for a first field that continues another.
+      // The last two are for a line of more than 100 KB, and for a first field that continues another. Newer versions of curl
+      // have a code of its own for the line.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
         CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
         .notHTTP
       case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: .invalidRequest
-      default: .other
+      default: code.rawValue == tooLarge ? .notHTTP : .other
       }
     }
   }

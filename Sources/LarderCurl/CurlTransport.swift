@@ -8,12 +8,13 @@
   ///
   /// Fields keep their order and repetition. Bodies arrive as fast as they are read, and are not decoded. The body of a request is
   /// read into memory first, at most 64 MB of it. A request under way has a thread of its own, which ends within a second when its
-  /// reader goes away.
+  /// reader goes away, or after the lookup of a name.
   ///
   /// A request that may have an effect gets a new connection: on a kept one that ends without an answer, curl would send it again.
   /// Curl reads the addresses of proxies from the usual environment variables, such as `https_proxy`.
   ///
-  /// A host has ten seconds to take the connection. There is no other time limit: an `HTTPCache` has them. Errors are ``CurlError``.
+  /// A host has ten seconds to take the connection. There is no other time limit: an `HTTPCache` has them. Errors are ``CurlError``;
+  /// or `HTTPCacheError`, for too many fields and a body of more than 64 MB.
   public final class CurlTransport: HTTPTransport {
     private static let largestUpload = 64_000_000
 
@@ -45,7 +46,7 @@
         case .piece: break
         }
       }
-      throw CurlError(.interrupted, "the connection ended within the header fields")
+      throw CurlError.cutHead
     }
 
     private func begin(_ message: Message) throws -> Transfer {

@@ -52,10 +52,7 @@
         let text = words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         throw CurlError(code, String(decoding: text, as: UTF8.self))
       }
-      // Curl takes header fields without an end for a response.
-      guard receiver.head.isComplete else {
-        throw CurlError(.interrupted, "the connection ended within the header fields")
-      }
+      guard receiver.head.isComplete else { throw CurlError.cutHead }
     }
 
     private static func list(_ lines: [[UInt8]]) throws -> UnsafeMutablePointer<curl_slist>? {

@@ -75,15 +75,30 @@
 
     /// Waits for the next part; nil at the end. A cancelled reader abandons the transfer.
     func next() async throws -> Arrival? {
-      _ = await readers.wait(
-        unless: { state.withLock { $0.isReadable ? () : nil } }, onCancel: { self.abandon() })
-      return try state.withLock { state in
-        guard !state.isAbandoned else { throw CancellationError() }
-        if !state.heads.isEmpty { return state.heads.removeFirst() }
-        if !state.body.isEmpty { return .piece(state.takeBody(room)) }
-        try state.result?.get()
-        return nil
+      while true {
+        _ = await readers.wait(
+          unless: { state.withLock { $0.isReadable ? () : nil } }, onCancel: { self.abandon() })
+        let step = try state.withLock { state in
+          guard !state.isAbandoned else { throw CancellationError() }
+          if !state.heads.isEmpty { return Step.arrival(state.heads.removeFirst()) }
+          if !state.body.isEmpty { return .arrival(.piece(state.takeBody(room))) }
+          // The reader may have taken, before it was woken, the part for which the thread wakes it.
+          guard let result = state.result else { return .nothing }
+          try result.get()
+          return .end
+        }
+        switch step {
+        case .arrival(let arrival): return arrival
+        case .end: return nil
+        case .nothing: continue
+        }
       }
+    }
+
+    private enum Step {
+      case arrival(Arrival)
+      case nothing
+      case end
     }
 
     /// Ends the transfer, within a second where curl waits for the server.

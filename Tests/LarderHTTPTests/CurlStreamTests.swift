@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTypes
-import LarderCurl
 import LarderHTTP
 import LarderHTTPTesting
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import LarderCurl
 
 /// Bodies while they come, readers that go away, and requests at the same time.
 @Suite struct CurlStreamTests {
@@ -16,6 +17,22 @@ import Testing
   ) async throws -> (HTTPResponse, HTTPBody) {
     let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
     return try await transport.send(request, body: HTTPBody()) { _ in }
+  }
+
+  @Test func `a reader that is woken for what it has read already waits again`() async throws {
+    let transfer = Transfer()
+    let reading = Task { try await transfer.next() }
+    for _ in 0..<1000 { await Task.yield() }
+    // Wakes it with nothing.
+    #expect(transfer.receive(body: []))
+    for _ in 0..<1000 { await Task.yield() }
+    #expect(transfer.receive(body: [1]))
+    guard case .piece([1]) = try await reading.value else {
+      Issue.record("it took the wake for the end")
+      return
+    }
+    transfer.finish(.success(()))
+    #expect(try await transfer.next() == nil)
   }
 
   @Test func `a body comes while the server still makes it`() async throws {

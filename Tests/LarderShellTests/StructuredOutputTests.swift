@@ -6,8 +6,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The forms for programs: one document for each answer, with one form of times, sizes and nulls.
-@Suite struct StructuredOutputTests {
+/// The forms for programs: one document for each answer, with one form of times, sizes and nulls. One at a time, because the
+/// commands write the same file.
+@Suite(.serialized) struct StructuredOutputTests {
   private static let file = TemporaryDirectory.unusedPath
 
   /// A line for each command that answers, some with several forms of answers.

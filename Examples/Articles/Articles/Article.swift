@@ -8,7 +8,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   case ended
   /// The service has no text of this article.
   case noArticle(String)
-  /// An opened article is not stored: so many newer ones are.
+  /// An opened article is not stored, because this many newer ones are.
   case noPlace(Int)
   /// The article is not stored, and the service does not have it.
   case unknown(String, reason: String)
@@ -50,6 +50,8 @@ public struct ArticleList: Sendable, Hashable {
   public var isWhole = true
   /// Whether it gave as many, so that it may have more.
   var isFull = false
+  /// Whether a stored article that is missing in it was archived or deleted: a list without its length may have been cut.
+  var tellsGone = false
 }
 
 /// The size of the stored data.

@@ -52,6 +52,14 @@ public final class ArticleReader: Sendable {
   /// The changes that the service does not have yet, in their order.
   public func pendingEdits() throws -> [PendingEdit] { try outbox.edits().map(\.edit) }
 
+  /// The number of such changes in this store that were made with another credential, or at another service.
+  public func othersPendingEdits() throws -> Int {
+    let own = storage.outbox.name
+    return try storage.store.namespaces()
+      .filter { $0.name.hasPrefix("articles.outbox") && $0.name != own }
+      .reduce(0) { $0 + $1.entries }
+  }
+
   /// Sends them, until the service cannot be reached.
   ///
   /// - Parameter progress: called after each change.

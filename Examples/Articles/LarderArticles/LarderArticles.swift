@@ -19,8 +19,10 @@ struct LarderArticles: AsyncParsableCommand {
       Settings.self, Status.self, SignOut.self,
     ])
 
+  static let credential = "--token or READECK_TOKEN"
+
   static func main() async {
-    await Failure.run(Self.self, credential: "--token or READECK_TOKEN") { error in
+    await Failure.run(Self.self, credential: credential) { error in
       if let error = error as? SiteError { return Failure(.failed, "\(error)") }
       return switch error as? ArticlesError {
       case .off: Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")

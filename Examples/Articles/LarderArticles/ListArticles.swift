@@ -184,6 +184,12 @@ struct Outbox: AsyncParsableCommand {
         if report.left > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
         return
       }
+      let others = try reader.othersPendingEdits()
+      if others > 0 {
+        Console.complain(
+          "\(others.counted("change")) of another token or server, which sends them: --token, --server"
+        )
+      }
       let edits = try reader.pendingEdits()
       let lines = edits.map {
         Line(article: $0.article, title: $0.title, kind: $0.kind, made: "\($0.made)")
@@ -205,6 +211,7 @@ extension OutboxReport {
 
   /// Throws if the service refuses the user, or changes were dropped.
   func check() throws {
+    if isRefused { Console.complain("hint: give a valid credential: \(LarderArticles.credential)") }
     if isRefused || !conflicts.isEmpty { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 }

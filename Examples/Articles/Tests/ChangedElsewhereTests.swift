@@ -6,6 +6,17 @@ import ExampleTesting
 @Suite(.fixture(Fixture.self)) struct ChangedElsewhereTests {
   private let fixture = Fixture.current
 
+  @Test func `a list that does not say its length removes nothing`() async throws {
+    try await fixture.sync(new: 3)
+    fixture.readeck.pages.removeLast()
+    fixture.readeck.set(countsArticles: false)
+    try await fixture.sync()
+    #expect(try fixture.reader.stored().count == 3)
+    fixture.readeck.set(countsArticles: true)
+    try await fixture.sync()
+    #expect(try fixture.reader.stored().count == 2)
+  }
+
   @Test func `a sync removes what the service lists no more`() async throws {
     try await fixture.reader.change(.test(articles: 10))
     try await fixture.sync(new: 4, images: 1)

@@ -28,6 +28,8 @@ final class FakeReadeck: Sendable {
     var pages: [Page] = []
     var images: [String: Image] = [:]
     var listStatus = 200
+    /// Whether a list says how many articles there are.
+    var countsArticles = true
     /// How far its clock is ahead; nil if its answers have no `Date`.
     var ahead: Duration? = .zero
   }
@@ -43,6 +45,7 @@ final class FakeReadeck: Sendable {
     set { state.withLock { $0.pages = newValue } }
   }
 
+  func set(countsArticles: Bool) { state.withLock { $0.countsArticles = countsArticles } }
   func set(ahead: Duration?) { state.withLock { $0.ahead = ahead } }
   func set(_ status: Int) { state.withLock { $0.listStatus = status } }
   func set(_ image: Image, at path: String) { state.withLock { $0.images[path] = image } }
@@ -109,7 +112,9 @@ final class FakeReadeck: Sendable {
         request.parameter("is_archived") == nil
           || "\(page.isArchived)" == request.parameter("is_archived")
       }.filter { request.parameter("read_status") != "unread" || $0.progress == 0 }
-      return .init(json: pages.prefix(limit).map(Self.bookmark))
+      return .init(
+        200, state.countsArticles ? ["Total-Count": "\(pages.count)"] : [:],
+        json: pages.prefix(limit).map(Self.bookmark))
     case 3 where request.method != "GET": return edit(parts[2], request)
     case 3:
       guard let page = state.pages.first(where: { $0.id == parts[2] }) else { return .init(404) }

@@ -143,6 +143,16 @@ import ExampleTesting
       outbox --send \(account) = 5            | not sent: mark
       edit mark \(id) \(account) = 5          | not sent: mark
       outbox \(account)                       | ^0 changes not sent yet
+      edit read \(id) --no-network \(account) | ^0 sent, 1 waiting
       """)
+    let other = account.replacing(FakeReadeck.token, with: "another")
+    try await program.check(
+      """
+      outbox \(other)            | ^0 changes not sent yet | ! ^1 change of another token or server
+      outbox --send \(account) = 5 | not sent: read
+      """)
+    fixture.answer(with: .init(401)) { _ in true }
+    try await program.check(
+      "edit unmark \(id) \(account) = 5 | ! hint: give a valid credential: --token")
   }
 }

@@ -45,7 +45,6 @@ struct FetchEntity: AsyncParsableCommand {
           }
         } catch {
           failure = failure ?? error
-          if let error = error as? ServiceError, error.isRefusal { break }
         }
       }
       return (found, failure, noSuch(missing), cache.realm)

@@ -93,7 +93,7 @@ struct ImportPreview {
     for part in 0...1 {
       var hasher = Hasher()
       hasher.combine(part)
-      unsafe key.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+      hasher.combine(key)
       mark.append(bigEndian: UInt64(UInt(bitPattern: hasher.finalize())))
     }
     return mark

@@ -4,7 +4,8 @@ import LarderSystem
 package enum JSONFields {
   private static let deepest = 2
 
-  /// The fields that a path of an expression can reach without an index: `name`, and `a.b` for the fields of objects in objects; none for a value that is no JSON object.
+  /// The fields that a path of an expression can reach without an index: `name`, and `a.b` for the fields of objects in objects;
+  /// none for a value that is no JSON object.
   package static func names(of value: [UInt8]) -> [String] {
     let text: JSONText
     do throws(JSONText.ParseError) { text = try JSONText(value) } catch { return [] }

@@ -16,7 +16,8 @@ public struct SiteReport: Codable, Sendable, Hashable {
 public struct SiteError: Error, CustomStringConvertible { public var description: String }
 
 extension ArticleReader {
-  /// Writes the stored articles that are not archived as one page, `index.html`, with their images in a folder beside it. Sends no request.
+  /// Writes the stored articles that are not archived as one page, `index.html`, with their images in a folder beside it. Sends
+  /// no request.
   ///
   /// The page replaces an earlier one that this function wrote, no other. Images that it does not show any more stay.
   ///

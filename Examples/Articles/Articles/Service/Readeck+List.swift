@@ -11,6 +11,8 @@ extension Readeck {
     var list = ArticleList(bookmarks: [])
     var seen: Set<String> = []
     var offset = 0
+    var totals: Set<String?> = []
+    var saysEnd = false
     while true {
       let path =
         "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit - offset)&offset=\(offset)"
@@ -25,17 +27,27 @@ extension Readeck {
       // Of a service that does not go on but begins again.
       let isRepeated = new.isEmpty && !page.elements.isEmpty
       list.isFull = offset >= limit && !isRepeated
-      list.isWhole = list.isFull || !Self.hasMore(reply, behind: offset) && !isRepeated
+      let hasMore = Self.hasMore(reply, behind: offset)
+      list.isWhole = list.isFull || hasMore != true && !isRepeated
+      totals.insert(Self.field("Total-Count", of: reply))
+      // An article that leaves the list between two pages moves the others.
+      saysEnd = saysEnd || hasMore != nil
+      list.tellsGone = totals.count == 1 && (list.isFull || hasMore != true && saysEnd)
       if list.isWhole || isRepeated || count == 0 { break }
     }
     list.bookmarks.sort { $0.isNewer(than: $1) }
     return list
   }
 
-  /// Whether the list goes on, by its number of articles or the link to its next page.
-  private static func hasMore(_ reply: Reply, behind offset: Int) -> Bool {
-    func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { reply.fields[$0] } }
-    if let total = field("Total-Count").flatMap({ Int($0) }) { return offset < total }
-    return field("Link")?.contains("rel=\"next\"") ?? false
+  /// Whether the list goes on, by its number of articles or the link to its next page; nil if the service does not say.
+  private static func hasMore(_ reply: Reply, behind offset: Int) -> Bool? {
+    if let total = field("Total-Count", of: reply).flatMap({ Int($0) }) { return offset < total }
+    return field("Link", of: reply).map { link in
+      link.filter { !"\"' ".contains($0) }.contains("rel=next")
+    }
+  }
+
+  private static func field(_ name: String, of reply: Reply) -> String? {
+    HTTPField.Name(name).flatMap { reply.fields[$0] }
   }
 }

@@ -101,6 +101,8 @@ struct ArticleStore: Sendable {
     let ids = Set(listed.map(\.id))
     let gone = try list().filter { article in
       let bookmark = article.bookmark
+      // Videos and pictures that were opened are stored too, and no list has them.
+      guard (bookmark.fields["type"]?.text ?? "article") == "article" else { return false }
       return !ids.contains(bookmark.id) && !bookmark.isArchived && !edited.contains(bookmark.id)
         && article.written <= began && (isAll || listed.last.map(bookmark.isNewer) ?? true)
     }

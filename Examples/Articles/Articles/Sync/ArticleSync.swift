@@ -102,7 +102,7 @@ struct ArticleSync: Sendable {
     if !list.isWhole {
       course.result.reason =
         "the service lists \(list.bookmarks.count) articles and says it has more"
-    } else if list.unreadable.isEmpty {
+    } else if list.unreadable.isEmpty, list.tellsGone {
       course.result.removed = try storage.removeUnlisted(
         in: list.bookmarks, isAll: !list.isFull,
         but: Set(try outbox.edits(since: course.began).map(\.article)), before: course.began)

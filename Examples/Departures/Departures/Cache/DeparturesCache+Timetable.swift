@@ -135,13 +135,18 @@ extension DeparturesCache {
   /// In milliseconds.
   private static let minute: Int64 = 60_000
 
+  private static func ways(_ bytes: Span<UInt8>) -> Ways? {
+    do { return try JSONCodec<Ways>().decode(bytes) } catch { return nil }
+  }
+
   /// Of the stored answers to other requests, the latest with a way that has not left; nil if there is none.
   private func nearest(
     _ prefix: String, from start: Timestamp, _ error: any Error
   ) throws -> CacheResult<Ways>? {
     var found: CacheResult<Ways>?
     try connections.namespace.scan(prefix: prefix) { entry, bytes in
-      var ways = try JSONCodec<Ways>().decode(bytes)
+      // One that another version of the program has stored is of no use.
+      guard var ways = Self.ways(bytes) else { return true }
       ways.connections.removeAll { $0.leaves < start }
       let age = entry.written.duration(to: store.now)
       if !ways.connections.isEmpty, found.map({ age < $0.age }) ?? true {

@@ -3,7 +3,7 @@ import Service
 
 /// The room that a dump needs in a store.
 extension RebrickableDump {
-  /// About how many bytes of a store's file the entities of the folder take; within a fifth for the dumps of 2023 and 2024.
+  /// About how many bytes of a store's file the entities of the folder take.
   public func storedSize(of kinds: [EntityKind] = EntityKind.allCases) -> Int {
     kinds.reduce(0) { $0 + storedSize(of: $1) }
   }
