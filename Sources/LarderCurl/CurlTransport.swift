@@ -6,7 +6,8 @@
 
   /// Sends requests with libcurl, by HTTP/1.1 over connections that are kept.
   ///
-  /// Fields keep their order and repetition. Bodies arrive as fast as they are read, and are not decoded. The body of a request is
+  /// Fields keep their order and repetition. Bodies arrive as fast as they are read, and are not decoded: a
+  /// request without `Accept-Encoding` asks for a plain one. The body of a request is
   /// read into memory first, at most 64 MB of it. A request under way has a thread of its own, which ends within a second when its
   /// reader goes away, or after the lookup of a name.
   ///

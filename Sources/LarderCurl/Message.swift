@@ -43,11 +43,14 @@
       lines = Self.lines(of: request.headerFields)
     }
 
-    /// The fields, and a name without a value for each field that curl would add by itself.
+    /// The fields, and a name without a value for each field that curl would add by itself. Without another wish it asks for a
+    /// plain body.
     private static func lines(of fields: HTTPFields) -> [[UInt8]] {
       var lines = ["Expect:"]
       if !fields.contains(.accept) { lines.append("Accept:") }
       if !fields.contains(.contentType) { lines.append("Content-Type:") }
+      // Nothing decodes the response.
+      if !fields.contains(.acceptEncoding) { lines.append("Accept-Encoding: identity") }
       return lines.map { Array($0.utf8) } + fields.compactMap(line)
     }
 

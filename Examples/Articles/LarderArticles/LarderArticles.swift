@@ -84,8 +84,8 @@ struct Sync: AsyncParsableCommand {
     abstract: "Sends your changes, fetches missing and edited articles, and reports the result.",
     discussion: """
       After any interruption the next sync continues. Stored articles that were archived or deleted elsewhere are removed. \
-      The exit code is 4 if the network was lost or an article could not be stored, and 5 if the server refuses the user or \
-      has dropped a change.
+      The exit code is 4 if the network was lost, a change waits or an article could not be stored, and 5 if the server \
+      refuses the user or has dropped a change.
       """)
 
   @OptionGroup var account: Account
@@ -135,7 +135,7 @@ struct Sync: AsyncParsableCommand {
     for reason in result.edits.reasons { Console.complain("not sent yet: \(reason)") }
     if result.isStopped || report.outcome == .failed { throw failure }
     try result.edits.check()
-    if result.failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
+    if result.failed > 0 || result.edits.left > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
   }
 
   private func rows(_ report: Report) -> [String] {

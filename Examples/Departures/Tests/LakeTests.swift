@@ -114,7 +114,7 @@ import ExampleTesting
 
   @Test func `a missing temperature is stored as missing for an hour`() async throws {
     let fixture = try Fixture()
-    fixture.services.change { $0.simulated = [nil] }
+    fixture.services.change { $0.simulated = [nil, nil, nil, nil] }
     let lake = try #require(fixture.cache.lake("thunersee"))
     #expect(try await fixture.cache.temperature(of: lake) == nil)
     let asked = fixture.services.count

@@ -44,6 +44,19 @@ import ExampleTesting
     #expect(simulation.celsius(at: try moment("2025-07-12T09:00:00+0200")) == nil)
   }
 
+  @Test(arguments: [
+    ("1, 2", "3, 4", "no time can be read"),
+    (#""2025-07-12T00:00:00Z""#, "[]", "no value can be read"),
+    (#""2025-07-12T00:00:00Z""#, "1, 2", "it has 1 times and 2 values"),
+    (#""2025-07-12T00:00:00Z""#, "null", nil), ("", "", nil),
+  ]) func `a simulation of which nothing can be read is a fault`(
+    time: String, data: String, fault: String?
+  ) throws {
+    let json = #"{"time": [\#(time)], "variables": {"T": {"data": [\#(data)]}}}"#
+    let body = try JSONDecoder().decode(SimulationBody.self, from: Data(json.utf8))
+    #expect(body.fault == fault)
+  }
+
   @Test func `the order of a simulation's times does not matter, nor an odd city`() throws {
     let json =
       #"{"time": ["2025-07-12T06:00:00Z", "2025-07-12T00:00:00Z"], "variables": {"T": {"data": [12, 10]}}}"#

@@ -9,8 +9,6 @@ public import LarderHTTP
 ///
 /// Requests that accept something else, such as images, are not checked.
 ///
-/// It asks for compressed JSON, because JSON that was cut off is noticed here in any case.
-///
 /// It leaves out a wrong date. An answer of a server whose clock is wrong would be stale on arrival, because the age of an answer
 /// counts from its date.
 public struct CheckedTransport: HTTPTransport {
@@ -30,12 +28,8 @@ public struct CheckedTransport: HTTPTransport {
     _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> (HTTPResponse, HTTPBody) {
-    var request = request
     let isChecked =
       request.method == .get && request.headerFields[.accept]?.contains("json") ?? true
-    if isChecked, request.headerFields[.acceptEncoding] == nil {
-      request.headerFields[.acceptEncoding] = "gzip"
-    }
     var (response, body) = try await transport.send(request, body: body, interim: interim)
     if Self.hasWrongDate(response) { response.headerFields[.date] = nil }
     guard isChecked, response.status.kind == .successful else { return (response, body) }

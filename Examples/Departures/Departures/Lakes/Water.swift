@@ -55,6 +55,17 @@ struct SimulationBody: Decodable {
   var time: [Lenient<String>?]
   var variables: Variables
 
+  /// Why nothing in it can be used; nil if something can, or nothing is measured.
+  var fault: String? {
+    let values = variables.temperature.data
+    if time.count != values.count { return "it has \(time.count) times and \(values.count) values" }
+    let moments = time.compactMap { $0?.wrappedValue.flatMap { SwissTime.moment($0) } }
+    if moments.isEmpty, !time.isEmpty { return "no time can be read" }
+    let isMeasured = values.contains { $0 != nil }
+    let isReadable = values.contains { $0?.wrappedValue != nil }
+    return isMeasured && !isReadable ? "no value can be read" : nil
+  }
+
   /// The last known value that is not in the future.
   func celsius(at now: Timestamp) -> Double? {
     let known = zip(time, variables.temperature.data).compactMap { text, celsius in

@@ -83,7 +83,7 @@ extension Services {
     let end = try day.span.upperBound.advanced(by: .minutes(-1))
     let path =
       "/simulations/1d/point/simstrat/\(lake.percentEscaped)/\(Self.digits(start))/\(Self.digits(end))/1"
-    return try await simulations.get(SimulationBody.self, from: path)
+    return try await simulations.get(SimulationBody.self, from: path, fault: \.fault)
       .celsius(at: now)
   }
 
