@@ -9,17 +9,9 @@ import CLarderSystem
 
   /// - Throws: `EAGAIN` if the system allows no further thread.
   package init(_ task: @escaping @Sendable () -> Void) throws(SystemError) {
-    state = State(task)
-    let retained = unsafe Unmanaged.passRetained(state)
-    let result = unsafe larder_start_thread(
-      { context in
-        unsafe Unmanaged<State>.fromOpaque(context!).takeRetainedValue().run()
-        return nil
-      }, retained.toOpaque())
-    if result != 0 {
-      unsafe retained.release()
-      throw SystemError(code: result)
-    }
+    let state = State(task)
+    self.state = state
+    try runInThread { state.run() }
   }
 
   /// Runs the task after `milliseconds`, or earlier if an earlier time is already requested.
