@@ -10,6 +10,8 @@ public import Service
 public struct Catalog: Sendable {
   /// The user's name in this store; users do not share data.
   public let user: String
+  /// The user at this server: another server may know the same name.
+  let owner: String
   /// The tier of the listed funnels; nil for all.
   public internal(set) var tier: String?
   let service: Service
@@ -37,6 +39,7 @@ public struct Catalog: Sendable {
     service.message = { $0["error"]?["message"]?.text }
     (service.sleep, service.log) = (sleep, log)
     self.service = service
+    owner = Realm(base: service.base, credential: "").name(user)
     let store = cache.namespace.store
     listings = store.cache(of: [PageVersion].self, in: "catalog.listings")
     // User data: no eviction ends a session, or forgets a choice.
@@ -45,8 +48,6 @@ public struct Catalog: Sendable {
   }
 
   var store: Store { cache.namespace.store }
-  /// The user at this server: another server may know the same name.
-  var owner: String { Realm(base: service.base, credential: "").name(user) }
   var userTag: String { "catalog:\(owner)" }
   var pagesTag: String { "pages:\(owner)" }
 
