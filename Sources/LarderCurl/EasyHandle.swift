@@ -22,7 +22,7 @@
 
     deinit { unsafe easy.withLock { easy in unsafe curl_easy_cleanup(easy) } }
 
-    /// Sends the request, and hands what comes to the transfer. It returns at the end of both, and needs a thread of its own.
+    /// Sends the request, and hands the response to the transfer. The call blocks its thread until the transfer ends.
     func perform(_ message: Message, for transfer: Transfer) throws {
       try unsafe easy.withLock { easy in try unsafe Self.perform(message, by: easy, for: transfer) }
     }

@@ -47,7 +47,7 @@ import ExampleTesting
   @Test(arguments: [
     ("1, 2", "3, 4", "no time can be read"),
     (#""2025-07-12T00:00:00Z""#, "[]", "no value can be read"),
-    (#""2025-07-12T00:00:00Z""#, "1, 2", "it has 1 times and 2 values"),
+    (#""2025-07-12T00:00:00Z""#, "1, 2", "times and values differ in number: 1, 2"),
     (#""2025-07-12T00:00:00Z""#, "null", nil), ("", "", nil),
   ]) func `a simulation of which nothing can be read is a fault`(
     time: String, data: String, fault: String?

@@ -1,5 +1,5 @@
-/// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number, `1` for true. Nil for anything else,
-/// such as `"nan"`, which JSON cannot express, or `[]`, as some services write an empty object.
+/// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number, `1` for true. Nil for
+/// anything else, such as `"nan"`, which JSON cannot express, or `[]`, as some services write an empty object.
 ///
 /// For fields without which the rest of the answer is still of use.
 @propertyWrapper

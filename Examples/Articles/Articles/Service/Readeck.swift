@@ -57,8 +57,8 @@ public struct Readeck: Sendable {
     }
   }
 
-  /// Whether the service lists articles, so that a 404 is its own. A proxy may answer every request with 404 while the service
-  /// is down.
+  /// Whether the service lists articles: then the failure of another request concerns that one alone. A proxy may answer every
+  /// request with 404 while the service is down.
   func lists() async throws -> Bool {
     do {
       _ = try await unread(limit: 1)

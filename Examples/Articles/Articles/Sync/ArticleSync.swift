@@ -116,12 +116,7 @@ struct ArticleSync: Sendable {
     switch error {
     case ServiceError.throttled: return true
     case let error as ServiceError where error.isOffline || error.refusesReader:
-      do {
-        _ = try await loader.readeck.unread(limit: 1)
-        return false
-      } catch is ServiceError {
-        return true
-      }
+      return try await !loader.readeck.lists()
     case is ServiceError: return false
     case let error as LarderError:
       return ![.overLimit, .invalidArgument, .unencodable, .undecodable].contains(error.code)

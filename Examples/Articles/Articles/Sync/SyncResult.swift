@@ -65,15 +65,14 @@ struct SyncRecord: Codable, Sendable, Equatable {
     /// Articles that were stored then.
     var articles: Int
     var limits: String
-    /// Bytes in the store then; nil in a record of an earlier version.
-    var used: Int?
+    /// Bytes in the store then.
+    var used: Int
 
     /// Whether an article has no room now either, though it had none then: other things in the store may have left.
     func holds(for now: Refusal) -> Bool {
-      guard let used, let usedNow = now.used, usedNow >= used else { return false }
       var same = now
       same.used = used
-      return same == self
+      return now.used >= used && same == self
     }
   }
 

@@ -55,10 +55,12 @@ struct SimulationBody: Decodable {
   var time: [Lenient<String>?]
   var variables: Variables
 
-  /// Why nothing in it can be used; nil if something can, or nothing is measured.
+  /// Why it cannot be used; nil if it can, or nothing is measured.
   var fault: String? {
     let values = variables.temperature.data
-    if time.count != values.count { return "it has \(time.count) times and \(values.count) values" }
+    if time.count != values.count {
+      return "times and values differ in number: \(time.count), \(values.count)"
+    }
     let moments = time.compactMap { $0?.wrappedValue.flatMap { SwissTime.moment($0) } }
     if moments.isEmpty, !time.isEmpty { return "no time can be read" }
     let isMeasured = values.contains { $0 != nil }
