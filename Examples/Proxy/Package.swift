@@ -30,7 +30,8 @@ let package = Package(
     .package(
       name: "larder", path: "../..",
       traits: [
-        "HTTP", .trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
+        "HTTP", "Curl",
+        .trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
       ]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
@@ -48,6 +49,7 @@ let package = Package(
       name: "ProxyTests",
       dependencies: shared + [
         "ProxyServer", .product(name: "LarderURLSession", package: "larder"),
+        .product(name: "LarderCurl", package: "larder"),
         .product(
           name: "LarderAsyncHTTPClient", package: "larder",
           condition: .when(traits: ["AsyncHTTPClient"])),

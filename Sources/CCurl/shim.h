@@ -1,5 +1,5 @@
 #pragma once
-// curl's setter is variadic, which Swift cannot call. Each type of a value gets one function here.
+// curl's setter and getter are variadic, which Swift cannot call. Each type of a value gets one function here.
 #include <curl/curl.h>
 
 static inline CURLcode ccurl_set_number(CURL *easy, CURLoption option, long value) {
@@ -16,6 +16,10 @@ static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *va
 
 static inline CURLcode ccurl_set_receiver(CURL *easy, CURLoption option, curl_write_callback function) {
   return curl_easy_setopt(easy, option, function);
+}
+
+static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO information, long *value) {
+  return curl_easy_getinfo(easy, information, value);
 }
 
 static inline CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback function) {

@@ -9,6 +9,8 @@
       case unknownHost
       /// There is no connection to the host: refused, or no way to it.
       case refused
+      /// The proxy of the environment is not known, or does not connect to the host.
+      case refusedByProxy
       /// The host did not take the connection in time.
       case timedOut
       /// The connection ended before the response did, or before it began.
@@ -32,10 +34,14 @@
       (self.kind, self.description) = (kind, description)
     }
 
-    /// - Parameter words: curl's words for this case, which may be empty.
-    init(_ code: CURLcode, _ words: String) {
+    /// - Parameters:
+    ///   - words: curl's words for this case, which may be empty.
+    ///   - proxyStatus: the status with which a proxy answered the request for a connection; 0 without one.
+    init(_ code: CURLcode, _ words: String, proxyStatus: Int = 0) {
       let general = unsafe String(cString: curl_easy_strerror(code))
-      self.init(Self.kind(of: code), words.isEmpty ? general : words)
+      let isRefused = proxyStatus != 0 && !(200..<300).contains(proxyStatus)
+      self.init(
+        isRefused ? .refusedByProxy : Self.kind(of: code), words.isEmpty ? general : words)
     }
 
     /// `CURLE_TOO_LARGE`, which curl 7.88 does not know.
@@ -46,7 +52,8 @@
 
     private static func kind(of code: CURLcode) -> Kind {
       switch code {
-      case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .unknownHost
+      case CURLE_COULDNT_RESOLVE_HOST: .unknownHost
+      case CURLE_COULDNT_RESOLVE_PROXY: .refusedByProxy
       case CURLE_COULDNT_CONNECT: .refused
       case CURLE_OPERATION_TIMEDOUT: .timedOut
       case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR: .interrupted

@@ -35,7 +35,7 @@
       var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
       let lines = try unsafe list(message.lines)
       defer { unsafe curl_slist_free_all(lines) }
-      let code = try unsafe words.withUnsafeMutableBytes { words in
+      let (code, proxyStatus) = try unsafe words.withUnsafeMutableBytes { words in
         try unsafe message.body.withUnsafeBytes { body in
           defer { unsafe curl_easy_reset(easy) }
           let settings = unsafe Settings(easy: easy)
@@ -44,13 +44,18 @@
           try unsafe settings.limit(connectTimeout: connectTimeout)
           try unsafe settings.describe(message, body: body)
           try unsafe settings.report(to: receiver)
-          return withExtendedLifetime(receiver) { unsafe curl_easy_perform(easy) }
+          let code = withExtendedLifetime(receiver) { unsafe curl_easy_perform(easy) }
+          var status = 0
+          if code != CURLE_OK {
+            _ = unsafe ccurl_get_number(easy, CURLINFO_HTTP_CONNECTCODE, &status)
+          }
+          return (code, status)
         }
       }
       if let failure = receiver.failure { throw failure }
       if code != CURLE_OK {
         let text = words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        throw CurlError(code, String(decoding: text, as: UTF8.self))
+        throw CurlError(code, String(decoding: text, as: UTF8.self), proxyStatus: proxyStatus)
       }
       guard receiver.head.isComplete else { throw CurlError.cutHead }
     }

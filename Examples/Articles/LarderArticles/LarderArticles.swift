@@ -130,10 +130,13 @@ struct Sync: AsyncParsableCommand {
     for reason in result.unreadable + result.imagesLeftOut {
       Console.complain("left out: \(reason)")
     }
-    for reason in result.failures { Console.complain("failed: \(reason)") }
+    let isFailure = result.isStopped || report.outcome == .failed
+    for reason in result.failures where !isFailure || reason != failure.message {
+      Console.complain("failed: \(reason)")
+    }
     for conflict in result.edits.conflicts { Console.complain("not sent: \(conflict)") }
     for reason in result.edits.reasons { Console.complain("not sent yet: \(reason)") }
-    if result.isStopped || report.outcome == .failed { throw failure }
+    if isFailure { throw failure }
     try result.edits.check()
     if result.failed > 0 || result.edits.left > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
   }

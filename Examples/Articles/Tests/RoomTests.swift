@@ -39,11 +39,24 @@ import ExampleTesting
     fixture.readeck.fill(1, from: 10)
     grow(10, to: 5_000_000)
     #expect(try await fixture.sync().failed == 2)
+    // Neither is fetched again before a day has passed, whatever else the sync stores.
+    grow(4, to: 2_000)
+    let before = bodies
+    let again = try await fixture.sync()
+    #expect(again.failed == 2 && again.stored == 1 && bodies == before + 1, "\(again)")
+    #expect(again.failures.allSatisfy { $0.contains(": a value of") })
+    fixture.clock.advance(by: .days(1))
+    #expect(try await fixture.sync().failed == 2 && bodies == before + 3)
     #expect(try fixture.reader.stored().ids == (0..<10).reversed().map(FakeReadeck.id))
     // In a new store those after it are stored.
     try await fixture.reader.signOut()
     let first = try await fixture.sync()
     #expect(first.stored == 8 && first.failed == 2 && !first.isStopped, "\(first)")
+  }
+
+  /// The requests for articles so far.
+  private var bodies: Int {
+    fixture.server.received.count { $0.bare.hasSuffix("/article") }
   }
 
   /// Bytes in the store that no article displaces.

@@ -1,7 +1,6 @@
 import Departures
 import ExampleProgram
 import Larder
-import Service
 
 /// The frames of `board --live`: the next departures of some stations, with the time until each leaves.
 ///
@@ -13,10 +12,6 @@ actor LiveBoard {
   /// Why a station has no newer board.
   private var faults: [String: any Error] = [:]
 
-  /// The time between two rounds; after a fault it doubles, up to the longest.
-  private static let shortest = Duration.seconds(10)
-  private static let longest = Duration.seconds(600)
-
   init(_ cache: DeparturesCache, stations: [String], rows: Int) {
     (self.cache, self.stations, self.rows) = (cache, stations, rows)
   }
@@ -26,17 +21,11 @@ actor LiveBoard {
   /// - Parameter policy: for the first time; with `cacheOnly` nothing is fetched.
   func refresh(_ policy: RequestPolicy) async throws {
     let clock = cache.store.clock
-    var (policy, pause) = (policy, Self.shortest)
+    var (policy, pause) = (policy, RefreshPause())
     while policy != .cacheOnly {
       faults = try await round(policy)
-      let waits = faults.values.map { error in
-        if case ServiceError.throttled(let wait) = error { wait } else { Duration.zero }
-      }
-      pause =
-        faults.values.allSatisfy { $0 is NotFound }
-        ? Self.shortest : max(min(pause * 2, Self.longest), waits.max() ?? .zero)
       policy = .standard
-      try await clock.sleep(until: clock.monotonic + pause)
+      try await clock.sleep(until: clock.monotonic + pause.next(after: Array(faults.values)))
     }
   }
 

@@ -101,8 +101,16 @@ struct ShowBoard: AsyncParsableCommand {
     // A landing may have the name of a railway station.
     let exact = found.filter { $0.name.lowercased() == station.lowercased() }
     let best = exact.isEmpty ? found : exact
-    guard let id = (best.first { $0.icon == "ship" } ?? best.first)?.id else {
+    let ships = best.filter { $0.icon == "ship" }
+    let chosen = ships.isEmpty ? best : ships
+    guard let first = chosen.first, let id = first.id else {
       throw Failure(.noSuchKey, "there is no station \(station)")
+    }
+    if chosen.count > 1 {
+      let others = chosen.dropFirst().prefix(3).map { "\($0.name) (\($0.id ?? "-"))" }
+      Console.complain(
+        "\(first.name) (\(id)) of \(chosen.count) stations; others: \(others.joined(separator: ", "))"
+      )
     }
     return [id]
   }

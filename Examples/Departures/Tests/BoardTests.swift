@@ -134,6 +134,34 @@ import ExampleTesting
     #expect(fixture.services.count == 4)
   }
 
+  @Test func `a service that gives fewer rows than were asked for is asked until the day ends`()
+    async throws
+  {
+    let fixture = try Fixture()
+    fixture.services.change { state in
+      state.times = (0..<17).map { String(format: "%02d:00", 6 + $0) }
+      state.cap = 10
+    }
+    let board = try await fixture.cache.board(at: "1").value
+    #expect(board.departures.count == 17 && board.isWhole && board.skipped == nil)
+    #expect(fixture.services.count == 2, "the second answer has runs of the next day")
+  }
+
+  @Test func `a day whose last runs end a short answer is complete`() async throws {
+    try await withServer { server, cache in
+      let runs = (1...3).map { hour in
+        #"{"stop": {"departure": "2025-07-12T1\#(hour):00:00+0200"}, "number": "\#(hour)"}"#
+      }
+      server.become { request in
+        let isFirst = request.parameter("datetime")?.hasSuffix("00:00") ?? false
+        let list = (isFirst ? runs : runs.suffix(1)).joined(separator: ", ")
+        return .init(200, text: #"{"station": {"id": "1"}, "stationboard": [\#(list)]}"#)
+      }
+      let board = try await cache.board(at: "1", on: day("2025-07-12")).value
+      #expect(board.departures.count == 3 && board.isWhole && server.received.count == 2)
+    }
+  }
+
   @Test(arguments: [0, 3600])
   func `a board goes on over the hour that comes twice`(offset: Int) async throws {
     try await withServer { server, cache in

@@ -1,5 +1,6 @@
-import Departures
 import ExampleTesting
+
+@testable import Departures
 
 extension LocalServer {
   /// All services of this server's, over HTTP.
@@ -43,6 +44,19 @@ func withServer(
       }
       await #expect { try await cache.board(at: "1") } throws: { "\($0)".hasSuffix(words) }
     }
+  }
+
+  @Test func `a service that fails is asked more rarely`() {
+    var pause = RefreshPause()
+    let absent = NotFound(key: "1", place: "the timetable")
+    func next(_ faults: (any Error)...) -> Int { Int(pause.next(after: faults) / .seconds(1)) }
+    #expect(next() == 10 && next(absent) == 10)
+    let down = ServiceError.unreachable("down")
+    let pauses: [Int] = (0..<7).map { _ in next(down, absent) }
+    #expect(pauses == [20, 40, 80, 160, 320, 600, 600])
+    #expect(next() == 10)
+    #expect(next(ServiceError.throttled(wait: .seconds(3600))) == 3600)
+    #expect(next(down) == 600 && next(absent) == 10)
   }
 
   @Test func `a body that cannot be read leaves the last good board where it is`() async throws {

@@ -104,12 +104,22 @@ extension Service {
   func request(
     _ path: String, method: HTTPRequest.Method, fields more: HTTPFields
   ) throws(ServiceError) -> HTTPRequest {
-    let address = Self.lowered(Self.schemeEnd(of: path) == nil ? base + path : path)
+    let isPath = Self.schemeEnd(of: path) == nil
+    if isPath, base.contains(where: { "?#".contains($0) }) {
+      throw .broken("its address has a ? or a #: give the part before it")
+    }
+    // A fragment is not sent (RFC 9110, 4.2.5).
+    let address = String(Self.lowered(isPath ? base + path : path).prefix { $0 != "#" })
     guard let scheme = Self.schemeEnd(of: address),
       ["http", "https"].contains(address[..<scheme.lowerBound])
     else { throw .broken("\(base) does not begin with http:// or https://") }
     let rest = address[scheme.upperBound...]
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    // The message must not have a password in it.
+    if authority.contains("@") {
+      throw .broken(
+        "its address names a user before the host: give it without the part before the @")
+    }
     let tail = rest[authority.endIndex...]
     var request = HTTPRequest(
       method: method, scheme: String(address[..<scheme.lowerBound]), authority: String(authority),

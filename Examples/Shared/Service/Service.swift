@@ -62,14 +62,21 @@ public struct Service: Sendable {
     return lowered(base)
   }
 
-  /// An address with scheme and host in small letters. The name of a user before the host stays as it is.
+  /// An address with scheme and host in small letters, and the host in ASCII. The name of a user before the host stays as it is.
   static func lowered(_ address: String) -> String {
     guard let start = schemeEnd(of: address)?.upperBound else { return address }
     let authority = address[start...].prefix { !"/?#".contains($0) }
     let host = authority.lastIndex(of: "@") ?? start
     let (user, end) = (address[start..<host], authority.endIndex)
-    return
-      "\(address[..<start].lowercased())\(user)\(address[host..<end].lowercased())\(address[end...])"
+    let name = asciiHost(address[host..<end].lowercased())
+    return "\(address[..<start].lowercased())\(user)\(name)\(address[end...])"
+  }
+
+  /// The form of a host that the domain name system knows (RFC 5891): `xn--zrich-kva.example` for a name with an umlaut.
+  private static func asciiHost(_ host: String) -> String {
+    if host.utf8.allSatisfy({ $0 < 0x80 }) { return host }
+    let address = URL(string: "http://" + host)?.absoluteString
+    return address.map { String($0.dropFirst("http://".count)) } ?? host
   }
 
   /// The `://` of a whole URL; nil for a path, which may have one in it or in its query.

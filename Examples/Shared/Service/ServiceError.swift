@@ -105,6 +105,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     switch error.kind {
     case .unknownHost: .unreachable("the host is not known")
     case .refused: .unreachable("the connection was refused")
+    case .refusedByProxy: .unreachable("no connection through the proxy: \(error)")
     case .timedOut: .interrupted("timed out")
     case .interrupted: .interrupted("the connection was lost")
     case .insecure: .broken("no secure connection: \(error)")

@@ -17,6 +17,26 @@ import LarderCurl
     #endif
   }
 
+  @Test func `a proxy that refuses is named`() async throws {
+    #if os(Linux)
+      try await RawServer.run(
+        answer: Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n".utf8)
+      ) {
+        authority in
+        let line = "larder-departures search Bern --base https://timetable.example --store"
+        let folder = try TemporaryFolder()
+        for (proxy, words) in [
+          (authority, "403"), (String(repeating: "a", count: 64), "resolve proxy"),
+        ] {
+          let outcome = try await Outcome(
+            line: "https_proxy=http://\(proxy) no_proxy= \(line) '\(folder.url.path)/store'")
+          #expect(outcome.code == 4 && outcome.error.contains("through the proxy: "), "\(outcome)")
+          #expect(outcome.error.contains(words), "\(outcome)")
+        }
+      }
+    #endif
+  }
+
   @Test func `each kind of failure has its words`() async throws {
     func words(_ base: String) async -> String? {
       let service = Service(at: base, over: CurlTransport())
@@ -34,6 +54,10 @@ import LarderCurl
     let name = String(repeating: "a", count: 64) + ".invalid"
     #expect(await words("http://" + name) == unreachable + "the host is not known")
     #expect(await words("http://127.0.0.1:99999") == failed + "the address is not valid")
+    for base in ["http://u:secret@127.0.0.1", "http://127.0.0.1/a#b", "http://127.0.0.1?a"] {
+      let words = try #require(await words(base))
+      #expect(words.hasPrefix(failed + "its address ") && !words.contains("secret"), "\(base)")
+    }
     try await RawServer.run {
       try await $0.send("no TLS\r\n")
     } _: {

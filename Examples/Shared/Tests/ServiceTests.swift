@@ -54,6 +54,9 @@ extension Service {
     let base = Service.base(" HTTP://User@LEGO.example:80/Api/ ")
     #expect(base == "http://User@lego.example:80/Api")
     #expect(Service.base("https://LEGO.example?X") == "https://lego.example?X")
+    #expect(
+      Service.base("http://me@Z\u{DC}RICH.example:8/\u{FC}%20")
+        == "http://me@xn--zrich-kva.example:8/\u{FC}%20")
     let service = Service(at: "https://Lego.example/Api", over: URLSessionTransport())
     #expect(service.path(of: "HTTPS://LEGO.EXAMPLE/Api/A/?Page=2") == "/A/?Page=2")
     #expect(service.path(of: "https://lego.example/api/a") == nil)

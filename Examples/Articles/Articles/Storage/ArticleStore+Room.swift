@@ -54,9 +54,11 @@ extension ArticleStore {
       .min() ?? .max
   }
 
-  /// The bytes in the store, without those that each sync writes.
+  /// The bytes in the store, without those that syncs write about themselves.
   func used() throws -> Int {
-    try store.statistics().bytes - (syncs.namespace.info()?.bytes ?? 0)
+    try [syncs.namespace, oversized.namespace].reduce(store.statistics().bytes) { sum, namespace in
+      try sum - (namespace.info()?.bytes ?? 0)
+    }
   }
 
   /// Whether the disk itself may lack the room for so many bytes. It can get room without any trace in the store.

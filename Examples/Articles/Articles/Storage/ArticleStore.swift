@@ -30,6 +30,12 @@ struct ArticleStore: Sendable {
       of: PendingEdit.self, in: realm.name("articles.sent"), rules: Rules(expires: .after(.days(1)))
     )
   }
+  /// The articles that were too large when they were fetched last.
+  var oversized: Cache<OversizedArticle> {
+    store.cache(
+      of: OversizedArticle.self, in: realm.name("articles.oversized"),
+      rules: Rules(expires: .after(Self.absence)))
+  }
   private var settingsCache: Cache<OfflineSettings> {
     store.cache(
       of: OfflineSettings.self, in: realm.name("articles.settings"), rules: .userData)
@@ -137,7 +143,7 @@ struct ArticleStore: Sendable {
 
   /// Removes all data of the user but the settings. Loads under way, in any process, store nothing afterwards.
   func removeAll() throws {
-    try clear([articles.name, images.name, syncs.name, outbox.name, sent.name])
+    try clear([articles.name, images.name, syncs.name, outbox.name, sent.name, oversized.name])
   }
 
   func clear(_ names: [String]) throws {

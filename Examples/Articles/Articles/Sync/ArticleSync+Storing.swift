@@ -14,7 +14,7 @@ extension ArticleSync {
       course.result.withoutRoom += 1
       return false
     } else {
-      switch try await store(bookmark, &course) {
+      switch try await storeUnlessOversized(bookmark, &course) {
       case .fetched: course.result.stored += 1
       case .present: course.result.skipped += 1
       case .withoutRoom(let error, let size):
@@ -33,6 +33,24 @@ extension ArticleSync {
     /// Another process has fetched and stored it meanwhile.
     case present
     case withoutRoom(LarderError, size: Int)
+  }
+
+  /// Fetches and stores an article, but once a day only if it is too large.
+  private func storeUnlessOversized(
+    _ bookmark: Bookmark, _ course: inout Course
+  ) async throws -> Storing {
+    if let known = try storage.oversized.value(for: bookmark.id),
+      known.holds(for: try refusal(of: bookmark))
+    {
+      throw LarderError(.overLimit, known.reason)
+    }
+    do {
+      return try await store(bookmark, &course)
+    } catch let error where error.isOversized {
+      let known = OversizedArticle(refusal: try refusal(of: bookmark), reason: "\(error)")
+      _ = try await ifRoomSuspending { try await storage.oversized.set(known, for: bookmark.id) }
+      throw error
+    }
   }
 
   /// Fetches and stores an article. If there is no room, removes others; `last` is then the newest listed one of them. An article
@@ -68,5 +86,16 @@ extension ArticleSync {
   /// Whether an earlier sync found no room for the article, and there is no more room since.
   private func isRefused(_ bookmark: Bookmark) throws -> Bool {
     try storage.syncRecord()?.refusal?.holds(for: refusal(of: bookmark)) ?? false
+  }
+}
+
+extension Error {
+  /// Whether an article is too large for the store or for a request.
+  fileprivate var isOversized: Bool {
+    switch self as any Error {
+    case ServiceError.tooLarge: true
+    case let error as LarderError: error.code == .overLimit
+    default: false
+    }
   }
 }

@@ -93,9 +93,9 @@ struct BoardBuilder {
         + runs.filter { $0.stop.isTimeless }.map {
           "\($0.name ?? $0.number ?? "one without a name") has no time"
         })
-    isWhole =
-      runs.count + body.stationboard.skipped.count < limit
-      || all.contains { $0.time >= span.upperBound }
+    // A short answer proves nothing: the service may give fewer than were asked for. So the next one shows whether there are more.
+    let isShort = runs.count + body.stationboard.skipped.count < limit
+    isWhole = all.contains { $0.time >= span.upperBound } || (isShort && new.isEmpty)
     if isWhole || new.isEmpty { return nil }
     return new.map(\.time).max()
   }

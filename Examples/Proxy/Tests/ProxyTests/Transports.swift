@@ -1,3 +1,4 @@
+import LarderCurl
 import LarderHTTP
 import LarderURLSession
 
@@ -8,6 +9,7 @@ import LarderURLSession
 /// The transports of the library, of which each must do the same.
 enum Transports: String, CaseIterable, CustomStringConvertible {
   case urlSession = "URLSession"
+  case curl
   #if AsyncHTTPClient
     case asyncHTTPClient = "AsyncHTTPClient"
   #endif
@@ -17,6 +19,7 @@ enum Transports: String, CaseIterable, CustomStringConvertible {
   var made: any HTTPTransport {
     switch self {
     case .urlSession: URLSessionTransport()
+    case .curl: CurlTransport()
     #if AsyncHTTPClient
       case .asyncHTTPClient: AsyncHTTPClientTransport()
     #endif
