@@ -83,7 +83,7 @@ import Testing
     let seed = TestSettings.seed
     var random = SeededRNG(seed: seed)
     let fence = try Fence()
-    for _ in 0..<400 * TestSettings.trials {
+    for _ in 0..<120 * TestSettings.trials {
       for number in 2..<Self.pages {
         fence.store(
           random.chance(percent: 15)

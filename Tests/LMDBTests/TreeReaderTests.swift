@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `every lookup and every move answers as LMDB does`() throws {
-    for seed in TestSettings.seeds(corpus: 3) {
+    for seed in TestSettings.seeds(corpus: 1) {
       let environment = try Fixture.open(
         directory.store + "\(seed)", Fixture.options(durability: .temporary))
       defer { environment.close() }
@@ -75,7 +75,7 @@ import Testing
     try environment.write { transaction in
       let read = try environment.beginRead()
       for database in [.main] + environment.databases {
-        for _ in 0..<2000 {
+        for _ in 0..<800 {
           let key = content.key()
           let expected = try transaction.copy(key, in: database)
           let found = try read.copy(key, in: database)

@@ -214,7 +214,11 @@ import Testing
     try store.close()
     let file = URL(fileURLWithPath: place + "/data.mdb")
     var data = try Data(contentsOf: file)
-    while let found = data.range(of: Data("a needle".utf8)) { data[found.lowerBound] = 0x62 }
+    var rest = data.startIndex..<data.endIndex
+    while let found = data.range(of: Data("a needle".utf8), in: rest) {
+      data[found.lowerBound] = 0x62
+      rest = found.upperBound..<data.endIndex
+    }
     try data.write(to: file)
   }
 

@@ -22,7 +22,7 @@ struct DiskBatchTests {
     }
   }
 
-  @Test(arguments: [5_000_000, 12_000_000])
+  @Test(arguments: [5_000_000, 8_000_000])
   func
     `a batch that is too large for the free pages succeeds when it is repeated, and so do later ones`(
       disk: Int

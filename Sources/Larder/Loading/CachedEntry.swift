@@ -13,6 +13,8 @@ struct CachedEntry {
   func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
     guard state != .expired else { return false }
     guard let window else { return true }
+    // After the clock was set back an entry is stale before it expires.
+    guard window > .zero else { return false }
     let end = Timestamp(milliseconds: header.expires).advanced(by: window)
     return now < end
   }

@@ -67,6 +67,25 @@ import Testing
     try await check(boards)
   }
 
+  @Test func `after the clock was set back a value is loaded first if none may be served meanwhile`()
+    async throws
+  {
+    let boards = try cache()
+    let options = LoadOptions(
+      expires: .after(.hours(4)), stale: .onError(.hours(1)), waitsForCommit: true)
+    func ask() async throws -> CacheResult<String> {
+      try await boards.result(for: "thun", options: options) { try await origin.text() }
+    }
+    _ = try await ask()
+    clock.advance(by: .hours(-2))
+    origin.fail()
+    let kept = try await ask()
+    #expect(kept.value == "load 1" && kept.source == .stale && kept.error != nil)
+    origin.fail(false)
+    #expect(try await ask().value == "load 3" && origin.loads == 3)
+    try await check(boards)
+  }
+
   @Test func `without windows of its own a request has those of the namespace`() async throws {
     let boards = try cache(rules: Rules(soft: .minutes(1), hard: .minutes(5)))
     let ask = {
