@@ -67,7 +67,8 @@ import Testing
     try await check(boards)
   }
 
-  @Test func `after the clock was set back a value is loaded first if none may be served meanwhile`()
+  @Test
+  func `after the clock was set back a value is loaded first if none may be served meanwhile`()
     async throws
   {
     let boards = try cache()
