@@ -1,6 +1,7 @@
 #pragma once
 // curl's setter and getter are variadic, which Swift cannot call. Each type of a value gets one function here.
 #include <curl/curl.h>
+#include <poll.h>
 
 static inline CURLcode ccurl_set_number(CURL *easy, CURLoption option, long value) {
   return curl_easy_setopt(easy, option, value);
@@ -20,6 +21,15 @@ static inline CURLcode ccurl_set_receiver(CURL *easy, CURLoption option, curl_wr
 
 static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO information, long *value) {
   return curl_easy_getinfo(easy, information, value);
+}
+
+// Whether the connection of the last transfer has input that no request asked for, or was ended by the server. Curl before 8.1 sends
+// the next request on it and takes such input for the answer.
+static inline int ccurl_has_input(CURL *easy) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) return 0;
+  struct pollfd polled = {.fd = socket, .events = POLLIN};
+  return poll(&polled, 1, 0) > 0;
 }
 
 static inline CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback function) {

@@ -43,6 +43,9 @@
           try unsafe settings.set(CURLOPT_HTTPHEADER, to: UnsafeMutableRawPointer(lines))
           try unsafe settings.limit(connectTimeout: connectTimeout)
           try unsafe settings.describe(message, body: body)
+          if unsafe message.hasEffect || ccurl_has_input(easy) != 0 {
+            try unsafe settings.set(CURLOPT_FRESH_CONNECT, to: 1)
+          }
           try unsafe settings.report(to: receiver)
           let code = withExtendedLifetime(receiver) { unsafe curl_easy_perform(easy) }
           var status = 0

@@ -39,7 +39,6 @@
         }
         try unsafe set(CURLOPT_CUSTOMREQUEST, to: message.method)
       }
-      if message.hasEffect { try unsafe set(CURLOPT_FRESH_CONNECT, to: 1) }
     }
 
     /// The receiver has to live until the transfer ends.

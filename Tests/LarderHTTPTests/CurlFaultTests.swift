@@ -117,6 +117,38 @@ import Testing
     #expect(kind == .notHTTP)
   }
 
+  @Test(arguments: [true, false])
+  func `bytes that nobody asked for answer no later request`(areAtOnce: Bool) async throws {
+    let start = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
+    let (reads, read) = AsyncStream.makeStream(of: Void.self)
+    let (sendings, sent) = AsyncStream.makeStream(of: Void.self)
+    let isFirst = Mutex(true)
+    try await RawServer.run { connection in
+      let isOdd = isFirst.withLock { first in
+        defer { first = false }
+        return first
+      }
+      while await connection.head() != nil {
+        try await connection.send(start + (!isOdd ? "b" : areAtOnce ? "a\(start)x" : "a"))
+        if isOdd, !areAtOnce {
+          for await _ in reads { break }
+          try await connection.send(start + "x")
+        }
+        sent.yield()
+      }
+    } _: { authority in
+      let transport = CurlTransport()
+      for expected in ["a", "b", "b"] {
+        let (_, body) = try await transport.send(Self.request(at: authority), body: HTTPBody()) {
+          _ in
+        }
+        try #require(try await body.bytes() == Array(expected.utf8))
+        read.yield()
+        for await _ in sendings { break }
+      }
+    }
+  }
+
   @Test func `odd values are kept, and continued ones are joined`() async throws {
     let lines = "HTTP/1.1 200 OK\r\nX-A: \t a \t\r\nX-B:\r\nX-C: a\r\n \t b\r\nX-D: ä"
     let answer = Array(lines.utf8) + [0xE9] + Array("\r\nContent-Length: 0\r\n\r\n".utf8)
