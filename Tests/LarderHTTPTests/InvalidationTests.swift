@@ -68,6 +68,20 @@ struct InvalidationTests {
     #expect(held(harness) == reference.1)
   }
 
+  @Test(arguments: [
+    "/items?filter[a]=1", "/l|1", "/p%zz", "/q?u=http://a/b?c|d", "/x/./y?a=../b", "/a;b=[1]",
+  ]) func `RFC 9111, 4.4: a reference names the URI that a request with its text has`(path: String)
+  {
+    for reference in [path, "https://example.com\(path)", "//example.com\(path)#f"] {
+      let harness = harness()
+      harness.prime(
+        [("Cache-Control", "max-age=100")],
+        request: request("GET", path.replacing("/./", with: "/")))
+      _ = harness.ask(request("POST")) { _ in (response(201, [("Location", reference)]), "") }
+      #expect(held(harness) == ["/b", "/c", "/a/b"], "\(reference)")
+    }
+  }
+
   @Test func `RFC 9111, 4.4: a POST that is kept for GET ends the older response first`() {
     let harness = harness()
     _ = harness.ask(request("POST")) { _ in

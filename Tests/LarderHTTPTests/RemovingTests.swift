@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Larder
 import TestSupport
@@ -32,6 +33,30 @@ struct RemovingTests {
     #expect(try await fixture.cache.removeAll(host: "example.com:8443").entries == 2)
     #expect(try await fixture.cache.removeAll(host: "nobody").entries == 0)
     #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `a removal of a URI also ends what a commit under way stores`() async throws {
+    let fixture = try Fixture(Self.page)
+    let (cache, permits) = (fixture.cache, fixture.cache.responses.permits)
+    let uri = try #require(ResponseKey(request("GET", "/a")))
+    let permit = permits.issue([ResponseTags.uri(uri)])
+    let (isWriting, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      _ = try? cache.namespace.store.write { batch in
+        guard permit.isValid else { return }
+        isWriting.signal()
+        goOn.wait()
+        try batch.set([1], for: uri.base, in: cache.namespace)
+      }
+    }
+    try await waitUntil { isWriting.wait(timeout: .now()) == .success }
+    let removing = Task { try await cache.removeAll(for: request("GET", "/a")) }
+    try await waitUntil { !permit.isValid }
+    // Without the wait for the commit the removal has read what is stored by now.
+    for _ in 0..<1000 { await Task.yield() }
+    goOn.signal()
+    #expect(try await removing.value.entries == 1)
+    #expect(try !cache.namespace.contains(uri.base))
   }
 
   @Test func `a host is as it is written, whatever its length and letters`() async throws {

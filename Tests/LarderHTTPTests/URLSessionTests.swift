@@ -19,7 +19,7 @@ import Testing
     _ change: (URLSessionConfiguration) -> Void = { _ in }
   ) -> URLSessionTransport {
     let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = 5
+    configuration.timeoutIntervalForRequest = 60
     change(configuration)
     return URLSessionTransport(configuration: configuration)
   }

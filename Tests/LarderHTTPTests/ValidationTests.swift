@@ -77,6 +77,19 @@ struct ValidationTests {
     #expect(harness.held.count == 1)
   }
 
+  @Test(arguments: [
+    (401, false), (403, false), (404, false), (410, false), (302, true), (429, true), (500, true),
+  ]) func `RFC 9111, 4.3.3: what is gone or refused is not served any more`(
+    status: Int, stays: Bool
+  ) {
+    let harness = HTTPHarness()
+    harness.prime([("Cache-Control", "max-age=2, stale-while-revalidate=600")])
+    harness.wait(3)
+    let answer = response(status, [("Cache-Control", "no-store")])
+    _ = harness.ask(request("GET", "/a", [("Cache-Control", "no-cache")])) { _ in (answer, "") }
+    #expect((harness.held.count == 1) == stays)
+  }
+
   @Test
   func `RFC 9111, 3.2 and 4.3.4: a 304 updates fields and freshness, but for those of the body`() {
     let harness = HTTPHarness()

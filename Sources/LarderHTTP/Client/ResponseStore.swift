@@ -103,7 +103,10 @@ struct ResponseStore: Sendable {
   func removeAll(
     of key: ResponseKey, policy: HTTPCachePolicy, by permit: StorePermit? = nil
   ) async throws -> RemovalResult {
-    permits.revoke(ResponseTags.uri(key), except: permit)
+    if permits.revoke(ResponseTags.uri(key), except: permit) {
+      // Waits for commits that have found their permits valid: a read sees what they have stored.
+      try await namespace.store.commit { _ in }
+    }
     var removal = RemovalResult()
     var entries = try entries(of: key)
     if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {

@@ -42,17 +42,21 @@ final class StorePermits: Sendable {
   /// Revokes all permits with the tag except `spared`. Call this before the stored responses are removed, so that a response
   /// stored under a valid permit is removed, too.
   ///
+  /// - Returns: whether there were any. A commit that has found its permit valid may still be under way then.
   /// - Complexity: O(requests under way).
-  func revoke(_ tag: String, except spared: StorePermit? = nil) {
-    let flights = state.withLock { state in
-      var flights: [Flight] = []
+  @discardableResult
+  func revoke(_ tag: String, except spared: StorePermit? = nil) -> Bool {
+    let (isAny, flights) = state.withLock { state in
+      var (isAny, flights) = (false, [Flight]())
       for (number, tags) in state.tags where tags.contains(tag) && number != spared?.number {
+        isAny = true
         state.tags[number] = nil
         if let flight = state.flights.removeValue(forKey: number) { flights.append(flight) }
       }
-      return flights
+      return (isAny, flights)
     }
     for flight in flights { flight.complete(.abandoned) }
+    return isAny
   }
 
   fileprivate func holds(_ number: UInt64) -> Bool { state.withLock { $0.tags[number] != nil } }

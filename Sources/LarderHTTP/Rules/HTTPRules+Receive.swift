@@ -65,9 +65,11 @@ extension HTTPRules {
       return reception
     }
     if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
-    // A successful response replaces the selected one. An error does not.
-    if let selected = forward.selected, (200...299).contains(response.status.code),
-      response.status.code != 206
+    // A successful response replaces the selected one, and so does one that says that it is gone or not for this client. Another
+    // error may be of the moment.
+    let status = response.status.code
+    if let selected = forward.selected,
+      (200...299).contains(status) && status != 206 || [401, 403, 404, 410].contains(status)
     {
       reception.removes = [selected]
     }

@@ -1,11 +1,5 @@
 import HTTPTypes
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The invalidation by unsafe requests (RFC 9111, 4.4).
 enum Invalidation {
   /// Safe methods (RFC 9110, 9.2.1; RFC 4918 and 3253; QUERY). All others, known or unknown, are unsafe.
@@ -34,23 +28,60 @@ enum Invalidation {
     return keys
   }
 
-  /// Resolves a reference in a response; nil if it is not an HTTP URI.
+  /// Resolves a reference in a response (RFC 3986, 5.2); nil if it is not an HTTP URI.
+  ///
+  /// Characters stay as they are, as those of a request do, so both have one key.
   static func resolve(
     _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
   ) -> ResponseKey? {
-    guard let scheme = request.scheme, let authority = request.authority,
-      let base = URL(string: scheme + "://" + authority + (request.path ?? "/"))
-    else { return nil }
-    if reference.isEmpty { return ResponseKey(request, policy: policy) }
-    guard let url = URL(string: reference, relativeTo: base)?.absoluteURL,
-      let scheme = url.scheme, ["http", "https"].contains(scheme.lowercased()),
-      var host = url.host(percentEncoded: true)
-    else { return nil }
-    if host.contains(":"), !host.hasPrefix("[") { host = "[" + host + "]" }
-    var path = url.path(percentEncoded: true)
-    if let query = url.query(percentEncoded: true) { path += "?" + query }
+    guard var scheme = request.scheme, var authority = request.authority else { return nil }
+    var rest = reference.prefix { $0 != "#" }
+    let first = rest.prefix { !":/?".contains($0) }
+    if rest[first.endIndex...].hasPrefix(":") {
+      scheme = first.lowercased()
+      rest = rest[first.endIndex...].dropFirst()
+      guard ["http", "https"].contains(scheme), rest.hasPrefix("//") else { return nil }
+    }
+    let target = request.path ?? "/"
+    let base = target.prefix { $0 != "?" }
+    var path: Substring
+    if rest.hasPrefix("//") {
+      let host = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+      if host.isEmpty { return nil }
+      authority = String(host)
+      path = rest[host.endIndex...]
+      if !path.hasPrefix("/") { path = "/" + path }
+    } else if rest.isEmpty {
+      path = target[...]
+    } else if rest.hasPrefix("?") {
+      path = base + rest
+    } else if rest.hasPrefix("/") {
+      path = rest
+    } else {
+      let folder = base.lastIndex(of: "/").map { base[...$0] } ?? "/"
+      path = folder + rest
+    }
     return ResponseKey(
-      scheme: scheme, authority: host + (url.port.map { ":\($0)" } ?? ""), path: path,
-      policy: policy)
+      scheme: scheme, authority: authority, path: withoutDots(path), policy: policy)
+  }
+
+  /// Removes the segments `.` and `..` of a path (RFC 3986, 5.2.4).
+  private static func withoutDots(_ target: Substring) -> String {
+    let path = target.prefix { $0 != "?" }
+    let query = target[path.endIndex...]
+    guard path.contains("/.") else { return String(target) }
+    var segments: [Substring] = []
+    let all = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    for (number, segment) in all.enumerated() {
+      let isLast = number == all.count - 1
+      switch segment {
+      case ".": if isLast { segments.append("") }
+      case "..":
+        _ = segments.popLast()
+        if isLast { segments.append("") }
+      default: segments.append(segment)
+      }
+    }
+    return "/" + segments.joined(separator: "/") + query
   }
 }
