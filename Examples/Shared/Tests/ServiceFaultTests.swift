@@ -84,10 +84,12 @@ import ExampleTesting
     #expect(late?.isOffline == true && late?.description.hasSuffix("timed out after 40 ms") == true)
   }
 
-  @Test func `text of a service cannot command the terminal`() {
+  @Test func `text of a service cannot command the terminal`() throws {
     #expect(
       "a\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\r\u{7F}b\n\tc".printable
         == "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}\u{FFFD}b\n\tc")
+    let json = try JSONOutput.text(["a\u{9B}\u{1B}": "\u{7F}\u{202E}\u{E9}"])
+    #expect(json == #"{"a\u009b\u001b":"\u007f\u202e\#u{E9}"}"#)
     #expect("a\r\nb\u{2028}c\td\u{1B}\u{85}".inOneLine == "a  b c d\u{FFFD} ")
   }
 
@@ -205,7 +207,7 @@ import ExampleTesting
       }
       let nowhere = Service(at: "nowhere/api", over: URLSessionTransport())
       await #expect { try await nowhere.send("/x") } throws: {
-        "\($0)".hasSuffix("nowhere/api does not begin with http:// or https://")
+        "\($0)".hasSuffix("its address does not begin with http:// or https://")
       }
       return server.base
     }
