@@ -100,22 +100,18 @@ public struct Reply: Sendable {
     return value
   }
 
-  /// The answer itself if its body may be an image; throws for an empty one, and for other content such as a login page. Without
-  /// a type of its own it must begin as the usual formats do.
+  /// The answer itself if its body is an image by its first bytes, whatever kind of image its type says; throws for an empty one, and
+  /// for other content such as a login page.
   public func image() throws(ServiceError) -> Reply {
     if body.isEmpty { throw ServiceError.undecodable(path: path, reason: "it is empty") }
-    let isNamed = contentType.map { !$0.hasSuffix("/octet-stream") } ?? false
-    let isImage = isNamed ? contentType?.hasPrefix("image/") == true : beginsAsImage
-    guard isImage, contentType == "image/svg+xml" || !isPage else {
-      throw ServiceError.wrongContent(path: path, type: contentType ?? "a page")
+    let type = contentType ?? "image/"
+    guard type.hasPrefix("image/") || type.hasSuffix("/octet-stream") else {
+      throw ServiceError.wrongContent(path: path, type: type)
     }
+    let isImage =
+      type == "image/svg+xml" ? body.contains("<svg".utf8) : ImageFormat(beginning: body) != nil
+    guard isImage else { throw ServiceError.wrongContent(path: path, type: "no image") }
     return self
-  }
-
-  /// PNG, JPEG, GIF, WebP and, after a length, AVIF.
-  private var beginsAsImage: Bool {
-    [[0x89, 0x50, 0x4E, 0x47], [0xFF, 0xD8, 0xFF], Array("GIF8".utf8), Array("RIFF".utf8)]
-      .contains { body.starts(with: $0) } || body.dropFirst(4).starts(with: "ftyp".utf8)
   }
 
   /// In lower case and without parameters; nil if it is not given.

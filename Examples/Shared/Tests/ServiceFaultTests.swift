@@ -93,6 +93,25 @@ import ExampleTesting
     #expect("a\r\nb\u{2028}c\td\u{1B}\u{85}".inOneLine == "a  b c d\u{FFFD} ")
   }
 
+  @Test(arguments: [
+    ("image/png", "\u{1}\u{2}", false), ("image/png", "sorry", false),
+    ("image/png", "GIF89a", true),
+    ("", "GIF89a", true), ("application/octet-stream", "BM1", true), ("text/plain", "BM1", false),
+    ("image/svg+xml", "<!-- a --><svg/>", true), ("image/svg+xml", "<p>no</p>", false),
+    ("image/png", "<svg/>", false), ("", "xxxxftypavif", true),
+    ("image/webp", "RIFF1234WAVE", false),
+  ]) func `an image is told by its first bytes`(type: String, body: String, isImage: Bool)
+    async throws
+  {
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, ["Content-Type": type], text: body) }
+      let reply = try await Service(at: server.base, over: URLSessionTransport()).send("/x")
+      do {
+        #expect(try reply.image().body == Array(body.utf8) && isImage)
+      } catch { #expect(!isImage, "\(error)") }
+    }
+  }
+
   @Test func `a result says where it is from, and what went wrong`() {
     var result = CacheResult(value: 1, source: .loaded)
     #expect(result.words == "from the service")
