@@ -86,7 +86,7 @@ import ExampleTesting
   @Test func `difficult pages are stored as they are`() async throws {
     fixture.readeck.fill(6, images: 0)
     let long = "/img?q=" + String(repeating: "a%2C", count: 512)
-    fixture.readeck.set(.init(bytes: [1, 2, 3]), at: long)
+    fixture.readeck.set(.init(bytes: FakeReadeck.Image.bytes(3)), at: long)
     let huge = "<p>" + String(repeating: "\u{E9}", count: 800_000) + "</p><img src='\(long)'>"
     fixture.readeck.change(FakeReadeck.id(0)) { $0.html = huge }
     fixture.readeck.change(FakeReadeck.id(1)) { $0.title = " \n" }
@@ -104,7 +104,7 @@ import ExampleTesting
       #expect(try await fixture.reader.article(id: FakeReadeck.id(number)).html == "the same")
     }
     let image: [UInt8]? = try fixture.images.value(for: fixture.address(long))
-    #expect(image == [1, 2, 3])
+    #expect(image == FakeReadeck.Image.bytes(3))
     let untitled = try fixture.reader.stored().first { $0.bookmark.id == FakeReadeck.id(1) }
     #expect(untitled?.bookmark.name == "https://example.com/\(FakeReadeck.id(1))")
   }

@@ -20,8 +20,13 @@ final class FakeReadeck: Sendable {
 
   struct Image {
     var status = 200
-    var bytes: [UInt8] = Array("image".utf8)
+    var bytes = Image.bytes(5)
     var type = "image/png"
+
+    /// So many bytes that begin as a bitmap does.
+    static func bytes(_ count: Int) -> [UInt8] {
+      Array("BM".utf8) + [UInt8](repeating: 7, count: count - 2)
+    }
   }
 
   private struct State {

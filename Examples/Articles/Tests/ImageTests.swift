@@ -83,7 +83,7 @@ import ExampleTesting
   @Test func `an article whose images do not fit is stored without them`() async throws {
     try await fixture.reader.change(.test(imageMegabytes: 50))
     fixture.readeck.fill(3, images: 3)
-    let large = [UInt8](repeating: 7, count: 17_000_000)
+    let large = FakeReadeck.Image.bytes(17_000_000)
     for page in fixture.readeck.pages.prefix(2) {
       for number in 0..<3 {
         fixture.readeck.set(.init(bytes: large), at: "/img/\(page.id)-\(number)")
@@ -198,7 +198,7 @@ import ExampleTesting
     try await fixture.reader.change(.test(imageMegabytes: 50))
     fixture.readeck.fill(1, images: 1)
     let (id, path) = (FakeReadeck.id(0), "/img/\(FakeReadeck.id(0))-0")
-    fixture.readeck.set(.init(bytes: [UInt8](repeating: 1, count: size)), at: path)
+    fixture.readeck.set(.init(bytes: FakeReadeck.Image.bytes(size)), at: path)
     fixture.readeck.set(.init(), at: "/img/new")
     let gate = fixture.hold { $0.bare == path }
     _ = try await fixture.reader.article(id: id)
@@ -222,7 +222,7 @@ import ExampleTesting
     let id = FakeReadeck.id(0)
     for number in 0..<3 {
       fixture.readeck.set(
-        .init(bytes: [UInt8](repeating: 1, count: 20_000_000)), at: "/img/\(id)-\(number)")
+        .init(bytes: FakeReadeck.Image.bytes(20_000_000)), at: "/img/\(id)-\(number)")
     }
     try await fixture.sync()
     fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }

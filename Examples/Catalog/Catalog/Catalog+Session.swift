@@ -20,19 +20,31 @@ extension Catalog {
     return try await drop(userTag)
   }
 
-  /// The catalog with another filter; removes the answers of the former one.
-  public func filtered(by tier: String?) async throws -> Catalog {
-    if try filters.value(for: owner) != tier {
-      try await drop(userTag)
-      if let tier {
-        try await filters.set(tier, for: owner)
-      } else {
-        try await filters.remove(owner)
-      }
-    }
+  /// The catalog with another filter. The pages of the former one are removed once the service has answered with a page of this one.
+  public func filtered(by tier: String?) -> Catalog {
     var catalog = self
     catalog.tier = tier
     return catalog
+  }
+
+  /// Records this catalog's filter, and removes the pages of the former one.
+  ///
+  /// Pages are removed after the record: those of another filter that are left over are fresh as long as any.
+  func keepFilter(in session: String?) async throws {
+    let former = try filters.value(for: owner)
+    guard former != tier else { return }
+    let isRecorded = try ifRoom {
+      try store.write { batch in
+        guard try batch.value(for: owner, in: sessions) == session else { return false }
+        if let tier {
+          try batch.set(tier, for: owner, in: filters)
+        } else {
+          try batch.remove(owner, from: filters)
+        }
+        return true
+      }
+    }
+    if isRecorded == true { try await drop(pagesTag(of: former)) }
   }
 
   /// Removes the stored answer about one funnel, for a pull to refresh; returns what was removed.

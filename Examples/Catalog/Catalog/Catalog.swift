@@ -49,7 +49,10 @@ public struct Catalog: Sendable {
 
   var store: Store { cache.namespace.store }
   var userTag: String { "catalog:\(owner)" }
-  var pagesTag: String { "pages:\(owner)" }
+  var pagesTag: String { pagesTag(of: tier) }
+  func pagesTag(of tier: String?) -> String {
+    "pages:\(owner):" + (tier.map { Secrets.digest($0).prefix(12) } ?? "")
+  }
 
   /// A network that passes on no answer that the catalog cannot use, so that the last good one stays in the HTTP cache.
   public static func network(_ transport: any HTTPTransport) -> CheckedTransport {
@@ -118,15 +121,13 @@ public struct Catalog: Sendable {
     let isOver = try sessions.value(for: owner) != session
     // Answers do not name their session, so those of a later session are removed too.
     if isOver { try await drop(userTag) }
-    let complaint = reply.status < 400 ? nil : reply.json?["error"]
-    let message = complaint?["message"]?.text ?? "no reason given"
     switch reply.status {
     // A gateway or the login page of a network may answer with the same status.
     case 401 where !reply.isPage, 403 where !reply.isPage:
       if !isOver { try await signOut() }
-      throw CatalogError.signedOut(status: reply.status, message: message)
-    case 400 where complaint?["code"]?.text == "INVALID_CURSOR":
-      throw CatalogError.invalidCursor(message)
+      throw CatalogError.signedOut(status: reply.status, message: service.reason(of: reply))
+    case 400 where reply.json?["error"]?["code"]?.text == "INVALID_CURSOR":
+      throw CatalogError.invalidCursor(service.reason(of: reply))
     default: return try service.checked(reply)
     }
   }

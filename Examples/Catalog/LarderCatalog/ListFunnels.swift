@@ -7,7 +7,7 @@ struct ListFunnels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Lists all funnels, from stored pages that are fresh.",
     discussion: """
-      Another tier than the last time removes the stored pages. Funnels that cannot be read are skipped and named. The exit \
+      The stored pages of another tier are removed once the server has answered. Funnels that cannot be read are skipped and named. The exit \
       code is then 4, and also if --refresh shows stored pages because the server gave no usable answer.
       """)
 
@@ -23,7 +23,7 @@ struct ListFunnels: AsyncParsableCommand {
 
   func run() async throws {
     let (contents, replies, trouble) = try await account.open { catalog in
-      let catalog = try await catalog.filtered(by: tier?.text)
+      let catalog = catalog.filtered(by: tier?.text)
       let reader = try catalog.reader(limit: limit, isFresh: refresh)
       let line = ProgressLine.atTerminal
       defer { line?.clear() }
@@ -94,7 +94,7 @@ struct ListFunnels: AsyncParsableCommand {
     var row: String {
       let old = Duration.seconds(age).words
       return "pages: \(fresh) fresh, \(unchanged) unchanged, \(fetched) fetched"
-        + (stale > 0 ? ", \(stale) stale, up to \(old) old: the server cannot be reached" : "")
+        + (stale > 0 ? ", \(stale) stale, up to \(old) old" : "")
     }
   }
 }
@@ -115,7 +115,7 @@ struct ShowFunnel: AsyncParsableCommand {
     }
     if reply.isStale {
       let age = Duration.seconds(reply.age ?? 0).words
-      Console.complain("from the store, \(age) old, stale: the server cannot be reached")
+      Console.complain("from the store, \(age) old, stale")
     }
     try Output.write(document: String(decoding: reply.body, as: UTF8.self))
     account.place.closeAtTerminal("keys @catalog.http")

@@ -38,6 +38,15 @@ import ExampleTesting
     #expect(fixture.asked() == (5, 0))
   }
 
+  @Test func `an error does not quote the token`() async throws {
+    fixture.server.become { _ in .init(401, json: ["error": ["message": "no SECRET9 here"]]) }
+    let catalog = Catalog(
+      at: fixture.server.base, user: "one", token: "SECRET9", over: fixture.cache)
+    await #expect(throws: CatalogError.signedOut(status: 401, message: "no *** here")) {
+      try await catalog.funnel("f-1")
+    }
+  }
+
   @Test(arguments: [401, 403])
   func `an answer of 401 or 403 removes the data of the user`(status: Int) async throws {
     fixture.fake.fill(120)
@@ -59,9 +68,15 @@ import ExampleTesting
     fixture.fake.fill(120)
     let all = fixture.catalog()
     _ = try await all.all()
-    let plus = try await all.filtered(by: "plus")
+    let plus = all.filtered(by: "plus")
+    fixture.server.become { _ in .init(503) }
+    await #expect(throws: ServiceError.self) { try await plus.all() }
+    fixture.recover()
+    _ = fixture.asked()
+    _ = try await all.all()
+    #expect(fixture.asked().all == 0, "the service has not answered with the other one")
     #expect(try await plus.all().slugs == fixture.slugs(tier: "plus"))
-    #expect(fixture.asked().all == 4)
+    #expect(fixture.asked().all == 1)
     _ = try await all.filtered(by: "plus").all()
     #expect(fixture.asked().all == 0, "the same filter ends nothing")
     _ = try await plus.filtered(by: nil).all()

@@ -32,7 +32,7 @@ import ExampleTesting
     async throws
   {
     fixture.fake.fill(150)
-    let catalog = try await fixture.catalog().filtered(by: "basic")
+    let catalog = fixture.catalog().filtered(by: "basic")
     _ = try await catalog.funnel("f-1")
     let reader = try catalog.reader(limit: 20)
     try await reader.more()
@@ -67,7 +67,7 @@ import ExampleTesting
     fixture.recover()
     let new = isElsewhere ? fixture.elsewhere() : old
     try await new.signIn()
-    _ = try await new.filtered(by: "plus")
+    _ = try await new.filtered(by: "plus").all()
     gate.open()
     await #expect(throws: CatalogError.signedOut(status: 401, message: "no reason given")) {
       try await reading.value

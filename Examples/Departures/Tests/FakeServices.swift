@@ -94,10 +94,13 @@ final class FakeServices: Sendable {
           "variables": ["T": ["data": state.simulated.map { $0.map { $0 as Any } ?? NSNull() }]],
         ])
     case let path where path.hasPrefix("/tiles/"):
-      return .init(200, ["Content-Type": "image/png"], body: Data(repeating: 7, count: 20_000))
+      return .init(200, ["Content-Type": "image/png"], body: Self.tile)
     default: return .init(404)
     }
   }
+
+  /// 20,000 bytes that begin as a picture does.
+  static let tile = Data([0x89] + "PNG".utf8) + Data(repeating: 7, count: 19_996)
 
   static func error(_ status: Int, _ message: String) -> LocalServer.Answer {
     .init(status, json: ["errors": [["message": message]]])

@@ -14,8 +14,8 @@ struct ImportFolder: AsyncParsableCommand {
       that is damaged as a whole leaves its kind as it was; the summary says how far the import came, and the next import \
       continues.
 
-      A folder that needs more room than the limit of the store is refused with exit code 5, before anything changes. If \
-      entities are evicted all the same, the summary says how many are stored, and the exit code is 4.
+      A folder that needs more room, beside what else is stored, than the limit of the store is refused with exit code 5, \
+      before anything changes. If entities are evicted all the same, the summary says of which kinds, and the exit code is 4.
       """)
 
   @Argument(help: "The folder.") var folder: NonEmpty
@@ -41,7 +41,7 @@ struct ImportFolder: AsyncParsableCommand {
   /// An import that does not fit would evict most of what it stores, and what was fetched before.
   private func checkRoom(for dump: RebrickableDump, in cache: LegoCache) throws {
     guard let limit = try cache.larder.limits().effective.disk else { return }
-    let needed = try dump.storedSize() + cache.otherSize()
+    let needed = try cache.size(with: dump)
     if needed <= limit { return }
     throw Failure(
       .refused,

@@ -8,8 +8,11 @@ struct ImportSummary: Encodable {
   let report: ImportReport
   private let store: String
   private let seconds: Double
-  /// The entities of each kind that are stored now.
+  /// The entities that are stored now, of each kind that was read.
   private let stored: [EntityKind: Int]
+  /// By namespace: the entities that were evicted, also those of other realms. Of a kind that was read to its end only those that the
+  /// source has.
+  private let evicted: [String: Int]
   /// The largest size of the file, in bytes; nil if there is no limit.
   private let limit: Int?
   private let source: String
@@ -17,7 +20,7 @@ struct ImportSummary: Encodable {
   /// Why it stopped; nil if it was completed.
   private let reason: (any Error)?
 
-  private enum CodingKeys: String, CodingKey { case report, store, seconds, stored, limit }
+  private enum CodingKeys: String, CodingKey { case report, store, seconds, stored, evicted, limit }
 
   /// The most faults that the text lists.
   private static let listed = 5
@@ -31,6 +34,7 @@ struct ImportSummary: Encodable {
   ) async throws {
     let line = ProgressLine.atTerminal
     let start = ContinuousClock.now
+    let before = try Self.evictions(in: cache.larder)
     do {
       defer { line?.clear() }
       report = try await body { step in
@@ -45,6 +49,20 @@ struct ImportSummary: Encodable {
     limit = try cache.larder.limits().effective.disk
     stored = try Dictionary(
       uniqueKeysWithValues: report.tallies.keys.map { ($0, try cache.count(of: $0)) })
+    var evicted = try Self.evictions(in: cache.larder)
+    for (name, count) in evicted { evicted[name] = count - (before[name] ?? 0) }
+    for (kind, tally) in report.tallies where report.failure?.kind != kind {
+      evicted[cache.realm.name(kind.namespace)] = tally.read - (stored[kind] ?? 0)
+    }
+    self.evicted = limit == nil ? [:] : evicted.filter { $0.value > 0 }
+  }
+
+  /// How many entities were evicted since the store was made, by namespace.
+  private static func evictions(in store: Store) throws -> [String: Int] {
+    let names = try store.statistics().namespaces.map { ($0.info.name, Int($0.removals.evicted)) }
+    return Dictionary(uniqueKeysWithValues: names).filter { name, _ in
+      EntityKind.allCases.contains { name == $0.namespace || name.hasPrefix($0.namespace + ".") }
+    }
   }
 
   /// Prints it, and throws the reason why the import stopped, or a failure if not all of a kind is stored.
@@ -54,16 +72,11 @@ struct ImportSummary: Encodable {
     try store.show(
       self, closing: ["namespaces"] + looks + ["keys @* --sort expiry --limit 5 --long"], rows)
     if let reason { throw reason }
-    if let limit, kinds.contains(where: { isCut($0.kind, $0.tally) }) {
+    if let limit, !evicted.isEmpty {
       throw Failure(
         .failed, "not all is stored, because the file is limited to \(limit / 1_000_000) MB",
         hint: store.raising(to: 2 * limit))
     }
-  }
-
-  /// Whether entities of a kind were evicted meanwhile.
-  private func isCut(_ kind: EntityKind, _ tally: ImportReport.Tally) -> Bool {
-    limit != nil && stored[kind].map { $0 < tally.read } ?? false
   }
 
   private var kinds: [(kind: EntityKind, tally: ImportReport.Tally)] {
@@ -91,22 +104,17 @@ struct ImportSummary: Encodable {
 
   private var notes: [String] {
     var lines: [String] = []
-    for (kind, tally) in kinds {
-      if let skipped = report.skipped[kind] {
-        lines.append("\(kind.word): \(skipped.count.counted("fault"))")
-        lines += skipped.list.prefix(Self.listed).map { "  " + $0 }
-        if skipped.count > Self.listed { lines.append("  ... (--json lists more)") }
-        if skipped.areUnreadable {
-          lines.append("\(kind.word): nothing was removed, because some rows cannot be read")
-        }
-      }
-      if let limit, let stored = stored[kind], isCut(kind, tally) {
-        lines.append(
-          "\(kind.word): \(stored.grouped) of \(tally.read.grouped) stored, because the file is limited to \(limit / 1_000_000) MB"
-        )
+    for kind in EntityKind.allCases {
+      guard let skipped = report.skipped[kind] else { continue }
+      lines.append("\(kind.word): \(skipped.count.counted("fault"))")
+      lines += skipped.list.prefix(Self.listed).map { "  " + $0 }
+      if skipped.count > Self.listed { lines.append("  ... (--json lists more)") }
+      if skipped.areUnreadable {
+        lines.append("\(kind.word): nothing was removed, because some rows cannot be read")
       }
     }
-    for kind in EntityKind.allCases {
+    lines += evictions
+    for kind in EntityKind.allCases where evicted[realm.name(kind.namespace)] == nil {
       switch report.omissions[kind] {
       case .absent: lines.append("\(kind.word) left alone: \(source) does not have them in full")
       case .off: lines.append("\(kind.word) left alone: these lifetimes switch them off")
@@ -120,5 +128,21 @@ struct ImportSummary: Encodable {
       )
     }
     return lines
+  }
+
+  /// A line for each namespace that lost entities.
+  private var evictions: [String] {
+    let kinds = EntityKind.allCases.map { (name: realm.name($0.namespace), kind: $0) }
+    return evicted.sorted { $0.key < $1.key }.map { name, count in
+      let kind = kinds.first { $0.name == name }?.kind
+      let fate =
+        if let kind, let read = report.tallies[kind]?.read, report.failure?.kind != kind {
+          "\((read - count).grouped) of \(read.grouped) stored"
+        } else {
+          "\(count.grouped) of those stored before were evicted"
+        }
+      return
+        "\(kind?.word ?? name): \(fate), because the file is limited to \((limit ?? 0) / 1_000_000) MB"
+    }
   }
 }

@@ -53,12 +53,17 @@ import ExampleTesting
       try decoded(PartColor.self, #"{"part_num": "1", "color_id": 4, \#(listed)}"#).elements
         == ["4211398", "4211399"])
     let known = #""molds": [3001], "external_ids": {"LDraw": [3001, "a", null]}"#
-    let other = try decoded(
+    let more = try decoded(
       Part.self, #"{"part_num": "03", "name": "", "part_cat_id": 1, \#(known)}"#)
-    #expect(other.molds == ["3001"] && other.externalIDs == ["LDraw": ["3001", "a", nil]])
+    #expect(more.molds == ["3001"] && more.externalIDs == ["LDraw": ["3001", "a", nil]])
     let ids = #""external_ids": {"LEGO": {"ext_ids": ["26", null], "ext_descrs": [["a"], []]}}"#
     let color = try decoded(Color.self, #"{"id": 1, "name": "", "rgb": "", \#(ids)}"#)
     #expect(color.externalIDs?["LEGO"]?.ids == [26, nil])
+    let other =
+      #""external_ids": {"LEGO": {"ext_ids": null, "ext_descrs": [[null, "a", 7], null]}, "LDraw": null}"#
+    #expect(
+      try decoded(Color.self, #"{"id": 1, "name": "", "rgb": "", \#(other)}"#).externalIDs
+        == ["LEGO": .init(ids: [], descriptions: [["a", "7"], []])])
     for id in [#""red""#, "null", "true"] {
       #expect(throws: DecodingError.self, "\(id)") {
         try decoded(Color.self, #"{"id": \#(id), "name": "", "rgb": ""}"#)

@@ -102,6 +102,36 @@ extension ImportTests {
         == ModelSet(setNum: "1-1", name: "New name", year: 2000))
   }
 
+  @Test func `a field of a wrong form is left out of JSON, too`() throws {
+    func write(_ row: String) throws {
+      let rows = #"[{"set_num": "1-1", "name": "A", \#(row)}]"#
+      _ = try folder.write("sets.json", Array(rows.utf8))
+    }
+    _ = try folder.write("minifigs.csv", Array("fig_num,name\nfig-1,B\nfig-2,C\n".utf8))
+    try write(#""year": 2000"#)
+    _ = try imported()
+    _ = try folder.write("minifigs.csv", Array("fig_num,name\nfig-1,B\n".utf8))
+    try write(#""year": "n/a", "num_parts": [], "theme_id": 7"#)
+    let report = try imported()
+    #expect(report.tallies[.sets] == Tally(changed: 1, unchanged: 1, removed: 1))
+    #expect(
+      report.skipped[.sets]?.list.sorted() == [
+        "sets.json: 1-1: num_parts is not a number, and left out",
+        "sets.json: 1-1: year is not a number, and left out",
+      ])
+    #expect(
+      try lego.cached(ModelSet.self, key: "1-1")
+        == ModelSet(setNum: "1-1", name: "A", year: 2000, themeID: 7))
+    try writeDump(isEmpty: false)
+    let color = #""color": {"id": 4, "name": "Red", "rgb": "C91A09"}"#
+    let part = #""part": {"part_num": "3001", "name": "Brick", "part_cat_id": 11, "year_to": "x"}"#
+    _ = try folder.write(
+      "elements.json", Array(#"[{"element_id": "9", \#(color), \#(part)}]"#.utf8))
+    #expect(
+      try imported().skipped[.elements]?.list
+        == ["elements.json: 9: part.year_to is not a number, and left out"])
+  }
+
   @Test func `the room that a dump needs is known before`() throws {
     #expect((89_000..<400_000).contains(sample.storedSize()))
     try writeDump(isEmpty: false)
@@ -109,8 +139,10 @@ extension ImportTests {
     #expect(
       dump.storedSize(of: [.colors]) == 2 * "id,name,rgb,is_trans\n4,Red,C91A09,f\n".count + 400)
     try lego.store(Theme(id: 4, name: "A"))
-    #expect(try lego.otherSize() == 0)
+    try lego.store(PartCategory(id: 11, name: "B"))
     try lego.larder.namespace("other").set("12345", for: "a")
-    #expect(try lego.otherSize() == 205)
+    let (category, other) = (20 + 260, 5 + 260)
+    #expect(try lego.otherSize(than: dump.kinds) == category + other, "themes are replaced")
+    #expect(try lego.size(with: dump) == (dump.storedSize() + category + other) * 8 / 7)
   }
 }

@@ -50,8 +50,8 @@ extension ProgramTests {
       broken.output.contains("sets left alone: ") && !broken.output.contains("sets left alone: it"))
   }
 
-  private func writeThemes(_ count: Int, ofBytes size: Int) throws {
-    let name = String(repeating: "x", count: size)
+  private func writeThemes(_ count: Int, ofBytes size: Int, _ character: String = "x") throws {
+    let name = String(repeating: character, count: size)
     try write("themes", "id,name,parent_id\n" + (0..<count).map { "\($0),\(name),\n" }.joined())
   }
 
@@ -64,7 +64,7 @@ extension ProgramTests {
     #expect(refused.code == 5 && refused.output == "")
     #expect(
       refused.error == """
-        error: \(folder) needs about 17 MB, and the store is limited to 10 MB; nothing was changed
+        error: \(folder) needs about 19 MB, and the store is limited to 10 MB; nothing was changed
         hint: raise the limit and run it again: larder '\(store)' -e 'limits --disk 25MB'
 
         """)
@@ -74,15 +74,52 @@ extension ProgramTests {
     try await program.check("fetch part 3001 --offline --no-network | part 3001: from the store")
   }
 
+  @Test func `an import that does not fit beside other kinds is refused`() async throws {
+    let lego = LegoCache(try Store(at: store))
+    try lego.larder.declare(StoreLimits(disk: 4_000_000))
+    let name = String(repeating: "x", count: 1000)
+    try lego.keep((0..<1500).map { ModelSet(setNum: "\($0)-1", name: name) })
+    try writeThemes(900, ofBytes: 1000)
+    let folder = program.folder.url.path
+    try await program.check(
+      "import '\(folder)' = 5 | ! ^error: \(folder) needs about 5 MB, and the store is limited to 4 MB; nothing was changed_"
+    )
+    #expect(try lego.count(of: .sets) == 1500 && lego.count() == 1500)
+    try lego.larder.close()
+  }
+
+  @Test func `a refresh that evicts other kinds names them, with exit code 4`() async throws {
+    try await FakeRebrickable.run { fake in
+      let lego = LegoCache(try Store(at: store))
+      let realm = Realm(base: fake.base, credential: "k")
+      try lego.larder.declare(StoreLimits(disk: 4_000_000))
+      let name = String(repeating: "x", count: 1000)
+      for realm in [Realm.open, realm] {
+        let cache = LegoCache(lego.larder, realm: realm)
+        try cache.keep((0..<700).map { ModelSet(setNum: "\($0)-1", name: name) })
+      }
+      try lego.larder.close()
+      fake.change { $0.lists["/lego/parts/"] = (0..<1500).map { Body.part("p\($0)", name) } }
+      let cut = try await program.run("refresh", "parts", "--base", fake.base, "--key", "k")
+      #expect(cut.code == 4 && cut.error.hasPrefix("error: not all is stored, because the file"))
+      for kind in ["sets", "lego.sets"] {
+        let end = " of those stored before were evicted, because the file is limited to 4 MB"
+        let lines = cut.output.split(separator: "\n").filter { $0.hasSuffix(end) }
+        #expect(lines.contains { $0.hasPrefix("\(kind): ") }, "\(cut)")
+      }
+    }
+  }
+
   @Test func `an import that does not fit after all tells it, with exit code 4`() async throws {
     let lego = try Store(at: store)
     try lego.declare(StoreLimits(disk: 4_000_000))
     try lego.close()
-    // The room is estimated, and a small file keeps much of it free.
-    try writeThemes(1700, ofBytes: 1000)
+    // The room is estimated, and such a character takes six bytes in JSON.
+    try writeThemes(1000, ofBytes: 550, "\u{1}")
     let cut = try await program.run("import", program.folder.url.path)
     #expect(cut.code == 4 && cut.error.hasPrefix("error: not all is stored, because the file"))
-    #expect(cut.output.contains("stored, because the file is limited to 4 MB\n"), "\(cut)")
+    #expect(
+      cut.output.contains(" of 1,000 stored, because the file is limited to 4 MB\n"), "\(cut)")
     #expect(try fileSize(store) <= 4_000_000)
   }
 }

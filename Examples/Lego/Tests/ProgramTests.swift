@@ -62,6 +62,8 @@ import ExampleTesting
       list parts "" --offline = 2            | ! invalid
       fetch part nosuch --offline = 1        | ! ^error: there is no part nosuch_ | ! hint: the recording
       fetch part .. --offline = 2            | ! ^error: ".." is no key of parts_
+      fetch color 04 --offline = 2           | ! ^error: "04" is no key of colors_hint: say 4_
+      fetch partcolor 3001/04 --offline = 2  | ! ^error: "3001/04" is no part and colour_
       fetch colours 1 = 2                    | ! ^Error:
       import = 2                             | ! ^Error:
       import '' = 2                          | ! invalid

@@ -19,13 +19,20 @@ public enum Console {
   }
 }
 
-/// The form of everything that is printed with `--json`.
+/// The form of everything that is printed with `--json`. Control characters in it are escaped.
 public enum JSONOutput {
   public static func text(_ value: some Encodable, pretty: Bool = false) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
+    let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+    // The encoder escapes C0 alone.
+    guard text.unicodeScalars.contains(where: \.isControl) else { return text }
+    return text.unicodeScalars.map { scalar in
+      guard scalar.isControl else { return String(scalar) }
+      let digits = String(scalar.value, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
   }
 }
 

@@ -35,7 +35,7 @@ public struct CheckedTransport: HTTPTransport {
     guard isChecked, response.status.kind == .successful else { return (response, body) }
     let reply = Reply(
       response, body: try await body.bytes(upTo: Service.largestBody), path: request.path ?? "/")
-    if reply.isPage { throw ServiceError.wrongContent(path: reply.place, type: "a web page") }
+    if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
     _ = try reply.decoded(AnyJSON.self)
     try check(reply)
     return (response, HTTPBody(reply.body))

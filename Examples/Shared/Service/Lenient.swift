@@ -1,3 +1,5 @@
+import Foundation
+
 /// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number, `1` for true. Nil for
 /// anything else, such as `"nan"`, which JSON cannot express, or `[]`, as some services write an empty object.
 ///
@@ -18,7 +20,7 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
     if wrappedValue == nil, let type = Value.self as? any LosslessStringConvertible.Type {
       let text =
         (try? container.decode(String.self)) ?? (try? "\(container.decode(Int64.self))")
-        ?? (try? "\(container.decode(Double.self))")
+        ?? (try? "\(container.decode(Decimal.self))")
       wrappedValue = text.flatMap { type.init($0) ?? Self.flags[$0] } as? Value
     }
     if let number = wrappedValue as? Double, !number.isFinite { wrappedValue = nil }

@@ -10,7 +10,7 @@ extension Reply {
     }
     let label = Self.charset(in: fields[.contentType] ?? "") ?? declared ?? "utf-8"
     guard let encoding = Self.encodings[label.replacing("_", with: "-")] else {
-      throw .undecodable(path: place, reason: "its charset \(label) is not known")
+      throw .undecodable(path: path, reason: "its charset \(label) is not known")
     }
     return try decoded(body[...], as: encoding, named: label)
   }
@@ -54,7 +54,7 @@ extension Reply {
       return String(decoding: bytes.map { Self.latin9Units[$0] ?? UInt16($0) }, as: UTF16.self)
     default:
       guard let text = String(data: Data(bytes), encoding: encoding) else {
-        throw .undecodable(path: place, reason: "it is not \(label)")
+        throw .undecodable(path: path, reason: "it is not \(label)")
       }
       return text
     }

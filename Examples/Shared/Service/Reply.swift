@@ -84,9 +84,6 @@ public struct Reply: Sendable {
     return attributes
   }
 
-  /// The path without the query, which may contain a secret.
-  var place: String { String(path.prefix { $0 != "?" }) }
-
   public func decoded<Value: Decodable>(
     _ type: Value.Type, decoder: JSONDecoder = JSONDecoder(),
     fault: (Value) -> String? = { _ in nil }
@@ -95,30 +92,26 @@ public struct Reply: Sendable {
     do {
       value = try decoder.decode(type, from: Data(body))
     } catch {
-      if isPage { throw ServiceError.wrongContent(path: place, type: "a web page") }
+      if isPage { throw ServiceError.wrongContent(path: path, type: "a web page") }
       throw ServiceError.undecodable(
-        path: place, reason: (error as? DecodingError)?.words ?? "\(error)")
+        path: path, reason: (error as? DecodingError)?.words ?? "\(error)")
     }
-    if let reason = fault(value) { throw ServiceError.undecodable(path: place, reason: reason) }
+    if let reason = fault(value) { throw ServiceError.undecodable(path: path, reason: reason) }
     return value
   }
 
-  /// The answer itself if its body may be an image; throws for an empty one, and for other content such as a login page. Without
-  /// a type of its own it must begin as the usual formats do.
+  /// The answer itself if its body is an image by its first bytes, whatever kind of image its type says; throws for an empty one, and
+  /// for other content such as a login page.
   public func image() throws(ServiceError) -> Reply {
-    if body.isEmpty { throw ServiceError.undecodable(path: place, reason: "it is empty") }
-    let isNamed = contentType.map { !$0.hasSuffix("/octet-stream") } ?? false
-    let isImage = isNamed ? contentType?.hasPrefix("image/") == true : beginsAsImage
-    guard isImage, contentType == "image/svg+xml" || !isPage else {
-      throw ServiceError.wrongContent(path: place, type: contentType ?? "a page")
+    if body.isEmpty { throw ServiceError.undecodable(path: path, reason: "it is empty") }
+    let type = contentType ?? "image/"
+    guard type.hasPrefix("image/") || type.hasSuffix("/octet-stream") else {
+      throw ServiceError.wrongContent(path: path, type: type)
     }
+    let isImage =
+      type == "image/svg+xml" ? body.contains("<svg".utf8) : ImageFormat(beginning: body) != nil
+    guard isImage else { throw ServiceError.wrongContent(path: path, type: "no image") }
     return self
-  }
-
-  /// PNG, JPEG, GIF, WebP and, after a length, AVIF.
-  private var beginsAsImage: Bool {
-    [[0x89, 0x50, 0x4E, 0x47], [0xFF, 0xD8, 0xFF], Array("GIF8".utf8), Array("RIFF".utf8)]
-      .contains { body.starts(with: $0) } || body.dropFirst(4).starts(with: "ftyp".utf8)
   }
 
   /// In lower case and without parameters; nil if it is not given.

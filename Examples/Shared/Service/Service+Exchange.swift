@@ -112,10 +112,10 @@ extension Service {
     let address = String(Self.lowered(isPath ? base + path : path).prefix { $0 != "#" })
     guard let scheme = Self.schemeEnd(of: address),
       ["http", "https"].contains(address[..<scheme.lowerBound])
-    else { throw .broken("\(base) does not begin with http:// or https://") }
+      // A message must not have a password in it.
+    else { throw .broken("its address does not begin with http:// or https://") }
     let rest = address[scheme.upperBound...]
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    // The message must not have a password in it.
     if authority.contains("@") {
       throw .broken(
         "its address names a user before the host: give it without the part before the @")

@@ -12,6 +12,8 @@ public struct Service: Sendable {
   public var fields = HTTPFields()
   /// Reads the text of an error from its body. Without JSON the body is the text, unless it is a page.
   public var message: @Sendable (JSON) -> String? = { _ in nil }
+  /// The parameters of an address that are credentials, in small letters.
+  public var secretParameters = HTTPCachePolicy().secretParameters.union(["appid"])
   /// Reads the wait from the body of a 429, for a service without `Retry-After`.
   public var wait: @Sendable (JSON) -> Duration? = { _ in nil }
   /// Waits when the service asks for it; tests set one that returns at once.
@@ -27,7 +29,6 @@ public struct Service: Sendable {
   /// The largest body that is read, after decompression.
   public static let largestBody = 64_000_000
   static let mostRedirections = 5
-  private static let longestMessage = 200
 
   enum Carrier {
     case cache(HTTPCache)
@@ -159,28 +160,6 @@ public struct Service: Sendable {
       try await forget(path)
       throw error
     }
-  }
-
-  /// The answer itself if it is good (2xx); throws otherwise.
-  public func checked(_ reply: Reply) throws(ServiceError) -> Reply {
-    // A part comes only to those who ask for it (RFC 9110, 15.3.7).
-    if reply.status == 206 {
-      throw ServiceError.undecodable(path: reply.path, reason: "it is a part (206)")
-    }
-    guard (200..<300).contains(reply.status) else {
-      throw ServiceError.refused(
-        status: reply.status,
-        message: reason(of: reply).map { String($0.prefix(Self.longestMessage)) }
-          ?? "no reason given")
-    }
-    return reply
-  }
-
-  private func reason(of reply: Reply) -> String? {
-    if let json = reply.json { return message(json) }
-    // Some services send plain text as HTML.
-    let text = String(validating: reply.body, as: UTF8.self)?.trimmingBlanks ?? ""
-    return text.isEmpty || text.hasPrefix("<") ? nil : text
   }
 
   /// Removes the stored answers to a request; returns what was removed.

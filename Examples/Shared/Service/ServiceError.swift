@@ -61,11 +61,14 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .throttled(let wait): "the service limits requests and asked to wait \(wait.words)"
     case .tooLarge(let limit): "the answer is larger than \(limit / 1_000_000) MB"
     case .undecodable(let path, let reason):
-      "the service's answer to \(path) is not what it should be: \(reason)"
+      "the service's answer to \(Self.place(path)) is not what it should be: \(reason)"
     case .wrongContent(let path, let type):
-      "the answer to \(path) is \(type), not what it should be; a login page of this network may have sent it"
+      "the answer to \(Self.place(path)) is \(type), not what it should be; a login page of this network may have sent it"
     }
   }
+
+  /// The query may contain a secret.
+  private static func place(_ path: String) -> some StringProtocol { path.prefix { $0 != "?" } }
 
   /// Nil for an error that is not about the exchange.
   init?(after error: any Error) {

@@ -54,7 +54,10 @@ import LarderCurl
     let name = String(repeating: "a", count: 64) + ".invalid"
     #expect(await words("http://" + name) == unreachable + "the host is not known")
     #expect(await words("http://127.0.0.1:99999") == failed + "the address is not valid")
-    for base in ["http://u:secret@127.0.0.1", "http://127.0.0.1/a#b", "http://127.0.0.1?a"] {
+    for base in [
+      "http://u:secret@127.0.0.1", "ftp://u:secret@127.0.0.1", "http://127.0.0.1/a#b",
+      "http://127.0.0.1?a",
+    ] {
       let words = try #require(await words(base))
       #expect(words.hasPrefix(failed + "its address ") && !words.contains("secret"), "\(base)")
     }

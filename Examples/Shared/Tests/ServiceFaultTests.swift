@@ -84,11 +84,32 @@ import ExampleTesting
     #expect(late?.isOffline == true && late?.description.hasSuffix("timed out after 40 ms") == true)
   }
 
-  @Test func `text of a service cannot command the terminal`() {
+  @Test func `text of a service cannot command the terminal`() throws {
     #expect(
       "a\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\r\u{7F}b\n\tc".printable
         == "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}\u{FFFD}b\n\tc")
+    let json = try JSONOutput.text(["a\u{9B}\u{1B}": "\u{7F}\u{202E}\u{E9}"])
+    #expect(json == #"{"a\u009b\u001b":"\u007f\u202e\#u{E9}"}"#)
     #expect("a\r\nb\u{2028}c\td\u{1B}\u{85}".inOneLine == "a  b c d\u{FFFD} ")
+  }
+
+  @Test(arguments: [
+    ("image/png", "\u{1}\u{2}", false), ("image/png", "sorry", false),
+    ("image/png", "GIF89a", true),
+    ("", "GIF89a", true), ("application/octet-stream", "BM1", true), ("text/plain", "BM1", false),
+    ("image/svg+xml", "<!-- a --><svg/>", true), ("image/svg+xml", "<p>no</p>", false),
+    ("image/png", "<svg/>", false), ("", "xxxxftypavif", true),
+    ("image/webp", "RIFF1234WAVE", false),
+  ]) func `an image is told by its first bytes`(type: String, body: String, isImage: Bool)
+    async throws
+  {
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, ["Content-Type": type], text: body) }
+      let reply = try await Service(at: server.base, over: URLSessionTransport()).send("/x")
+      do {
+        #expect(try reply.image().body == Array(body.utf8) && isImage)
+      } catch { #expect(!isImage, "\(error)") }
+    }
   }
 
   @Test func `a result says where it is from, and what went wrong`() {
@@ -205,7 +226,7 @@ import ExampleTesting
       }
       let nowhere = Service(at: "nowhere/api", over: URLSessionTransport())
       await #expect { try await nowhere.send("/x") } throws: {
-        "\($0)".hasSuffix("nowhere/api does not begin with http:// or https://")
+        "\($0)".hasSuffix("its address does not begin with http:// or https://")
       }
       return server.base
     }

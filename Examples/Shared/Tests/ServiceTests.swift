@@ -70,17 +70,50 @@ extension Service {
     }
   }
 
-  @Test func `a part that was not asked for is no answer`() async throws {
-    let store = try Store.tested(clock: ManualClock())
+  @Test(arguments: [
+    // A part that was not asked for is no answer.
+    (
+      206, #"{"name":"a"}"#,
+      "the service's answer to /x is not what it should be: it is a part (206)"
+    ),
+    (401, "Invalid key S3CR/ET", "the service answered 401: Invalid key ***"),
+    (
+      500, "/x?appid=my%20secret: my secret is unknown",
+      "the service answered 500: /x?appid=***: *** is unknown"
+    ), (403, #"{"detail": "no S3CR\/ET"}"#, "the service answered 403: no ***"),
+  ]) func `no error has a credential in it`(status: Int, body: String, words: String) async throws {
     try await LocalServer.run { server in
-      server.become { _ in .init(206, ["Content-Range": "bytes 0-11/50"], text: #"{"name":"a"}"#) }
-      let service = Service.tested(at: server.base, in: store)
+      server.become { _ in .init(status, text: body) }
+      var service = Service(at: server.base, over: URLSessionTransport())
+      service.fields = [.authorization: "Bearer S3CR/ET", .accept: "application/json"]
+      service.message = { $0["detail"]?.text }
       let error = await #expect(throws: ServiceError.self) {
-        try await service.get(Thing.self, from: "/x")
+        try await service.get(Thing.self, from: "/x?appid=my%20secret&b=1")
       }
-      #expect(error?.description.contains("it is a part (206)") == true)
+      #expect(error?.description == words)
     }
   }
+
+  @Test func `a large whole number stays exact, also as an id`() throws {
+    let ids = [
+      "7", "-9007199254740993", "9007199254740993", "18446744073709551615",
+      "12345678901234567890123456789012345678",
+    ]
+    let text = "[\(ids.joined(separator: ",")),0.1,1e+200]"
+    let json = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
+    #expect(try String(decoding: JSONEncoder().encode(json), as: UTF8.self) == text)
+    guard case .array(let values) = json else { return }
+    #expect(values.map(\.word) == ids + [nil, nil])
+    #expect(values[3].number == 0x1p64)
+    // Of more digits not all are kept: such an id would be that of others, too.
+    for number in ["1234567890123456789012345678901234567890123", "9007199254740993.5"] {
+      #expect(try JSONDecoder().decode(JSON.self, from: Data(number.utf8)).word == nil)
+    }
+    let thing = #"{"id": 18446744073709551615}"#
+    #expect(try JSONDecoder().decode(Numbered.self, from: Data(thing.utf8)).id == ids[3])
+  }
+
+  private struct Numbered: Decodable { @Lenient var id: String? }
 
   @Test(arguments: [1, 2])
   func `an answer that cannot be decoded is requested again`(bad: Int) async throws {

@@ -33,6 +33,7 @@ extension Catalog {
         if let trouble = step.trouble { throw trouble }
         return .failure(PageMisfit(versions: pass.versions(with: step)))
       }
+      if cursor == nil, step.trouble == nil { try await keepFilter(in: session) }
       if !step.version.isIn(record, at: pass.steps.count) {
         // Pages after another version of this one are removed from the record.
         try keep(record.prefix(pass.steps.count) + [step.version], of: listing, in: session)

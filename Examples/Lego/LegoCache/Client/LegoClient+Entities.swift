@@ -138,13 +138,20 @@ extension EntityKind {
         .invalidArgument, "\"\(key)\" is no key of \(word)",
         hint: "say a number as the maker writes it: 3001, 10294-1, fig-000018")
     }
+    // The service takes 04 for 4, and its answer would be about another key.
+    if [.colors, .themes, .categories].contains(self), let number = Int(key), "\(number)" != key {
+      throw LarderError(
+        .invalidArgument, "\"\(key)\" is no key of \(word)", hint: "say \(number)")
+    }
     switch self {
     case .colors, .themes, .parts, .elements: return "/lego/\(word)/\(key.percentEscaped)/"
     case .categories: return "/lego/part_categories/\(key.percentEscaped)/"
     case .sets:
       return "/lego/\(key.hasPrefix("fig-") ? "minifigs" : "sets")/\(key.percentEscaped)/"
     case .partColors:
-      guard let pair = PartColor.parts(of: key) else {
+      guard let pair = PartColor.parts(of: key),
+        PartColor.key(part: pair.part, color: pair.color) == key
+      else {
         throw LarderError(
           .invalidArgument, "\"\(key)\" is no part and colour",
           hint: "say both with a slash between them: 3001/4")

@@ -46,6 +46,8 @@ extension LegoClient {
     }
     defer { withExtendedLifetime(lock) {} }
     var report = ImportReport()
+    // A second pass would report what the first one has changed as unchanged.
+    let kinds = EntityKind.allCases.filter(kinds.contains)
     for (place, kind) in kinds.enumerated() {
       do {
         switch kind {

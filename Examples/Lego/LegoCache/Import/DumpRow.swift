@@ -1,3 +1,4 @@
+import Foundation
 import Service
 
 /// An entity of a dump, and what else its row says.
@@ -5,6 +6,8 @@ struct DumpRow<Entity: Sendable>: Sendable {
   var entity: Entity
   /// The names of the fields that the source has, but leaves empty: `design_id`, or `color.is_trans` for one of the color in it.
   var cleared: Set<String> = []
+  /// Why fields were left out: `year is not a number`.
+  var faults: [String] = []
   var file = ""
   /// Nil in JSON, and for what several rows have together.
   var line: Int?
@@ -16,13 +19,34 @@ struct DumpRow<Entity: Sendable>: Sendable {
 /// In JSON a member that is null is an empty field, and one that is not there is none.
 extension DumpRow: Decodable where Entity: Decodable {
   init(from decoder: any Decoder) throws {
-    self.init(entity: try Entity(from: decoder))
+    do {
+      self.init(entity: try Entity(from: decoder))
+    } catch let error as DecodingError {
+      let (entity, faults) = try Self.rest(of: try? JSON(from: decoder), after: error)
+      self.init(entity: entity, faults: faults)
+    }
     let fields = try decoder.container(keyedBy: FieldName.self)
     cleared = try Self.nulls(in: fields)
     for name in JSON.inner.map(FieldName.init) where fields.contains(name) {
       guard try !fields.decodeNil(forKey: name) else { continue }
       let inner = try Self.nulls(in: fields.nestedContainer(keyedBy: FieldName.self, forKey: name))
       cleared.formUnion(inner.map { name.stringValue + "." + $0 })
+    }
+  }
+
+  /// The entity without the fields of a wrong form, if it can do without them.
+  private static func rest(
+    of row: JSON?, after first: DecodingError
+  ) throws -> (Entity, faults: [String]) {
+    guard var row else { throw first }
+    var faults: [String] = []
+    while true {
+      do {
+        return (try JSONDecoder().decode(Entity.self, from: JSONEncoder().encode(row)), faults)
+      } catch let error as DecodingError {
+        guard row.remove(error.field[...]) else { throw first }
+        faults.append(error.words)
+      }
     }
   }
 
@@ -66,6 +90,14 @@ extension JSON {
     return .object(members)
   }
 
+  /// Removes the member of the member ...; false if there is none.
+  mutating func remove(_ path: ArraySlice<String>) -> Bool {
+    guard let name = path.first, var inner = self[name] else { return false }
+    let isRemoved = path.count == 1 || inner.remove(path.dropFirst())
+    self[name] = path.count == 1 ? nil : inner
+    return isRemoved
+  }
+
   /// With those of `names` that `known` has and it lacks.
   func filled(from known: JSON, only names: Set<String>) -> JSON {
     guard case .object(let members) = self, case .object(let old) = known else { return self }
@@ -74,4 +106,15 @@ extension JSON {
 
   /// By which a part and a color are known.
   private var numbers: [JSON?] { ["part_num", "id"].map { self[$0] } }
+}
+
+extension DecodingError {
+  /// The names down to the field that is wrong, or to the list that it is in; empty for a field that is missing.
+  var field: [String] {
+    switch self {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+      context.codingPath.prefix { $0.intValue == nil }.map(\.stringValue)
+    default: []
+    }
+  }
 }

@@ -4,7 +4,7 @@ import Service
 /// The room that a dump needs in a store.
 extension RebrickableDump {
   /// About how many bytes of a store's file the entities of the folder take.
-  public func storedSize(of kinds: [EntityKind] = EntityKind.allCases) -> Int {
+  func storedSize(of kinds: [EntityKind] = EntityKind.allCases) -> Int {
     kinds.reduce(0) { $0 + storedSize(of: $1) }
   }
 
@@ -41,13 +41,20 @@ extension RebrickableDump {
 }
 
 extension LegoCache {
-  /// About how many bytes of the file are not those of entities that an import replaces: of other realms and other programs.
-  public func otherSize() throws -> Int {
-    let own = EntityKind.allCases.map { realm.name($0.namespace) }
-    return try larder.statistics().namespaces.filter { !own.contains($0.info.name) }
+  /// About how large the file must be for an import of a dump to evict nothing.
+  public func size(with dump: RebrickableDump) throws -> Int {
+    let content = try dump.storedSize() + otherSize(than: dump.kinds)
+    // The store keeps an eighth free, at most 64 MB.
+    return content + min(content / 7, 64 << 20)
+  }
+
+  /// About how many bytes stay when an import replaces these kinds: of other kinds, realms and programs.
+  func otherSize(than kinds: [EntityKind]) throws -> Int {
+    let replaced = kinds.map { realm.name($0.namespace) }
+    return try larder.statistics().namespaces.filter { !replaced.contains($0.info.name) }
       .reduce(0) { $0 + $1.usage.bytes.used + $1.usage.entries.used * Self.entryOverhead }
   }
 
   /// What the store needs for an entry beside its value, indexes and free space included.
-  private static var entryOverhead: Int { 200 }
+  private static var entryOverhead: Int { 260 }
 }

@@ -99,6 +99,7 @@ public struct RebrickableDump: Sendable {
       throw DumpError(.malformed, file: file, message: "the list is empty")
     }
     return body.list.elements.map { row in
+      for fault in row.faults { skipped.add("\(file): \(row.entity.key): \(fault), and left out") }
       var row = row
       row.file = file
       return row

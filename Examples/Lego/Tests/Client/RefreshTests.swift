@@ -56,7 +56,8 @@ import ExampleTesting
       $0.lists["/lego/minifigs/"] = [Body.set("fig-000018")]
     }
     let lego = try LegoClient.tested(of: fake)
-    #expect(try await lego.refresh(.sets) == Tally(added: 3))
+    let report = try await lego.refresh([.sets, .sets])
+    #expect(report.tallies == [.sets: Tally(added: 3)] && fake.server.count == 2)
     fake.change { $0.lists["/lego/sets/"] = [Body.set("2-1")] }
     #expect(try await lego.refresh(.sets) == Tally(unchanged: 2, removed: 1))
     fake.change { $0.lists["/lego/minifigs/"] = [] }
