@@ -1,5 +1,5 @@
 import Foundation
-import Larder
+public import Larder
 
 /// A stored article without its HTML.
 public struct StoredArticle: Sendable, Hashable {
@@ -7,7 +7,8 @@ public struct StoredArticle: Sendable, Hashable {
   public var bookmark: Bookmark { notes.bookmark }
   /// Bytes of HTML.
   public var size: Int
-  var written: Timestamp
+  /// When it was stored, or found unchanged.
+  public var written: Timestamp
   /// The addresses of all images in its HTML.
   public var images: [String] { notes.images }
   /// Whether it has no images because they do not fit.
