@@ -50,6 +50,9 @@ enum ImageAddresses {
   /// The longest address that a store takes as a key.
   private static let longest = 65_536
 
+  /// An address for a person: without the query, which may contain a signature.
+  static func name(of address: String) -> String { String(address.prefix { $0 != "?" }) }
+
   /// The absolute address without its fragment; nil for other schemes than HTTP, and for one that is too long.
   static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks

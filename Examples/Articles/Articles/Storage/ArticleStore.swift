@@ -84,10 +84,11 @@ struct ArticleStore: Sendable {
     return articles.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
   }
 
-  /// Marks the stored articles that the service has changed as stale.
-  func noteEdits(in listed: [Bookmark]) async throws {
-    for bookmark in listed {
-      guard let known = try article(bookmark.id), !known.isEdited,
+  /// Marks the stored articles that the service has changed as stale, but none that were stored after the bookmarks were
+  /// requested.
+  func noteEdits(in bookmarks: [Bookmark], before began: Timestamp) async throws {
+    for bookmark in bookmarks {
+      guard let known = try article(bookmark.id), !known.isEdited, known.written <= began,
         bookmark.isEdited(since: known.bookmark)
       else { continue }
       try await refetch(bookmark.id)
