@@ -23,8 +23,8 @@ enum ImageAddresses {
     guard ["img", "source"].contains(tag.name) else { return [] }
     return tag.attributes.flatMap { name, value in
       switch name {
-      case "src" where tag.name == "img": [value]
-      case "srcset": candidates(of: value)
+      case "src" where tag.name == "img": [CharacterReferences.resolved(value)]
+      case "srcset": candidates(of: CharacterReferences.resolved(value))
       default: [String]()
       }
     }.compactMap { absolute($0, base) }
