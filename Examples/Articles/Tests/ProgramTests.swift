@@ -52,7 +52,7 @@ import ExampleTesting
       sync --offline --json                  | "outcome":"done" | "images":5 | "articles":6
       list ferry --offline --json            | "images":2,"isArchived":false,"isEdited":false,"isKept":true
       list ferry --online --offline --json   | "source":"server"
-      list ferry --online --offline --no-network --json | "age":0, | "source":"store" | ! there is no network
+      list ferry --online --offline --no-network --json | "age": | "source":"store" | ! there is no network
       settings --no-images --offline --json  | "keepsImages":false
       list ferry --offline --json            | "images":0,"isArchived":false,"isEdited":false,"isKept":true
       status --offline --json                | "imageBytes":0

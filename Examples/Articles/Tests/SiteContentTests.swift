@@ -34,6 +34,18 @@ import ExampleTesting
     #expect(sanitized(html) == expected)
   }
 
+  @Test func `each source of a picture is looked for once`() {
+    let count = Atomic(0)
+    let picture = SafeHTML(base: nil, imageBase: URL(string: "https://p.example/")) { _ in
+      count.wrappingAdd(1, ordering: .relaxed)
+      return nil
+    }
+    let sources = (1...100).map { "<source srcset=/\($0)>" }.joined()
+    let images = String(repeating: "<img src=/x>", count: 100)
+    #expect(picture.sanitized("<picture>\(sources)\(images)</picture>") == "")
+    #expect(count.load(ordering: .relaxed) == 200)
+  }
+
   @Test(arguments: [
     ("<p>a<p>b<div>c", "<p>a</p><p>b</p><div>c</div>"),
     (

@@ -11,6 +11,7 @@ import Service
 struct ArticleStore: Sendable {
   let store: Store
   let realm: Realm
+  let shown = ShownImages()
 
   var articles: Cache<String> {
     store.cache(TextCodec(), in: realm.name("articles"), memory: MemoryLimits.off)

@@ -26,7 +26,6 @@ public struct StoredArticle: Sendable, Hashable {
     /// The service's `updated` after the user's last change of it, which is no change by others.
     var ownChange: String?
 
-    func needs(_ address: String) -> Bool { imageLimit == nil && images.contains(address) }
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
   }
 
