@@ -57,8 +57,12 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
 
   /// Whether it was added later than another one. Of two that were added at the same time neither is newer: the service's
   /// order of them is not known.
-  public func isNewer(than other: Bookmark) -> Bool { Moment.isLater(created, than: other.created) }
+  public func isNewer(than other: Bookmark) -> Bool {
+    ServiceTime.isLater(created, than: other.created)
+  }
 
   /// Whether the service has changed it since. Its times may go back: its clock was set, or a backup restored.
-  public func isEdited(since other: Bookmark) -> Bool { !Moment.isSame(updated, other.updated) }
+  public func isEdited(since other: Bookmark) -> Bool {
+    !ServiceTime.isSame(updated, other.updated)
+  }
 }

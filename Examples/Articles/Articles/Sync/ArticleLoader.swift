@@ -25,7 +25,8 @@ struct ArticleLoader: Sendable {
     var options = LoadOptions(stale: .onError(ArticleStore.ever), waitsForCommit: true)
     let known = try storage.article(id)
     // The edit may not be recorded, because the disk is full.
-    let isLater = known.map { Moment.isLater(bookmark.updated, than: $0.bookmark.updated) } ?? false
+    let isLater =
+      known.map { ServiceTime.isLater(bookmark.updated, than: $0.bookmark.updated) } ?? false
     if isForced || isLater { options.policy = .revalidate }
     let loaded = try await storage.articles.revalidatedResult(for: id, options: options) {
       [self] stored in

@@ -108,7 +108,7 @@ extension Outbox {
       var updated: String? = current.updated
       let field = edit.kind.field
       if field.map({ current.fields[$0.name] != $0.value }) ?? true {
-        let isSeen = edit.base.map { Moment.isSame(current.updated, $0) } ?? false
+        let isSeen = edit.base.map { ServiceTime.isSame(current.updated, $0) } ?? false
         if !isSeen, isLater(current, than: edit, in: reply) {
           return End(conflict: "the service has a later change of the article")
         }
@@ -138,7 +138,7 @@ extension Outbox {
     let now = storage.store.now
     guard let date = reply.date(at: now) else { return true }
     let made = edit.made.advanced(by: now.duration(to: date))
-    return Moment.isLater(current.updated, than: "\(made)")
+    return ServiceTime.isLater(current.updated, than: "\(made)")
   }
 
   /// Removes a change, and tells the next one of the same article that the service's newest version is the user's own.

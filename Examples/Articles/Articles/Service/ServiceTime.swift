@@ -1,7 +1,7 @@
 import Foundation
 
 /// A time of the service: RFC 3339, with any number of digits of a second.
-struct Moment {
+struct ServiceTime {
   /// The time without its fraction of a second; nil for text in another form.
   private let second: Date?
   /// The digits of the fraction.
@@ -18,7 +18,7 @@ struct Moment {
 
   /// Whether a time is later than another one; texts in another form are compared as such.
   static func isLater(_ text: String, than other: String) -> Bool {
-    let (one, two) = (Moment(text), Moment(other))
+    let (one, two) = (ServiceTime(text), ServiceTime(other))
     guard let first = one.second, let second = two.second else { return text > other }
     // Zeros at its end say nothing.
     let fractions = [one, two].map { $0.fraction.reversed().drop { $0 == "0" }.reversed() }
@@ -29,7 +29,7 @@ struct Moment {
   /// Whether two texts are forms of one time. A service may round it, or cut its digits: they differ by less than one in the
   /// last digit of the shorter one.
   static func isSame(_ text: String, _ other: String) -> Bool {
-    let (one, two) = (Moment(text), Moment(other))
+    let (one, two) = (ServiceTime(text), ServiceTime(other))
     guard let first = one.second, let second = two.second else { return text == other }
     // A number has no room for more digits.
     let counts = [one, two].map { min($0.fraction.count, 9) }
