@@ -8,7 +8,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   case ended
   /// The service has no text of this article.
   case noArticle(String)
-  /// An opened article is not stored, because this many newer ones are.
+  /// An opened article is not stored, because this many are that are not older.
   case noPlace(Int)
   /// The article is not stored, and the service does not have it.
   case unknown(String, reason: String)
@@ -19,7 +19,8 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
     case .nothingStored: "there is no network, and no article is stored"
     case .ended: "the stored articles were removed meanwhile"
     case .noArticle(let id): "the service has no text of \(id)"
-    case .noPlace(let count): "it is not stored: the \(count) articles that may be stored are newer"
+    case .noPlace(let count):
+      "it is not stored: of the \(count) articles that may be stored none is older"
     case .unknown(let id, let reason): "the article \(id) is not stored, and \(reason)"
     }
   }
@@ -33,7 +34,7 @@ public struct Article: Encodable, Sendable, Hashable {
   public var isKept: Bool
   /// Whether the service has a newer version, which could not be fetched.
   public var isOutdated: Bool
-  /// Why it could not.
+  /// Why the service's version could not be fetched, so that this is the stored one.
   public var reason: String?
   /// Whether the service refuses the user.
   public var isRefused = false

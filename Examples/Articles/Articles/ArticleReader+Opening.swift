@@ -42,17 +42,19 @@ extension ArticleReader {
     }
   }
 
-  /// - Parameter began: the time before the bookmark was requested.
-  private func open(_ bookmark: Bookmark, since began: Timestamp? = nil) async throws -> (
-    Article, isNew: Bool
-  ) {
+  /// - Parameters:
+  ///   - began: the time before the bookmark was requested.
+  ///   - isForced: whether the service is asked in any case.
+  private func open(
+    _ bookmark: Bookmark, since began: Timestamp? = nil, isForced: Bool = false
+  ) async throws -> (Article, isNew: Bool) {
     guard try settings().limit > 0 else {
       guard case .html(let html, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
       else { throw ArticlesError.noArticle(bookmark.id) }
       return (Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false), false)
     }
     _ = try ifRoom { try storage.applySettings() }
-    let loaded = try await loader.html(of: bookmark, since: began)
+    let loaded = try await loader.html(of: bookmark, since: began, isForced: isForced)
     let isLoaded = loaded.source == .loaded
     // A removal of all articles during the load is no error, and the article is not stored.
     let isKept = try !isLoaded || loaded.error == nil && storage.has(bookmark.id)
@@ -61,8 +63,12 @@ extension ArticleReader {
       report(try storage.articles.count() < limit ? error : ArticlesError.noPlace(limit))
     }
     var article = Article(
-      bookmark: bookmark, html: loaded.value, isKept: isKept, isOutdated: loaded.source == .stale)
-    if article.isOutdated, let error = loaded.error {
+      bookmark: bookmark, html: loaded.value, isKept: isKept, isOutdated: false)
+    if !isLoaded, let error = loaded.error {
+      article.isOutdated =
+        try storage.article(bookmark.id).map {
+          $0.isEdited || bookmark.isEdited(since: $0.bookmark)
+        } ?? true
       article.reason = "\(error)"
       article.isRefused = (error as? ServiceError)?.refusesReader ?? false
     }
@@ -88,8 +94,11 @@ extension ArticleReader {
 
   /// Fetches a stored article again, whether it was edited or not.
   public func refetch(_ id: String) async throws -> Article {
+    let began = storage.store.now
     let bookmark = try await readeck.bookmark(id)
-    try await storage.refetch(id)
-    return try await article(bookmark)
+    _ = try await ifRoomSuspending { try await storage.noteEdits(in: [bookmark], before: began) }
+    let (article, isNew) = try await open(bookmark, since: began, isForced: true)
+    if isNew { fetchImages(of: id) }
+    return article
   }
 }

@@ -78,10 +78,13 @@ public final class ArticleReader: Sendable {
 
   /// The newest unread articles of the service; without a network the stored ones, and the list says so.
   public func unread(limit: Int = 50) async throws -> ArticleList {
+    let began = storage.store.now
     do {
       let listed = try await readeck.unread(limit: limit)
       // Opening an edited article compares the dates again.
-      _ = try await ifRoomSuspending { try await storage.noteEdits(in: listed.bookmarks) }
+      _ = try await ifRoomSuspending {
+        try await storage.noteEdits(in: listed.bookmarks, before: began)
+      }
       return listed
     } catch let error as ServiceError where error.isOffline {
       let stored = try stored().map(\.bookmark).filter { !$0.isArchived }

@@ -44,14 +44,15 @@ struct Account: ParsableArguments {
 
   @Option(
     help: """
-      The user's token at the server. Default: the variable READECK_TOKEN. Each token has its own articles and settings.
+      The user's token at the server. Default: the variable READECK_TOKEN. Each token at each server has its own articles \
+      and settings.
       """)
   var token: String?
 
   /// Opens the store, calls `body`, waits for the images of opened articles, and closes the store.
   func open<Result>(_ body: (ArticleReader) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
-      let readeck = Readeck(at: server.text, token: credential, over: transport, log: place.log)
+      let readeck = Readeck(at: base, token: credential, over: transport, log: place.log)
       let reader = ArticleReader(in: store, at: readeck) { Console.complain("\($0)") }
       let result = try await body(reader)
       await reader.finish()
@@ -60,6 +61,10 @@ struct Account: ParsableArguments {
   }
 
   /// A recording is nobody's: its articles, and the changes of them, stay apart from those of the user.
+  private var base: String {
+    place.recording.offline ? RecordingOption.address + "/api" : server.text
+  }
+
   private var credential: String {
     if place.recording.offline { return "" }
     return (token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? "").trimmingBlanks
@@ -75,7 +80,7 @@ struct Account: ParsableArguments {
 
   /// A namespace of this user, for commands of `larder`.
   func namespace(_ name: String) -> String {
-    "@" + Readeck.realm(at: server.text, token: credential).name(name)
+    "@" + Realm(base: base, credential: credential).name(name)
   }
 }
 

@@ -1,6 +1,7 @@
 public import ArgumentParser
 public import Articles
 import ExampleProgram
+import Larder
 
 struct ListArticles: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -33,8 +34,14 @@ struct ListArticles: AsyncParsableCommand {
     var bytes: Int?
     var images: Int?
     var isEdited: Bool?
+    /// Where these fields come from: `server` or `store`.
+    var source: String
+    /// Seconds since it was stored.
+    var age: Int?
 
-    init(_ bookmark: Bookmark, _ kept: StoredArticle?, in reader: ArticleReader) throws {
+    init(
+      _ bookmark: Bookmark, _ kept: StoredArticle?, isOnline: Bool, in reader: ArticleReader
+    ) throws {
       id = bookmark.id
       title = bookmark.name
       site = bookmark.siteName
@@ -48,6 +55,8 @@ struct ListArticles: AsyncParsableCommand {
       bytes = kept?.size
       images = try kept.map { try reader.imageCount(of: $0) }
       isEdited = kept?.isEdited
+      source = isOnline ? "server" : "store"
+      age = kept.map { Int($0.written.duration(to: SystemClock().now) / .seconds(1)) }
     }
 
     var row: String {
@@ -68,14 +77,18 @@ struct ListArticles: AsyncParsableCommand {
 
   func run() async throws {
     let lines = try await account.open { reader in
-      guard online else { return try reader.stored().map { try Line($0.bookmark, $0, in: reader) } }
+      guard online else {
+        return try reader.stored().map { try Line($0.bookmark, $0, isOnline: false, in: reader) }
+      }
       let list = try await reader.unread()
       // Afterwards, because the list tells which of them are edited.
       let kept = try reader.stored()
       for reason in list.unreadable { Console.complain("left out: \(reason)") }
       if list.isOffline { Console.complain("there is no network: these are the stored articles") }
       return try list.bookmarks.map { bookmark in
-        try Line(bookmark, kept.first { $0.bookmark.id == bookmark.id }, in: reader)
+        try Line(
+          bookmark, kept.first { $0.bookmark.id == bookmark.id }, isOnline: !list.isOffline,
+          in: reader)
       }
     }.filter { $0.fits(search, label) }
     let name = account.namespace("articles")
@@ -112,9 +125,10 @@ struct ShowArticle: AsyncParsableCommand {
   }
 
   private func show(_ article: Article) throws {
-    if article.isOutdated {
+    if article.isOutdated || article.reason != nil {
+      let other = article.isOutdated ? "a newer one" : "the server's"
       let reason = article.reason.map { ": " + $0 } ?? ""
-      Console.complain("this is the stored version; a newer one cannot be fetched now\(reason)")
+      Console.complain("this is the stored version; \(other) cannot be fetched now\(reason)")
     }
     if account.place.store.json { return try account.show(article, []) }
     try Output.write(document: article.html)
@@ -160,6 +174,10 @@ struct Outbox: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Gives up the changes of an article.", valueName: "id"))
   var drop: NonEmpty?
 
+  func validate() throws {
+    if send, drop != nil { throw ValidationError("give either --send or --drop") }
+  }
+
   private struct Line: Encodable {
     var article: String
     var title: String
@@ -187,7 +205,7 @@ struct Outbox: AsyncParsableCommand {
       let others = try reader.othersPendingEdits()
       if others > 0 {
         Console.complain(
-          "\(others.counted("change")) of another token or server, which sends them: --token, --server"
+          "\(others.counted("change")) of another token or server, which sends them: --token, --server, --offline"
         )
       }
       let edits = try reader.pendingEdits()

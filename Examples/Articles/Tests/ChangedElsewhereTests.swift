@@ -12,6 +12,11 @@ import ExampleTesting
     fixture.readeck.set(countsArticles: false)
     try await fixture.sync()
     #expect(try fixture.reader.stored().count == 3)
+    fixture.answer("/api/bookmarks") { answer in
+      (answer.fields["Total-Count"], answer.body) = ("-1", Data("[]".utf8))
+    }
+    #expect(try await fixture.sync().removed == 0)
+    fixture.answerAll()
     fixture.readeck.set(countsArticles: true)
     try await fixture.sync()
     #expect(try fixture.reader.stored().count == 2)
@@ -34,6 +39,26 @@ import ExampleTesting
     #expect(full.removed == 1 && full.stored == 1, "\(full)")
     #expect(
       try fixture.reader.stored().ids == [12, 11, 10, 9, 8, 7, 5, 4, 3, 2].map(FakeReadeck.id))
+  }
+
+  @Test func `of articles that were added at the same time none is newer`() async throws {
+    try await fixture.reader.change(.test(articles: 10))
+    fixture.readeck.fill(30)
+    for number in 0..<30 {
+      fixture.readeck.change(FakeReadeck.id(number)) { $0.created = FakeReadeck.moment(0) }
+    }
+    try await fixture.sync()
+    let ids = Set(try fixture.reader.stored().ids)
+    #expect(ids == Set((20..<30).map(FakeReadeck.id)))
+    for number in [0, 19] {
+      #expect(try await !fixture.reader.article(id: FakeReadeck.id(number)).isKept)
+    }
+    let again = try await fixture.sync()
+    #expect(again.outcome == .nothingNew && again.removed == 0, "\(again)")
+    #expect(try Set(fixture.reader.stored().ids) == ids)
+    // The service lists others of them first.
+    fixture.readeck.pages = fixture.readeck.pages.reversed()
+    #expect(try await fixture.sync().removed == 0)
   }
 
   @Test func `a list that is not whole removes nothing`() async throws {
@@ -138,7 +163,7 @@ import ExampleTesting
     let account = "--server \(fixture.server.base)/api --token \(FakeReadeck.token)"
     let program = try TestedProgram("larder-articles", store: "store")
     fixture.server.become { [readeck = fixture.readeck] request in
-      request.method == "PATCH" ? .init(409) : readeck.answer(request)
+      request.method == "PATCH" ? .init(409, text: "{}") : readeck.answer(request)
     }
     let id = FakeReadeck.id(0)
     try await program.check(

@@ -101,6 +101,22 @@ import ExampleTesting
     #expect(fixture.page(0)?.isArchived ?? true)
   }
 
+  @Test func `two forms of one time are no change by others`() async throws {
+    try await fixture.sync(new: 1)
+    let id = FakeReadeck.id(0)
+    fixture.network.fail()
+    for kind in [PendingEdit.Kind.mark, .read] { _ = try await fixture.reader.edit(id, kind) }
+    fixture.network.recover()
+    fixture.server.become { [readeck = fixture.readeck] request in
+      let answer = readeck.answer(request)
+      guard request.method == "PATCH" else { return answer }
+      readeck.change(id) { $0.updated = "2028-01-01T00:00:00.123456+00:00" }
+      return .init(json: ["id": id, "updated": "2028-01-01T00:00:00.123456789Z"])
+    }
+    #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 2))
+    #expect(fixture.page(0)?.isMarked == true && fixture.page(0)?.progress == 100)
+  }
+
   @Test func `a service whose clock is ahead loses no change`() async throws {
     fixture.readeck.fill(1)
     fixture.readeck.change(FakeReadeck.id(0)) { $0.updated = "2030-01-01T00:00:00Z" }

@@ -152,13 +152,17 @@ import ExampleTesting
       set(Array(bytes.dropLast([6, 2, 1, 1, 11][number])), number)
     }
     fixture.readeck.set(.init(bytes: [UInt8](repeating: 7, count: 64_000_001)), at: "/img/large")
-    fixture.readeck.change(FakeReadeck.id(0)) { $0.html += "<img src='/img/large'>" }
+    let names = whole.indices.map { "\(FakeReadeck.id(0))-\($0)" } + ["large"]
+    fixture.readeck.change(FakeReadeck.id(0)) { page in
+      page.html = names.map { "<img src='/img/\($0)?key=secret'>" }.joined()
+    }
     let first = try await fixture.sync()
     #expect(first.images == 0 && first.imagesLeftOut.count == whole.count + 1, "\(first)")
     #expect(
       first.imagesLeftOut.contains(
         fixture.address("/img/large") + ": the answer is larger than 64 MB"))
     #expect(first.imagesLeftOut.contains { $0.hasSuffix("its end is missing") })
+    #expect(!first.imagesLeftOut.contains { $0.contains("secret") }, "it may be a signature")
     for (number, bytes) in whole.enumerated() { set(bytes, number) }
     _ = fixture.asked()
     let second = try await fixture.sync()

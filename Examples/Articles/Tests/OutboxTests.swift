@@ -124,28 +124,48 @@ import ExampleTesting
     #expect(try reader.pendingEdits().isEmpty)
   }
 
-  @Test(arguments: [
-    ("PATCH", 408, true), ("PATCH", 500, true), ("PATCH", 301, true), ("GET", 403, true),
-    ("GET", 401, true), ("PATCH", 403, false), ("PATCH", 409, false),
-  ])
-  func `only a refusal of the change itself drops it, and the others are sent`(
-    method: String, status: Int, waits: Bool
+  /// An answer to requests of one article: those that change it, or the one before them.
+  struct Refusal: Sendable {
+    var status: Int
+    var body = ""
+    var isBefore = false
+    /// Whether the change is dropped.
+    var isFinal = false
+    /// Whether the user is refused.
+    var isUser = false
+  }
+
+  private static let page = "<html><h1>Blocked</h1></html>"
+  private static let json = #"{"message": "no"}"#
+  static let refusals = [
+    Refusal(status: 408), Refusal(status: 500), Refusal(status: 301), Refusal(status: 403),
+    Refusal(status: 403, body: page), Refusal(status: 405, body: page),
+    Refusal(status: 404, body: page), Refusal(status: 404, body: json), Refusal(status: 409),
+    Refusal(status: 403, body: json, isUser: true), Refusal(status: 401, isUser: true),
+    Refusal(status: 403, isBefore: true, isUser: true),
+    Refusal(status: 401, isBefore: true, isUser: true),
+    Refusal(status: 409, body: json, isFinal: true),
+  ]
+
+  @Test(arguments: refusals, [PendingEdit.Kind.mark, .delete])
+  func `only the service's refusal of the change itself drops it, and the others are sent`(
+    refusal: Refusal, kind: PendingEdit.Kind
   ) async throws {
     try await fixture.sync(new: 2)
-    let id = FakeReadeck.id(0)
-    fixture.answer(with: .init(status)) {
-      $0.method == method && $0.bare == "/api/bookmarks/\(id)"
+    let (id, waits) = (FakeReadeck.id(0), !refusal.isFinal)
+    fixture.answer(with: .init(refusal.status, text: refusal.body)) {
+      ($0.method == "GET") == refusal.isBefore && $0.bare == "/api/bookmarks/\(id)"
     }
-    let report = try await fixture.reader.edit(id, .mark)
+    let report = try await fixture.reader.edit(id, kind)
     #expect(report.sent == 0 && report.left == (waits ? 1 : 0), "\(report)")
-    #expect(report.conflicts.count == (waits ? 0 : 1) && report.isRefused == (status == 401))
+    #expect(report.conflicts.count == (waits ? 0 : 1) && report.isRefused == refusal.isUser)
     #expect(report.reasons.count == (waits ? 1 : 0))
     let next = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
-    #expect(next.sent == (status == 401 ? 0 : 1))
+    #expect(next.sent == (refusal.status == 401 ? 0 : 1))
     // A dropped change is undone here, too.
     try await fixture.sync()
     let stored = try fixture.reader.stored().first { $0.bookmark.id == id }
-    #expect(stored?.bookmark.isMarked == waits)
+    #expect(stored?.bookmark.isMarked == (waits ? kind == .mark ? true : nil : false))
     #expect(try await fixture.reader.dropEdits(of: id) == (waits ? 1 : 0))
   }
 
@@ -171,29 +191,28 @@ import ExampleTesting
     #expect(fixture.page(0)?.isArchived == false && fixture.page(0)?.isMarked == true)
   }
 
-  @Test func `each change has its own turn, and only who has the lock sends`() async throws {
+  @Test func `only who has the lock sends, and others wait for it ten seconds`() async throws {
     try await fixture.sync(new: 3)
     fixture.network.fail()
     for number in 0..<3 { _ = try await fixture.reader.edit(FakeReadeck.id(number), .mark) }
     fixture.network.recover()
-    fixture.server.forget()
+    let (store, name, other) = (
+      fixture.store, fixture.reader.storage.outbox.name, fixture.another(token: "other")
+    )
+    do {
+      // As by a process that was stopped; and the other user has nothing to send.
+      let locks = try [name, other.storage.outbox.name].map { try StoreLock(of: store, named: $0) }
+      let report = try await fixture.reader.sendEdits()
+      #expect(report.sent == 0 && report.left == 3 && report.reasons == [Outbox.busy])
+      #expect(fixture.waits.all.reduce(.zero, +) == .seconds(10))
+      #expect(try await other.sendEdits() == OutboxReport() && locks.count == 2)
+    }
     let unlocked = Lines<String>()
-    fixture.server.become { [readeck = fixture.readeck, store = fixture.store] request in
-      if (try? StoreLock(of: store)) != nil { unlocked.add(request.path) }
+    fixture.server.become { [readeck = fixture.readeck] request in
+      if (try? StoreLock(of: store, named: name)) != nil { unlocked.add(request.path) }
       return readeck.answer(request)
     }
-    // A turn looks for a value that is never there.
-    func turns() throws -> UInt64 {
-      try fixture.reader.storage.syncs.statistics()?.reads.misses ?? 0
-    }
-    let before = try turns()
-    var lock: StoreLock? = try StoreLock(of: fixture.store)
-    let sending = Task { [reader = fixture.reader] in try await reader.sendEdits() }
-    try await waitUntil { try turns() > before }
-    #expect(fixture.server.count == 0 && lock != nil)
-    lock = nil
-    #expect(try await sending.value.sent == 3 && unlocked.all == [])
-    #expect(try turns() == before + 4, "the last one finds nothing to send")
+    #expect(try await fixture.reader.sendEdits().sent == 3 && unlocked.all == [])
   }
 
   @Test func `a change of an article that nobody knows is an error, not queued`() async throws {

@@ -49,8 +49,12 @@ import ExampleTesting
 
   @Test func `a refetch that fails leaves the stored article as it was`() async throws {
     try await fixture.sync(new: 1)
+    let id = FakeReadeck.id(0)
+    fixture.readeck.change(id) { $0.status = 503 }
+    let article = try await fixture.reader.refetch(id)
+    #expect(!article.isOutdated && article.reason?.contains("503") == true && article.isKept)
     fixture.network.fail()
-    await #expect(throws: ServiceError.self) { try await fixture.reader.refetch(FakeReadeck.id(0)) }
+    await #expect(throws: ServiceError.self) { try await fixture.reader.refetch(id) }
     #expect(try fixture.reader.stored().map(\.isEdited) == [false])
   }
 
@@ -118,10 +122,13 @@ import ExampleTesting
     fixture.network.recover()
     let new = try await fixture.reader.article(id: id)
     #expect(!new.isOutdated && new.html == "new")
-    // A list of before that does not make it old.
-    fixture.readeck.change(id) { $0.updated = FakeReadeck.moment(0) }
+    // The service was restored from a backup.
+    fixture.readeck.change(id) { ($0.updated, $0.entityTag) = (FakeReadeck.moment(0), "0") }
+    fixture.readeck.change(id) { $0.html = "restored" }
     _ = try await fixture.reader.unread()
-    #expect(try fixture.reader.stored().map(\.isEdited) == [false])
+    #expect(try fixture.reader.stored().map(\.isEdited) == [true])
+    #expect(try await fixture.reader.article(id: id).html == "restored")
+    #expect(try await fixture.sync().outcome == .nothingNew)
   }
 
   @Test(arguments: [

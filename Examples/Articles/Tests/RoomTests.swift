@@ -44,7 +44,7 @@ import ExampleTesting
     let before = bodies
     let again = try await fixture.sync()
     #expect(again.failed == 2 && again.stored == 1 && bodies == before + 1, "\(again)")
-    #expect(again.failures.allSatisfy { $0.contains(": a value of") })
+    #expect(again.failures.allSatisfy { $0.contains(": a value of") }, "\(again.failures)")
     fixture.clock.advance(by: .days(1))
     #expect(try await fixture.sync().failed == 2 && bodies == before + 3)
     #expect(try fixture.reader.stored().ids == (0..<10).reversed().map(FakeReadeck.id))

@@ -25,7 +25,25 @@ import ExampleTesting
     (
       "<a href=\"../c?d=1&amp;e=2\" target=_blank>x</a>",
       "<a href=\"https://p.example/c?d=1&amp;e=2\" rel=\"noreferrer\">x</a>"
-    ), ("<img src=kept.png onerror=alert(1) alt=x>", "<span class=\"missing\">x</span>"),
+    ),
+    (
+      "<a href='/w/Go (language)?q=a b\n&amp;r=%20'>x</a>",
+      "<a href=\"https://p.example/w/Go%20(language)?q=a%20b&amp;r=%20\" rel=\"noreferrer\">x</a>"
+    ),
+    (
+      "<a href=' mailto:a@b.example?subject=c d '>x</a>",
+      "<a href=\"mailto:a@b.example?subject=c%20d\" rel=\"noreferrer\">x</a>"
+    ),
+    (
+      "<a href='javascript&colon;x'>x",
+      "<a href=\"https://p.example/a/javascript&amp;colon;x\" rel=\"noreferrer\">x</a>"
+    ),
+    (
+      "<img src=/x.png alt='Caf&eacute; &amp;eacute; a&b'>",
+      "<span class=\"missing\">Caf&eacute; &amp;eacute; a&b</span>"
+    ),
+    ("<p title='&eacute;&quot;&lt;'>&eacute;</p>", "<p title=\"&eacute;&quot;&lt;\">&eacute;</p>"),
+    ("<img src=kept.png onerror=alert(1) alt=x>", "<span class=\"missing\">x</span>"),
     (
       "<img src=/kept.png onerror=alert(1) alt='a\"b'>",
       "<img src=\"images/1.png\" alt=\"a&quot;b\">"

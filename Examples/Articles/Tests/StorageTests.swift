@@ -34,6 +34,13 @@ import ExampleTesting
     #expect(try fixture.reader.stored().ids == (1..<11).reversed().map(FakeReadeck.id))
   }
 
+  @Test func `without a token each server has a realm too`() {
+    let realms = ["a", "b"].map { server in
+      Readeck(at: "https://\(server).example/api", token: "", over: fixture.network).realm
+    }
+    #expect(realms[0] != realms[1] && !realms.contains(.open))
+  }
+
   @Test func `a lower limit lets the oldest go, and 0 keeps none`() async throws {
     try await fixture.sync(new: 20, images: 2)
     try await fixture.reader.change(.test(articles: 10))

@@ -3,19 +3,23 @@ public import Larder
 
 /// Work on a store that one process on the machine does at a time, or any number of them that share it.
 ///
-/// It is a lock of the store's folder, which the system releases with a killed process. On a file system without locks it keeps
-/// nobody out.
+/// It is a lock of the store's folder or of a file in it, which the system releases with a killed process. On a file system
+/// without locks it keeps nobody out.
 public struct StoreLock: Sendable {
-  private let folder: FileHandle?
+  private let file: FileHandle?
 
   /// Throws ``LarderError/Code/busy`` if another one has it.
   ///
-  /// - Parameter others: those that may have it, for the error: `another import`.
+  /// - Parameters:
+  ///   - name: that of the work, for a lock of its own: other work goes on beside it. Nil for a lock of the whole store.
+  ///   - others: those that may have it, for the error: `another import`.
   public init(
-    of store: Store, isShared: Bool = false, beside others: String = "another program"
+    of store: Store, named name: String? = nil, isShared: Bool = false,
+    beside others: String = "another program"
   ) throws(LarderError) {
-    folder = FileHandle(forReadingAtPath: store.path)
-    if let folder, flock(folder.fileDescriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0,
+    file =
+      name.map { Self.file("\(store.path)/\($0).lock") } ?? FileHandle(forReadingAtPath: store.path)
+    if let file, flock(file.fileDescriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0,
       errno == EWOULDBLOCK
     {
       throw LarderError(
@@ -23,13 +27,9 @@ public struct StoreLock: Sendable {
     }
   }
 
-  /// The lock as soon as no other one has it.
-  public static func awaited(of store: Store) async throws -> StoreLock {
-    while true {
-      do { return try StoreLock(of: store) } catch {
-        guard error.code == .busy else { throw error }
-        try await Task.sleep(for: .milliseconds(50))
-      }
-    }
+  /// The file, which is made if it does not exist; nil if it cannot be opened.
+  private static func file(_ path: String) -> FileHandle? {
+    let number = unsafe open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
+    return number < 0 ? nil : FileHandle(fileDescriptor: number, closeOnDealloc: true)
   }
 }

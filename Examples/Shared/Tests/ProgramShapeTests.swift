@@ -40,13 +40,15 @@ import ExampleTesting
         listed: ["list", "parts", "x", "--base"], credential: "--key", page: "Lego"),
       Program(
         name: "larder-articles", command: ["sync", "--offline"],
-        looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--no-network"], progress: "articles",
+        looked: ["show", "Kx7QmZ3vT9sLw2RbY5nHd1", "--offline", "--no-network"],
+        progress: "articles",
         output: "6 of 6 articles: done", protected: ["sync", "--server"],
         recording: "Articles/Sample", path: "/api", pages: ["sync", "--server"],
         listed: ["sync", "--server"],
         credential: "--token",
-        choice: ["settings", "--articles", "10"],
-        userData: ["articles.settings", "articles.sync"], page: "Articles"),
+        choice: ["settings", "--articles", "10", "--offline"],
+        userData: ["articles.settings", "articles.sync"].map(
+          Realm(base: RecordingOption.address + "/api", credential: "").name), page: "Articles"),
       Program(
         name: "larder-catalog", command: ["list", "--offline"],
         looked: ["list", "--offline", "--no-network"], progress: "pages", output: "Rest",

@@ -76,7 +76,8 @@ extension ArticleReader {
       let format = ImageFormat(bytes)
     else { return nil }
     if format == .svg, !SafeDrawing.isSafe(bytes) {
-      if !report.leftOut.contains(address) { report.leftOut.append(address) }
+      let name = ImageAddresses.name(of: address)
+      if !report.leftOut.contains(name) { report.leftOut.append(name) }
       return nil
     }
     let name = Secrets.digest(address).prefix(16) + "." + format.rawValue

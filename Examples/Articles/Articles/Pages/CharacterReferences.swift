@@ -26,7 +26,8 @@ enum CharacterReferences {
     return result + rest
   }
 
-  private static func character(_ name: Substring) -> Character? {
+  /// That of a reference without its `&` and `;`; nil if it is not known.
+  static func character(_ name: Substring) -> Character? {
     guard name.hasPrefix("#") else { return named[name] }
     let digits = name.dropFirst()
     let isHexadecimal = digits.hasPrefix("x") || digits.hasPrefix("X")

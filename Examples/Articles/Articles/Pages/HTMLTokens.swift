@@ -11,6 +11,7 @@ struct HTMLTokens: Sequence, IteratorProtocol {
   struct Tag: Equatable {
     /// In lower case, like the names of its attributes.
     var name: String
+    /// The values are as they stand, with character references.
     var attributes: [(name: String, value: String)]
     /// Whether it ends in `/>`.
     var isEmpty = false
@@ -99,13 +100,13 @@ struct HTMLTokens: Sequence, IteratorProtocol {
     guard let quote = current, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
       let first = position
       while let byte = current, !byte.isBlank, byte != UInt8(ascii: ">") { position += 1 }
-      return CharacterReferences.resolved(text(first..<position))
+      return text(first..<position)
     }
     let first = position + 1
     position = first
     let end = find(quote) ?? bytes.count
     position = Swift.min(end + 1, bytes.count)
-    return CharacterReferences.resolved(text(first..<end))
+    return text(first..<end)
   }
 
   private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

@@ -23,8 +23,8 @@ enum ImageAddresses {
     guard ["img", "source"].contains(tag.name) else { return [] }
     return tag.attributes.flatMap { name, value in
       switch name {
-      case "src" where tag.name == "img": [value]
-      case "srcset": candidates(of: value)
+      case "src" where tag.name == "img": [CharacterReferences.resolved(value)]
+      case "srcset": candidates(of: CharacterReferences.resolved(value))
       default: [String]()
       }
     }.compactMap { absolute($0, base) }
@@ -49,6 +49,9 @@ enum ImageAddresses {
 
   /// The longest address that a store takes as a key.
   private static let longest = 65_536
+
+  /// An address for a person: without the query, which may contain a signature.
+  static func name(of address: String) -> String { String(address.prefix { $0 != "?" }) }
 
   /// The absolute address without its fragment; nil for other schemes than HTTP, and for one that is too long.
   static func absolute(_ text: String, _ base: URL?) -> String? {

@@ -1,4 +1,5 @@
 import Foundation
+import Service
 
 /// Makes HTML of unknown origin safe to show in a page: it cannot run code, load anything, or change the page around it.
 ///
@@ -44,18 +45,18 @@ struct SafeHTML {
   func sanitized(_ html: String) -> String {
     var result = ""
     var open: [String] = []
-    // The images of the sources of a picture, in place of which its `img` stands.
-    var sources: [String] = []
+    // The stored image of the sources of a picture, in place of which its `img` stands.
+    var source: String?
     func close(from first: Int) {
       while open.count > first { result += "</" + open.removeLast() + ">" }
     }
     for token in HTMLTokens(html) {
       switch token {
       case .text(let text): result += Self.escapedText(text)
-      case .open(let tag) where tag.name == "picture": sources = []
+      case .open(let tag) where tag.name == "picture": source = nil
       case .open(let tag) where tag.name == "source":
-        sources += ImageAddresses.all(in: tag, from: imageBase)
-      case .open(let tag) where tag.name == "img": result += image(tag, or: sources)
+        source = source ?? file(of: tag)
+      case .open(let tag) where tag.name == "img": result += image(tag, or: source)
       case .open(let tag):
         guard Self.elements.contains(tag.name) else { continue }
         for rule in Self.ends where rule.starts.contains(tag.name) {
@@ -68,7 +69,7 @@ struct SafeHTML {
         guard isVoid || open.count < Self.deepest else { continue }
         result += "<" + tag.name + attributes(of: tag) + ">"
         if !isVoid { open.append(tag.name) }
-      case .close("picture"): sources = []
+      case .close("picture"): source = nil
       case .close(let name):
         if let last = open.lastIndex(of: name) { close(from: last) }
       }
@@ -82,25 +83,34 @@ struct SafeHTML {
     return tag.attributes.compactMap { name, value in
       guard written.insert(name).inserted else { return nil }
       if name == "href", tag.name == "a" {
-        return Self.link(value, base).map { #" href="\#(Self.escaped($0))" rel="noreferrer""# }
+        let address = Self.link(CharacterReferences.resolved(value), base)
+        return address.map { #" href="\#(Self.escaped($0))" rel="noreferrer""# }
       }
-      return Self.attributes.contains(name) ? #" \#(name)="\#(Self.escaped(value))""# : nil
+      return Self.attributes.contains(name) ? #" \#(name)="\#(Self.escapedValue(value))""# : nil
     }.joined()
   }
 
-  /// The stored image, or one of the sources of its picture, or the text in its place.
-  private func image(_ tag: HTMLTokens.Tag, or sources: [String]) -> String {
-    let alt = Self.escaped(tag.attributes.first { $0.name == "alt" }?.value ?? "")
-    let addresses = ImageAddresses.all(in: tag, from: imageBase) + sources
-    let file = addresses.lazy.compactMap(file).first
-    guard let file else { return alt.isEmpty ? "" : #"<span class="missing">\#(alt)</span>"# }
+  /// The first stored image of a tag.
+  private func file(of tag: HTMLTokens.Tag) -> String? {
+    ImageAddresses.all(in: tag, from: imageBase).lazy.compactMap(file).first
+  }
+
+  /// The stored image, or that of its picture, or the text in its place.
+  private func image(_ tag: HTMLTokens.Tag, or source: String?) -> String {
+    let alt = Self.escapedValue(tag.attributes.first { $0.name == "alt" }?.value ?? "")
+    guard let file = file(of: tag) ?? source else {
+      return alt.isEmpty ? "" : #"<span class="missing">\#(alt)</span>"#
+    }
     return #"<img src="\#(Self.escaped(file))" alt="\#(alt)">"#
   }
 
   /// The absolute address of a link; nil for other schemes than HTTP and mail.
   static func link(_ text: String, _ base: URL?) -> String? {
-    // Browsers ignore control characters within a scheme.
-    let text = String(text.unicodeScalars.filter { $0.value > 0x20 && $0.value != 0x7F })
+    // As browsers read it: without tabs and line breaks, and without blanks at its ends.
+    let isBlank = { (scalar: UnicodeScalar) in scalar.value <= 0x20 }
+    let scalars = text.unicodeScalars.filter { !"\t\n\r".unicodeScalars.contains($0) }
+      .drop(while: isBlank).reversed().drop(while: isBlank).reversed()
+    let text = scalars.map { isBlank($0) ? "\($0)".percentEscaped : "\($0)" }.joined()
     guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
     switch url.scheme?.lowercased() {
     case "http", "https": return url.host() == nil ? nil : url.absoluteString
@@ -109,14 +119,18 @@ struct SafeHTML {
     }
   }
 
-  /// Text with character references, which stay.
+  /// Text with character references, which stay: browsers know more of them.
   private static func escapedText(_ text: String) -> String {
     text.replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }
 
+  /// The same for the value of an attribute.
+  private static func escapedValue(_ text: String) -> String {
+    escapedText(text).replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
+  }
+
   /// Any text, for a page or the value of an attribute.
   static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
+    escapedValue(text.replacing("&", with: "&amp;"))
   }
 }

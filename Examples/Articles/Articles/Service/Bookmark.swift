@@ -1,4 +1,3 @@
-import Foundation
 public import Service
 
 /// An article in a list of readeck's API: all fields of its JSON, of which some have a name here.
@@ -56,34 +55,14 @@ public struct Bookmark: Codable, Sendable, Hashable, Identifiable {
     return bookmark
   }
 
-  /// Whether it was added later than another one.
+  /// Whether it was added later than another one. Of two that were added at the same time neither is newer: the service's
+  /// order of them is not known.
   public func isNewer(than other: Bookmark) -> Bool {
-    Self.isLater(created, than: other.created) ?? (id > other.id)
+    ServiceTime.isLater(created, than: other.created)
   }
 
-  /// Whether the service has changed it since.
+  /// Whether the service has changed it since. Its times may go back: its clock was set, or a backup restored.
   public func isEdited(since other: Bookmark) -> Bool {
-    Self.isLater(updated, than: other.updated) ?? false
-  }
-
-  /// Nil for the same time.
-  static func isLater(_ time: String, than other: String) -> Bool? {
-    let (time, other) = (utc(time), utc(other))
-    return time == other ? nil : time > other
-  }
-
-  /// A time in UTC without trailing zeros: of two with the same beginning the shorter is the earlier.
-  private static func utc(_ text: String) -> String {
-    let (minutes, rest) = (text.prefix(16), text.dropFirst(16))
-    // Some services leave seconds out.
-    let time = rest.isEmpty || rest.first == ":" ? text : "\(minutes):00\(rest)"
-    let fraction = time.dropFirst(19).prefix { $0 == "." || $0.isNumber }
-    let zone = time[fraction.endIndex...]
-    var (whole, digits) = (String(time.prefix(19)), String(fraction))
-    if zone != "Z", let moment = try? Date(whole + zone, strategy: .iso8601) {
-      whole = String(moment.formatted(.iso8601).prefix(19))
-    }
-    while let last = digits.last, "0.".contains(last) { digits.removeLast() }
-    return whole + digits
+    !ServiceTime.isSame(updated, other.updated)
   }
 }

@@ -41,7 +41,8 @@ extension Readeck {
 
   /// Whether the list goes on, by its number of articles or the link to its next page; nil if the service does not say.
   private static func hasMore(_ reply: Reply, behind offset: Int) -> Bool? {
-    if let total = field("Total-Count", of: reply).flatMap({ Int($0) }) { return offset < total }
+    // A negative number says nothing.
+    if let total = field("Total-Count", of: reply).flatMap({ UInt($0) }) { return offset < total }
     return field("Link", of: reply).map { link in
       link.filter { !"\"' ".contains($0) }.contains("rel=next")
     }

@@ -14,25 +14,20 @@ public struct Readeck: Sendable {
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
-  ///   - token: the user's, created at the service. An empty one is for a recording.
+  ///   - token: the user's, created at the service.
   ///   - log: called for every lookup and request.
   public init(
     at base: String, token: String, over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
-    realm = Self.realm(at: base, token: token)
+    realm = Realm(base: base, credential: token)
     isDisconnected = transport is Disconnected
     var service = Service(at: base, over: transport)
     service.fields = [.authorization: "Bearer \(token)"]
     service.message = { $0["message"]?.text }
     (service.sleep, service.log) = (sleep, log)
     self.service = service
-  }
-
-  /// The realm of a user.
-  public static func realm(at base: String, token: String) -> Realm {
-    token.isEmpty ? .open : Realm(base: base, credential: token)
   }
 
   static let accept: HTTPFields = [.accept: "application/json"]
@@ -44,6 +39,16 @@ public struct Readeck: Sendable {
     let path = "/bookmarks/\(id.percentEscaped)"
     return try await service.get(Bookmark.self, from: path) { fields in
       try service.checked(await service.send(path, fields: fields ?? Self.accept))
+    }
+  }
+
+  /// Whether the service has the bookmark.
+  func has(_ id: String) async throws -> Bool {
+    do {
+      _ = try await bookmark(id)
+      return true
+    } catch let error as ServiceError where error.isMissing {
+      return false
     }
   }
 
@@ -89,15 +94,17 @@ public struct Readeck: Sendable {
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
     let isArticle = start.hasPrefix("<section")
     if start.hasPrefix("<!doctype") || Self.isPage(html) || good.isElsewhere && !isArticle {
-      throw ServiceError.wrongContent(path: good.path, type: "a web page")
+      throw ServiceError.wrongContent(path: Self.place(of: good), type: "a web page")
     }
     // A body that was cut off before it was compressed arrives without an error, or is empty.
-    if start.isEmpty { throw ServiceError.undecodable(path: good.path, reason: "it is empty") }
+    if start.isEmpty {
+      throw ServiceError.undecodable(path: Self.place(of: good), reason: "it is empty")
+    }
     if isArticle, Self.lacksEnd(html) {
-      throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
+      throw ServiceError.undecodable(path: Self.place(of: good), reason: "its end is missing")
     }
     if let type = good.contentType, !type.hasPrefix("text/") {
-      throw ServiceError.wrongContent(path: good.path, type: type)
+      throw ServiceError.wrongContent(path: Self.place(of: good), type: type)
     }
     return .html(html, validators: good.validators)
   }
@@ -131,31 +138,11 @@ public struct Readeck: Sendable {
       service.send(address, fields: [.accept: "image/*"])
     ).image()
     if let format = ImageFormat(reply.body), !format.ends(reply.body) {
-      throw ServiceError.undecodable(path: reply.path, reason: "its end is missing")
+      throw ServiceError.undecodable(path: Self.place(of: reply), reason: "its end is missing")
     }
     return reply
   }
 
-  /// Sends new values of a bookmark's fields; nil deletes it.
-  ///
-  /// - Returns: the bookmark's new `updated`; nil for a deleted one.
-  func send(_ fields: [String: JSON]?, to id: String) async throws -> String? {
-    let body = try fields.map { Array(try JSONEncoder().encode($0)) } ?? []
-    let reply = try await service.checked(
-      service.send(
-        "/bookmarks/\(id.percentEscaped)", method: fields == nil ? .delete : .patch, body: body,
-        fields: [.contentType: "application/json", .accept: "application/json"]))
-    let json = reply.json
-    var isMade = reply.status == 204
-    if reply.status == 200, case .object = json { isMade = true }
-    guard isMade else {
-      // A login page of the network answers 200, and the service has not seen the change.
-      if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
-      throw ServiceError.undecodable(
-        path: reply.path, reason: "it does not say that the change was made (\(reply.status))")
-    }
-    if fields == nil { return nil }
-    if let updated = json?["updated"]?.text { return updated }
-    return try await bookmark(id).updated
-  }
+  /// The path of an answer without the query, which may contain a signature.
+  static func place(of reply: Reply) -> String { String(reply.path.prefix { $0 != "?" }) }
 }

@@ -40,15 +40,13 @@ extension ArticleStore {
   private func settle(
     _ address: String, shownBy id: String, in batch: inout WriteBatch
   ) throws -> ImageState {
-    let isWanted = try notes(of: id, in: &batch)?.needs(address) == true
+    let isWanted = try needs(address, id, in: &batch)
     guard let known = try batch.entry(for: address, in: images.namespace) else {
       return isWanted ? .missing : .unwanted
     }
     var owners: [Owner] = []
     for owner in known.owners + [owner(id)] where !owners.contains(owner) {
-      guard let id = owner.key.string, try notes(of: id, in: &batch)?.needs(address) == true else {
-        continue
-      }
+      guard let id = owner.key.string, try needs(address, id, in: &batch) else { continue }
       owners.append(owner)
     }
     if owners.isEmpty {
@@ -57,6 +55,15 @@ extension ArticleStore {
       try batch.setOwners(owners, of: address, in: images.namespace)
     }
     return isWanted ? .stored : .unwanted
+  }
+
+  /// Whether an article shows an image and has room for it.
+  private func needs(
+    _ address: String, _ id: String, in batch: inout WriteBatch
+  ) throws -> Bool {
+    let entry = try batch.entry(for: id, in: articles.namespace)
+    guard let entry, entry.state != .expired, let metadata = entry.metadata else { return false }
+    return shown.has(address, in: metadata)
   }
 
   /// Keeps an article without images, and records the limit; a version with other images keeps those.

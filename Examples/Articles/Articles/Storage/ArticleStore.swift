@@ -11,6 +11,7 @@ import Service
 struct ArticleStore: Sendable {
   let store: Store
   let realm: Realm
+  let shown = ShownImages()
 
   var articles: Cache<String> {
     store.cache(TextCodec(), in: realm.name("articles"), memory: MemoryLimits.off)
@@ -84,10 +85,11 @@ struct ArticleStore: Sendable {
     return articles.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
   }
 
-  /// Marks the stored articles that the service has changed as stale.
-  func noteEdits(in listed: [Bookmark]) async throws {
-    for bookmark in listed {
-      guard let known = try article(bookmark.id), !known.isEdited,
+  /// Marks the stored articles that the service has changed as stale, but none that were stored after the bookmarks were
+  /// requested.
+  func noteEdits(in bookmarks: [Bookmark], before began: Timestamp) async throws {
+    for bookmark in bookmarks {
+      guard let known = try article(bookmark.id), !known.isEdited, known.written <= began,
         bookmark.isEdited(since: known.bookmark)
       else { continue }
       try await refetch(bookmark.id)

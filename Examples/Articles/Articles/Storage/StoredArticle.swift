@@ -1,5 +1,5 @@
 import Foundation
-import Larder
+public import Larder
 
 /// A stored article without its HTML.
 public struct StoredArticle: Sendable, Hashable {
@@ -7,7 +7,8 @@ public struct StoredArticle: Sendable, Hashable {
   public var bookmark: Bookmark { notes.bookmark }
   /// Bytes of HTML.
   public var size: Int
-  var written: Timestamp
+  /// When it was stored, or found unchanged.
+  public var written: Timestamp
   /// The addresses of all images in its HTML.
   public var images: [String] { notes.images }
   /// Whether it has no images because they do not fit.
@@ -25,7 +26,6 @@ public struct StoredArticle: Sendable, Hashable {
     /// The service's `updated` after the user's last change of it, which is no change by others.
     var ownChange: String?
 
-    func needs(_ address: String) -> Bool { imageLimit == nil && images.contains(address) }
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
   }
 

@@ -16,14 +16,18 @@ struct ArticleLoader: Sendable {
   /// - Parameters:
   ///   - listed: the articles that a sync wants to keep; nil for an article that is opened.
   ///   - began: the time before the bookmark was requested. The user's changes since then are made to it; nil for now.
+  ///   - isForced: whether the service is asked in any case.
   func html(
-    of bookmark: Bookmark, keeping listed: Set<String>? = nil, since began: Timestamp? = nil
+    of bookmark: Bookmark, keeping listed: Set<String>? = nil, since began: Timestamp? = nil,
+    isForced: Bool = false
   ) async throws -> CacheResult<String> {
     let (id, began) = (bookmark.id, began ?? storage.store.now)
     var options = LoadOptions(stale: .onError(ArticleStore.ever), waitsForCommit: true)
     let known = try storage.article(id)
     // The edit may not be recorded, because the disk is full.
-    if let known, bookmark.isEdited(since: known.bookmark) { options.policy = .revalidate }
+    let isLater =
+      known.map { ServiceTime.isLater(bookmark.updated, than: $0.bookmark.updated) } ?? false
+    if isForced || isLater { options.policy = .revalidate }
     let loaded = try await storage.articles.revalidatedResult(for: id, options: options) {
       [self] stored in
       let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
@@ -142,7 +146,7 @@ struct ArticleLoader: Sendable {
           do {
             return try await readeck.image(at: address).body
           } catch let error as ServiceError where error.isLasting {
-            if !error.isRefusal { leaveOut("\(address): \(error)") }
+            if !error.isRefusal { leaveOut("\(ImageAddresses.name(of: address)): \(error)") }
             return nil
           }
         }

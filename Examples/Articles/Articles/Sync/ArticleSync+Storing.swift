@@ -67,7 +67,9 @@ extension ArticleSync {
       let removable = try storage.removable(for: bookmark, keeping: listed)
       guard let oldest = removable.last?.bookmark else { return .withoutRoom(error, size: size) }
       guard try storage.hasRoom(for: size, without: removable) else {
-        throw LarderError(.overLimit, error.message, hint: error.hint)
+        throw LarderError(
+          .overLimit, "a value of \(size) bytes has no room, with or without older articles",
+          hint: error.hint)
       }
       try await storage.remove(oldest.id)
       if listed.contains(oldest.id), course.last?.isNewer(than: oldest) != true {

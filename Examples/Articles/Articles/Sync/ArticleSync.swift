@@ -92,7 +92,7 @@ struct ArticleSync: Sendable {
     course.began = storage.store.now
     let list = try await loader.readeck.unread(limit: limit)
     course.result.unreadable = list.unreadable
-    try await storage.noteEdits(in: list.bookmarks)
+    try await storage.noteEdits(in: list.bookmarks, before: course.began)
     let hidden = try outbox.hidden(since: course.began)
     let wanted = list.bookmarks.prefix(limit).filter {
       $0.hasArticle && !$0.isArchived && !hidden.contains($0.id)

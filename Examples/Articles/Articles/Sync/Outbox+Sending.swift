@@ -2,31 +2,14 @@ import Larder
 import Service
 
 extension Outbox {
-  /// Sends the changes until the service cannot be reached, or refuses the user. A change that gets no usable answer waits, and
-  /// with it the later ones of its article; those of other articles are sent.
+  /// Sends the changes until the service cannot be reached, or knows no such credential. A change that gets no usable answer
+  /// waits, and with it the later ones of its article; those of other articles are sent.
   ///
-  /// One process sends at a time, so that the service gets them in their order. Each change has a turn of its own, so that
-  /// several processes that send take turns.
+  /// One process sends at a time, so that the service gets them in their order.
   func send() async throws -> OutboxReport {
     var report = OutboxReport()
-    var waiting: Set<String> = []
-    let count = try edits().count
     // Without a network nobody waits for a process that sends.
-    while !readeck.isDisconnected,
-      let (edit, result) = try await inTurn({ [waiting] in try await sendFirst(but: waiting) })
-    {
-      do {
-        report.add(try result.get(), of: edit)
-      } catch {
-        waiting.insert(edit.article)
-        let isGone = try await isGone(error)
-        if isGone, case .unreachable = error { break }
-        report.reasons.append("\(edit.text): \(error)")
-        report.isRefused = error.refusesUser
-        if isGone || report.isRefused { break }
-      }
-      progress(report.sent + report.conflicts.count + waiting.count, count)
-    }
+    if !readeck.isDisconnected { try await sendAll(&report) }
     let all = try all()
     report.left = all.count
     let unknown = all.count { $0.edit == nil }
@@ -36,16 +19,49 @@ extension Outbox {
     return report
   }
 
-  func inTurn<Result: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Result
-  ) async throws -> Result {
-    try await storage.syncs.inTurn("turn of the outbox") { [storage] in
-      // Among processes the turn alone is a hint: it ends after a minute, and some may then go on at once.
-      let lock = try await StoreLock.awaited(of: storage.store)
-      defer { withExtendedLifetime(lock) {} }
-      return try await body()
+  private func sendAll(_ report: inout OutboxReport) async throws {
+    let count = try edits().count
+    guard let lock = try await turn() else {
+      if try !edits().isEmpty { report.reasons.append(Self.busy) }
+      return
+    }
+    defer { withExtendedLifetime(lock) {} }
+    var waiting: Set<String> = []
+    while let (edit, result) = try await sendFirst(but: waiting) {
+      do {
+        report.add(try result.get(), of: edit)
+      } catch {
+        waiting.insert(edit.article)
+        let isGone = try await isGone(error)
+        if isGone, case .unreachable = error { return }
+        report.reasons.append("\(edit.text): \(error)")
+        report.isRefused = report.isRefused || error.refusesUser
+        if isGone { return }
+      }
+      progress(report.sent + report.conflicts.count + waiting.count, count)
     }
   }
+
+  static let busy = "another process sends changes, or was stopped while it did"
+
+  /// The lock of those who send; nil if another process has it for too long.
+  ///
+  /// A process that is stopped keeps its lock, and nobody can tell it from one that waits for the service.
+  ///
+  /// - Parameter isQueued: whether what is to be sent is in the queue. If that is empty, there is nothing to wait for.
+  func turn(isQueued: Bool = true) async throws -> StoreLock? {
+    for _ in 0..<Self.mostPauses {
+      if isQueued, try edits().isEmpty { return nil }
+      do { return try StoreLock(of: storage.store, named: storage.outbox.name) } catch {
+        guard error.code == .busy else { throw error }
+      }
+      try await readeck.service.sleep(Self.pause)
+    }
+    return nil
+  }
+
+  /// Together ten seconds.
+  private static let (mostPauses, pause) = (200, Duration.milliseconds(50))
 
   /// Sends the first change that is not of these articles; nil if there is none.
   private func sendFirst(
@@ -63,10 +79,10 @@ extension Outbox {
     }
   }
 
-  /// Whether the service answers nothing any more.
+  /// Whether the service answers nothing any more, or nothing to this user.
   private func isGone(_ error: ServiceError) async throws -> Bool {
     switch error {
-    case .unreachable, .throttled: true
+    case .unreachable, .throttled, .refused(status: 401, _), .refused(status: 407, _): true
     case .interrupted: try await !readeck.answers()
     default: false
     }
@@ -85,29 +101,31 @@ extension Outbox {
   /// An article whose `updated` is the one that the user has seen, or that of the user's own last change, was not changed by
   /// others. Of the user's change and one of others the later one wins; see ``isLater(_:than:in:)``.
   func send(_ edit: PendingEdit) async throws -> End {
-    var isReadable = false
+    var isThere = false
     do {
       let (current, reply) = try await readeck.answer(for: edit.article)
-      isReadable = true
+      isThere = true
       var updated: String? = current.updated
       let field = edit.kind.field
       if field.map({ current.fields[$0.name] != $0.value }) ?? true {
-        if current.updated != edit.base, isLater(current, than: edit, in: reply) {
+        let isSeen = edit.base.map { ServiceTime.isSame(current.updated, $0) } ?? false
+        if !isSeen, isLater(current, than: edit, in: reply) {
           return End(conflict: "the service has a later change of the article")
         }
-        updated = try await readeck.send(field.map { [$0.name: $0.value] }, to: edit.article)
+        switch try await readeck.send(field.map { [$0.name: $0.value] }, to: edit.article) {
+        case .made(let new): updated = new
+        case .refused(let error): return End(conflict: "\(error)")
+        }
       }
       if let updated { _ = try ifRoom { try storage.noteChange(at: updated, of: edit.article) } }
       return End(updated: updated)
     } catch let error as ServiceError where error.isMissing {
+      // A gateway may know no such method, and a proxy may answer everything with 404 while the service is down.
+      if isThere, try await readeck.has(edit.article) { throw error }
       guard try await readeck.lists() else { throw error }
       if edit.kind == .delete { return End() }
       try await storage.remove(edit.article)
       return End(conflict: "the article was deleted")
-    } catch let error as ServiceError
-      where error.isRefusal && !error.isTemporary && isReadable && !error.refusesUser
-    {
-      return End(conflict: "\(error)")
     }
   }
 
@@ -120,7 +138,7 @@ extension Outbox {
     let now = storage.store.now
     guard let date = reply.date(at: now) else { return true }
     let made = edit.made.advanced(by: now.duration(to: date))
-    return Bookmark.isLater(current.updated, than: "\(made)") ?? false
+    return ServiceTime.isLater(current.updated, than: "\(made)")
   }
 
   /// Removes a change, and tells the next one of the same article that the service's newest version is the user's own.
@@ -134,17 +152,5 @@ extension Outbox {
       next.edit.base = end.updated
       try batch.set(next.edit, for: next.key, in: storage.outbox)
     }
-  }
-}
-
-extension ServiceError {
-  /// Whether there is no such thing.
-  var isMissing: Bool {
-    if case .refused(status: 404, _) = self { true } else { false }
-  }
-
-  /// Whether the credential is not valid.
-  fileprivate var refusesUser: Bool {
-    if case .refused(let status, _) = self { [401, 407].contains(status) } else { false }
   }
 }

@@ -43,7 +43,9 @@ struct Outbox: Sendable {
       var report = try await send()
       guard report.left == 0 else { throw full }
       do {
-        let conflict = try await inTurn { try await send(edit).conflict }
+        guard let lock = try await turn(isQueued: false) else { throw full }
+        defer { withExtendedLifetime(lock) {} }
+        let conflict = try await send(edit).conflict
         report.add(conflict, of: edit)
         if conflict == nil {
           try await noteSent(edit)
