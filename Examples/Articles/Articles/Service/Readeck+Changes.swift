@@ -27,7 +27,7 @@ extension Readeck {
       }
       if reply.isPage {
         throw ServiceError.wrongContent(
-          path: Self.place(of: reply), type: "a web page (\(reply.status))")
+          path: reply.path, type: "a web page (\(reply.status))")
       }
       throw Self.tellsNothing(reply)
     }
@@ -48,7 +48,7 @@ extension Readeck {
 
   private static func tellsNothing(_ reply: Reply) -> ServiceError {
     .undecodable(
-      path: place(of: reply), reason: "it does not say that the change was made (\(reply.status))")
+      path: reply.path, reason: "it does not say that the change was made (\(reply.status))")
   }
 }
 

@@ -94,17 +94,17 @@ public struct Readeck: Sendable {
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
     let isArticle = start.hasPrefix("<section")
     if start.hasPrefix("<!doctype") || Self.isPage(html) || good.isElsewhere && !isArticle {
-      throw ServiceError.wrongContent(path: Self.place(of: good), type: "a web page")
+      throw ServiceError.wrongContent(path: good.path, type: "a web page")
     }
     // A body that was cut off before it was compressed arrives without an error, or is empty.
     if start.isEmpty {
-      throw ServiceError.undecodable(path: Self.place(of: good), reason: "it is empty")
+      throw ServiceError.undecodable(path: good.path, reason: "it is empty")
     }
     if isArticle, Self.lacksEnd(html) {
-      throw ServiceError.undecodable(path: Self.place(of: good), reason: "its end is missing")
+      throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
     }
     if let type = good.contentType, !type.hasPrefix("text/") {
-      throw ServiceError.wrongContent(path: Self.place(of: good), type: type)
+      throw ServiceError.wrongContent(path: good.path, type: type)
     }
     return .html(html, validators: good.validators)
   }
@@ -138,11 +138,8 @@ public struct Readeck: Sendable {
       service.send(address, fields: [.accept: "image/*"])
     ).image()
     if let format = ImageFormat(reply.body), !format.ends(reply.body) {
-      throw ServiceError.undecodable(path: Self.place(of: reply), reason: "its end is missing")
+      throw ServiceError.undecodable(path: reply.path, reason: "its end is missing")
     }
     return reply
   }
-
-  /// The path of an answer without the query, which may contain a signature.
-  static func place(of reply: Reply) -> String { String(reply.path.prefix { $0 != "?" }) }
 }
