@@ -152,7 +152,7 @@ extension JSONOutput {
 
   private static let times: Set<String> = [
     "time", "expected", "arrival", "departure", "expectedArrival", "expectedDeparture", "leaves",
-    "reaches", "rise", "set",
+    "reaches", "begins", "rise", "set",
   ]
 
   private static func converted(_ json: JSON) -> JSON {

@@ -57,7 +57,7 @@ actor LiveBoard {
         lines.append("\(board.value.station.name), \(board.value.day): \(board.words)\(fault)")
         if let gap = try board.value.gap { lines.append(gap) }
         lines += try next.prefix(rows).map(line)
-        if next.isEmpty { lines.append("no departures") }
+        if next.isEmpty { lines.append(try board.value.absence) }
       } catch {
         try Task.checkCancellation()
         // The others are shown all the same.

@@ -122,7 +122,7 @@ struct ShowBoard: AsyncParsableCommand {
     try session.show(
       Sourced(board),
       ["\(board.value.station.name), \(board.value.day): \(board.words)"]
-        + (departures.isEmpty ? ["no departures"] : departures))
+        + (departures.isEmpty ? [board.value.absence] : departures))
   }
 
   private static func line(_ departure: Departure, ship: String?) throws -> String {

@@ -161,7 +161,7 @@ import ExampleTesting
       try await program.check(
         """
         board 'thalwil (see)' --base \(server.base)  | Landing 2 (See)
-        board Thalwi --base \(server.base)           | Landing 1 (See)
+        board Thalwi --base \(server.base)           | Landing 1 (See) | ! of 2 stations
         search Thalwi --base \(server.base)          | _1        Thalwil \u{FFFD}[2J_2
         board Bern --base \(server.base) = 1         | ! ^error: there is no station Bern_
         """)

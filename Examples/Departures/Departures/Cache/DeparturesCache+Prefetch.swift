@@ -121,8 +121,8 @@ extension DeparturesCache {
   ) async throws -> [NextDeparture] {
     var next = try await next(
       upcoming(of: board, policy: policy), from: board.station, policy: policy)
-    // After an incomplete board come others of today.
-    if next.count < Widget.most, board.isWhole, let station = board.station.id {
+    // After a board that does not reach the end of its day come others of today.
+    if next.count < Widget.most, board.reaches == nil, let station = board.station.id {
       next += try await tomorrow(of: station, policy: next.count < rows ? policy : .cacheOnly)
     }
     return Array(next.prefix(Widget.most))

@@ -13,7 +13,8 @@ extension DeparturesCache {
   /// The departures of a station on a day, by default today.
   ///
   /// A stale board is returned at once while a newer one is fetched, and also if the service cannot be reached; its source and
-  /// error say so. A board with delays of coming departures is fresh for a minute.
+  /// error say so. A board with delays of coming departures is fresh for a minute, one with a departure within half an hour for
+  /// ten minutes.
   public func board(
     at station: String, on day: CalendarDay? = nil, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Board> {
@@ -80,11 +81,26 @@ extension DeparturesCache {
   func board(
     at station: String, on day: CalendarDay, _ options: LoadOptions
   ) async throws -> CacheResult<Board> {
-    try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
-      let board = try await services.board(
-        of: station.withoutZeros, on: day)
-      return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
+    func board(_ options: LoadOptions) async throws -> CacheResult<Board> {
+      try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
+        let board = try await services.board(of: station.withoutZeros, on: day, now: store.now)
+        return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
+      }
     }
+    let known = try await board(options)
+    guard options.policy == .standard, known.source == .memory || known.source == .disk,
+      known.value.isDue(at: store.now, age: known.age)
+    else { return known }
+    var options = options
+    if waitsForNewer || options.stale != nil {
+      options.policy = .revalidate
+      return try await board(options)
+    }
+    // Its lifetime has not ended, but a newer one is fetched in the background.
+    options.refreshAhead = .days(2)
+    var shown = try await board(options)
+    if shown.source != .loaded { shown.source = .stale }
+    return shown
   }
 
   /// Stations and addresses whose names begin with the text. An answer without any is kept for five minutes only.
