@@ -61,7 +61,9 @@ actor LiveBoard {
       } catch {
         try Task.checkCancellation()
         // The others are shown all the same.
-        lines.append(station + (fault.isEmpty ? ": \(error)" : fault))
+        let isMissing = (error as? LarderError)?.code == .notStored
+        lines.append(
+          station + (!fault.isEmpty ? fault : isMissing ? ": not loaded yet" : ": \(error)"))
       }
       lines.append("")
     }

@@ -112,40 +112,6 @@ import ExampleTesting
     try await fixture.settle(requests: 2)
   }
 
-  @Test(arguments: [true, false])
-  func `a board is asked for again before the next departure, for which nothing was known`(
-    waits: Bool
-  ) async throws {
-    let fixture = try Fixture()
-    var cache = fixture.cache
-    cache.waitsForNewer = waits
-    _ = try await cache.board(at: "1")
-    for (time, requests) in [
-      ("08:29", 1), ("08:30", 2), ("08:39", 2), ("08:40", 3), ("09:00", 3), ("12:29", 3),
-    ] {
-      fixture.clock.set(to: try moment("2025-07-12T\(time):00+0200"))
-      _ = try await cache.board(at: "1")
-      try await fixture.settle(requests: requests)
-      #expect(fixture.services.count == requests, "\(time)")
-      // The newer one may still be on its way to the store.
-      try await waitUntil {
-        let age = try await cache.board(at: "1", policy: .cacheOnly).age
-        return requests == 1 || age < .minutes(200)
-      }
-    }
-    fixture.services.change { $0.delay = 20 }
-    fixture.clock.set(to: try moment("2025-07-12T12:45:00+0200"))
-    let first = try await cache.board(at: "1")
-    #expect(first.source == (waits ? .loaded : .stale))
-    try await waitUntil { try await cache.board(at: "1", policy: .cacheOnly).value.isLive }
-    // Without the service it is shown, and said to be old.
-    fixture.services.change { ($0.delay, $0.isDown) = (nil, true) }
-    fixture.clock.advance(by: .minutes(5))
-    let kept = try await cache.board(at: "1")
-    #expect(kept.source == .stale && kept.value.isLive)
-    #expect((kept.error != nil) == waits)
-  }
-
   @Test func `news about delays of what has left are none`() async throws {
     let fixture = try Fixture(at: "2025-07-12T20:30:00+0200")
     fixture.services.change { $0.delay = 4 }
@@ -219,52 +185,6 @@ import ExampleTesting
       #expect(seconds == (0..<Int64(seconds.count)).map { $0 * 15 } && board.skipped == nil)
       #expect(seconds.last ?? 0 > 6 * 3600, "\(server.received.map(\.path))")
     }
-  }
-
-  @Test
-  func `an incomplete board says how far it reaches, and goes on near the time of the next one`()
-    async throws
-  {
-    let fixture = try Fixture(at: "2025-07-12T05:00:00+0200")
-    var cache = fixture.cache
-    cache.waitsForNewer = true
-    fixture.services.change { state in
-      state.times = (0..<90).map { String(format: "%02d:%02d", 6 + $0 / 6, $0 % 6 * 10) }
-      state.atOnce = 60
-    }
-    let board = try await cache.board(at: "1").value
-    #expect(!board.isWhole && fixture.services.count == 8)
-    #expect(try board.departures.last?.time == moment("2025-07-12T13:30:00+0200"))
-    #expect(try board.gap == "reaches until 13:30 only")
-    fixture.clock.set(to: try moment("2025-07-12T13:25:00+0200"))
-    let next = try await cache.next(after: board, rows: 100)
-    #expect(next.count == Widget.most, "all at half past one")
-    fixture.clock.set(to: try moment("2025-07-12T18:00:00+0200"))
-    #expect(try await cache.next(after: board, rows: 100) == [], "not those of tomorrow")
-    #expect(try board.absence == "no departures are known after 13:30")
-    let stored = try await cache.board(at: "1", policy: .cacheOnly)
-    #expect(stored.value == board && fixture.services.count == 8)
-    let later = try await cache.board(at: "1")
-    #expect(later.source == .loaded && later.value.upcoming(at: fixture.clock.now).count == 17 * 60)
-    #expect(try later.value.gap == "some before 17:30 are missing")
-    #expect(later.value.begins != nil && later.value.reaches == nil && fixture.services.count == 16)
-  }
-
-  @Test func `a board of today that cannot be had from its begin has the rest of the day first`()
-    async throws
-  {
-    let fixture = try Fixture(at: "2025-07-12T20:00:00+0200")
-    // Two a minute would be some 2,900 a day.
-    fixture.services.change { state in
-      state.times = (0..<1440).map { String(format: "%02d:%02d", $0 / 60, $0 % 60) }
-      state.atOnce = 2
-    }
-    let board = try await fixture.cache.board(at: "1").value
-    #expect(board.isWhole && board.departures.count == 2880 && fixture.services.count <= 8)
-    fixture.services.change { $0.cap = 100 }
-    let capped = try await fixture.cache.board(at: "1", policy: .reload).value
-    #expect(capped.upcoming(at: fixture.clock.now).count == 479 && !capped.isWhole)
-    #expect(try capped.gap == "some before 19:30 are missing")
   }
 
   @Test func `stations and ways are kept by what was asked`() async throws {

@@ -51,9 +51,15 @@ extension DeparturesCache {
 
   private func run(_ requests: [PrefetchRequest]) throws -> Prefetch<PrefetchRequest> {
     let before = requests.first == .ships ? 1 : 0
+    let room = PrefetchRoom(cache: self)
     return try Prefetch(
       requests, concurrency: 1, clock: store.clock, priority: .low,
-      pause: { Self.pause(after: $0 - before) }, load: perform)
+      pause: { Self.pause(after: $0 - before) },
+      load: { request in
+        let outcome = try await room.load(request, perform)
+        if request == requests.last { try room.release() }
+        return outcome
+      })
   }
 
   private func perform(_ request: PrefetchRequest) async throws

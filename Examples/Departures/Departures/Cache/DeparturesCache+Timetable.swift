@@ -13,8 +13,8 @@ extension DeparturesCache {
   /// The departures of a station on a day, by default today.
   ///
   /// A stale board is returned at once while a newer one is fetched, and also if the service cannot be reached; its source and
-  /// error say so. A board with delays of coming departures is fresh for a minute, one with a departure within half an hour for
-  /// ten minutes.
+  /// error say so. A board with delays of coming departures is fresh for a minute, one with a departure within a quarter of an
+  /// hour for ten minutes.
   public func board(
     at station: String, on day: CalendarDay? = nil, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Board> {
@@ -47,6 +47,12 @@ extension DeparturesCache {
       if outage?.isOutage == true { policy = .cacheOnly } else { outage = nil }
       try await body(station, result)
     }
+  }
+
+  /// Whether a board is in the store, and was not displaced.
+  public func isStored(_ board: Board) throws -> Bool {
+    guard let station = board.station.id else { return false }
+    return try boards.entry(for: Self.boardKey(station, on: board.day)) != nil
   }
 
   /// The departures of a board that have not left, and those of yesterday if it is today's, in the order in which they leave.
@@ -87,12 +93,14 @@ extension DeparturesCache {
         return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
       }
     }
+    // Only work ahead of use has a staleness of its own.
+    let isAhead = options.stale != nil
     let known = try await board(options)
     guard options.policy == .standard, known.source == .memory || known.source == .disk,
-      known.value.isDue(at: store.now, age: known.age)
+      known.value.isDue(at: store.now, age: known.age, isShown: !isAhead)
     else { return known }
     var options = options
-    if waitsForNewer || options.stale != nil {
+    if waitsForNewer || isAhead {
       options.policy = .revalidate
       return try await board(options)
     }
@@ -164,7 +172,8 @@ extension DeparturesCache {
       // One that another version of the program has stored is of no use.
       guard var ways = Self.ways(bytes) else { return true }
       ways.connections.removeAll { $0.leaves < start }
-      let age = entry.written.duration(to: store.now)
+      // The clock may have been set back.
+      let age = max(.zero, entry.written.duration(to: store.now))
       if !ways.connections.isEmpty, found.map({ age < $0.age }) ?? true {
         found = CacheResult(value: ways, source: .stale, age: age, error: error)
       }

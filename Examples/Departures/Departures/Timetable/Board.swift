@@ -50,11 +50,14 @@ public struct Board: Codable, Hashable, Sendable {
     upcoming(at: now).contains(where: \.isLive) ? .after(.minutes(1)) : nil
   }
 
-  /// Whether a newer board may have news, although this one is fresh: services know delays about half an hour ahead.
-  func isDue(at now: Timestamp, age: Duration) -> Bool {
-    let soon = now.advanced(by: .minutes(30))
+  /// Whether a newer board is worth a request, although this one is fresh: it ends soon, or services know by now whether the next
+  /// departure is late.
+  ///
+  /// - Parameter isShown: whether someone looks at it now.
+  func isDue(at now: Timestamp, age: Duration, isShown: Bool) -> Bool {
+    let soon = now.advanced(by: .minutes(15))
     if let reaches, reaches <= soon, age >= .minutes(1) { return true }
-    return age >= .minutes(10) && upcoming(at: now).contains { $0.leaves <= soon }
+    return isShown && age >= .minutes(10) && upcoming(at: now).contains { $0.leaves <= soon }
   }
 }
 
@@ -64,8 +67,11 @@ struct BoardBody: Decodable {
   @Lenient var station: StationBody?
   var stationboard: LenientList<JourneyBody>
 
-  /// Nil for a board that may be empty. One of which no run has a time is not.
-  var fault: String? {
+  /// Nil for a board of the station that was asked for, which may be empty. One of which no run has a time is none.
+  func fault(asked id: String) -> String? {
+    if let other = station?.id, other.withoutZeros != id.withoutZeros {
+      return "it is of the station \(other)"
+    }
     let runs = stationboard.elements
     return !runs.isEmpty && runs.allSatisfy(\.stop.isTimeless) ? "no run has a time" : nil
   }
