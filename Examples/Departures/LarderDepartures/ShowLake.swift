@@ -60,11 +60,12 @@ struct ShowLake: AsyncParsableCommand {
         if let error = forecast.error { note(error) }
         return forecast.value.step(at: cache.store.now).map { Sourced(forecast, $0) }
       }
-      let words = "has no value of \(lake.name)"
-      report.temperature = try await part("temperature", absence: "neither source \(words)") {
+      report.temperature = try await part(
+        "temperature", absence: "neither source has a value of \(lake.name)"
+      ) {
         try await cache.temperature(of: lake).map { Sourced($0) }
       }
-      report.level = try await part("level", absence: "the report \(words)") {
+      report.level = try await part("level", absence: "the report has no value of \(lake.name)") {
         try await cache.level(of: lake).map { Sourced($0) }
       }
       // The sun is computed without any service.

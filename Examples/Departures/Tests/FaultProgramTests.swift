@@ -137,8 +137,8 @@ import ExampleTesting
         \(row("board 1", "a"))           | (Ship a)
         \(row("board 1", "bb"))          | (Ship bb)
         \(row("board 1", "bb")) --json   | "ship":"Ship bb"
-        \(row("lake zuerichsee", "a"))   | level  101.0 m (from the service) | \(water)
-        \(row("lake zuerichsee", "bb"))  | level  202.0 m (from the service) | \(water)
+        \(row("lake zuerichsee", "a"))   | level  101.0 m | \(water)
+        \(row("lake zuerichsee", "bb"))  | level  202.0 m | \(water)
         \(row("lake zuerichsee", "c")) --json  | "level":"the report has no value of Z | \(water)
         """)
     }
@@ -161,7 +161,7 @@ import ExampleTesting
     try await program.check(
       """
       lake thunersee --offline --recording '\(folder.url.path)' = 4 | ! weather: the service answered 503 | ! error: there is no data about Thunersee
-      lake sarnersee --offline --lakes '\(file)'                    | water  18.7 C
+      lake sarnersee --offline --lakes '\(file)'                    | water  18.7 C | ! ^level: the report has no value of Sarnersee_
       board sarnersee --offline --lakes '\(file)' = 1               | ! has no stations
       """)
   }

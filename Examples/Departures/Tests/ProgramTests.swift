@@ -122,7 +122,7 @@ import ExampleTesting
       way 8503651 8503669 --offline --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
       way 8503651 8503669 --offline --no-network --now 2025-07-12T08:50:00+0200   | , stale: the service cannot be reached: there is no network
       favourites 8503651 --rows 1 --no-ships --offline | 1 loaded
-      favourites --offline --json               | {"failed":0,"fresh":1,"loaded":0}
+      favourites --offline --json               | {"failed":0,"fresh":1,"kept":1,"loaded":0}
       publish --offline                         | 7 departures for the widget
       widget --offline                          | ^09:35  102   Rapperswil SG (See)  from Z\u{FC}rich
       usage --offline --json                    | {"disk":{"limit":100000000,"used": | "name":"boat.boards. | "memory":{"limit":50000000,"used":

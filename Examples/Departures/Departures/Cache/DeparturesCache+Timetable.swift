@@ -50,9 +50,8 @@ extension DeparturesCache {
   }
 
   /// Whether a board is in the store, and was not displaced.
-  public func isStored(_ board: Board) throws -> Bool {
-    guard let station = board.station.id else { return false }
-    return try boards.entry(for: Self.boardKey(station, on: board.day)) != nil
+  public func isStored(_ station: String, on day: CalendarDay) throws -> Bool {
+    try boards.entry(for: Self.boardKey(station, on: day)) != nil
   }
 
   /// The departures of a board that have not left, and those of yesterday if it is today's, in the order in which they leave.

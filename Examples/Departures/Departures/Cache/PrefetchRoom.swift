@@ -37,14 +37,10 @@ final class PrefetchRoom: Sendable {
     return outcome
   }
 
-  /// The last request is done.
+  /// The last request is done. In a full store each change may displace an entry: the last boards first.
   func release() throws {
-    let keys = state.withLock(\.pinned)
-    if keys.isEmpty { return }
-    _ = try ifRoom {
-      try cache.store.write { batch in
-        for key in keys { _ = try batch.unpin(key, in: cache.boards.namespace) }
-      }
+    for key in state.withLock(\.pinned).reversed() {
+      _ = try ifRoom { try cache.boards.unpin(key) }
     }
   }
 }
