@@ -37,10 +37,14 @@ final class PrefetchRoom: Sendable {
     return outcome
   }
 
-  /// The last request is done. In a full store each change may displace an entry: the last boards first.
+  /// The last request is done.
   func release() throws {
-    for key in state.withLock(\.pinned).reversed() {
-      _ = try ifRoom { try cache.boards.unpin(key) }
+    let keys = state.withLock(\.pinned)
+    if keys.isEmpty { return }
+    _ = try ifRoom {
+      try cache.store.write { batch in
+        for key in keys { _ = try batch.unpin(key, in: cache.boards.namespace) }
+      }
     }
   }
 }
