@@ -20,11 +20,7 @@ struct LoadFavourites: AsyncParsableCommand {
 
   @OptionGroup var session: Session
 
-  func validate() throws {
-    if let rows, !(1...Widget.most).contains(rows) {
-      throw ValidationError("\(rows) rows are not possible: give 1 to \(Widget.most)")
-    }
-  }
+  func validate() throws { try rows.checkRows() }
 
   func run() async throws {
     var failures: [any Error] = []
@@ -32,7 +28,7 @@ struct LoadFavourites: AsyncParsableCommand {
       let widget = cache.widget
       var settings = try widget.settings
       let before = settings
-      if !stations.isEmpty { settings.stations = stations.numbers }
+      if !stations.isEmpty { settings.stations = try stations.numbers() }
       settings.rows = rows ?? settings.rows
       settings.showsShips = ships ?? settings.showsShips
       if settings != before { try widget.save(settings) }
@@ -48,19 +44,36 @@ struct LoadFavourites: AsyncParsableCommand {
       }
       line?.clear()
       let came = await prefetch.finish()
+      let (today, all) = (try cache.today, settings.stations)
+      let kept = try all.count { try cache.isStored($0, on: today) }
+      let loss = kept < came.loaded + came.present ? "; \(kept) of \(all.count) kept" : ""
       try session.show(
-        ["loaded": came.loaded, "fresh": came.present, "failed": came.failed],
-        ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed"])
+        ["loaded": came.loaded, "fresh": came.present, "failed": came.failed, "kept": kept],
+        ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed" + loss])
     }
     try failures.checkEach()
   }
 }
 
 extension [NonEmpty] {
-  /// The numbers of stations, each once.
-  fileprivate var numbers: [String] {
+  /// The numbers of stations, each once; an error for a name.
+  fileprivate func numbers() throws(Failure) -> [String] {
+    if let name = first(where: { !$0.text.allSatisfy(\.isNumber) }) {
+      throw Failure(
+        .usage, "\"\(name.text)\" is not the number of a station",
+        hint: "larder-departures search \(name.text.shellWord) finds numbers")
+    }
     var seen: Set<String> = []
     return map(\.text.withoutZeros).filter { seen.insert($0).inserted }
+  }
+}
+
+extension Int? {
+  /// Throws unless the widget can have so many rows.
+  fileprivate func checkRows() throws(ValidationError) {
+    if let rows = self, !(1...Widget.most).contains(rows) {
+      throw ValidationError("\(rows) rows are not possible: give 1 to \(Widget.most)")
+    }
   }
 }
 
@@ -88,7 +101,7 @@ struct Publish: AsyncParsableCommand {
   func run() async throws {
     var failures: [any Error] = []
     try await session.open(showing: [.next]) { cache in
-      let stations = try stations.isEmpty ? cache.widget.settings.named() : stations.numbers
+      let stations = try stations.isEmpty ? cache.widget.settings.named() : stations.numbers()
       let names = try await cache.shipNames()
       if let error = names.error { Console.complain("names of ships: \(error)") }
       for station in stations {
@@ -100,7 +113,8 @@ struct Publish: AsyncParsableCommand {
           }
           if let gap = try board.value.gap { Console.complain("\(station): \(gap)") }
           let next = try await cache.publish(station)
-          try session.show(
+          // A number of a station is no name of a time.
+          try session.place.store.show(
             [station: next.count], ["\(station): \(next.count) departures for the widget"])
         } catch {
           try Task.checkCancellation()
@@ -125,24 +139,36 @@ struct ShowWidget: AsyncParsableCommand {
   @Flag(help: "Print them again whenever they change.") var watch = false
   @OptionGroup var session: Session
 
+  func validate() throws { try rows.checkRows() }
+
   func run() async throws {
     try await session.open(showing: watch ? [] : [.next, .settings]) { cache in
       let widget = cache.widget
-      let stations = try stations.isEmpty ? widget.settings.stations : stations.numbers
-      if stations.isEmpty { Console.complain("no station is given, and none is saved") }
+      let stations = try stations.isEmpty ? widget.settings.named() : stations.numbers()
+      let unknown = try stations.filter {
+        try widget.board(of: $0) == nil && widget.departures(from: $0, limit: 1).isEmpty
+      }
+      let reason = "nothing is published yet"
+      let hint =
+        "larder-departures publish \(unknown.joined(separator: " ")) fetches the departures"
+      if unknown == stations, !watch {
+        throw Failure(.noSuchKey, "\(unknown.joined(separator: ", ")): \(reason)", hint: hint)
+      }
+      for station in unknown { Console.complain("\(station): \(reason)") }
       for try await next in widget.updates(of: stations, limit: rows) {
-        try show(next)
+        let board = next.isEmpty ? try stations.lazy.compactMap(widget.board).first : nil
+        try show(next, instead: board?.absence ?? reason)
         if !watch { break }
       }
     }
   }
 
-  private func show(_ next: [NextDeparture]) throws {
+  private func show(_ next: [NextDeparture], instead absence: String) throws {
     let rows = try next.map { departure in
       let line = (departure.line + " ").padded(to: 6) + departure.destination
       let ship = departure.ship.map { "  (\($0))" } ?? ""
       return "\(try SwissTime.clock(departure.leaves))  \(line)\(ship)  from \(departure.station)"
     }
-    try session.show(next, rows.isEmpty ? ["no departures"] : rows)
+    try session.show(next, rows.isEmpty ? [absence] : rows)
   }
 }

@@ -70,7 +70,11 @@ struct Session: ParsableArguments {
       // Another service's data never appears as that of the usual one.
       addresses.realm = Realm(base: base.text, credential: "")
     }
-    if let boats { addresses.boats = boats.text }
+    if let boats {
+      addresses.boats = boats.text
+      addresses.boatsRealm = Realm(
+        base: boats.text, credential: "boats of " + Service.base(base?.text ?? ""))
+    }
     if place.recording.offline {
       addresses = Addresses(all: RecordingOption.address)
       addresses.realm = Realm(base: RecordingOption.address, credential: "")
@@ -81,7 +85,7 @@ struct Session: ParsableArguments {
     var cache = try DeparturesCache(store, services: services, lakes: Lake.known + more())
     cache.waitsForNewer = true
     try await body(cache)
-    if !json, !namespaces.isEmpty { try close(namespaces, of: services.realm) }
+    if !json, !namespaces.isEmpty { try close(namespaces, of: services) }
     try store.close()
   }
 
@@ -125,9 +129,9 @@ struct Session: ParsableArguments {
   }
 
   /// With a time in the past, entries have expired for `larder`, which uses the machine's clock.
-  private func close(_ namespaces: [BoatNamespace], of realm: Realm) throws {
+  private func close(_ namespaces: [BoatNamespace], of services: Services) throws {
     let looks = namespaces.map { namespace in
-      "keys @\(realm.name(namespace.name)) --limit 5"
+      "keys @\(services.realm(of: namespace).name(namespace.name)) --limit 5"
         + (isPast && namespace.rules.expires != .never ? " --expired" : "")
     }
     try Output.write(place.store.closing(looks + ["stats"]))
@@ -152,7 +156,7 @@ extension JSONOutput {
 
   private static let times: Set<String> = [
     "time", "expected", "arrival", "departure", "expectedArrival", "expectedDeparture", "leaves",
-    "reaches", "rise", "set",
+    "reaches", "begins", "rise", "set",
   ]
 
   private static func converted(_ json: JSON) -> JSON {

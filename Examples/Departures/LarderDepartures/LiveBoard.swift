@@ -57,11 +57,13 @@ actor LiveBoard {
         lines.append("\(board.value.station.name), \(board.value.day): \(board.words)\(fault)")
         if let gap = try board.value.gap { lines.append(gap) }
         lines += try next.prefix(rows).map(line)
-        if next.isEmpty { lines.append("no departures") }
+        if next.isEmpty { lines.append(try board.value.absence) }
       } catch {
         try Task.checkCancellation()
         // The others are shown all the same.
-        lines.append(station + (fault.isEmpty ? ": \(error)" : fault))
+        let isMissing = (error as? LarderError)?.code == .notStored
+        lines.append(
+          station + (!fault.isEmpty ? fault : isMissing ? ": not loaded yet" : ": \(error)"))
       }
       lines.append("")
     }

@@ -79,6 +79,11 @@ struct ShowBoard: AsyncParsableCommand {
     for (reason, stations) in failed {
       Console.complain("\(stations.joined(separator: ", ")): \(reason)")
     }
+    let kept = try shown.count { try cache.isStored($0.value.station.id ?? "", on: $0.value.day) }
+    if kept < shown.count {
+      Console.complain(
+        "\(kept) of \(shown.count.counted("board")) kept: the store has no room for more")
+    }
     for board in shown { try board.checkAccess() }
     if let failure, shown.isEmpty || !(failure is NotFound) { throw failure }
   }
@@ -116,13 +121,12 @@ struct ShowBoard: AsyncParsableCommand {
   }
 
   private func show(_ board: CacheResult<Board>, _ ships: [CalendarDay: ShipDay]) throws {
-    let departures = try board.value.departures.map { departure in
-      try Self.line(departure, ship: ships[departure.day]?.ship(of: departure))
-    }
+    let names = try board.value.departures.map { try ships[$0.day]?.ship(of: $0) }
+    let departures = try zip(board.value.departures, names).map { try Self.line($0, ship: $1) }
     try session.show(
-      Sourced(board),
+      Sourced(board, BoardWithShips(board: board.value, ships: names)),
       ["\(board.value.station.name), \(board.value.day): \(board.words)"]
-        + (departures.isEmpty ? ["no departures"] : departures))
+        + (departures.isEmpty ? [board.value.absence] : departures))
   }
 
   private static func line(_ departure: Departure, ship: String?) throws -> String {

@@ -16,6 +16,8 @@ struct ShowLake: AsyncParsableCommand {
     var temperature: Sourced<WaterTemperature>?
     var level: Sourced<WaterLevel>?
     var sun: SunTimes
+    /// Why the others are missing.
+    var missing: [String: String] = [:]
   }
 
   func run() async throws {
@@ -31,49 +33,47 @@ struct ShowLake: AsyncParsableCommand {
         let failure = Failure(error, credential: "--weather-key")
         if failure.code == .refused { refusal = failure }
       }
-      let report = Report(
-        lake: lake,
-        weather: try await part("weather") {
-          let forecast: CacheResult<Forecast>
-          do {
-            forecast = try await cache.forecast(of: lake)
-          } catch {
-            note(error)
-            throw error
-          }
-          if let error = forecast.error { note(error) }
-          guard let step = forecast.value.step(at: cache.store.now) else {
-            Console.complain("weather: the forecast ended before now")
-            return nil
-          }
-          return Sourced(forecast, step)
-        },
-        temperature: try await part("water") {
-          try await cache.temperature(of: lake).map { Sourced($0) }
-        },
-        level: try await part("level") {
-          try await cache.level(of: lake).map { Sourced($0) }
-        },
-        sun: try await cache.sun(at: lake).value)
+      var report = Report(lake: lake, sun: try await cache.sun(at: lake).value)
+      /// Nil for a part that is not available, after a message.
+      func part<Value>(
+        _ name: String, absence: String, _ ask: () async throws -> Value?
+      ) async throws -> Value? {
+        var reason = absence
+        do {
+          if let value = try await ask() { return value }
+        } catch {
+          try Task.checkCancellation()
+          reason = "\(error)" + (error is NoAddress ? "; give it with --boats" : "")
+        }
+        Console.complain("\(name): \(reason)")
+        report.missing[name] = reason
+        return nil
+      }
+      report.weather = try await part("weather", absence: "the forecast ended before now") {
+        let forecast: CacheResult<Forecast>
+        do {
+          forecast = try await cache.forecast(of: lake)
+        } catch {
+          note(error)
+          throw error
+        }
+        if let error = forecast.error { note(error) }
+        return forecast.value.step(at: cache.store.now).map { Sourced(forecast, $0) }
+      }
+      report.temperature = try await part(
+        "temperature", absence: "neither source has a value of \(lake.name)"
+      ) {
+        try await cache.temperature(of: lake).map { Sourced($0) }
+      }
+      report.level = try await part("level", absence: "the report has no value of \(lake.name)") {
+        try await cache.level(of: lake).map { Sourced($0) }
+      }
       // The sun is computed without any service.
       guard report.weather != nil || report.temperature != nil || report.level != nil else {
         throw refusal ?? Failure(.failed, "there is no data about \(lake.name)")
       }
       try session.show(report, rows(of: report))
       if let refusal { throw refusal }
-    }
-  }
-
-  /// Nil for a part that is not available, after a message.
-  private func part<Value>(_ name: String, _ ask: () async throws -> Value?) async throws -> Value?
-  {
-    do {
-      return try await ask()
-    } catch {
-      try Task.checkCancellation()
-      let hint = error is NoAddress ? "; give it with --boats" : ""
-      Console.complain("\(name): \(error)\(hint)")
-      return nil
     }
   }
 

@@ -77,6 +77,9 @@ import ExampleTesting
     #expect(ways.age == .minutes(20), "the newer of the two")
     #expect(ways.value.connections.map(\.departure).first == (try time("08:27")))
     await #expect(throws: ServiceError.self) { try await cache.connections(from: "2", to: "1") }
+    clock.set(to: try time("07:30"))
+    let early = try await cache.connections(from: "1", to: "2")
+    #expect(early.source == .stale && early.age == .zero, "after a clock that is set back")
   }
 
   @Test(arguments: [(500, ""), (503, ""), (429, ""), (200, "<html>")])

@@ -74,14 +74,14 @@ import ExampleTesting
 
   @Test func `a board that ends before its day says so`() async throws {
     let fake = FakeServices()
-    fake.change { $0.atOnce = 150 }
+    fake.change { $0.atOnce = 300 }
     try await LocalServer.run { server in
       server.become { fake.answer($0.path) }
       let board = "board 1 --now 2025-07-12T08:30:00+0200 --base \(server.base)"
       try await program.check(
         """
-        \(board)         | 17:00     BAT | ! ^1: reaches until 17:00 only_
-        \(board) --json  | "reaches":"2025-07-12T15:00:00.000Z" | ! ^1: reaches until
+        \(board)         | 16:00     BAT | ! ^1: reaches until 16:00 only_
+        \(board) --json  | "reaches":"2025-07-12T14:00:00.000Z" | ! ^1: reaches until
         """)
     }
   }
@@ -106,6 +106,44 @@ import ExampleTesting
       """)
   }
 
+  @Test func `what two addresses of boats have is apart, and what neither has is named`()
+    async throws
+  {
+    try await LocalServer.run { server in
+      let fake = FakeServices()
+      server.become { request in
+        let parts = request.bare.split(separator: "/")
+        switch parts.last {
+        case "ships":
+          return .init(
+            200,
+            text:
+              #"{"dailyDeployments": [{"date": "2025-07-12", "routes": [{"shipName": "Ship \#(parts[0])", "courseNumber": "90"}]}]}"#
+          )
+        case "lakes":
+          let level = parts[0] == "c" ? "null" : #""\#(parts[0].count)0\#(parts[0].count) m""#
+          return .init(
+            200, text: #"{"lakes": [{"name": "Z\u00fcrichsee", "waterLevel": \#(level)}]}"#)
+        default: return fake.answer(request.path)
+        }
+      }
+      func row(_ command: String, _ boats: String) -> String {
+        "\(command) --now 2025-07-12T08:30:00+0200 --base \(server.base) --boats \(server.base)/\(boats)"
+      }
+      fake.change { $0.simulated = [nil, nil, nil, nil] }
+      let water = "! temperature: neither source has a value of Z\u{FC}richsee_"
+      try await program.check(
+        """
+        \(row("board 1", "a"))           | (Ship a)
+        \(row("board 1", "bb"))          | (Ship bb)
+        \(row("board 1", "bb")) --json   | "ship":"Ship bb"
+        \(row("lake zuerichsee", "a"))   | level  101.0 m | \(water)
+        \(row("lake zuerichsee", "bb"))  | level  202.0 m | \(water)
+        \(row("lake zuerichsee", "c")) --json  | "level":"the report has no value of Z | \(water)
+        """)
+    }
+  }
+
   @Test func `a lake without any data is an error, one from a file is known`() async throws {
     _ = try recording(failing: ["/boats/*": 503, "/weather/*": 503, "/simulations/*": 500])
     let record = #"""
@@ -123,7 +161,7 @@ import ExampleTesting
     try await program.check(
       """
       lake thunersee --offline --recording '\(folder.url.path)' = 4 | ! weather: the service answered 503 | ! error: there is no data about Thunersee
-      lake sarnersee --offline --lakes '\(file)'                    | water  18.7 C
+      lake sarnersee --offline --lakes '\(file)'                    | water  18.7 C | ! ^level: the report has no value of Sarnersee_
       board sarnersee --offline --lakes '\(file)' = 1               | ! has no stations
       """)
   }

@@ -59,11 +59,13 @@ import ExampleTesting
     #expect(try board("") == nil)
   }
 
-  @Test func `only boats have ships, by their course first`() throws {
+  @Test func `only boats of Lake Zurich have ships, by their course first`() throws {
     let day = ShipDay(ships: ["1": "Linth", "777": "Limmat"])
-    func ship(_ category: String, _ line: String, _ course: String) throws -> String? {
+    func ship(
+      _ category: String, _ line: String, _ course: String, _ company: String = #""ZSG""#
+    ) throws -> String? {
       let body =
-        #"{"stop": {"departure": "2026-07-11T15:05:00+0200"}, "category": "\#(category)", "number": "\#(line)", "name": "\#(course)"}"#
+        #"{"stop": {"departure": "2026-07-11T15:05:00+0200"}, "category": "\#(category)", "number": "\#(line)", "name": "\#(course)", "operator": \#(company)}"#
       let run = try JSONDecoder().decode(JourneyBody.self, from: Data(body.utf8))
         .departure(from: Station(id: "1", name: "A"), names: [:])
       return day.ship(of: try #require(run))
@@ -71,6 +73,8 @@ import ExampleTesting
     #expect(try ship("BAT", "1", "000777") == "Limmat")
     #expect(try ship("BAT", "1", "000002") == "Linth")
     #expect(try ship("S", "1", "000777") == nil && ship("IC", "IC 1", "1") == nil)
+    #expect(try ship("BAT", "1", "000777", #""ZSG    F""#) == "Limmat")
+    #expect(try ["null", #""""#, #""BLS""#].allSatisfy { try ship("BAT", "1", "1", $0) == nil })
   }
 
   @Test func `ways of which none can be read are a fault`() throws {

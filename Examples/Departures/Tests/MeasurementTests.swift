@@ -17,6 +17,12 @@ import ExampleTesting
     #expect(try JSONDecoder().decode(LakeReport.self, from: number).lakes.elements[0].level != nil)
   }
 
+  @Test func `a temperature just below zero is none below zero`() throws {
+    let text = #"{"list": [{"dt": 1752300000, "main": {"temp": 273.149}}]}"#
+    let body = try JSONDecoder().decode(ForecastBody.self, from: Data(text.utf8))
+    #expect(body.forecast.steps.map { "\($0.celsius)" } == ["0.0"])
+  }
+
   @Test(arguments: ["1e308", "-1e308", "1e17", "273000"])
   func `measurements that cannot be are none`(number: String) throws {
     func read<Body: Decodable>(_ type: Body.Type, _ json: String) throws -> Body {

@@ -57,6 +57,25 @@ import ExampleTesting
     #expect(services.count - 4 <= summary.loaded + summary.failed)
   }
 
+  @Test func `in a full store the first favourites stay, and no more are requested`() async throws {
+    services.change {
+      $0.times = (0..<190).map { String(format: "%02d:%02d", 5 + $0 / 12, $0 % 12 * 5) }
+    }
+    let all = stations(6)
+    _ = try await cache.prefetch([all[0]]).finish()
+    let boards = fixture.store.namespace("boat.boards")
+    let size = try #require(try boards.info()).bytes
+    try fixture.store.override(StoreLimits(bytes: size * 5 / 2))
+    try boards.clear()
+    let counts = try await cache.prefetch(all).finish().counts
+    #expect(counts == [0, 2, 4, 0], "as many as are kept")
+    #expect(
+      try boards.page().items.map(\.key.string)
+        == all.prefix(2).map { DeparturesCache.boardKey($0, on: try cache.today) })
+    #expect(services.count == 4, "the third has no room, and no more are requested")
+    #expect(try boards.page().items.allSatisfy { !$0.isPinned }, "only meanwhile")
+  }
+
   private func boards(_ stations: [String], on day: String) -> [String] {
     stations.map { "/v1/stationboard?id=\($0)&limit=200&datetime=\(day)%2000%3A00" }
   }

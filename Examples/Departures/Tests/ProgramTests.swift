@@ -56,6 +56,7 @@ import ExampleTesting
         line: "script -qec 'timeout --foreground -s INT 4 \(command)' /dev/null")
       gate.open()
       #expect(outcome.output.contains("\u{1B}[H"), "\(outcome)")
+      #expect(outcome.output.contains("1: not loaded yet"), "\(outcome)")
     }
   }
 
@@ -77,6 +78,7 @@ import ExampleTesting
     }
     #expect(departures.count == 8 && board["source"]?.text == "loaded")
     #expect(departures[0]["time"]?.text == "2025-07-12T06:05:00.000Z")
+    #expect(departures.compactMap { $0["ship"]?.text }.first == "Limmat")
     for departure in departures {
       guard case .array(let calls)? = departure["calls"] else { continue }
       #expect(calls.count == 5, "no virtual stop")
@@ -120,7 +122,7 @@ import ExampleTesting
       way 8503651 8503669 --offline --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
       way 8503651 8503669 --offline --no-network --now 2025-07-12T08:50:00+0200   | , stale: the service cannot be reached: there is no network
       favourites 8503651 --rows 1 --no-ships --offline | 1 loaded
-      favourites --offline --json               | {"failed":0,"fresh":1,"loaded":0}
+      favourites --offline --json               | {"failed":0,"fresh":1,"kept":1,"loaded":0}
       publish --offline                         | 7 departures for the widget
       widget --offline                          | ^09:35  102   Rapperswil SG (See)  from Z\u{FC}rich
       usage --offline --json                    | {"disk":{"limit":100000000,"used": | "name":"boat.boards. | "memory":{"limit":50000000,"used":
@@ -161,7 +163,7 @@ import ExampleTesting
       try await program.check(
         """
         board 'thalwil (see)' --base \(server.base)  | Landing 2 (See)
-        board Thalwi --base \(server.base)           | Landing 1 (See)
+        board Thalwi --base \(server.base)           | Landing 1 (See) | ! of 2 stations
         search Thalwi --base \(server.base)          | _1        Thalwil \u{FFFD}[2J_2
         board Bern --base \(server.base) = 1         | ! ^error: there is no station Bern_
         """)
@@ -224,7 +226,7 @@ import ExampleTesting
         favourites 8503669 --rows 2 --offline      | ^1 loaded
         publish 8503651 --offline                  | ^8503651: 7 departures
         widget \(now) --base \(server.base) --json | ^[{ | "station":"Landing 8503651 (See)" | }]_
-        widget \(now)                              | ^no departures | ! none is saved
+        widget \(now) = 2                          | ! none is saved
         favourites \(now) --base \(server.base) --no-network | ^0 loaded, 1 fresh
         board 8503651 \(now) --base \(server.base) --no-network | ^Landing 8503651 (See)
         board 8503669 \(now) --base \(server.base) --no-network = 4 | ! there is no network
@@ -240,6 +242,11 @@ import ExampleTesting
       publish '' --offline = 2                  | ! ^Error: The value '' is invalid
       publish 8503651 8503651 --offline         | ^8503651: 7 departures for the widget_
       widget --offline --json                   | ^[{
+      favourites 'Zuerich HB' --offline = 2     | ! ^error: "Zuerich HB" is not the number of a station
+      publish time --json --offline = 2         | ! is not the number
+      widget 8503681 --offline = 1              | ! ^error: 8503681: nothing is published yet_hint:
+      widget 8503651 8503681 --offline          | 09:35 | ! ^8503681: nothing is published yet
+      widget --rows 0 --offline = 2             | ! 0 rows are not possible
       """)
     let shown = try await program.run("widget", "--offline")
     #expect(shown.output.components(separatedBy: "09:35").count == 2, "\(shown)")
@@ -249,9 +256,12 @@ import ExampleTesting
     let record =
       #"[{"id": "thunersee", "name": "Mine", "place": {"latitude": 46, "longitude": 8}, "stations": []}]"#
     let file = try folder.write("more.json", Array(record.utf8))
+    let far = try folder.write("far.json", Array(record.replacing("8}", with: "1e40}").utf8))
     try await program.check(
-      "lake thunersee --offline --lakes '\(file)' | Thunersee | ! there is a lake thunersee already"
-    )
+      """
+      lake thunersee --offline --lakes '\(file)' | Thunersee | ! there is a lake thunersee already
+      lake thunersee --offline --lakes '\(far)' = 2 | ! no records of lakes: [0].place.longitude: 1e+40 degrees do not exist
+      """)
   }
 
   @Test func `errors have their codes`() async throws {
@@ -275,7 +285,7 @@ import ExampleTesting
       favourites --rows 99 --offline = 2           | ! 99 rows are not possible
       board 8503651 --live --offline = 2           | ! --live needs a terminal
       board 8503651 --live --json --offline = 2    | ! no JSON
-      widget --offline                             | ! ^no station is given, and none is saved_
+      widget --offline = 2                         | ! ^error: no station is given, and none is saved_
       """)
   }
 }

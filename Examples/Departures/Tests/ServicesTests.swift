@@ -35,6 +35,7 @@ func withServer(
     (400, "Invalid `limit`.\n", "400: Invalid `limit`."), (502, "<html>", "502: no reason given"),
     (200, "<html>", "a login page of this network may have sent it"),
     (200, #"{"station": null, "stationboard": []}"#, "the station 1 is not in the timetable"),
+    (200, #"{"station": {"id": "7"}, "stationboard": []}"#, "it is of the station 7"),
   ]) func `errors in words, whatever their form`(status: Int, text: String, words: String)
     async throws
   {

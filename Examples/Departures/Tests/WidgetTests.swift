@@ -36,7 +36,7 @@ import ExampleTesting
 
   @Test func `keys of runs and stations do not collide`() async throws {
     let fixture = try Fixture()
-    var first = try #require(try await fixture.cache.board(at: "1").value.departures.first)
+    var first = try #require(try await fixture.cache.board(at: "9").value.departures.first)
     let station = Station(id: "1", name: "A")
     let runs = ["000101", "000102"].map { course in
       first.course = course
@@ -104,6 +104,24 @@ import ExampleTesting
     #expect(try await fixture.cache.publish("1").map(\.ship) == ["Linth", "Limmat", nil])
   }
 
+  @Test func `after the published departures come those of the stored board`() async throws {
+    let fixture = try Fixture()
+    fixture.services.change { state in
+      state.times = (0..<30).map { String(format: "%02d:%02d", 9 + $0 / 10, $0 % 10 * 6) }
+    }
+    let widget = fixture.cache.widget
+    _ = try await fixture.cache.board(at: "1")
+    _ = try await fixture.cache.ships()
+    #expect(try widget.departures(from: "1").map(\.ship) == ["Limmat", "Limmat", "Limmat"])
+    #expect(try await fixture.cache.publish("1").count == Widget.most)
+    #expect(try widget.departures(from: "1", limit: 99).count == 30)
+    // All published ones have left, and the board is stale.
+    fixture.clock.set(to: try moment("2025-07-12T11:00:00+0200"))
+    let next = try widget.departures(from: "1")
+    #expect(try next.first?.leaves == moment("2025-07-12T11:06:00+0200") && next.count == 3)
+    #expect(try widget.board(of: "2") == nil)
+  }
+
   @Test func `near midnight the widget shows tomorrow's first departures`() async throws {
     let fixture = try Fixture(at: "2025-07-12T19:30:00+0200")
     #expect(try await fixture.cache.publish("1").count == 13, "one today and twelve tomorrow")
@@ -141,13 +159,16 @@ import ExampleTesting
       program.store, "--json", "--watch",
     ])
     func shown() throws -> JSON { try JSONDecoder().decode(JSON.self, from: widget.line()) }
-    #expect(try shown() == .array([]))
+    func lines(_ shown: JSON) throws -> [JSON] {
+      guard case .array(let departures) = shown else { throw CocoaError(.coderReadCorrupt) }
+      #expect(departures.compactMap { $0["line"]?.text } == ["102", "103", "104"])
+      return departures
+    }
+    _ = try lines(shown())
     for _ in 0..<3 {
       let app = try await program.run("publish", "8503651", "--offline")
       #expect(app.output.hasPrefix("8503651: 7 departures for the widget\n"))
-      guard case .array(let departures) = try shown() else { throw CocoaError(.coderReadCorrupt) }
-      #expect(departures.compactMap { $0["line"]?.text } == ["102", "103", "104"])
-      #expect(departures[0]["ship"]?.text == "Linth")
+      #expect(try lines(shown())[0]["ship"]?.text == "Linth")
     }
     try Store(at: program.store).finish()
   }

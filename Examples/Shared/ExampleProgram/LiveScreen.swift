@@ -31,6 +31,7 @@ public enum LiveScreen {
   ///
   /// The last line of a frame is always visible. Lines before it for which the terminal has no rows are not.
   public static func run(_ frame: @escaping @Sendable () async throws -> [String]) async throws {
+    write(enter)
     let drawing = Task {
       while true {
         write(picture(of: try await frame()))
@@ -45,7 +46,6 @@ public enum LiveScreen {
         put(enter)
       }
     }
-    write(enter)
     defer {
       write(leave)
       for source in ends + [suspension] { source.cancel() }

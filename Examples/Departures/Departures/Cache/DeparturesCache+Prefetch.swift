@@ -51,9 +51,15 @@ extension DeparturesCache {
 
   private func run(_ requests: [PrefetchRequest]) throws -> Prefetch<PrefetchRequest> {
     let before = requests.first == .ships ? 1 : 0
+    let room = PrefetchRoom(cache: self)
     return try Prefetch(
       requests, concurrency: 1, clock: store.clock, priority: .low,
-      pause: { Self.pause(after: $0 - before) }, load: perform)
+      pause: { Self.pause(after: $0 - before) },
+      load: { request in
+        let outcome = try await room.load(request, perform)
+        if request == requests.last { try room.release() }
+        return outcome
+      })
   }
 
   private func perform(_ request: PrefetchRequest) async throws
@@ -121,8 +127,8 @@ extension DeparturesCache {
   ) async throws -> [NextDeparture] {
     var next = try await next(
       upcoming(of: board, policy: policy), from: board.station, policy: policy)
-    // After an incomplete board come others of today.
-    if next.count < Widget.most, board.isWhole, let station = board.station.id {
+    // After a board that does not reach the end of its day come others of today.
+    if next.count < Widget.most, board.reaches == nil, let station = board.station.id {
       next += try await tomorrow(of: station, policy: next.count < rows ? policy : .cacheOnly)
     }
     return Array(next.prefix(Widget.most))

@@ -13,7 +13,8 @@ extension DeparturesCache {
   /// The departures of a station on a day, by default today.
   ///
   /// A stale board is returned at once while a newer one is fetched, and also if the service cannot be reached; its source and
-  /// error say so. A board with delays of coming departures is fresh for a minute.
+  /// error say so. A board with delays of coming departures is fresh for a minute, one with a departure within a quarter of an
+  /// hour for ten minutes.
   public func board(
     at station: String, on day: CalendarDay? = nil, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Board> {
@@ -48,6 +49,11 @@ extension DeparturesCache {
     }
   }
 
+  /// Whether a board is in the store, and was not displaced.
+  public func isStored(_ station: String, on day: CalendarDay) throws -> Bool {
+    try boards.entry(for: Self.boardKey(station, on: day)) != nil
+  }
+
   /// The departures of a board that have not left, and those of yesterday if it is today's, in the order in which they leave.
   public func upcoming(
     of board: Board, policy: RequestPolicy = .standard
@@ -80,11 +86,28 @@ extension DeparturesCache {
   func board(
     at station: String, on day: CalendarDay, _ options: LoadOptions
   ) async throws -> CacheResult<Board> {
-    try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
-      let board = try await services.board(
-        of: station.withoutZeros, on: day)
-      return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
+    func board(_ options: LoadOptions) async throws -> CacheResult<Board> {
+      try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
+        let board = try await services.board(of: station.withoutZeros, on: day, now: store.now)
+        return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
+      }
     }
+    // Only work ahead of use has a staleness of its own.
+    let isAhead = options.stale != nil
+    let known = try await board(options)
+    guard options.policy == .standard, known.source == .memory || known.source == .disk,
+      known.value.isDue(at: store.now, age: known.age, isShown: !isAhead)
+    else { return known }
+    var options = options
+    if waitsForNewer || isAhead {
+      options.policy = .revalidate
+      return try await board(options)
+    }
+    // Its lifetime has not ended, but a newer one is fetched in the background.
+    options.refreshAhead = .days(2)
+    var shown = try await board(options)
+    if shown.source != .loaded { shown.source = .stale }
+    return shown
   }
 
   /// Stations and addresses whose names begin with the text. An answer without any is kept for five minutes only.
@@ -148,7 +171,8 @@ extension DeparturesCache {
       // One that another version of the program has stored is of no use.
       guard var ways = Self.ways(bytes) else { return true }
       ways.connections.removeAll { $0.leaves < start }
-      let age = entry.written.duration(to: store.now)
+      // The clock may have been set back.
+      let age = max(.zero, entry.written.duration(to: store.now))
       if !ways.connections.isEmpty, found.map({ age < $0.age }) ?? true {
         found = CacheResult(value: ways, source: .stale, age: age, error: error)
       }

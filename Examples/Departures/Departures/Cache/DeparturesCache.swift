@@ -36,10 +36,12 @@ public struct DeparturesCache: Sendable {
   }
 
   /// The widget of these services.
-  public var widget: Widget { Widget(store, realm: services.realm) }
+  public var widget: Widget {
+    Widget(store, realm: services.realm, ships: services.realm(of: .ships))
+  }
 
   private func cache<Value: Codable & Sendable>(_ namespace: BoatNamespace) -> Cache<Value> {
-    store.cache(in: namespace, services.realm)
+    store.cache(in: namespace, services.realm(of: namespace))
   }
 
   public func lake(_ id: String) -> Lake? { lakes.first { $0.id == id } }

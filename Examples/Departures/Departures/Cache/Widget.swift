@@ -6,13 +6,19 @@ public import Service
 public struct Widget: Sendable {
   public let store: Store
   private let realm: Realm
+  private let shipsRealm: Realm
+  private var boards: Cache<Board> { store.cache(in: .boards, realm) }
+  private var ships: Cache<ShipDay> { store.cache(in: .ships, shipsRealm) }
   private var next: Cache<NextDeparture> { store.cache(in: .next, realm) }
   private var settingsCache: Cache<WidgetSettings> { store.cache(in: .settings, realm) }
 
   /// The most departures of a station.
   public static let most = 20
 
-  public init(_ store: Store, realm: Realm = .open) { (self.store, self.realm) = (store, realm) }
+  /// - Parameter ships: the realm of the names of ships; nil for the same one.
+  public init(_ store: Store, realm: Realm = .open, ships: Realm? = nil) {
+    (self.store, self.realm, shipsRealm) = (store, realm, ships ?? realm)
+  }
 
   /// The saved settings, or the defaults.
   public var settings: WidgetSettings {
@@ -40,19 +46,38 @@ public struct Widget: Sendable {
     }
   }
 
-  /// The next departures of a station. A departure expires when it leaves.
+  /// The next departures of a station: the published ones, and after them those of the stored board. A departure expires when it
+  /// leaves.
   public func departures(from station: String, limit: Int? = nil) throws -> [NextDeparture] {
     let settings = try settings
-    let limit = limit ?? settings.rows
+    let limit = max(limit ?? settings.rows, 0)
     var found: [NextDeparture] = []
     try next.namespace.scan(prefix: NextDeparture.prefix(of: station)) { entry, bytes in
-      var departure = try JSONCodec<NextDeparture>().decode(bytes)
-      if !settings.showsShips { departure.ship = nil }
-      found.append(departure)
+      found.append(try JSONCodec<NextDeparture>().decode(bytes))
       return true
     }
+    if found.count < limit, let board = try board(of: station) {
+      let last = found.map(\.time).max()
+      let day = try ships.value(for: "\(board.day)")
+      found += board.upcoming(at: store.now).filter { departure in
+        last.map { departure.time > $0 } ?? true
+      }
+      .map { NextDeparture($0, from: board.station, ship: day?.ship(of: $0)) }
+    }
+    if !settings.showsShips { for index in found.indices { found[index].ship = nil } }
     // The keys are in the planned order, of which a late boat is no longer.
-    return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(limit, 0)))
+    return Array(found.sorted { $0.leaves < $1.leaves }.prefix(limit))
+  }
+
+  /// Today's board of a station, a stale one too; nil if none is stored.
+  public func board(of station: String) throws -> Board? {
+    let key = try DeparturesCache.boardKey(station, on: CalendarDay(of: store.now))
+    var board: Board?
+    try boards.namespace.scan(prefix: key) { _, bytes in
+      board = try JSONCodec<Board>().decode(bytes)
+      return false
+    }
+    return board
   }
 
   /// The next departures of some stations: at once, after each change by any process, and whenever one has left.

@@ -71,7 +71,7 @@ struct ForecastBody: Decodable {
           let celsius = (row.main.temp - 273.15).within(-100...100)
         else { return nil }
         return Forecast.Step(
-          time: time, celsius: (celsius * 100).rounded() / 100,
+          time: time, celsius: (celsius * 100).rounded() / 100 + 0,  // Not -0.
           words: row.weather?.first?.description ?? "", icon: row.weather?.first?.icon ?? "",
           wind: row.wind?.speed?.within(0...200), gusts: row.wind?.gust?.within(0...200),
           rain: row.rain?.amount?.within(0...2000) ?? 0,

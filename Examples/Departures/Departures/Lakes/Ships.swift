@@ -6,9 +6,14 @@ public struct ShipDay: Codable, Hashable, Sendable {
   /// By the number of the course without zeros at its beginning.
   public var ships: [String: String]
 
-  /// The service has `1`, a board `000001` and `1`. Trains and buses have none, whatever their number is.
+  /// The operator whose ships the service names, that of Lake Zurich. On other lakes the same numbers are other courses.
+  private static let fleet = "ZSG"
+
+  /// The service has `1`, a board `000001` and `1`. Boats of other operators have none, nor have trains and buses.
   public func ship(of departure: Departure) -> String? {
-    guard departure.isBoat else { return nil }
+    // Some operators have a second word: `VBZ    F`.
+    guard departure.isBoat, departure.operatedBy?.split(separator: " ").first ?? "" == Self.fleet
+    else { return nil }
     return ships[departure.course.withoutZeros] ?? ships[departure.line.withoutZeros]
   }
 }

@@ -22,7 +22,8 @@ public struct SunTimes: Codable, Hashable, Sendable {
     let latitude = place.latitude * .pi / 180
     let cosine =
       (Self.sine(-0.833) - sin(latitude) * sin(declination)) / (cos(latitude) * cos(declination))
-    guard abs(cosine) <= 1 else { return }
+    // An impossible place has none either.
+    guard abs(cosine) <= 1, abs(place.longitude) <= 180 else { return }
     let half = acos(cosine) / (2 * .pi)
     rise = epoch.advanced(by: .seconds((transit - half) * 86_400))
     set = epoch.advanced(by: .seconds((transit + half) * 86_400))

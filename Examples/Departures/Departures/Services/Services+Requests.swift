@@ -9,15 +9,15 @@ extension Services {
   private static let mostAnswers = 8
 
   /// The departures of a station on a day, from several requests if necessary; a landing needs one.
-  func board(
-    of station: String, on day: CalendarDay, limit: Int = boardLimit
-  ) async throws -> Board {
-    var builder = try BoardBuilder(day, limit: limit)
+  ///
+  /// - Parameter now: what leaves from then on comes first, if there is more than the requests can get.
+  func board(of station: String, on day: CalendarDay, now: Timestamp) async throws -> Board {
+    var builder = try BoardBuilder(day, limit: Self.boardLimit, now: now)
     var from: Timestamp? = builder.span.lowerBound
-    for _ in 0..<Self.mostAnswers {
+    for number in 0..<Self.mostAnswers {
       guard let moment = from else { break }
       var time = try SwissTime.clock(moment)
-      builder.limit = limit
+      builder.limit = number == 0 ? Self.boardLimit : Self.mostDepartures
       // Where clocks go back, a time comes twice, and the service takes it for either. So a request for the first begins before
       // that hour, and one for the second has room for the hour in between.
       let isFirst = try SwissTime.isSecond(moment.advanced(by: .hours(1)))
@@ -28,7 +28,7 @@ extension Services {
       }
       let path =
         "/stationboard?id=\(station.percentEscaped)&limit=\(builder.limit)&datetime=\("\(day) \(time)".percentEscaped)"
-      let body = try await timetable.get(BoardBody.self, from: path, fault: \.fault)
+      let body = try await timetable.get(BoardBody.self, from: path) { $0.fault(asked: station) }
       from = try builder.take(body, asked: station)
     }
     guard let board = builder.board else {

@@ -15,6 +15,7 @@ public struct Services: Sendable {
   let weatherKey: String
   /// Where decoded values are stored. The keys of `boat.http` have the addresses.
   public let realm: Realm
+  private let boatsRealm: Realm
   /// Called for every lookup and request: `boards 8503651_2025-07-12: memory, 12 s old`.
   let log: (@Sendable (String) -> Void)?
 
@@ -51,6 +52,15 @@ public struct Services: Sendable {
     tiles.log = log
     (self.tiles, self.weatherKey, self.log) = (tiles, weatherKey, log)
     realm = addresses.realm
+    boatsRealm = addresses.boatsRealm ?? addresses.realm
+  }
+
+  /// The realm of a namespace. Temperatures come from either source, so those of two reports are apart too.
+  public func realm(of namespace: BoatNamespace) -> Realm {
+    switch namespace {
+    case .ships, .temperatures, .levels: boatsRealm
+    default: realm
+    }
   }
 
   /// Errors come as `{"errors": [{"message": ...}]}`, or as `{"message": ...}` for the weather.
@@ -75,6 +85,8 @@ public struct Addresses: Sendable {
 
   /// A recording has a realm of its own, so that it never replaces what the user has.
   public var realm = Realm.open
+  /// The realm of what may come from `boats`; nil for the same one.
+  public var boatsRealm: Realm?
 
   public init() {}
 

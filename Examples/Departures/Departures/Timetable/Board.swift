@@ -8,20 +8,32 @@ public struct Board: Codable, Hashable, Sendable {
   public var day: CalendarDay
   /// Sorted by time; it may be empty.
   public var departures: [Departure]
-  /// The time of its last departure, if it does not have the whole day.
+  /// The time of its last departure, if it does not reach the end of the day.
   public var reaches: Timestamp?
+  /// The time before which departures that have left are missing; nil if none are.
+  public var begins: Timestamp?
   /// The runs that are left out, and why; nil for none.
   public var skipped: [String]?
 
-  /// Whether it has the whole day. A request reaches no further before the next day's, so it stays as long as any other.
-  public var isWhole: Bool { reaches == nil }
+  /// Whether it has the whole day.
+  public var isWhole: Bool { reaches == nil && begins == nil }
 
-  /// `3 left out: stationboard[7].stop is missing; ...`, and `reaches until 13:20 only`; nil for nothing.
+  /// `3 left out: stationboard[7].stop is missing; ...`, `some before 17:30 are missing` and `reaches until 23:20 only`; nil for
+  /// nothing.
   public var gap: String? {
     get throws {
+      let start = try begins.map { "some before \(try SwissTime.clock($0)) are missing" }
       let end = try reaches.map { "reaches until \(try SwissTime.clock($0)) only" }
-      let gaps = [skipped?.leftOut, end].compactMap(\.self)
+      let gaps = [skipped?.leftOut, start, end].compactMap(\.self)
       return gaps.isEmpty ? nil : gaps.joined(separator: "; ")
+    }
+  }
+
+  /// The words for a list without any: `no departures`, or as far as that is known.
+  public var absence: String {
+    get throws {
+      guard let reaches else { return "no departures" }
+      return "no departures are known after \(try SwissTime.clock(reaches))"
     }
   }
 
@@ -37,6 +49,16 @@ public struct Board: Codable, Hashable, Sendable {
   func expiration(at now: Timestamp) -> Expiration? {
     upcoming(at: now).contains(where: \.isLive) ? .after(.minutes(1)) : nil
   }
+
+  /// Whether a newer board is worth a request, although this one is fresh: it ends soon, or services know by now whether the next
+  /// departure is late.
+  ///
+  /// - Parameter isShown: whether someone looks at it now.
+  func isDue(at now: Timestamp, age: Duration, isShown: Bool) -> Bool {
+    let soon = now.advanced(by: .minutes(15))
+    if let reaches, reaches <= soon, age >= .minutes(1) { return true }
+    return isShown && age >= .minutes(10) && upcoming(at: now).contains { $0.leaves <= soon }
+  }
 }
 
 /// A board of the service.
@@ -45,8 +67,11 @@ struct BoardBody: Decodable {
   @Lenient var station: StationBody?
   var stationboard: LenientList<JourneyBody>
 
-  /// Nil for a board that may be empty. One of which no run has a time is not.
-  var fault: String? {
+  /// Nil for a board of the station that was asked for, which may be empty. One of which no run has a time is none.
+  func fault(asked id: String) -> String? {
+    if let other = station?.id, other.withoutZeros != id.withoutZeros {
+      return "it is of the station \(other)"
+    }
     let runs = stationboard.elements
     return !runs.isEmpty && runs.allSatisfy(\.stop.isTimeless) ? "no run has a time" : nil
   }
@@ -56,6 +81,8 @@ struct BoardBody: Decodable {
 struct BoardBuilder {
   let day: CalendarDay
   let span: Range<Timestamp>
+  /// Half an hour ago, if that is on the day. If the first answer ends before, the rest of the day comes before what has left.
+  private let recent: Timestamp?
   /// The number of departures in a request. An answer may have more, if several leave at the same time.
   var limit: Int
   private(set) var station: Station?
@@ -64,11 +91,16 @@ struct BoardBuilder {
   private var skipped: [String] = []
   /// What the last answer left out, without its places in the list.
   private var last: [String] = []
-  private(set) var isWhole = false
+  /// The start of what was left out before `recent`.
+  private var hole: Timestamp?
+  private var isAtEnd = false
 
-  init(_ day: CalendarDay, limit: Int) throws {
-    (self.day, self.limit) = (day, limit)
-    span = try day.span
+  /// - Parameter now: the time of the requests.
+  init(_ day: CalendarDay, limit: Int, now: Timestamp? = nil) throws {
+    let span = try day.span
+    (self.day, self.limit, self.span) = (day, limit, span)
+    recent = now.map { Timestamp(milliseconds: ($0.milliseconds / 60_000 - 30) * 60_000) }
+      .flatMap { span.contains($0) ? $0 : nil }
   }
 
   /// Adds an answer; returns the start of the next request, or nil if the day is complete or the service has no more.
@@ -95,9 +127,20 @@ struct BoardBuilder {
         })
     // A short answer proves nothing: the service may give fewer than were asked for. So the next one shows whether there are more.
     let isShort = runs.count + body.stationboard.skipped.count < limit
-    isWhole = all.contains { $0.time >= span.upperBound } || (isShort && new.isEmpty)
-    if isWhole || new.isEmpty { return nil }
-    return new.map(\.time).max()
+    let end = isAtEnd ? recent ?? span.upperBound : span.upperBound
+    if all.contains(where: { $0.time >= end }) || (isShort && new.isEmpty) {
+      if isAtEnd { hole = nil }
+      isAtEnd = true
+      return hole
+    }
+    guard let next = new.map(\.time).max() else { return nil }
+    if isAtEnd {
+      hole = next
+    } else if let recent, before.isEmpty, next < recent {
+      hole = next
+      return recent
+    }
+    return next
   }
 
   /// An answer begins with the end of the last one, whose runs do not count again.
@@ -118,7 +161,8 @@ struct BoardBuilder {
       Board(
         station: $0, day: day,
         departures: departures.sorted { ($0.time, $0.id) < ($1.time, $1.id) },
-        reaches: isWhole ? nil : departures.map(\.time).max() ?? span.lowerBound,
+        reaches: isAtEnd ? nil : departures.map(\.time).max() ?? span.lowerBound,
+        begins: hole == nil ? nil : recent,
         skipped: skipped.isEmpty ? nil : skipped)
     }
   }

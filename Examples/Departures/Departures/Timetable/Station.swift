@@ -32,6 +32,21 @@ public struct Coordinates: Codable, Hashable, Sendable {
     guard abs(latitude) <= 90, abs(longitude) <= 180 else { return nil }
     self.init(latitude: latitude, longitude: longitude)
   }
+
+  /// Throws for degrees that do not exist.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    func degrees(_ key: CodingKeys, upTo most: Double) throws -> Double {
+      let number = try container.decode(Double.self, forKey: key)
+      guard abs(number) <= most else {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: container, debugDescription: "\(number) degrees do not exist")
+      }
+      return number
+    }
+    latitude = try degrees(.latitude, upTo: 90)
+    longitude = try degrees(.longitude, upTo: 180)
+  }
 }
 
 /// A platform of a station: `3`, `3AB`, `43/44`, `F`.
