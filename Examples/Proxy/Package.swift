@@ -48,8 +48,9 @@ let package = Package(
     .testTarget(
       name: "ProxyTests",
       dependencies: shared + [
-        "ProxyServer", .product(name: "LarderURLSession", package: "larder"),
+        "ProxyServer", "LarderProxy", .product(name: "LarderURLSession", package: "larder"),
         .product(name: "LarderCurl", package: "larder"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(
           name: "LarderAsyncHTTPClient", package: "larder",
           condition: .when(traits: ["AsyncHTTPClient"])),

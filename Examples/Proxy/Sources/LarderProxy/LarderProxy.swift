@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import HTTPTypes
 import Larder
 import LarderHTTP
@@ -36,11 +35,26 @@ import ProxyServer
     guard Address(listen) != nil else {
       throw ValidationError("--listen \(listen) is no address: say 127.0.0.1:8080")
     }
-    guard connections > 0 else { throw ValidationError("--connections must be 1 or more") }
+    guard (1...ProxyLimits.mostConnections).contains(connections) else {
+      throw ValidationError("--connections must be 1 to \(ProxyLimits.mostConnections)")
+    }
     guard timeout > 0 else { throw ValidationError("--timeout must be 1 or more") }
+    guard Self.canName(namespace) else {
+      throw ValidationError(
+        "--namespace: use 1 to \(Store.Namespace.longestName) bytes without spaces, @ and control characters"
+      )
+    }
     for name in partitionBy where HTTPField.Name(name) == nil {
       throw ValidationError("--partition-by \(name) is not a field name: use Cookie or X-API-Key")
     }
+  }
+
+  /// The rule of the store for names, which it applies no earlier than when it makes the namespace.
+  private static func canName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count <= Store.Namespace.longestName
+      && name.unicodeScalars.allSatisfy {
+        !$0.properties.isWhitespace && $0 != "@" && $0.properties.generalCategory != .control
+      }
   }
 
   private var originAddress: Address? {
@@ -70,9 +84,12 @@ import ProxyServer
       log: verbose ? Self.log : nil)
     print("http://\(server.address) answers for http://\(origin)")
     let saving = Task { await Self.saveStatistics(of: cache) }
-    await Self.interruption()
+    let interruptions = Interruptions()
+    defer { interruptions.cancel() }
+    for await _ in interruptions.signals { break }
     saving.cancel()
-    try await server.stop()
+    print("ends when the requests under way are answered, within 10 s; a second signal ends it now")
+    try await Self.stop(server, within: .seconds(10), orAt: interruptions.signals)
     print(Self.summary(cache.cache.statistics))
     try await cache.cache.saveStatistics()
     try cache.close()
@@ -105,18 +122,16 @@ import ProxyServer
       """
   }
 
-  /// Waits for ^C, or to be asked to end.
-  private static func interruption() async {
-    let (signals, continuation) = AsyncStream<Void>.makeStream()
-    var sources: [any DispatchSourceSignal] = []
-    for number in [SIGINT, SIGTERM] {
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number)
-      source.setEventHandler { continuation.yield() }
-      source.resume()
-      sources.append(source)
+  /// Waits for requests that are under way, but no longer than until another signal.
+  static func stop(
+    _ server: ProxyServer, within limit: Duration, orAt signals: AsyncStream<Void>
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await server.stop(within: limit) }
+      group.addTask { for await _ in signals { break } }
+      try await group.next()
+      group.cancelAll()
+      try await group.waitForAll()
     }
-    for await _ in signals { break }
-    for source in sources { source.cancel() }
   }
 }

@@ -7,11 +7,17 @@ struct AnswerWriter: Sendable {
   private let connection: Connection
   private let isHTTP11: Bool
   private let method: HTTPRequest.Method
+  private let isLast: @Sendable () -> Bool
 
-  init(_ connection: Connection, isHTTP11: Bool, method: HTTPRequest.Method) {
+  /// - Parameter isLast: whether no other request is answered over the connection.
+  init(
+    _ connection: Connection, isHTTP11: Bool, method: HTTPRequest.Method,
+    isLast: @escaping @Sendable () -> Bool
+  ) {
     self.connection = connection
     self.isHTTP11 = isHTTP11
     self.method = method
+    self.isLast = isLast
   }
 
   func write(interim: HTTPResponse) async throws {
@@ -30,6 +36,7 @@ struct AnswerWriter: Sendable {
   func write(_ answer: HTTPResponse, _ body: consuming HTTPBody) async throws -> Bool {
     var response = answer
     response.headerFields = answer.headerFields.endToEnd
+    if isLast() { response.headerFields[.connection] = "close" }
     guard hasBody(response) else {
       if response.status.code == 204 { response.headerFields[.contentLength] = nil }
       try await connection.write(response.encodedHead)

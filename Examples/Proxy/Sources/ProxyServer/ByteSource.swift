@@ -20,6 +20,8 @@ final class ByteSource: ChannelInboundHandler {
   private let responder: ReadyResponder?
   /// Whether the reader waits for the beginning of a request.
   private var isAtRequest = false
+  /// Whether no other request is read.
+  private var isEnding = false
 
   /// - Parameters:
   ///   - held: counts what its reader holds.
@@ -58,6 +60,7 @@ final class ByteSource: ChannelInboundHandler {
     self.isAtRequest = isAtRequest
     if let bytes = takeArrived() { return reader.resume(returning: bytes) }
     if let end { return reader.resume(with: end) }
+    if isEnding, isAtRequest { return reader.resume(returning: nil) }
     // An upload still waits while its connection is drained. It has no use for what comes now.
     waiting?.resume(throwing: MessageError.incomplete)
     waiting = reader
@@ -109,6 +112,17 @@ final class ByteSource: ChannelInboundHandler {
     finish(.success(nil))
     count(0)
     self.context = nil
+  }
+
+  /// From now on the connection ends where another request would begin, for its reader as if the other side had ended it.
+  func endAtRequest() {
+    isEnding = true
+    guard isAtRequest, waiting != nil else { return }
+    if let responder, responder.isWriting {
+      responder.isLast = true
+    } else {
+      finish(.success(nil))
+    }
   }
 
   /// Fails the read that waits, or the next one.

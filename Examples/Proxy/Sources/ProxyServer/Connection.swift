@@ -159,6 +159,18 @@ struct Connection: Sendable {
     }
   }
 
+  /// Ends the connection between two requests: now, or after the answer to the one that is under way.
+  func endAtRequest() { channel.eventLoop.execute { source.value.endAtRequest() } }
+
+  /// Waits for the end of the connection.
+  func waitForEnd() async {
+    do {
+      try await channel.closeFuture.get()
+    } catch {
+      // It ends, too, if closing fails.
+    }
+  }
+
   /// Closes the connection at once.
   func close() { channel.close(promise: nil) }
 

@@ -28,7 +28,9 @@ final class HeldBytes: Sendable {
   }
 
   convenience init(_ limits: ProxyLimits) {
-    self.init(total: limits.buffered, connections: max(1, limits.connections))
+    self.init(
+      total: limits.buffered,
+      connections: max(1, min(limits.connections, ProxyLimits.mostConnections)))
   }
 
   /// The bytes that are held now.

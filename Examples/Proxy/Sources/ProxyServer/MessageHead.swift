@@ -21,7 +21,7 @@ struct MessageHead: Sendable, Equatable {
     let lines = bytes.split(separator: 0x0A).map { $0.last == 0x0D ? $0.dropLast() : $0 }
       .filter { !$0.isEmpty }
     guard let first = lines.first else { return nil }
-    start = String(decoding: first, as: UTF8.self)
+    start = String(decoding: isLenient ? first : Self.encoded(first), as: UTF8.self)
     self.bytes = bytes.count <= Self.longestKept ? bytes : []
     fields = HTTPFields()
     var folded: [ArraySlice<UInt8>] = []
@@ -45,6 +45,19 @@ struct MessageHead: Sendable, Equatable {
       }
       fields.append(HTTPField(name: name, lenientValue: line[(colon + 1)...].trimmed))
     }
+  }
+
+  /// The first line of a request with the bytes of its target that are beyond ASCII percent-encoded.
+  ///
+  /// As text, different bytes that are no UTF-8 would become the same target.
+  private static func encoded(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard line.contains(where: { $0 >= 0x80 }), let start = line.firstIndex(of: 0x20),
+      let end = line.lastIndex(of: 0x20)
+    else { return line }
+    let target = line[start..<end].flatMap { byte in
+      byte < 0x80 ? [byte] : Array(("%" + String(byte, radix: 16, uppercase: true)).utf8)
+    }
+    return line[..<start] + target + line[end...]
   }
 }
 
@@ -86,12 +99,9 @@ enum Framing: Sendable, Equatable {
   /// What the fields say; nil for nothing, and for what cannot be understood.
   private static func declared(_ fields: HTTPFields) -> Framing? {
     if fields.contains(.transferEncoding) {
-      let codings = fields[values: .transferEncoding].flatMap { $0.split(separator: ",") }
-        .map { Array($0.utf8).trimmed }
-      // No other coding is decoded here, and none is passed on. Bytes are compared, because Unicode has a further sign whose
-      // lower case is a k.
-      let isChunked = codings.first?.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 } ?? false
-      return codings.count == 1 && isChunked ? .chunked : nil
+      let codings = codings(fields)
+      // No other coding is decoded here, and none is passed on.
+      return codings.count == 1 && isChunked(codings[0]) ? .chunked : nil
     }
     let values = fields[values: .contentLength]
     if values.count == 1, let length = length(values[0]) { return .length(length) }
@@ -105,9 +115,40 @@ enum Framing: Sendable, Equatable {
     return lengths.count == 1 ? lengths.first.flatMap(length).map { .length($0) } : nil
   }
 
+  private static func codings(_ fields: HTTPFields) -> [ArraySlice<UInt8>] {
+    fields[values: .transferEncoding].flatMap { $0.split(separator: ",") }
+      .map { Array($0.utf8).trimmed }
+  }
+
+  /// Bytes are compared, because Unicode has a further sign whose lower case is a k.
+  private static func isChunked(_ coding: ArraySlice<UInt8>) -> Bool {
+    coding.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 }
+  }
+
+  /// Whether the end of a request can be told, but not its content: chunks of another coding (RFC 9112, 6.1).
+  static func hasUnknownCoding(_ fields: HTTPFields) -> Bool {
+    let codings = codings(fields)
+    guard !fields.contains(.contentLength), codings.count > 1, isChunked(codings[codings.count - 1])
+    else { return false }
+    return codings.dropLast().allSatisfy {
+      !isChunked($0) && HTTPField.Name(String(decoding: $0, as: UTF8.self)) != nil
+    }
+  }
+
   /// A length of digits alone.
   private static func length(_ text: String) -> Int? {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+  }
+
+  /// Whether the fields speak of a body that is not empty, as those of a response may to which none belongs.
+  static func announcesBody(_ fields: HTTPFields) -> Bool {
+    declared(fields) != .length(0)
+      && (fields.contains(.contentLength) || fields.contains(.transferEncoding))
+  }
+
+  /// The length that the fields state; nil for none, and for several.
+  static func statedLength(_ fields: HTTPFields) -> Int? {
+    if case .length(let count) = declared(fields) { count } else { nil }
   }
 
   /// Whether the fields of a response contradict each other or name a coding that is not known (RFC 9112, 6.3).

@@ -58,7 +58,9 @@ struct MessageParser {
   mutating func head(isLenient: Bool) throws(MessageError) -> MessageHead? {
     skipEmptyLines()
     let end = endOfHead()
-    guard skipped + (end ?? buffer.readableBytes) < Self.longestHead else { throw .tooManyFields }
+    guard skipped + (end ?? buffer.readableBytes) < Self.longestHead else {
+      throw hasLongStart ? .targetTooLong : .tooManyFields
+    }
     guard let end, let bytes = buffer.readBytes(length: end) else { return nil }
     searched = 0
     skipped = 0
@@ -66,6 +68,12 @@ struct MessageParser {
       throw .malformed("a line of the head is no field")
     }
     return head
+  }
+
+  /// Whether it is the first line that makes a head too long, rather than fields or empty lines.
+  private var hasLongStart: Bool {
+    let view = buffer.readableBytesView
+    return view.count > skipped && !view.prefix(Self.longestHead).contains(0x0A)
   }
 
   /// RFC 9112, 2.2: a server ignores an empty line in front of a request.

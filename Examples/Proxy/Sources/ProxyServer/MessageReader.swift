@@ -7,6 +7,10 @@ enum MessageError: Error, Equatable {
   case malformed(String)
   /// A head has more than 1,000 fields or 64 KB, or so have the trailers of a body.
   case tooManyFields
+  /// The first line of a head takes all its 64 KB.
+  case targetTooLong
+  /// A body has a transfer coding besides its chunks.
+  case unknownCoding
   /// The connection ended before the message did.
   case incomplete
   /// The client took too long.

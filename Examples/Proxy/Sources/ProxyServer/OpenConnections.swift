@@ -15,6 +15,7 @@ final class OpenConnections: Sendable {
   private let limit: Int
   private let clock: any LarderClock
   private let state = Mutex(State())
+  private let ending = Atomic(false)
 
   init(limit: Int, clock: any LarderClock) {
     self.limit = limit
@@ -24,10 +25,15 @@ final class OpenConnections: Sendable {
   var count: Int { state.withLock { $0.connections.count } }
   var all: [Connection] { state.withLock { Array($0.connections.values) } }
 
+  /// Whether each connection ends after the answer to the request that is under way.
+  var isEnding: Bool { ending.load(ordering: .relaxed) }
+
   /// Registers a connection until ``remove(_:)``.
   func add(_ connection: Connection) -> (number: UInt64, admission: Admission) {
     state.withLock { state in
-      guard state.connections.count < limit + ProxyLimits.refusals else { return (0, .dropped) }
+      guard !isEnding, state.connections.count < limit + ProxyLimits.refusals else {
+        return (0, .dropped)
+      }
       let isAdmitted = state.connections.count - state.refused < limit
       if !isAdmitted { state.refused += 1 }
       state.next += 1
@@ -40,6 +46,29 @@ final class OpenConnections: Sendable {
     state.withLock { state in
       guard state.connections.removeValue(forKey: number) != nil else { return }
       if admission == .refused { state.refused -= 1 }
+    }
+  }
+
+  /// Ends connections between two requests at once, and others after the answer to theirs: after `limit` at the latest, or
+  /// when the task is cancelled.
+  func end(within limit: Duration) async {
+    let open = state.withLock { state in
+      ending.store(true, ordering: .relaxed)
+      return Array(state.connections.values)
+    }
+    for connection in open { connection.endAtRequest() }
+    await withTaskGroup(of: Void.self) { [clock] group in
+      group.addTask { for connection in open { await connection.waitForEnd() } }
+      group.addTask {
+        do {
+          try await clock.sleep(until: clock.monotonic + limit)
+        } catch {
+          // Whoever waits has no more time.
+        }
+      }
+      await group.next()
+      for connection in open { connection.close() }
+      group.cancelAll()
     }
   }
 

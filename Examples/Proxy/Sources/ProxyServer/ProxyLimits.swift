@@ -9,6 +9,8 @@
 public struct ProxyLimits: Sendable, Hashable {
   /// Connections at once, fewer where the process may not open two descriptors for each. More are answered with a 503.
   public var connections = 1_000
+  /// A larger number of connections counts as this one.
+  public static let mostConnections = 1_000_000
   /// How long a connection may be idle between two requests.
   public var idle = Duration.seconds(60)
   /// How long the head of a request may take, from its first byte on; for the first request, from the connection on.

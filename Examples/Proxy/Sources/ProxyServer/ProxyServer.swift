@@ -22,9 +22,12 @@ public struct ProxyServer: Sendable {
     _ cache: ProxyCache, for origin: Address, at address: Address, on group: any EventLoopGroup,
     limits: ProxyLimits = ProxyLimits(), log: (@Sendable (String) -> Void)? = nil
   ) async throws -> ProxyServer {
-    let handling = RequestHandling(cache: cache, origin: origin, log: log)
     let clock = cache.clock
     let connections = OpenConnections(limit: limits.possibleConnections, clock: clock)
+    let printableLog: (@Sendable (String) -> Void)? =
+      if let log { { line in log(line.printable) } } else { nil }
+    let handling = RequestHandling(
+      cache: cache, origin: origin, connections: connections, log: printableLog)
     let held = (cache.transport as? OriginTransport)?.held ?? HeldBytes(limits)
     let ready = log == nil ? ReadyAnswersByLoop() : nil
     let listener = try await ServerBootstrap(group: group)
@@ -57,9 +60,13 @@ public struct ProxyServer: Sendable {
       ready: ready)
   }
 
-  /// Listens no more; connections that are there go on, without time limits.
-  public func stop() async throws {
-    watching.cancel()
+  /// Listens no more. Connections between two requests end at once, others after the answer to theirs.
+  ///
+  /// - Parameter limit: how long requests may still take. Cancelling the task ends them, too.
+  public func stop(within limit: Duration = .zero) async throws {
+    // Until the end clients may not be slow.
+    defer { watching.cancel() }
     try await listener.close()
+    await connections.end(within: limit)
   }
 }

@@ -13,6 +13,8 @@ final class ReadyResponder {
   private(set) var hasAnswered = false
   /// Whether the client has not taken an answer yet. No other request may be read before.
   private(set) var isWriting = false
+  /// Whether the connection ends after the answer that is being written.
+  var isLast = false
 
   init(
     _ answers: ReadyAnswers, over socket: ChannelSocket, of channel: any Channel,
@@ -78,7 +80,7 @@ final class ReadyResponder {
       deadline.clear(.read)
       deadline.begin(limits.idle)
       // After a failure the channel is closed, and its task ends.
-      if case .success = result { context.read() }
+      if case .success = result { isLast ? context.close(promise: nil) : context.read() }
     }
   }
 }

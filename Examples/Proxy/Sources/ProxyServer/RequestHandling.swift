@@ -6,6 +6,7 @@ import LarderHTTP
 struct RequestHandling: Sendable {
   let cache: ProxyCache
   let origin: Address
+  let connections: OpenConnections
   /// Nil where nobody reads it: the lines are not made then.
   let log: (@Sendable (String) -> Void)?
 
@@ -19,8 +20,10 @@ struct RequestHandling: Sendable {
       while let head = try await reader.head(isLenient: false, isFirst: isFirst) {
         isFirst = false
         isBetweenRequests = false
-        guard try await answer(head, reader, connection) else {
-          if !reader.isAtEnd { await connection.closeGracefully() }
+        let isLast = try await !answer(head, reader, connection)
+        if isLast || connections.isEnding {
+          // A client that does not know of the end may have sent another request.
+          if !isLast || !reader.isAtEnd { await connection.closeGracefully() }
           return
         }
         isBetweenRequests = true
@@ -65,16 +68,23 @@ struct RequestHandling: Sendable {
   private func answer(
     _ head: MessageHead, _ reader: MessageReader, _ connection: Connection
   ) async throws -> Bool {
-    guard let (request, isHTTP11) = Self.request(head, for: origin),
-      let framing = Framing(ofRequest: head.fields)
-    else { throw MessageError.malformed(head.start) }
-    let writer = AnswerWriter(connection, isHTTP11: isHTTP11, method: request.method)
+    guard let (request, isHTTP11) = Self.request(head, for: origin) else {
+      throw MessageError.malformed(head.start)
+    }
+    guard let framing = Framing(ofRequest: head.fields) else {
+      throw Framing.hasUnknownCoding(head.fields)
+        ? MessageError.unknownCoding : .malformed(head.start)
+    }
+    let isKept = isHTTP11 && !Self.wantsClose(head.fields)
+    let writer = AnswerWriter(connection, isHTTP11: isHTTP11, method: request.method) {
+      [connections] in !isKept || connections.isEnding
+    }
     if Self.forwardsLeft(head.fields, of: request.method) == 0 {
       reader.begin(framing)
       // To a TRACE the answer would be the request, with the credentials of its client.
       let isOptions = request.method == .options
       try await writer.write(isOptions ? .empty : .failure(501, "Not Implemented"))
-      return reader.isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
+      return reader.isAtEnd && isKept
     }
     if isHTTP11, head.fields[.expect]?.lowercased() == "100-continue" {
       try await writer.write(interim: HTTPResponse(status: .continue))
@@ -94,7 +104,7 @@ struct RequestHandling: Sendable {
       let isRead = request.method == .get || request.method == .head
       let needsValidation = isRead && cache.hasStored(for: request) && !(error is LarderError)
       try await writer.write(needsValidation ? .gatewayTimeout : .failure(error))
-      return reader.isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
+      return reader.isAtEnd && isKept
     }
     var status = CacheStatus(result)
     status.append(to: &status.response.headerFields)
@@ -106,7 +116,7 @@ struct RequestHandling: Sendable {
     result.body = HTTPBody()
     let isWhole = try await writer.write(status.response, body)
     // An answer may come before all of its request: what is left of that is no request.
-    return isWhole && reader.isAtEnd && isHTTP11 && !Self.wantsClose(head.fields)
+    return isWhole && reader.isAtEnd && isKept
   }
 
   /// The body of a request, read as it is sent on.
@@ -125,68 +135,6 @@ struct RequestHandling: Sendable {
       }
     }
   }
-
-  /// The request that a head makes, to the origin; nil for one that is none.
-  static func request(_ head: MessageHead, for origin: Address) -> (HTTPRequest, isHTTP11: Bool)? {
-    let words = head.start.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 3, let method = HTTPRequest.Method(String(words[0])),
-      words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0",
-      hasHost(head.fields, isOptional: words[2] == "HTTP/1.0"),
-      // RFC 9112, 6.1: the framing of such a message is faulty.
-      words[2] == "HTTP/1.1" || !head.fields.contains(.transferEncoding),
-      let target = target(words[1], of: method)
-    else { return nil }
-    var fields = head.fields.endToEnd
-    fields[OriginTransport.host] = nil
-    if let left = Self.forwardsLeft(head.fields, of: method), left > 0 {
-      fields[Self.maxForwards] = String(left - 1)
-    }
-    fields.append(HTTPField(name: .via, value: "\(words[2].dropFirst(5)) larder"))
-    let request = HTTPRequest(
-      method: method, scheme: "http", authority: origin.description, path: target,
-      headerFields: fields)
-    return (request, words[2] != "HTTP/1.0")
-  }
-
-  /// Whether a request names its host once, in the form of an authority (RFC 9112, section 3.2).
-  private static func hasHost(_ fields: HTTPFields, isOptional: Bool) -> Bool {
-    let hosts = fields[values: OriginTransport.host]
-    guard hosts.count == 1 else { return hosts.isEmpty && isOptional }
-    return hosts[0].utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-      default: "-._~%!$&'()*+;=:[]".utf8.contains(byte)
-      }
-    }
-  }
-
-  /// The target in origin form (RFC 9112, section 3.2); nil for one that this proxy does not serve.
-  private static func target(_ text: Substring, of method: HTTPRequest.Method) -> String? {
-    guard !text.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F }) else { return nil }
-    if text.hasPrefix("/") { return method == .connect ? nil : String(text) }
-    if text == "*" { return method == .options ? "*" : nil }
-    // A client that takes this for a proxy of its own names the origin in full.
-    guard text.lowercased().hasPrefix("http://"), method != .connect else { return nil }
-    let rest = text.dropFirst("http://".count)
-    let authority = rest.prefix { !"/?#".contains($0) }
-    guard !authority.isEmpty else { return nil }
-    let path = rest[authority.endIndex...]
-    return path.hasPrefix("/") ? String(path) : "/" + path
-  }
-
-  private static let maxForwards = HTTPField.Name("Max-Forwards")!
-
-  /// How many more servers may get the request (RFC 9110, section 7.6.2); nil where that has no limit.
-  private static func forwardsLeft(_ fields: HTTPFields, of method: HTTPRequest.Method) -> Int? {
-    guard method == .options || method == .trace, let value = fields[maxForwards],
-      value.utf8.allSatisfy({ (0x30...0x39).contains($0) })
-    else { return nil }
-    return Int(value)
-  }
-
-  private static func wantsClose(_ fields: HTTPFields) -> Bool {
-    fields[values: .connection].contains { $0.lowercased().contains("close") }
-  }
 }
 
 /// The client's request is at fault.
@@ -197,36 +145,4 @@ struct ClientError: Error {
 extension HTTPRequest {
   /// For the log.
   fileprivate var line: String { "\(method.rawValue) \(path ?? "")" }
-}
-
-extension HTTPResponse {
-  static func failure(_ code: Int, _ phrase: String) -> HTTPResponse {
-    HTTPResponse(
-      status: .init(code: code, reasonPhrase: phrase), headerFields: [.contentLength: "0"])
-  }
-
-  static var empty: HTTPResponse {
-    HTTPResponse(status: .ok, headerFields: [.contentLength: "0"])
-  }
-
-  static var gatewayTimeout: HTTPResponse { failure(504, "Gateway Timeout") }
-
-  /// What a client is told whose request cannot be read.
-  static func refusal(_ error: MessageError) -> HTTPResponse {
-    switch error {
-    case .tooManyFields: failure(431, "Request Header Fields Too Large")
-    case .timedOut: failure(408, "Request Timeout")
-    case .malformed, .incomplete: failure(400, "Bad Request")
-    }
-  }
-
-  /// What a client is told where there is no answer (RFC 9110, 15.6): that the origin is silent, that it cannot be reached
-  /// or understood, or that the store fails.
-  static func failure(_ error: any Error) -> HTTPResponse {
-    switch error {
-    case HTTPCacheError.timedOut: gatewayTimeout
-    case is LarderError: failure(500, "Internal Server Error")
-    default: failure(502, "Bad Gateway")
-    }
-  }
 }

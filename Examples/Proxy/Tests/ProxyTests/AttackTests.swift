@@ -57,7 +57,7 @@ struct AttackTests {
   @Test(arguments: [
     "GET /a HTTP/1.1\r\nConnection: close\r\n\r\n",
     "GET /a HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n",
-    "GET /a HTTP/1.9\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "GET /a HTTP/1.x\r\nHost: x\r\nConnection: close\r\n\r\n",
     "GET /a HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n",
     "GET /a\r\n\r\n",
     "GET /a b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -70,7 +70,8 @@ struct AttackTests {
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\n0\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\u{FF11}\r\nx\r\n0\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a=\"\r\n\"\r\nx\r\n0\r\n\r\n",
-    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip, chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \u{0B}x, chunked\r\n\r\n0\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chun\u{212A}ed\r\n\r\n0\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
@@ -99,6 +100,16 @@ struct AttackTests {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     #expect(try await bench.ask(text).head.hasPrefix("HTTP/1.1 400 "))
     #expect(bench.origin.wholeCount == 0)
+    try await bench.stop()
+  }
+
+  /// RFC 9112, section 6.1.
+  @Test(arguments: ["gzip, chunked", "x\r\nTransfer-Encoding: Chunked"])
+  func `a request in an unknown coding is a 501`(codings: String) async throws {
+    let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+    let answer = try await bench.ask(
+      "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \(codings)\r\n\r\n0\r\n\r\n")
+    #expect(answer.head.hasPrefix("HTTP/1.1 501 ") && bench.origin.count == 0)
     try await bench.stop()
   }
 
@@ -152,6 +163,27 @@ struct AttackTests {
     let answer = try await bench.get()
     #expect(!(answer.head + answer.body).lowercased().contains("content-length"))
     #expect(!answer.body.contains("hello"))
+    try await bench.stop()
+  }
+
+  /// RFC 9110, section 8.6: of these lengths a cache behind the proxy would believe the first or the last one.
+  @Test(
+    arguments: [
+      "HEAD /a HTTP/1.1\r\n", "GET /a HTTP/1.1\r\nIf-None-Match: \"1\"\r\n",
+    ],
+    [
+      ("5\r\nContent-Length: 6", nil), ("5, 6", nil), ("x", nil), ("5, 5", "5"), ("5", "5"),
+    ] as [(String, String?)])
+  func `a response without a body states no two lengths`(
+    request: String, lengths: (stated: String, passed: String?)
+  ) async throws {
+    let status = request.hasPrefix("HEAD") ? "200 OK" : "304 Not Modified"
+    let bench = try await Bench(
+      RawOrigin("HTTP/1.1 \(status)\r\nContent-Length: \(lengths.stated)\r\n\r\n"))
+    let answer = try await bench.ask(request + Self.close + "\r\n")
+    #expect(answer.head.hasPrefix("HTTP/1.1 \(status)"))
+    let lines = answer.head.split(separator: "\r\n").filter { $0.hasPrefix("Content-Length") }
+    #expect(lines == (lengths.passed.map { ["Content-Length: \($0)"] } ?? []))
     try await bench.stop()
   }
 

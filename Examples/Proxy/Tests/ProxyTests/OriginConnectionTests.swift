@@ -65,6 +65,42 @@ struct OriginConnectionTests {
     try await bench.stop()
   }
 
+  /// Some origins send such a body all the same, a moment later: it would answer the next request.
+  @Test(arguments: [
+    ("HEAD", "200 OK\r\nContent-Length: 4"), ("HEAD", "200 OK\r\nContent-Length: 4, 5"),
+    ("HEAD", "200 OK\r\nTransfer-Encoding: chunked"),
+    ("GET", "204 No Content\r\nContent-Length: 4"),
+    ("GET", "204 No Content\r\nTransfer-Encoding: chunked"),
+    ("GET", "304 Not Modified\r\nContent-Length: 4"),
+  ])
+  func `a connection is not used again after a head that announces a body which none may have`(
+    method: String, head: String
+  ) async throws {
+    #expect(try await connectionCount(method, head) == 2)
+  }
+
+  @Test(arguments: [
+    ("HEAD", "200 OK\r\nContent-Length: 0"), ("HEAD", "200 OK"), ("GET", "204 No Content"),
+    ("GET", "200 OK\r\nContent-Length: 0"), ("GET", "304 Not Modified\r\nContent-Length: 0"),
+  ])
+  func `a connection is used again after a head that announces none`(method: String, head: String)
+    async throws
+  {
+    #expect(try await connectionCount(method, head) == 1)
+  }
+
+  /// How many connections two requests take that get `head` alone.
+  private func connectionCount(_ method: String, _ head: String) async throws -> Int {
+    let bench = try await Bench(
+      RawOrigin(isPersistent: true) { _, _ in [Array("HTTP/1.1 \(head)\r\n\r\n".utf8)] })
+    for number in 0..<2 {
+      _ = try await bench.ask(
+        "\(method) /\(number) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    }
+    try await bench.stop()
+    return bench.origin.connectionCount
+  }
+
   /// A second response, sent a moment after the first, would answer the request of another client.
   @Test func `a connection over which anything comes while it waits is closed`() async throws {
     let (parts, more) = AsyncStream<String>.makeStream()

@@ -130,9 +130,13 @@ struct Bench {
 
   /// What the proxy answers, as it is on the wire: head and body.
   func ask(_ text: String) async throws -> (head: String, body: String) {
+    try await ask(Array(text.utf8))
+  }
+
+  func ask(_ request: [UInt8]) async throws -> (head: String, body: String) {
     let connection = try await Connection.connect(to: server.address, on: group)
     defer { connection.close() }
-    try await connection.write(Array(text.utf8))
+    try await connection.write(request)
     var bytes: [UInt8] = []
     while let more = try await connection.read() { bytes += Array(more.readableBytesView) }
     let all = String(decoding: bytes, as: UTF8.self)

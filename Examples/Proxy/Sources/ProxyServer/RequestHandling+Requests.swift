@@ -1,0 +1,71 @@
+import HTTPTypes
+import LarderHTTP
+
+extension RequestHandling {
+  /// The request that a head makes, to the origin; nil for one that is none.
+  static func request(_ head: MessageHead, for origin: Address) -> (HTTPRequest, isHTTP11: Bool)? {
+    let words = head.start.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, let method = HTTPRequest.Method(String(words[0])),
+      isKnownVersion(words[2]), hasHost(head.fields, isOptional: words[2] == "HTTP/1.0"),
+      // RFC 9112, 6.1: the framing of such a message is faulty.
+      words[2] != "HTTP/1.0" || !head.fields.contains(.transferEncoding),
+      let target = target(words[1], of: method)
+    else { return nil }
+    var fields = head.fields.endToEnd
+    fields[OriginTransport.host] = nil
+    if let left = Self.forwardsLeft(head.fields, of: method), left > 0 {
+      fields[Self.maxForwards] = String(left - 1)
+    }
+    fields.append(HTTPField(name: .via, value: "\(words[2].dropFirst(5)) larder"))
+    let request = HTTPRequest(
+      method: method, scheme: "http", authority: origin.description, path: target,
+      headerFields: fields)
+    return (request, words[2] != "HTTP/1.0")
+  }
+
+  /// A later HTTP/1 is read as HTTP/1.1 (RFC 9110, section 2.5).
+  private static func isKnownVersion(_ text: Substring) -> Bool {
+    text.utf8.count == 8 && text.utf8.starts(with: "HTTP/1.".utf8)
+      && text.utf8.last.map { (0x30...0x39).contains($0) } == true
+  }
+
+  /// Whether a request names its host once, in the form of an authority (RFC 9112, section 3.2).
+  private static func hasHost(_ fields: HTTPFields, isOptional: Bool) -> Bool {
+    let hosts = fields[values: OriginTransport.host]
+    guard hosts.count == 1 else { return hosts.isEmpty && isOptional }
+    return hosts[0].utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+      default: "-._~%!$&'()*+;=:[]".utf8.contains(byte)
+      }
+    }
+  }
+
+  /// The target in origin form (RFC 9112, section 3.2); nil for one that this proxy does not serve.
+  private static func target(_ text: Substring, of method: HTTPRequest.Method) -> String? {
+    guard !text.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F }) else { return nil }
+    if text.hasPrefix("/") { return method == .connect ? nil : String(text) }
+    if text == "*" { return method == .options ? "*" : nil }
+    // A client that takes this for a proxy of its own names the origin in full.
+    guard text.lowercased().hasPrefix("http://"), method != .connect else { return nil }
+    let rest = text.dropFirst("http://".count)
+    let authority = rest.prefix { !"/?#".contains($0) }
+    guard !authority.isEmpty else { return nil }
+    let path = rest[authority.endIndex...]
+    return path.hasPrefix("/") ? String(path) : "/" + path
+  }
+
+  private static let maxForwards = HTTPField.Name("Max-Forwards")!
+
+  /// How many more servers may get the request (RFC 9110, section 7.6.2); nil where that has no limit.
+  static func forwardsLeft(_ fields: HTTPFields, of method: HTTPRequest.Method) -> Int? {
+    guard method == .options || method == .trace, let value = fields[maxForwards],
+      value.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    return Int(value)
+  }
+
+  static func wantsClose(_ fields: HTTPFields) -> Bool {
+    fields[values: .connection].contains { $0.lowercased().contains("close") }
+  }
+}

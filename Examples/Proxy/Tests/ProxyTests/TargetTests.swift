@@ -1,0 +1,90 @@
+import HTTPTypes
+import Larder
+import LarderHTTP
+import Synchronization
+import Testing
+
+@testable import ProxyServer
+
+/// First lines of requests, byte for byte.
+struct TargetTests {
+  /// An origin whose body is the target.
+  private static var echo: RawOrigin {
+    RawOrigin { head, _ in
+      let target = head.start.split(separator: " ")[1]
+      let start = "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\n"
+      return [Array("\(start)Content-Length: \(target.utf8.count)\r\n\r\n\(target)".utf8)]
+    }
+  }
+
+  private static let fields = Array("\r\nHost: x\r\nConnection: close\r\n\r\n".utf8)
+
+  /// As text, the first two would be the same, and the last two would not begin with a slash.
+  @Test func `bytes beyond ASCII are percent-encoded, each by itself`() async throws {
+    let bench = try await Bench(Self.echo)
+    let targets: [([UInt8], String)] = [
+      ([0xE8], "%E8"), ([0xE9], "%E9"), ([0xEF, 0xBF, 0xBD], "%EF%BF%BD"),
+      ([0xC3, 0xA9], "%C3%A9"),
+      ([0x80, 0x61, 0xFF], "%80a%FF"), ([0xCC, 0x81], "%CC%81"), ([0xE2, 0x80, 0x8D], "%E2%80%8D"),
+    ]
+    for _ in 0..<2 {
+      for (bytes, expected) in targets {
+        let start = Array("GET /".utf8) + bytes + Array("?a HTTP/1.1".utf8)
+        #expect(try await bench.ask(start + Self.fields).body == "/\(expected)?a")
+      }
+    }
+    #expect(bench.origin.count == targets.count)
+    try await bench.stop()
+  }
+
+  @Test(arguments: [
+    Array("G".utf8) + [0xC9] + Array("T /a HTTP/1.1".utf8),
+    Array("GET /a HTTP/1.".utf8) + [0xD9, 0xA1],
+    Array("GET ".utf8) + [0xCC, 0x81]
+      + Array("/a HTTP/1.1".utf8),
+  ])
+  func `bytes beyond ASCII elsewhere in the line are a 400`(start: [UInt8]) async throws {
+    let bench = try await Bench(Self.echo)
+    #expect(try await bench.ask(start + Self.fields).head.hasPrefix("HTTP/1.1 400 "))
+    #expect(bench.origin.count == 0)
+    try await bench.stop()
+  }
+
+  /// RFC 9112, section 3.
+  @Test func `a target that is too long is a 414`() async throws {
+    let bench = try await Bench(Self.echo)
+    let target = "/" + String(repeating: "a", count: MessageParser.longestHead)
+    #expect(try await bench.get(target).head.hasPrefix("HTTP/1.1 414 "))
+    try await bench.stop()
+  }
+
+  @Test func `RFC 9110, 2.5: a later HTTP/1 is read as HTTP/1.1`() async throws {
+    let bench = try await Bench(Self.echo)
+    let answer = try await bench.ask(Array("GET /a HTTP/1.2".utf8) + Self.fields)
+    #expect(answer.head.hasPrefix("HTTP/1.1 200 ") && answer.body == "/a")
+    #expect(bench.origin.received.first?.fields[.via] == "1.2 larder")
+    try await bench.stop()
+  }
+
+  /// What a terminal would obey, and what would begin a line.
+  @Test(arguments: [
+    ("GET\u{9B}2J /a HTTP/1.1", "GET\\u{9B}2J /a HTTP/1.1"),
+    ("GET /a HTTP/1.1\u{85}x", "GET /a HTTP/1.1\\u{85}x"),
+    ("GET\u{202E} /a HTTP/1.1", "GET\\u{202E} /a HTTP/1.1"),
+    ("GET /a\u{9B} HTTP/1.1", "GET /a%C2%9B 200"),
+  ])
+  func `the log has no control characters`(start: String, expected: String) async throws {
+    let lines = Mutex<[String]>([])
+    let origin = Self.echo
+    let address = try await origin.start()
+    let store = try Store.temporary()
+    let cache = try ProxyCache(over: OriginTransport(to: address, on: group)) { store }
+    let server = try await ProxyServer.start(
+      cache, for: address, at: Address(host: "127.0.0.1", port: 0), on: group,
+      log: { line in lines.withLock { $0.append(line) } })
+    let bench = Bench(origin: origin, server: server, store: store)
+    _ = try await bench.ask(Array(start.utf8) + Self.fields)
+    #expect(lines.withLock { $0.contains { $0.contains(expected) } }, "\(lines.withLock { $0 })")
+    try await bench.stop()
+  }
+}
