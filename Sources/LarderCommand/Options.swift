@@ -77,6 +77,11 @@ struct Options {
       throw ShellError(
         .usage, "--create and --read-only exclude each other", hint: "remove one of them")
     }
+    if null, ![.auto, .plain, .raw].contains(self.mode) {
+      throw ShellError(
+        .usage, "-0 and -o \(self.mode.rawValue) exclude each other",
+        hint: "-0 is for plain output; that of --stdin goes behind the command")
+    }
     if !words.isEmpty, !steps.isEmpty || interactive {
       throw ShellError(
         .usage, "a command and \(interactive ? "-i" : "-e or -f") exclude each other",

@@ -3,10 +3,13 @@ import ShellLanguage
 
 /// Recognises lines of the prompt whose text should not be written to the history file.
 enum SecretCommand {
-  private static let words = [
-    "secret", "token", "password", "passwd", "passphrase", "pwd", "credential", "auth", "bearer",
-    "access", "cookie", "session", "apikey", "api_key", "private",
+  /// Parts of names, without the characters that separate words.
+  private static let parts = [
+    "secret", "token", "password", "passwd", "passphrase", "passcode", "pwd", "credential", "auth",
+    "bearer", "access", "cookie", "session", "apikey", "private", "signature",
   ]
+  /// Words too short to be looked for within others.
+  private static let words: Set<String> = ["jwt", "otp", "totp", "pin", "pat"]
 
   /// Whether a line has a word that looks like the name of a secret, where such a name stands before its value: a `set`, a
   /// command that is mistyped, or the command line of another program.
@@ -79,6 +82,8 @@ enum SecretCommand {
 
   private static func names(_ bytes: [UInt8]) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self).lowercased()
-    return words.contains { text.contains($0) }
+    let joined = text.filter { !["-", ".", "_", " "].contains($0) }
+    if parts.contains(where: joined.contains) { return true }
+    return text.split { !$0.isLetter }.contains { words.contains(String($0)) }
   }
 }

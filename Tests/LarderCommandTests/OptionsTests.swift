@@ -16,6 +16,16 @@ import Testing
     #expect(UnknownOption.program == expected)
   }
 
+  @Test(arguments: [
+    ("-0", true), ("-0 -o plain", true), ("-0 -o raw", true), ("-0 -o csv", false),
+    ("-o json -0", false), ("-0 -o table", false),
+  ])
+  func `a NUL ends lines of plain output only`(text: String, isAllowed: Bool) {
+    let words = (text.split(separator: " ").map(String.init) + ["store"]).map { Array($0.utf8) }
+    let options = Result { () throws(ShellError) in try Options(words) }
+    #expect(((try? options.get()) != nil) == isAllowed)
+  }
+
   /// Errors are JSON where the arguments select it, in each way to write an option and whichever of them is wrong.
   @Test(arguments: [
     "-o json", "-ojson", "-o=json", "-o JSON", "--output json", "--output=JSON", "-kojson",

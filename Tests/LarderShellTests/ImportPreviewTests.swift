@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import TestSupport
 import Testing
@@ -115,6 +116,31 @@ import Testing
       }
     }
     #expect(try seen.statistics().file.size < 1_000_000)
+  }
+
+  @Test func `what a killed preview left is removed by the next, and no store in use`() throws {
+    let shell = try Shell(.plain)
+    let files = FileManager.default
+    func age(_ path: String) throws {
+      try files.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: path)
+    }
+    let running = try ImportPreview(of: shell.session)
+    try age(running.seen.path)
+    let folder = files.temporaryDirectory.path + "/larder-import-"
+    let (left, young) = (folder + UUID().uuidString, folder + UUID().uuidString)
+    defer { try? files.removeItem(atPath: young) }
+    for path in [left, young] {
+      try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+      try Data("keys".utf8).write(to: URL(fileURLWithPath: path + "/data.mdb"))
+      try Data().write(to: URL(fileURLWithPath: path + "/lock.open"))
+    }
+    try age(left)
+    shell.input = lines(#"{"namespace":"a","key":"k","value":"v"}"#)
+    try shell("import - --dry-run")
+    #expect(!files.fileExists(atPath: left))
+    #expect(files.fileExists(atPath: young) && files.fileExists(atPath: running.seen.path))
+    withExtendedLifetime(running) {}
   }
 
   private struct Missing: Error {}

@@ -84,6 +84,7 @@ import Testing
     ("keys --sort sise", 13, 4, nil, "did you mean `size`?"),
     ("keys -0", 6, 2, "-0 requires --stdin", nil),
     ("keys a[b", 7, 1, "[ has no ]", nil),
+    ("quit -1", 6, 2, "\"-1\" is not a whole number", "use a number from 0 to 255"),
     ("keys ''", 6, 2, "\"\" is not a key", nil),
     ("get", 1, 3, "get requires a key, pattern or filter", nil),
     (

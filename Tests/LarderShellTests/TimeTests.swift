@@ -103,7 +103,8 @@ import Testing
 
   @Test(arguments: [
     ("mondya", "did you mean `monday`?"), ("soon", "did you mean `noon`?"), ("later", "use `15m`"),
-    ("24:00", nil), ("2026-02-29", "dates are"), ("2026-13-01", "dates are"),
+    ("24:00", nil), ("06:30:15", "use `06:30`, or a day as well"), ("2026-02-29", "dates are"),
+    ("2026-13-01", "dates are"),
     ("1969-12-31", "dates are"), ("2026-1-1", "use `2026-11-21`"),
     ("2026-11-21T25:00", "use `2026"),
     ("2026-11-21T06:30:60", "use `2026"), ("2026-11-21T06:30+1", "use `2026"), ("1mo", "use `30d`"),

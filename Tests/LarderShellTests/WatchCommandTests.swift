@@ -70,7 +70,17 @@ import Testing
     #expect(text.hasSuffix(",\"value\":\"three\"}\n"))
     #expect(shell.notices == [])
     try shell("output json")
-    #expect(try shell.error("watch").hint?.description == "use `-o jsonl`")
+    #expect(
+      try shell.error("watch").hint?.description
+        == "use `-o jsonl`, or end it by --for or --count")
+  }
+
+  @Test(arguments: [("--count 1", 1), ("--for 1s", 1), ("--events evicted --for 1s", 0)])
+  func `json is one document of a watch that ends`(options: String, count: Int) throws {
+    let shell = try shell(.json) { try $0.store.namespace("a").set("three", for: "x") }
+    let text = try shell("watch \(options)")
+    #expect(text.hasPrefix("[") && text.hasSuffix("]\n"), "\(text)")
+    #expect(text.split(separator: "\"event\"").count == count + 1)
   }
 
   @Test(arguments: [

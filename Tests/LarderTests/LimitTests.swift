@@ -154,6 +154,13 @@ struct LimitTests {
         try notes.set("x", for: "\(index)")
         if index < 5 { try notes.pin("\(index)") }
       }
+      let refusal = #expect(throws: LarderError.self) {
+        try store.declare(Rules(limits: Limits(entries: 1)), for: "notes")
+      }
+      #expect(
+        refusal?.message
+          == "namespace notes holds 6 entries (6 bytes), and 5 are pinned: its limit of 1 entry cannot be reached"
+      )
       #expect(
         failure { try store.declare(Rules(limits: Limits(entries: 3)), for: "notes") } == .full)
       // The newest stays as well.

@@ -207,8 +207,8 @@ extension SpaceBudget {
 extension Limits {
   /// For messages: `20 entries, 1000 bytes`.
   var words: String {
-    [entries.map { "\($0) entries" }, bytes.map { "\($0) bytes" }].compactMap { $0 }
-      .joined(separator: ", ")
+    [entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) }]
+      .compactMap { $0 }.joined(separator: ", ")
   }
 }
 
@@ -219,9 +219,25 @@ extension StoreLimits {
   /// For messages.
   var words: String {
     [
-      entries.map { "\($0) entries" }, bytes.map { "\($0) bytes" },
-      disk.map { "\($0) bytes on disk" },
+      entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) },
+      disk.map { "\(LimitWords.bytes($0)) on disk" },
     ].compactMap { $0 }.joined(separator: ", ")
+  }
+}
+
+/// Numbers in messages about limits.
+enum LimitWords {
+  static func entries(_ number: some BinaryInteger) -> String {
+    number == 1 ? "1 entry" : "\(number) entries"
+  }
+
+  static func bytes(_ number: some BinaryInteger) -> String {
+    number == 1 ? "1 byte" : "\(number) bytes"
+  }
+
+  /// `8 entries (1000 bytes)`
+  static func usage(_ entries: some BinaryInteger, _ bytes: some BinaryInteger) -> String {
+    "\(self.entries(entries)) (\(self.bytes(bytes)))"
   }
 }
 

@@ -102,9 +102,11 @@ extension WriteBatch {
     return .stuck(
       LarderError(
         .full,
-        "namespace \(name) holds \(counters.entries) entries and \(counters.bytes) bytes, and "
-          + (rules.eviction == .refuse ? "it evicts nothing" : "\(counters.pinned) are pinned")
-          + ": its limit of \(limits.words) is not reached",
+        "namespace \(name) holds \(LimitWords.usage(counters.entries, counters.bytes)), and "
+          + (rules.eviction == .refuse
+            ? "it evicts nothing"
+            : counters.pinned == 1 ? "1 is pinned" : "\(counters.pinned) are pinned")
+          + ": its limit of \(limits.words) cannot be reached",
         hint: "remove or unpin entries, then set the limit again"))
   }
 
@@ -145,8 +147,9 @@ extension WriteBatch {
     return .stuck(
       LarderError(
         .full,
-        "\(writer.context.engine.environment.path) holds \(writer.context.state.entries) entries and \(writer.context.state.bytes) bytes "
-          + "that may not be evicted: its limit of \(wanted.words) is not reached",
+        "\(writer.context.engine.environment.path) holds "
+          + LimitWords.usage(writer.context.state.entries, writer.context.state.bytes)
+          + " that may not be evicted: its limit of \(wanted.words) cannot be reached",
         hint: "remove or unpin entries, then set the limit again"))
   }
 

@@ -121,15 +121,30 @@ public struct Store: Sendable {
     return try temporary(in: memory, options)
   }
 
+  /// A temporary store with the kind in its name. Those of the same kind that killed processes left are removed first.
+  package static func temporary(kind: String) throws(LarderError) -> Store {
+    let folder = FileManager.default.temporaryDirectory.path
+    TemporaryLeftovers.remove(beginningWith: namePrefix + kind + "-", in: folder)
+    return try temporary(in: folder, Options(), kind: kind + "-")
+  }
+
+  private static let namePrefix = "larder-"
+
   private static func temporary(
-    in folder: String, _ options: Options
+    in folder: String, _ options: Options, kind: String = ""
   ) throws(LarderError) -> Store {
-    let name = "larder-" + UUID().uuidString
+    let path = folder + "/" + namePrefix + kind + UUID().uuidString
     var options = options
     options.flushes = false
-    let store = try Store(at: folder + "/" + name, options: options)
-    store.engine.isTemporary.store(true, ordering: .relaxed)
-    return store
+    do throws(LarderError) {
+      let store = try Store(at: path, options: options)
+      store.engine.isTemporary.store(true, ordering: .relaxed)
+      return store
+    } catch {
+      // On a full disk the first files may be there.
+      try? FileManager.default.removeItem(atPath: path)
+      throw error
+    }
   }
 
   /// A new temporary store with a clock of its own, for tests.

@@ -107,7 +107,7 @@ extension WriteBatch {
     if old == new { return }
     guard try writer.directory.find(new, &writer.context) == nil else {
       throw LarderError(
-        .exists, "there is a namespace \(new) already", hint: "clear or rename that one first")
+        .exists, "there is a namespace \(new) already", hint: "rename that one first")
     }
     // Reads under the old name belong to the namespace.
     try mergeReadCounters()

@@ -65,11 +65,11 @@ extension Command {
 
   private static func count(_ scope: Scope, by group: QueryColumn) throws -> Outcome {
     var groups: [QueryValue: Tally] = [:]
-    var scope = scope
-    let limit = scope.selection.limit?.most ?? .max
-    scope.selection.limit = nil
+    let (scope, limit) = scope.grouped
     try scope.forEachQueried([group.operand]) { entry, values in
-      groups[values[0], default: Tally()].add(entry)
+      for group in Set(values[0].map(\.normalized)) {
+        groups[group, default: Tally()].add(entry)
+      }
       try Aggregate.check(groups.count)
     }
     let rows = groups.sorted {
@@ -97,11 +97,21 @@ extension Command {
   ) throws -> Outcome {
     let operand = call.operand("OPERAND")!
     let group = call.operand("--by")
-    let scope = try Scope(of: call, in: session)
+    if let group, group.operand.takesEach, operand.operand.takesEach {
+      throw ShellError(
+        .usage, "\(kind.rawValue) and --by cannot both take every element", at: call.range("--by"),
+        hint: "only one of them may have []")
+    }
+    var scope = try Scope(of: call, in: session)
+    var limit = Int.max
+    if group != nil { (scope, limit) = scope.grouped }
     var groups: [QueryValue: Aggregate] = [:]
     let operands = [operand.operand] + (group.map { [$0.operand] } ?? [])
     try scope.forEachQueried(operands) { _, values in
-      groups[group == nil ? .null : values[1], default: Aggregate(kind)].add(values[0])
+      let names = group == nil ? [.null] : Set(values[1].map(\.normalized))
+      for name in names {
+        for value in values[0] { groups[name, default: Aggregate(kind)].add(value) }
+      }
       try Aggregate.check(groups.count)
     }
     guard let group else {
@@ -118,7 +128,7 @@ extension Command {
             Column("by", title: group.label), Column(kind.rawValue), Column("values"),
             Column("skipped"),
           ],
-          rows.map { group, result in
+          rows.prefix(limit).map { group, result in
             [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
           })))
     return .done
@@ -146,67 +156,16 @@ extension Command {
   }
 }
 
-/// The sum, smallest, largest or average of the values of an operand.
-struct Aggregate {
-  enum Kind: String { case sum, min, max, avg }
-
-  private static let mostGroups = 100_000
-
-  private let kind: Kind
-  private(set) var values = 0
-  /// Values of a type that the aggregate does not take.
-  private(set) var skipped = 0
-  private var total = 0.0
-  /// The exact sum while all values are integers that fit.
-  private var exact: Int128? = 0
-  private var best: QueryValue?
-
-  init(_ kind: Kind) { self.kind = kind }
-
-  static func check(_ groups: Int) throws(ShellError) {
-    guard groups <= mostGroups else {
-      throw ShellError(
-        .overLimit, "more than \(Wording.count(mostGroups)) groups",
-        hint: "select fewer entries, or group by another operand")
-    }
+extension Scope {
+  /// The whole scope, and the limit of its groups: a limit on entries would make their sums wrong.
+  fileprivate var grouped: (Scope, limit: Int) {
+    var whole = self
+    whole.selection.limit = nil
+    return (whole, selection.limit?.most ?? .max)
   }
+}
 
-  mutating func add(_ value: QueryValue) {
-    switch kind {
-    case .sum, .avg:
-      guard let number = value.double else {
-        skipped += 1
-        return
-      }
-      total += number
-      if case .integer(let integer) = value, let sum = exact {
-        let (next, overflow) = sum.addingReportingOverflow(integer)
-        exact = overflow ? nil : next
-      } else {
-        exact = nil
-      }
-    case .min, .max:
-      switch value {
-      case .integer, .number, .outsized, .duration, .string, .time: break
-      default:
-        skipped += 1
-        return
-      }
-      guard let best else {
-        self.best = value
-        break
-      }
-      if kind == .min ? value.precedes(best) : best.precedes(value) { self.best = value }
-    }
-    values += 1
-  }
-
-  var result: QueryValue {
-    guard values > 0 else { return .null }
-    return switch kind {
-    case .sum: exact.map { .integer($0) } ?? .number(total)
-    case .avg: .number(total / Double(values))
-    case .min, .max: best ?? .null
-    }
-  }
+extension QueryOperand {
+  /// It has a value for each element of an array.
+  fileprivate var takesEach: Bool { path?.parts.contains(.each) ?? false }
 }

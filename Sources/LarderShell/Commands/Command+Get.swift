@@ -92,26 +92,31 @@ extension Command {
       namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     try writer.begin()
     let unreadable = session.skipUnreadable()
-    guard scope.selection.listsKeys else {
+    guard scope.selection.listsKeys, !scope.selection.isArranged else {
       let keys = try scope.forEachStoredValue { try writer.write($0) }
-      try writer.end(saysNothing: !unreadable.isEmpty)
+      let missing = scope.selection.listsKeys ? try scope.missingKeys { $0.hasValue } : []
+      try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
+      try check(missing, scope)
       try unreadable.check(others: writer.count)
       try keys.check()
       return .done
     }
     var missing: [[UInt8]] = []
-    var listed = 0
     for case .key(let key) in scope.selection.patterns {
-      listed += 1
       if try !writer.write(key, in: scope.namespaces, unreadable) { missing.append(key) }
     }
     try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
-    guard missing.isEmpty else {
-      throw try ShellError.noSuchKeys(
-        missing, of: listed, in: scope.namespaces, verb: "get", line: session.line)
-    }
+    try check(missing, scope)
     try unreadable.check(others: writer.count)
     return .done
+  }
+
+  /// Throws if keys are missing that the words list.
+  private static func check(_ missing: [[UInt8]], _ scope: Scope) throws {
+    guard !missing.isEmpty else { return }
+    throw try ShellError.noSuchKeys(
+      missing, of: scope.selection.patterns.count, in: scope.namespaces, verb: "get",
+      line: scope.session.line)
   }
 
   private static func answer(
@@ -203,9 +208,15 @@ extension Command {
 
   private static func noSuchField(_ path: QueryPath, in value: StoredValue) -> ShellError {
     let key = value.entry.key.bytes
-    guard JSONLookup.ranges(of: [], in: value.readable.span) != nil else {
+    do throws(JSONText.ParseError) {
+      _ = try JSONText(value.readable)
+    } catch {
+      let isCBOR = DecodedValue.isCBOR(value.bytes.span, value.entry.codec)
+      let predicate =
+        error.isDepth ? JSONText.tooDeep : isCBOR ? DecodedValue.unshownCBOR : "not JSON"
       return ShellError(
-        .noSuchField, "the value of \(key) is not JSON", hint: "`get` without a path shows it")
+        .noSuchField, "the value of \(key) is \(predicate)",
+        hint: "`get` without a path shows it")
     }
     var similar: SafeText?
     if case .field(let name)? = path.parts.first {

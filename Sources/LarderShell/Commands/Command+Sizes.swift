@@ -89,27 +89,33 @@ extension Command {
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     scope.selection.filters.append(.expiring(by: end))
-    if session.output.isTable {
-      let bounds = bounds(within: end.since(now))
-      var counts = [Int](repeating: 0, count: bounds.count)
-      // How much expires does not depend on how much of the list is wanted.
-      var whole = scope
-      whole.selection.limit = nil
-      try whole.forEachEntries { entries in
-        for time in entries.compactMap({ $0.expires?.unix.since(now) }) {
-          if let bin = bounds.firstIndex(where: { $0.contains(time) }) { counts[bin] += 1 }
-        }
+    scope.selection.sort = scope.selection.sort ?? .expiry
+    let form = EntryForm.expiry(namesNamespaces: scope.namesNamespaces)
+    let mode = session.output.presentation.mode
+    guard mode.isForPerson, mode != .markdown else {
+      try scope.list(as: form)
+      return .done
+    }
+    let list = try scope.repeatableList(as: form)
+    let bounds = bounds(within: end.since(now))
+    var counts = [Int](repeating: 0, count: bounds.count)
+    // How much expires does not depend on how much of the list is wanted.
+    var all = list
+    try all.handOut { entries in
+      for time in entries.compactMap({ $0.expires?.unix.since(now) }) {
+        if let bin = bounds.firstIndex(where: { $0.contains(time) }) { counts[bin] += 1 }
       }
-      guard counts.contains(where: { $0 > 0 }) else {
-        try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
-        return .done
-      }
+    }
+    guard counts.contains(where: { $0 > 0 }) else {
+      try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
+      return .done
+    }
+    if mode == .table {
       let chart = BarChart(
         zip(bounds, counts).map { ("< \(Wording.span($0.upperBound))", $1) })
       try session.output.write(chart.bytes(for: session.output.presentation))
     }
-    scope.selection.sort = scope.selection.sort ?? .expiry
-    try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))
+    try list.show(most: scope.shownRows, in: session)
     return .done
   }
 
@@ -147,11 +153,14 @@ extension Command {
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
     let now = session.clock.now.unix
+    let most = scope.selection.limit?.most ?? .max
     // Twice over the entries, so that no list of them need be kept.
     var range: ClosedRange<Int64>?
     var histogram = try ProgressLine.show("looking", of: 2 * scope.total(), in: session) {
       progress in
-      try scope.forEachEntries { entries in
+      var list = try scope.repeatableList(as: .expiry(namesNamespaces: false), most: most)
+      var again = list
+      try list.handOut(atMost: most) { entries in
         for value in entries.compactMap({ measure.value(of: $0, now: now) }) {
           range =
             range.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
@@ -159,7 +168,7 @@ extension Command {
         try progress.advance(by: entries.count)
       }
       var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
-      try scope.forEachEntries { entries in
+      try again.handOut(atMost: most) { entries in
         for entry in entries { histogram.add(entry, now: now) }
         try progress.advance(by: entries.count)
       }

@@ -26,9 +26,11 @@ extension Command {
     run: watchChanges)
 
   private static func watchChanges(_ call: Invocation, in session: Session) throws -> Outcome {
-    guard session.output.presentation.mode != .json else {
+    guard session.output.presentation.mode != .json || call.has("--for") || call.has("--count")
+    else {
       throw ShellError(
-        .usage, "watch has no end, and json is one document", hint: "use `-o jsonl`")
+        .usage, "watch has no end, and json is one document",
+        hint: "use `-o jsonl`, or end it by --for or --count")
     }
     let names = try names(call.selection!, in: session)
     var watch = try Watch(call, names: names, in: session)
@@ -118,6 +120,12 @@ private struct Watch {
   /// Shows changes until the time is over or there are enough; true if it was interrupted.
   mutating func run(until end: Duration?) throws -> Bool {
     try session.output.write(writer.begin())
+    let isInterrupted = try showAll(until: end)
+    try session.output.write(writer.end())
+    return isInterrupted
+  }
+
+  private mutating func showAll(until end: Duration?) throws -> Bool {
     while count < most {
       let (events, looked) = try nextEvents()
       try show(events)

@@ -133,6 +133,8 @@ struct SizeReport {
   /// - Parameter limit: The byte limit of the store.
   func reply(for presentation: Presentation, limit: Int?) -> Reply {
     let isTable = presentation.mode == .table
+    // The column has a title that tells the part, and a name in data that tells the bytes.
+    let isDrawn = [.table, .box, .markdown].contains(presentation.mode)
     let sorted = groups.sorted(by: Group.precedes).prefix(top ?? .max)
     var running = 0
     var rows = sorted.map { group -> [Cell] in
@@ -141,7 +143,7 @@ struct SizeReport {
       return [
         .text(group.name.namespace), grouping == .namespace ? .null : .bytes(group.name.key),
         .number(group.tally.entries), .size(group.tally.bytes), .share(share), .bar(share),
-        isTable ? .share(self.share(running)) : .size(running), .expiry(group.expires?.unix),
+        isDrawn ? .share(self.share(running)) : .size(running), .expiry(group.expires?.unix),
       ]
     }
     guard isTable else { return Reply(.rows(columns, rows)) }

@@ -21,6 +21,7 @@ struct PipedKeys {
 /// a NUL behind each the bytes are the key's own.
 struct IncomingKeys {
   private var number = 0
+  private var seen = SeenKeys()
   private let end: UInt8
   private let input: Host.Input
 
@@ -30,7 +31,7 @@ struct IncomingKeys {
     end = kind == .lines ? .newline : 0
   }
 
-  /// The next key that is not empty. A line's carriage return belongs to its end.
+  /// The next key that is not empty and has not come before. A line's carriage return belongs to its end.
   mutating func next() throws -> [UInt8]? {
     while var key = try input.item(end, .max) {
       number += 1
@@ -38,7 +39,7 @@ struct IncomingKeys {
         if key.last == .carriageReturn { key.removeLast() }
         key = try unescaped(key)
       }
-      if !key.isEmpty { return key }
+      if !key.isEmpty, seen.insert(key) { return key }
     }
     return nil
   }
@@ -52,6 +53,29 @@ struct IncomingKeys {
         hint: "a backslash is written twice; with -0 bytes are taken as they are")
     }
   }
+}
+
+/// The keys that have come, as digests of 128 bits with a secret of this process: 16 bytes for a key of any length.
+struct SeenKeys {
+  struct Digest: Hashable {
+    let first: Int
+    let second: Int
+
+    init(_ key: [UInt8]) {
+      func hash(_ part: Int) -> Int {
+        var hasher = Hasher()
+        hasher.combine(part)
+        hasher.combine(key)
+        return hasher.finalize()
+      }
+      (first, second) = (hash(0), hash(1))
+    }
+  }
+
+  private var digests: Set<Digest> = []
+
+  /// False for a key that has come before.
+  mutating func insert(_ key: [UInt8]) -> Bool { digests.insert(Digest(key)).inserted }
 }
 
 extension ShellError {

@@ -103,6 +103,29 @@ struct Listing {
   }
 }
 
+extension Listing {
+  /// The entries that are handed out at a time.
+  private static let batch = 500
+
+  /// Hands the next entries out some at a time.
+  mutating func handOut(atMost most: Int = .max, _ body: ([Store.Entry]) throws -> Void) throws {
+    var left = most
+    while left > 0 {
+      let entries = try next(min(left, Self.batch))
+      if entries.isEmpty { break }
+      left -= entries.count
+      try body(entries)
+    }
+  }
+
+  /// Reads all of its entries, so that copies of it can be walked.
+  mutating func keepAll() throws {
+    var kept: [Ranked] = []
+    try handOut { kept += $0.map { Ranked(entry: $0, value: .null) } }
+    supply = .kept(kept[...])
+  }
+}
+
 /// An entry with the value of the operand that it is sorted by.
 struct Ranked: Equatable {
   let entry: Store.Entry

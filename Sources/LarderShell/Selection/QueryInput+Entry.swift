@@ -54,6 +54,8 @@ final class QueryRun {
   private var evaluator: QueryEvaluator
   /// The entries that passed every query.
   private var passed = 0
+  /// The values of CBOR that JSON cannot show.
+  private var valuesOfCBOR = 0
   /// An entry can be evaluated for several purposes; only the first purpose counts it.
   private var counted: Purpose?
 
@@ -73,6 +75,8 @@ final class QueryRun {
     _ expression: Expression, readsResponse: Bool, _ entry: Store.Entry, _ value: Span<UInt8>
   ) throws -> Bool {
     evaluator.begin(counting: counts(.test))
+    let notJSON = evaluator.valuesNotJSON
+    defer { noteCBOR(entry, value, notJSON) }
     let input = QueryInput(entry, readsResponse: readsResponse)
     let passes = try DecodedValue.withReadable(value, entry.codec) {
       try evaluator.passes(expression, input, $0)
@@ -96,22 +100,40 @@ final class QueryRun {
   func values(
     _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
   ) -> [QueryValue] {
+    allValues(operands, for: purpose, entry, value).map { $0.first ?? .null }
+  }
+
+  /// As ``values(_:for:_:_:)``, of several elements all.
+  func allValues(
+    _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
+  ) -> [[QueryValue]] {
     evaluator.begin(counting: counts(purpose))
+    let notJSON = evaluator.valuesNotJSON
+    defer { noteCBOR(entry, value, notJSON) }
     let input = QueryInput(entry, readsResponse: operands.contains(where: \.readsResponse))
     return DecodedValue.withReadable(value, entry.codec) { value in
-      operands.map { evaluator.value($0, input, value) }
+      operands.map { evaluator.all($0, input, value) }
     }
+  }
+
+  /// Counts a value that was not JSON if it is CBOR.
+  private func noteCBOR(_ entry: Store.Entry, _ value: Span<UInt8>, _ before: Int) {
+    guard evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) else { return }
+    valuesOfCBOR += 1
   }
 
   /// Notes for standard error after the command.
   var notes: [SafeText] {
     var notes: [SafeText] = []
-    if evaluator.valuesNotJSON > 0 {
+    func add(_ count: Int, _ predicate: String) {
+      guard count > 0 else { return }
       let all = Wording.count(evaluator.values, "value", "values")
-      let some = Wording.count(evaluator.valuesNotJSON)
       notes.append(
-        "note: \(some) of \(all) \(evaluator.valuesNotJSON == 1 ? "is" : "are") not JSON")
+        "note: \(Wording.count(count)) of \(all) \(count == 1 ? "is" : "are") \(predicate)")
     }
+    add(evaluator.valuesNotJSON - valuesOfCBOR, "not JSON")
+    add(valuesOfCBOR, DecodedValue.unshownCBOR)
+    add(evaluator.valuesTooDeep, JSONText.tooDeep)
     if passed == 0, let missed = evaluator.missedField {
       let suggestion = missed.suggestion.map { "; did you mean \($0)?" } ?? ""
       notes.append("note: no value has the field \(missed.path.text)\(suggestion)")

@@ -7,14 +7,18 @@ private let batch = 500
 extension Scope {
   func list(as form: EntryForm, includingExpired: Bool = false) throws {
     let output = session.output
-    // Standard input is read once, so that such a list cannot be continued.
-    let most =
-      selection.input == nil || selection.limit != nil ? output.rows(selection.limit) : nil
+    let most = shownRows
     let list = try Listing(
       self, as: form, most: output.isTable ? nil : most, includingExpired: includingExpired)
     guard try list.show(most: most, in: session) else { return }
     try noteQuotedWords()
     if output.isTable { try suggestOtherMatches() }
+  }
+
+  /// The rows of a list that are shown; nil for all of them.
+  var shownRows: Int? {
+    // Standard input is read once, so that such a list cannot be continued.
+    selection.input == nil || selection.limit != nil ? session.output.rows(selection.limit) : nil
   }
 
   /// Writes the keys of a selection in one namespace that needs nothing else of the entries.

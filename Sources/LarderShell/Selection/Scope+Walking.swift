@@ -23,16 +23,20 @@ extension Scope {
   func forEachEntries(
     includingExpired: Bool = false, _ body: ([Store.Entry]) throws -> Void
   ) throws -> PipedKeys {
-    var left = selection.limit?.most ?? .max
+    let most = selection.limit?.most ?? .max
     var list = try Listing(
-      self, as: .expiry(namesNamespaces: false), most: left, includingExpired: includingExpired)
-    while left > 0 {
-      let entries = try list.next(min(left, Self.changesPerBatch))
-      if entries.isEmpty { break }
-      left -= entries.count
-      try body(entries)
-    }
+      self, as: .expiry(namesNamespaces: false), most: most, includingExpired: includingExpired)
+    try list.handOut(atMost: most, body)
     return list.piped
+  }
+
+  /// The list of a scope, of which a copy can be walked before another: the entries of keys from standard input are kept.
+  ///
+  /// - Parameter most: The largest number of entries that will be needed; nil if unknown.
+  func repeatableList(as form: EntryForm, most: Int? = nil) throws -> Listing {
+    var list = try Listing(self, as: form, most: most)
+    if list.isOnce { try list.keepAll() }
+    return list
   }
 
   /// Hands out what `read` makes of the entries of a selection and their values, at most a few megabytes
@@ -73,14 +77,14 @@ extension Scope {
     }.piped
   }
 
-  /// Visits the entries with the values of operands. Only the operands are kept.
+  /// Visits the entries with all values of each operand. Only the operands are kept.
   func forEachQueried(
-    _ operands: [QueryOperand], _ body: (Store.Entry, [QueryValue]) throws -> Void
+    _ operands: [QueryOperand], _ body: (Store.Entry, [[QueryValue]]) throws -> Void
   ) throws {
     let queries = session.queries
     try ProgressLine.show("reading", of: total(), in: session) { progress in
       try forEachValue { entry, value in
-        (entry.withoutExtras, queries.values(operands, for: .column, entry, value))
+        (entry.withoutExtras, queries.allValues(operands, for: .column, entry, value))
       } _: { items in
         for (entry, values) in items { try body(entry, values) }
         try progress.advance(by: items.count)

@@ -73,6 +73,15 @@ extension Scope {
     return "`-n NAME` before the command names it"
   }
 
+  /// The keys that the words list and that no namespace has an entry for which passes.
+  func missingKeys(_ passes: (Store.Entry) -> Bool) throws -> [[UInt8]] {
+    try selection.patterns.compactMap { pattern in
+      guard case .key(let key) = pattern else { return nil }
+      return try namespaces.allSatisfy { try $0.entry(for: key).map { !passes($0) } ?? true }
+        ? key : nil
+    }
+  }
+
   /// Throws if the words list a key that does not exist in any of the namespaces.
   func checkKeys(verb: String) throws {
     guard selection.isOfKeys else { return }

@@ -7,6 +7,7 @@ import ShellLanguage
 struct SelectionWalk {
   private let namespaces: [Store.Namespace]
   private let ranges: [KeyRange]
+  private let patterns: [Selection.Pattern]
   private let test: EntryTest
   private let seesExpired: Bool
   private let first: [UInt8]?
@@ -29,6 +30,7 @@ struct SelectionWalk {
   ) throws {
     self.namespaces = namespaces
     ranges = selection.ranges
+    patterns = selection.patterns
     test = try EntryTest(selection, session.queries)
     seesExpired = includingExpired || test.seesExpired
     first = selection.after
@@ -146,11 +148,17 @@ struct SelectionWalk {
     } ?? nil
   }
 
+  /// Whether the words of the command have named a key of standard input before.
+  private func isVisited(_ key: [UInt8]) -> Bool {
+    patterns.contains { $0.matches(key) } && (first?.lexicographicallyPrecedes(key) ?? true)
+  }
+
   private mutating func nextFromInput() throws -> (entry: Store.Entry, namespace: Store.Namespace)?
   {
     while pending.isEmpty {
       guard let key = try input?.next() else { return nil }
       piped.count += 1
+      if isVisited(key) { continue }
       for namespace in namespaces.reversed() {
         if let entry = try find(key, in: namespace) { pending.append((entry, namespace)) }
       }

@@ -118,7 +118,9 @@ extension Store.Entry {
       throw ShellError(
         .noSuchKey,
         "\(key.bytes) in \(namespace) \(clock.expiry((staleUntil ?? expires)?.unix))",
-        hint: "`keys --expired` lists entries still in the file; `set` stores a new one")
+        hint:
+          "`keys \(Quoting.namespace(namespace)) --expired` lists entries still in the file; `set` stores a new one"
+      )
     }
     guard isNegative else { return }
     let end = expires == nil ? "never expires" : "expires \(clock.expiryAndClock(expires?.unix))"

@@ -15,6 +15,12 @@ enum ExportFormat: String, CaseIterable {
 
   static let version = 1
 
+  /// Whether a line is the first of an export as CSV.
+  static func beginsCSV(_ line: [UInt8]) -> Bool {
+    let names = CSV.header(Array(columns.prefix(2))).compactMap(\.self)
+    return line.starts(with: Array(names.joined(separator: ",").utf8))
+  }
+
   /// The lines before the first entry: the format, and the rules of each namespace.
   ///
   /// - Parameter shown: Columns of `--show` behind those of CSV.

@@ -39,6 +39,8 @@ struct Import {
   private var waiting: [(entry: ImportedEntry, line: Int)] = []
   private var waitingBytes = 0
   private(set) var counts = Counts()
+  /// How many namespaces were made by lines with rules.
+  private var declared = 0
   /// By namespace, for the acknowledgement.
   private(set) var done: ChangeSummary
   /// The last line that was stored.
@@ -76,21 +78,21 @@ struct Import {
     } catch is Interruption {
       throw ShellError(
         .interrupted, "interrupted after line \(lastLine) of \(name): \(words)",
-        hint: "what was imported stays; run it again to go on")
+        hint: isDry ? nil : "what was imported stays; run it again to go on")
     }
   }
 
   private mutating func take(_ line: [UInt8]) throws {
     let parsed: ImportLine
     do throws(ImportLine.ParseError) {
+      guard hasHead else {
+        try ImportLine.head(line)
+        hasHead = true
+        return
+      }
       parsed = try ImportLine(line)
     } catch {
       throw wrong(error.reason, line: lines.count, column: error.offset + 1)
-    }
-    guard hasHead else {
-      if let reason = parsed.headFault { throw wrong(reason, line: lines.count, column: 1) }
-      hasHead = true
-      return
     }
     switch parsed {
     case .head: throw wrong("a second export begins here", line: lines.count, column: 1)
@@ -108,11 +110,10 @@ struct Import {
 
   /// An existing namespace keeps its rules: an application declared them.
   private mutating func declare(
-    _ name: String, _ rules: Rules?, _ overrides: Rules.Overrides?
+    _ name: String, _ rules: Rules, _ overrides: Rules.Overrides?
   ) throws {
-    guard let rules else { return }
     if plan != nil {
-      try plan?.declare(name, rules, overrides)
+      if try plan?.declare(name, rules, overrides) == true { declared += 1 }
       return
     }
     let namespace = session.store.namespace(name)
@@ -121,6 +122,7 @@ struct Import {
       try batch.declare(rules, for: namespace)
       if let overrides { try batch.override(overrides, for: namespace) }
     }
+    declared += 1
   }
 
   private mutating func flush() throws {
@@ -223,9 +225,15 @@ struct Import {
   private func wrong(
     _ reason: SafeText, _ code: ShellError.Code = .usage, line: Int, column: Int
   ) -> ShellError {
-    ShellError(
-      code, "\(name):\(line):\(column): \(reason)",
-      hint: counts.all == 0 ? "nothing was imported" : "before it: \(words)")
+    ShellError(code, "\(name):\(line):\(column): \(reason)", hint: "\(before)")
+  }
+
+  /// The lines before an error, in words.
+  private var before: SafeText {
+    if counts.all > 0 { return "before it: \(words)" }
+    return declared == 0
+      ? "nothing was imported"
+      : "before it: the rules of \(Wording.count(declared, "namespace", "namespaces"))"
   }
 
   /// The answer to `--dry-run`.

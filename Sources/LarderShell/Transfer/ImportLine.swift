@@ -10,7 +10,7 @@ import ShellLanguage
 /// A line of an export.
 enum ImportLine {
   case head(version: Int)
-  case namespace(String, Rules?, Rules.Overrides?)
+  case namespace(String, Rules, Rules.Overrides?)
   case entry(ImportedEntry)
 
   private static let decoder = JSONDecoder()
@@ -30,12 +30,23 @@ enum ImportLine {
       self = .head(version: version)
       return
     }
+    // A mistyped field would be lost, such as the end of an entry.
+    if let (name, range) = JSONFields.unknown(in: bytes, among: Fields.nameBytes) {
+      throw ParseError(unknown: name, at: range.lowerBound)
+    }
     guard let namespace = fields.namespace else { throw ParseError("it names no namespace") }
     if let key = try Self.bytes(fields.key, fields.keyBase64, "key") {
+      guard fields.rules == nil, fields.overrides == nil else {
+        throw ParseError("rules are in a line without key")
+      }
       self = .entry(try ImportedEntry(fields, namespace: namespace, key: key))
-    } else {
-      self = .namespace(namespace, fields.rules, fields.overrides)
+      return
     }
+    if let name = fields.entryField { throw ParseError("it has \(name) and no key") }
+    guard fields.rules != nil || fields.overrides != nil else {
+      throw ParseError("it has neither a key nor rules")
+    }
+    self = .namespace(namespace, fields.rules ?? Rules(), fields.overrides)
   }
 
   static let noHead: SafeText = "it does not begin like an export"
@@ -46,127 +57,15 @@ enum ImportLine {
     return version == ExportFormat.version ? nil : "it is an export of version \(version)"
   }
 
-  /// The error in a line, and its byte if that is known.
-  struct ParseError: Error {
-    let reason: SafeText
-    var offset = 0
-
-    init(_ reason: SafeText, at offset: Int = 0) {
-      self.reason = reason
-      self.offset = offset
+  /// The first line of an export.
+  static func head(_ bytes: [UInt8]) throws(ParseError) {
+    guard !ExportFormat.beginsCSV(bytes) else {
+      throw ParseError("it is CSV; only an export as `--format jsonl` can be read back")
     }
-
-    fileprivate init(_ bytes: [UInt8], _ error: any Error) {
-      do throws(JSONText.ParseError) {
-        _ = try JSONText(bytes)
-      } catch {
-        reason = "it is \(error.predicate)"
-        offset = error.offset
-        return
-      }
-      switch error {
-      case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context):
-        reason = Self.reason(context.codingPath.map(\.stringValue))
-      default: reason = "a field is not what it should be"
-      }
-    }
-
-    /// - Parameter path: The names of the field and of those around it.
-    private static func reason(_ path: [String]) -> SafeText {
-      if path == ["value"] {
-        return "value must be a string; JSON goes in as text with \"codec\":\"json\""
-      }
-      if path.last == "eviction" {
-        let policies = Eviction.allCases.map(\.rawValue).joined(separator: ", ")
-        return "eviction names no policy of this version; the policies are \(policies)"
-      }
-      return path.first.map { "\($0) is not what it should be" }
-        ?? "a field is not what it should be"
-    }
-  }
-
-  struct Fields: Decodable {
-    var larderExport: Int?
-    var namespace: String?
-    var rules: Rules?
-    var overrides: Rules.Overrides?
-    var key: String?
-    var keyBase64: String?
-    var value: String?
-    var valueBase64: String?
-    var codec: String?
-    var written: ExportedTime?
-    var expires: ExportedTime?
-    var staleUntil: ExportedTime?
-    /// Seconds, as in every answer.
-    var idle: Double?
-    var pinned: Bool?
-    var owners: [OwnerFields]?
-    var tags: [String]?
-    var etag: String?
-    var etagBase64: String?
-    var lastModified: String?
-    var lastModifiedBase64: String?
-    var metadata: String?
-    var metadataBase64: String?
-
-    private enum CodingKeys: String, CodingKey {
-      case larderExport = "larder_export"
-      case namespace
-      case rules
-      case overrides
-      case key
-      case keyBase64 = "key_base64"
-      case value
-      case valueBase64 = "value_base64"
-      case codec
-      case written
-      case expires
-      case staleUntil = "stale_until"
-      case idle
-      case pinned
-      case owners
-      case tags
-      case etag
-      case etagBase64 = "etag_base64"
-      case lastModified = "last_modified"
-      case lastModifiedBase64 = "last_modified_base64"
-      case metadata
-      case metadataBase64 = "metadata_base64"
-    }
-  }
-
-  struct OwnerFields: Decodable {
-    var namespace: String
-    var key: String?
-    var keyBase64: String?
-
-    private enum CodingKeys: String, CodingKey {
-      case namespace
-      case key
-      case keyBase64 = "key_base64"
-    }
-  }
-
-  struct ExportedTime: Decodable {
-    let time: Timestamp
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.singleValueContainer()
-      let text: String
-      do {
-        text = try container.decode(String.self)
-      } catch DecodingError.typeMismatch {
-        time = Timestamp(milliseconds: try container.decode(Int64.self))
-        return
-      }
-      guard let time = UnixTime(rfc3339: text) else {
-        throw DecodingError.typeMismatch(
-          Timestamp.self,
-          .init(codingPath: decoder.codingPath, debugDescription: "it is no moment"))
-      }
-      self.time = Timestamp(time)
-    }
+    let names = JSONFields.names(of: bytes)
+    guard names.isEmpty || names.contains("larder_export") else { throw ParseError(noHead) }
+    let line = try ImportLine(bytes)
+    if let reason = line.headFault { throw ParseError(reason) }
   }
 
   fileprivate static func bytes(
@@ -196,8 +95,9 @@ struct ImportedEntry {
       throw ImportLine.ParseError("it has no value")
     }
     self.value = value
-    guard let codec = CodecID(name: fields.codec ?? "bytes") else {
-      throw ImportLine.ParseError("there is no codec \(Array((fields.codec ?? "").utf8))")
+    let name = fields.codec?.name ?? "bytes"
+    guard let codec = CodecID(name: name) else {
+      throw ImportLine.ParseError("there is no codec \(Array(name.utf8))")
     }
     let expires = fields.expires?.time
     var attributes = EntryAttributes(codec: codec, expires: expires.map { .at($0) } ?? .never)
@@ -208,7 +108,7 @@ struct ImportedEntry {
     }
     if let idle = fields.idle {
       guard let milliseconds = Int64(exactly: (idle * 1000).rounded()), milliseconds > 0 else {
-        throw ImportLine.ParseError("idle is not what it should be")
+        throw ImportLine.ParseError("idle must be a number of seconds above 0")
       }
       attributes.idle = .milliseconds(milliseconds)
     }

@@ -35,25 +35,30 @@ struct ImportPreview {
   init(of session: Session) throws {
     self.session = session
     do throws(LarderError) {
-      seen = try Store.temporary()
+      seen = try Store.temporary(kind: "import")
     } catch {
       let folder = FileManager.default.temporaryDirectory.path
       let reason = LocalFile.exists(folder) ? error.message : "it does not exist"
       throw ShellError(
         error.code == .full ? .full : .io,
         "cannot create a temporary store in \(Array(folder.utf8)): \(reason)",
-        hint: "set TMPDIR to a directory that can be written")
+        hint: error.code == .full
+          ? "free space there, or set TMPDIR to a directory with room"
+          : "set TMPDIR to a directory that can be written")
     }
   }
 
   /// An existing namespace keeps its rules.
+  ///
+  /// - Returns: whether it is a new one.
   mutating func declare(
     _ name: String, _ rules: Rules, _ overrides: Rules.Overrides?
-  ) throws {
+  ) throws -> Bool {
     var place = try place(name)
-    guard place.plan.isNew else { return }
+    guard place.plan.isNew else { return false }
     try place.plan.declare(rules, overrides)
     places[name] = place
+    return true
   }
 
   /// - Parameter batch: a write of ``seen``.
@@ -90,11 +95,9 @@ struct ImportPreview {
   private func mark(of key: [UInt8]) -> [UInt8] {
     guard key.count > Self.longestKept else { return [0] + key }
     var mark: [UInt8] = [1]
-    for part in 0...1 {
-      var hasher = Hasher()
-      hasher.combine(part)
-      hasher.combine(key)
-      mark.append(bigEndian: UInt64(UInt(bitPattern: hasher.finalize())))
+    let digest = SeenKeys.Digest(key)
+    for part in [digest.first, digest.second] {
+      mark.append(bigEndian: UInt64(UInt(bitPattern: part)))
     }
     return mark
   }

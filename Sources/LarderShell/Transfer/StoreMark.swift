@@ -51,12 +51,12 @@ struct StoreMark {
       try session.host.checkInterruption()
       guard !line.isEmpty else { continue }
       do throws(ImportLine.ParseError) {
-        let parsed = try ImportLine(line)
-        if !hasHead, let reason = parsed.headFault {
-          throw ImportLine.ParseError(reason)
+        guard hasHead else {
+          try ImportLine.head(line)
+          hasHead = true
+          continue
         }
-        hasHead = true
-        switch parsed {
+        switch try ImportLine(line) {
         case .head: break
         case .namespace(let name, _, _): entries[name] = entries[name] ?? [:]
         case .entry(let entry):

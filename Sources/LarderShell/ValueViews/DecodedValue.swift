@@ -26,6 +26,13 @@ enum DecodedValue {
     }
   }
 
+  /// The predicate of a value of CBOR that has no readable form, such as one with numbers as names of fields.
+  static let unshownCBOR = "CBOR that JSON cannot show"
+
+  static func isCBOR(_ bytes: Span<UInt8>, _ codec: CodecID) -> Bool {
+    codec == .cbor || codec == .versioned && ValueEnvelope(bytes)?.codec == .cbor
+  }
+
   /// Lends the readable form, else the bytes as they are.
   static func withReadable<Result>(
     _ bytes: Span<UInt8>, _ codec: CodecID, _ body: (Span<UInt8>) throws -> Result

@@ -8,14 +8,17 @@ package struct JSONLookup {
 
   /// The ranges of all values at the path; nil if the text is not JSON.
   package static func ranges(of parts: [QueryPath.Part], in bytes: Span<UInt8>) -> [Range<Int>]? {
+    do throws(JSONError) { return try find(parts, in: bytes) } catch { return nil }
+  }
+
+  /// The ranges of all values at the path; throws if the text is not JSON.
+  static func find(
+    _ parts: [QueryPath.Part], in bytes: Span<UInt8>
+  ) throws(JSONError) -> [Range<Int>] {
     var lookup = JSONLookup(parts)
     var index = 0
-    do throws(JSONError) {
-      try JSONGrammar.text(bytes, &index) { bytes, index throws(JSONError) in
-        try lookup.visit(bytes, &index, part: 0, depth: 0)
-      }
-    } catch {
-      return nil
+    try JSONGrammar.text(bytes, &index) { bytes, index throws(JSONError) in
+      try lookup.visit(bytes, &index, part: 0, depth: 0)
     }
     return lookup.found
   }

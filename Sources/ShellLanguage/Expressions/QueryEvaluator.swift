@@ -9,6 +9,8 @@ package struct QueryEvaluator {
   /// The values that a path was applied to, and how many of them were not JSON.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
+  /// How many of them may be JSON, but are nested too deep.
+  package private(set) var valuesTooDeep = 0
   private var isCounted = false
   /// The fields of the first values, and the paths that were found or missed, for a suggestion.
   private var sampledFields: Set<String> = []
@@ -92,13 +94,6 @@ package struct QueryEvaluator {
 
   // MARK: Operands
 
-  /// The single value of an operand; of several elements the first one.
-  package mutating func value(
-    _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>
-  ) -> QueryValue {
-    all(operand, input, value).first ?? .null
-  }
-
   /// All values of an operand; a missing field reads as null.
   package mutating func all(
     _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>,
@@ -127,11 +122,17 @@ package struct QueryEvaluator {
       return (JSONLookup.ranges(of: path.parts, in: metadata.span) ?? [])
         .map { JSONLookup.value(metadata.span, $0) }
     case .value:
-      let ranges = JSONLookup.ranges(of: path.parts, in: value)
+      var ranges: [Range<Int>]?
+      var isTooDeep = false
+      do throws(JSONError) {
+        ranges = try JSONLookup.find(path.parts, in: value)
+      } catch {
+        isTooDeep = error == .depth
+      }
       if !isCounted {
         isCounted = true
         values += 1
-        if ranges == nil { valuesNotJSON += 1 }
+        if isTooDeep { valuesTooDeep += 1 } else if ranges == nil { valuesNotJSON += 1 }
       }
       let isFound = ranges?.isEmpty == false
       if paths[path] != true { paths[path] = isFound }
@@ -145,7 +146,7 @@ package struct QueryEvaluator {
 
   /// The first path that no value has, and a similar field that exists.
   package var missedField: (path: QueryPath, suggestion: String?)? {
-    guard values > valuesNotJSON else { return nil }
+    guard values > valuesNotJSON + valuesTooDeep else { return nil }
     for (path, isFound) in paths.sorted(by: { $0.key.text < $1.key.text }) where !isFound {
       guard case .field(let name)? = path.parts.first else { continue }
       let near = Suggestions.near(

@@ -83,6 +83,12 @@ extension QueryValue {
     }
   }
 
+  /// The same for numbers that are equal, however they are written.
+  package var normalized: QueryValue {
+    guard case .number(let number) = self else { return self }
+    return Int128(exactly: number).map { .integer($0) } ?? self
+  }
+
   private static func order(_ integer: Int128, _ number: Double) -> Int {
     guard number < 0x1p127 else { return -1 }
     guard number >= -0x1p127 else { return 1 }
@@ -152,6 +158,7 @@ extension QueryValue {
     switch self {
     case .null: .value(text: "null", json: .null, isNumber: false)
     case .bool(let value): .bool(value)
+    case .number(let value) where !value.isFinite: QueryValue.null.cell
     case .integer, .number, .outsized: .value(text: json, json: .verbatim(json), isNumber: true)
     case .duration(let milliseconds): .span(milliseconds)
     case .time(let time): .time(time)

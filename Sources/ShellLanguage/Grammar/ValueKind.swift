@@ -149,12 +149,17 @@ extension Word {
   fileprivate var isNone: Bool { text == "none" }
 
   fileprivate func count(within bounds: ClosedRange<Int>) throws(ShellError) -> Int {
-    let number = try count()
-    guard !bounds.contains(number) else { return number }
     let most: SafeText = bounds.upperBound == .max ? "" : " to \(Wording.count(bounds.upperBound))"
-    throw ShellError(
-      .usage, "\(bytes) is out of range", at: range,
-      hint: "use a number from \(Wording.count(bounds.lowerBound))\(most)")
+    let hint: SafeText = "use a number from \(Wording.count(bounds.lowerBound))\(most)"
+    let number: Int
+    do throws(ShellError) {
+      number = try count()
+    } catch {
+      guard bounds.upperBound < .max else { throw error }
+      throw ShellError(error.code, error.message, at: range, hint: hint)
+    }
+    guard !bounds.contains(number) else { return number }
+    throw ShellError(.usage, "\(bytes) is out of range", at: range, hint: hint)
   }
 
   /// The name of a fact, or an operand.

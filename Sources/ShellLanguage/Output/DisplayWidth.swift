@@ -31,14 +31,7 @@ package enum DisplayWidth {
   /// The longest beginning that fits, with the mark at the end if it was cut.
   package static func fit(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width else { return text }
-    var result = String.UnicodeScalarView()
-    var used = of(mark)
-    for scalar in text.unicodeScalars {
-      used += of(scalar)
-      guard used <= width else { break }
-      result.append(scalar)
-    }
-    return String(result) + (of(mark) <= width ? mark : "")
+    return prefix(of: text, columns: width - of(mark)) + (of(mark) <= width ? mark : "")
   }
 
   /// The text without its middle if it does not fit, so that names with a common prefix stay distinct: `lego.pa...olors`.
@@ -48,30 +41,56 @@ package enum DisplayWidth {
     return prefix(of: text, columns: (room + 1) / 2) + mark + suffix(of: text, columns: room / 2)
   }
 
-  /// The longest prefix that takes at most so many columns.
+  /// The longest prefix that takes at most so many columns and ends in no escape.
   package static func prefix(of text: String, columns: Int) -> String {
+    let scalars = text.unicodeScalars
     var used = 0
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      used += of(scalar)
+    var end = scalars.startIndex
+    while end < scalars.endIndex {
+      let next = endOfPart(scalars, from: end)
+      used += scalars[end..<next].reduce(0) { $0 + of($1) }
       guard used <= columns else { break }
-      result.append(scalar)
+      end = next
     }
-    return String(result)
+    return String(scalars[..<end])
   }
 
-  /// The longest suffix that takes at most so many columns.
+  /// The longest suffix that takes at most so many columns and begins in no escape.
   package static func suffix(of text: String, columns: Int) -> String {
-    var used = 0
-    var result: [Unicode.Scalar] = []
-    for scalar in text.unicodeScalars.reversed() {
-      used += of(scalar)
-      guard used <= columns else { break }
-      result.append(scalar)
+    let scalars = text.unicodeScalars
+    var left = of(text)
+    var start = scalars.startIndex
+    while left > columns, start < scalars.endIndex {
+      let next = endOfPart(scalars, from: start)
+      left -= scalars[start..<next].reduce(0) { $0 + of($1) }
+      start = next
     }
     // A combining mark needs the character before it.
-    while let last = result.last, of(last) == 0 { result.removeLast() }
-    return String(String.UnicodeScalarView(result.reversed()))
+    return String(scalars[start...].drop { of($0) == 0 })
+  }
+
+  /// Where a part ends that is not cut: an escape such as `\x1b`, `\u{202e}` or `\u001b`, or one scalar.
+  private static func endOfPart(
+    _ scalars: String.UnicodeScalarView, from start: String.Index
+  ) -> String.Index {
+    var end = scalars.index(after: start)
+    guard scalars[start] == "\\", end < scalars.endIndex else { return end }
+    let kind = scalars[end]
+    end = scalars.index(after: end)
+    func isHex(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isASCIIHexDigit }
+    switch kind {
+    case "x":
+      let digits = scalars[end...].prefix(2)
+      return digits.allSatisfy(isHex) ? digits.endIndex : end
+    case "u" where scalars[end...].first == "{":
+      let digits = scalars[end...].dropFirst().prefix(7).prefix(while: isHex)
+      guard digits.endIndex < scalars.endIndex, scalars[digits.endIndex] == "}" else { return end }
+      return scalars.index(after: digits.endIndex)
+    case "u":
+      let digits = scalars[end...].prefix(4)
+      return digits.allSatisfy(isHex) ? digits.endIndex : end
+    default: return end
+    }
   }
 
   /// The text with spaces up to a width.

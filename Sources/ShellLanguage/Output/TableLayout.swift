@@ -85,9 +85,12 @@ package struct TableLayout: Sendable {
   /// titles. Rows with the same first column share its line.
   private func rowsOfLines(_ rows: [[Cell]]) -> [UInt8] {
     let limit = presentation.width ?? .max
-    let names = distinct(rows.map { $0.first?.shown(presentation) ?? "" }, limit)
+    func cut(_ texts: [String], _ index: Int, _ width: Int) -> [String] {
+      hasNames(index, rows) ? texts : distinct(texts, width)
+    }
+    let names = cut(rows.map { $0.first?.shown(presentation) ?? "" }, 0, limit)
     let facts = titles.indices.map { index in
-      distinct(rows.map { fact($0[index], titles[index]) }, limit - 2)
+      cut(rows.map { fact($0[index], titles[index]) }, index, limit - 2)
     }
     var result = ""
     for (number, row) in rows.enumerated() {
@@ -109,6 +112,17 @@ package struct TableLayout: Sendable {
     return Array(result.utf8)
   }
 
+  /// Whether a column has keys or other names, which are typed back as a whole.
+  private func hasNames(_ index: Int, _ rows: [[Cell]]) -> Bool {
+    rows.contains { row in
+      switch row[index] {
+      case .bytes, .base64, .entry: true
+      case .text: index == 0
+      default: false
+      }
+    }
+  }
+
   /// A cell with its title; empty for one that has nothing to tell here.
   private func fact(_ cell: Cell, _ title: String) -> String {
     if cell.isBar || cell.isNothing { return "" }
@@ -126,11 +140,12 @@ package struct TableLayout: Sendable {
 
   // MARK: Box and Markdown
 
-  /// A table with lines around its cells, cut to the window at a terminal only.
-  mutating func box(_ rows: [[Cell]], isObject: Bool) -> [UInt8] {
-    let (rows, titles, hasTitles) = arranged(rows, isObject)
+  /// A table with lines around its cells, cut to the window at a terminal only. One that does not fit has no lines.
+  mutating func box(_ all: [[Cell]], isObject: Bool) -> [UInt8] {
+    let (rows, titles, hasTitles) = arranged(all, isObject)
     var layout = TableLayout(presentation, titles: titles)
-    let columns = layout.fitted(rows, gap: 3, room: presentation.width.map { $0 - 4 }).columns
+    let (columns, isNarrow) = layout.fitted(rows, gap: 3, room: presentation.width.map { $0 - 4 })
+    if isNarrow { return isObject ? facts(all[0]) : rowsOfLines(rows) }
     let lines = BoxLines(hasUnicode: presentation.hasUnicode)
     func rule(_ ends: (String, String, String)) -> String {
       ends.0
@@ -170,7 +185,9 @@ package struct TableLayout: Sendable {
   }
 
   private static func markdownCell(_ text: String) -> String {
-    text.replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("\n", with: " ")
+    // A page would obey the tags of a key or a value.
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+      .replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("\n", with: " ")
   }
 
   /// One thing becomes a row for each field.

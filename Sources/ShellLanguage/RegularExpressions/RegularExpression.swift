@@ -12,7 +12,12 @@ package struct RegularExpression: Sendable, Hashable {
   }
 
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
-    guard let source = String(validating: word.bytes, as: UTF8.self), !source.isEmpty else {
+    guard !word.bytes.isEmpty else {
+      throw ShellError(
+        .badPattern, "the regular expression is empty", at: word.range,
+        hint: "leave it out to select every key, or use `.` for any character")
+    }
+    guard let source = String(validating: word.bytes, as: UTF8.self) else {
       throw ShellError(
         .badPattern, "\(word.bytes) is not a regular expression", at: word.range,
         hint: "select keys that are not UTF-8 by their hex: form")

@@ -135,9 +135,11 @@ extension Selection {
   /// One key is written out, with at most one namespace: the form of its value needs no key.
   package var isSingleKey: Bool {
     if case .named(let names) = namespaces, names.count > 1 { return false }
-    return listsKeys && patterns.count == 1 && namespaces != .all && sort == nil && limit == nil
-      && after == nil && !isReversed
+    return listsKeys && patterns.count == 1 && namespaces != .all && !isArranged
   }
+
+  /// The words ask for an order or a part of the entries.
+  package var isArranged: Bool { sort != nil || limit != nil || after != nil || isReversed }
 
   /// The words name keys and no pattern.
   package var isOfKeys: Bool {

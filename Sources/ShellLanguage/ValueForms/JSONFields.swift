@@ -55,6 +55,30 @@ package enum JSONFields {
     return repeated.map { (JSONLookup.string(text.span, $0), $0) }
   }
 
+  /// A field of a JSON object that is not one of these; nil if there is none.
+  ///
+  /// - Returns: the name, and its place in quotes.
+  package static func unknown(
+    in text: [UInt8], among names: Set<[UInt8]>
+  ) -> (name: [UInt8], range: Range<Int>)? {
+    var unknown: Range<Int>?
+    var index = 0
+    do throws(JSONError) {
+      try JSONGrammar.text(text.span, &index) { bytes, index throws(JSONError) in
+        guard JSONGrammar.opens(bytes, index) else { return try JSONGrammar.scalar(bytes, &index) }
+        try JSONGrammar.parts(bytes, &index, depth: 0) { bytes, name, index throws(JSONError) in
+          if unknown == nil, let name {
+            if !names.contains(JSONLookup.string(bytes, name)) { unknown = name }
+          }
+          try JSONGrammar.value(bytes, &index, depth: 1)
+        }
+      }
+    } catch {
+      // A name before text that is no JSON, or nested too deep, is there all the same.
+    }
+    return unknown.map { (JSONLookup.string(text.span, $0), $0) }
+  }
+
   private static func findRepeated(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ repeated: inout Range<Int>?
   ) throws(JSONError) {

@@ -24,7 +24,7 @@ package struct JSONText {
   package struct ParseError: Error {
     package let reason: SafeText
     package let offset: Int
-    /// The text may be JSON.
+    /// The text may be JSON; the reason is ``JSONText/tooDeep``.
     package var isDepth = false
 
     package init(reason: SafeText, offset: Int) {
@@ -35,6 +35,8 @@ package struct JSONText {
     /// `not JSON: expected a value`, as a text is.
     package var predicate: SafeText { isDepth ? reason : "not JSON: \(reason)" }
   }
+
+  package static let tooDeep = JSONError.depth.rawValue
 
   package let bytes: [UInt8]
   private(set) var tokens: [Token] = []

@@ -37,6 +37,9 @@ extension Word {
         near.map { "did you mean `\($0)`?" }
           ?? "use `15m`, `06:30`, `midnight`, `monday` or `2026-11-21`")
     }
+    guard !text.contains(":") else {
+      throw wrongTime(nil, "use `06:30`, or a day as well: `2026-11-21T06:30:15`")
+    }
     let span = try duration().milliseconds
     guard let time = clock.now.moved(by: direction == .ahead ? span : -span) else {
       throw wrongTime("it is too far away", "`never` has no end")
@@ -133,7 +136,9 @@ extension Word {
     guard parts.count <= 2, parts[0].count == 2, let second = digits(parts[0]), second < 60
     else { return nil }
     guard parts.count == 2 else { return (minutes + second, 0, offset) }
-    guard parts[1].count == 3, let millisecond = digits(parts[1]) else { return nil }
+    guard digits(parts[1].prefix(3)) != nil, parts[1].utf8.allSatisfy(\.isDigit) else { return nil }
+    // What is finer than a millisecond is left out.
+    guard let millisecond = digits((parts[1] + "00").prefix(3)) else { return nil }
     return (minutes + second, millisecond, offset)
   }
 

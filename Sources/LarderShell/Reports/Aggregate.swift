@@ -1,0 +1,82 @@
+import ShellLanguage
+
+/// The sum, smallest, largest or average of the values of an operand.
+struct Aggregate {
+  enum Kind: String { case sum, min, max, avg }
+
+  private static let mostGroups = 100_000
+
+  private let kind: Kind
+  private(set) var values = 0
+  /// Values of a type that the aggregate does not take.
+  private(set) var skipped = 0
+  private var total = 0.0
+  /// The exact sum while all values are integers that fit, or all are lengths of time, in milliseconds.
+  private var exact: Int128? = 0
+  private var isOfTime = false
+  private var best: QueryValue?
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  static func check(_ groups: Int) throws(ShellError) {
+    guard groups <= mostGroups else {
+      throw ShellError(
+        .overLimit, "more than \(Wording.count(mostGroups)) groups",
+        hint: "select fewer entries, or group by another operand")
+    }
+  }
+
+  mutating func add(_ value: QueryValue) {
+    switch kind {
+    case .sum, .avg:
+      guard let number = value.double else {
+        skipped += 1
+        return
+      }
+      total += number
+      add(exactly: value)
+    case .min, .max:
+      switch value {
+      case .integer, .number, .outsized, .duration, .string, .time: break
+      default:
+        skipped += 1
+        return
+      }
+      guard let best else {
+        self.best = value
+        break
+      }
+      if kind == .min ? value.precedes(best) : best.precedes(value) { self.best = value }
+    }
+    values += 1
+  }
+
+  private mutating func add(exactly value: QueryValue) {
+    let part: (amount: Int128, isOfTime: Bool)? =
+      switch value {
+      case .integer(let integer): (integer, false)
+      case .duration(let milliseconds): (Int128(milliseconds), true)
+      default: nil
+      }
+    if values == 0 { isOfTime = part?.isOfTime ?? false }
+    guard let sum = exact, let part, part.isOfTime == isOfTime else {
+      exact = nil
+      return
+    }
+    let (next, overflow) = sum.addingReportingOverflow(part.amount)
+    exact = overflow ? nil : next
+  }
+
+  var result: QueryValue {
+    guard values > 0 else { return .null }
+    switch kind {
+    case .sum:
+      guard let exact else { return .number(total) }
+      return isOfTime ? .duration(Int64(clamping: exact)) : .integer(exact)
+    case .avg:
+      guard let exact, isOfTime else { return .number(total / Double(values)) }
+      return .duration(Int64(clamping: Int128((Double(exact) / Double(values)).rounded())))
+    case .min, .max: return best ?? .null
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// Lines of an export that an import refuses, and the words for it.
+@Suite struct ImportLineTests {
+  private func lines(_ lines: String...) -> [UInt8] {
+    bytes((["{\"larder_export\":1}"] + lines).joined(separator: "\n") + "\n")
+  }
+
+  private static let time = #"a time such as "2026-11-21T06:30:00Z""#
+
+  @Test(arguments: [
+    // A line that would lose something.
+    (#"{"namespace":"w","Key":"j","value":"v"}"#, #"there is no field "Key"; did you mean "key"?"#),
+    (
+      #"{"namespace":"w","key":"j","value":"v","expire":null}"#,
+      #"there is no field "expire"; did you mean "expires"?"#
+    ),
+    (
+      #"{"namespace":"w","key":"j","value":"v","tag":["a"]}"#,
+      #"there is no field "tag"; did you mean "tags"?"#
+    ),
+    (#"{"namespace":"w","key":"j","value":"v","x":1}"#, #"there is no field "x""#),
+    (#"{"namespace":"w","value":"v"}"#, "it has value and no key"),
+    (#"{"namespace":"w","tags":["a"],"rules":{}}"#, "it has tags and no key"),
+    (#"{"namespace":"w"}"#, "it has neither a key nor rules"),
+    (#"{"namespace":"w","key":"j","value":"v","rules":{}}"#, "rules are in a line without key"),
+    // A field that is not as it must be.
+    (#"{"namespace":1,"key":"j","value":"v"}"#, "namespace must be a string"),
+    (
+      #"{"namespace":"w","key":"j","value":"v","expires":"soon"}"#,
+      "expires must be \(time), or null"
+    ),
+    (#"{"namespace":"w","key":"j","value":"v","written":true}"#, "written must be \(time)"),
+    (#"{"namespace":"w","key":"j","value":"v","idle":"1h"}"#, "idle must be a number of seconds"),
+    (
+      #"{"namespace":"w","key":"j","value":"v","idle":0}"#,
+      "idle must be a number of seconds above 0"
+    ),
+    (#"{"namespace":"w","key":"j","value":"v","pinned":1}"#, "pinned must be true or false"),
+    (#"{"namespace":"w","key":"j","value":"v","tags":"a"}"#, "tags must be a list of strings"),
+    (#"{"namespace":"w","key":"j","value":"v","tags":["a",1]}"#, "tags[1] must be a string"),
+    (
+      #"{"namespace":"w","key":"j","value":"v","owners":["o"]}"#,
+      "owners[0] must be an object with namespace and key"
+    ),
+    (
+      #"{"namespace":"w","key":"j","value":"v","owners":[{"key":"o"}]}"#,
+      "owners[0] has no namespace"
+    ),
+    (
+      #"{"namespace":"w","key":"j","value":"v","codec":256}"#,
+      "codec must be the name of a codec or a number from 0 to 255"
+    ),
+    (
+      #"{"namespace":"w","rules":{"largestValue":"x"}}"#,
+      "rules.largestValue is not as an export has it"
+    ),
+  ])
+  func `a line is refused by what is wrong with it`(line: String, reason: String) throws {
+    let shell = try Shell(.plain)
+    for verb in ["import -", "import - --dry-run"] {
+      shell.input = lines(#"{"namespace":"w","key":"i","value":"v"}"#, line)
+      let message = try shell.error(verb).message.description
+      #expect(message.split(separator: " ", maxSplits: 1).last.map(String.init) == reason)
+    }
+    #expect(try shell.store.namespaces().isEmpty)
+  }
+
+  @Test(arguments: ["77", "\"77\"", "2", "\"json\""])
+  func `a codec has a name or a number`(codec: String) throws {
+    let shell = try Shell(.plain)
+    shell.input = lines(#"{"namespace":"w","key":"j","value":"{}","codec":\#(codec)}"#)
+    try shell("import -")
+    let expected: UInt8 = codec.contains("77") ? 77 : 2
+    #expect(try shell.store.namespace("w").entry(for: "j")?.codec.rawValue == expected)
+  }
+
+  @Test func `overrides without rules are kept`() throws {
+    let shell = try Shell(.plain)
+    shell.input = lines(#"{"namespace":"w","overrides":{"largestValue":7}}"#)
+    try shell("import -")
+    #expect(try shell.store.namespace("w").info()?.rules.largestValue == 7)
+  }
+
+  @Test(arguments: ["import -", "import - --dry-run"])
+  func `the hint of an error tells of the rules before it`(verb: String) throws {
+    let shell = try Shell(.plain)
+    shell.input = lines(#"{"namespace":"w","rules":{"largestValue":7}}"#, "?")
+    #expect(
+      try shell.error(verb).hint?.description == "before it: the rules of 1 namespace")
+    #expect(try shell.store.namespaces().isEmpty == verb.hasSuffix("run"))
+  }
+
+  @Test func `an interrupted preview has imported nothing`() throws {
+    let shell = try Shell(.plain)
+    shell.input = lines(#"{"namespace":"w","key":"j","value":"v"}"#)
+    shell.stepsUntilInterrupted = 1
+    let error = try shell.error("import - --dry-run")
+    #expect(error.code == .interrupted && error.hint == nil)
+  }
+
+  @Test func `an export as CSV is known as one that cannot be read back`() throws {
+    let shell = try Shell(.plain)
+    let path = TemporaryDirectory.unusedPath
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try shell("set @a k v", "export \(path) --format csv")
+    for verb in ["import", "diff"] {
+      #expect(
+        try shell.error("\(verb) \(path)").message.description
+          == "\(path):1:1: it is CSV; only an export as `--format jsonl` can be read back")
+    }
+  }
+
+  @Test(arguments: [
+    ("2027-11-21T06:30:00.1Z", 100), ("2027-11-21T06:30:00.12Z", 120),
+    ("2027-11-21T06:30:00.123456789Z", 123), ("2027-11-21T06:30:00Z", 0),
+  ])
+  func `a time may be finer than milliseconds`(text: String, milliseconds: Int64) throws {
+    let second = UnixTime(rfc3339: "2027-11-21T06:30:00Z")
+    #expect(try #require(UnixTime(rfc3339: text)).since(#require(second)) == milliseconds)
+  }
+}
