@@ -70,8 +70,7 @@ struct InvalidationTests {
 
   @Test(arguments: [
     "/items?filter[a]=1", "/l|1", "/p%zz", "/q?u=http://a/b?c|d", "/x/./y?a=../b", "/a;b=[1]",
-  ]) func `RFC 9111, 4.4: a reference names the URI that a request with its text has`(path: String)
-  {
+  ]) func `RFC 9111, 4.4: a reference names the URI of its text, without dots`(path: String) {
     for reference in [path, "https://example.com\(path)", "//example.com\(path)#f"] {
       let harness = harness()
       harness.prime(

@@ -42,17 +42,21 @@ struct RemovingTests {
     let permit = permits.issue([ResponseTags.uri(uri)])
     let (isWriting, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread.detachNewThread {
-      _ = try? cache.namespace.store.write { batch in
-        guard permit.isValid else { return }
-        isWriting.signal()
-        goOn.wait()
-        try batch.set([1], for: uri.base, in: cache.namespace)
+      do {
+        try cache.namespace.store.write { batch in
+          guard permit.isValid else { return }
+          isWriting.signal()
+          goOn.wait()
+          try batch.set([1], for: uri.base, in: cache.namespace)
+        }
+      } catch {
+        Issue.record(error)
       }
     }
     try await waitUntil { isWriting.wait(timeout: .now()) == .success }
     let removing = Task { try await cache.removeAll(for: request("GET", "/a")) }
     try await waitUntil { !permit.isValid }
-    // Without the wait for the commit the removal has read what is stored by now.
+    // A removal that does not wait for the commit has probably read by now; then the test fails.
     for _ in 0..<1000 { await Task.yield() }
     goOn.signal()
     #expect(try await removing.value.entries == 1)

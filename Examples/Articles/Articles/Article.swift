@@ -8,7 +8,7 @@ public enum ArticlesError: Error, Hashable, Sendable, CustomStringConvertible {
   case ended
   /// The service has no text of this article.
   case noArticle(String)
-  /// An opened article is not stored, because this many are that are not older.
+  /// An opened article is not stored: none of the stored ones, this many, is older.
   case noPlace(Int)
   /// The article is not stored, and the service does not have it.
   case unknown(String, reason: String)

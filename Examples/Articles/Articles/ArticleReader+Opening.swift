@@ -44,9 +44,9 @@ extension ArticleReader {
 
   /// - Parameters:
   ///   - began: the time before the bookmark was requested.
-  ///   - isForced: whether the service is asked in any case.
+  ///   - policy: whether the store or the service answers.
   private func open(
-    _ bookmark: Bookmark, since began: Timestamp? = nil, isForced: Bool = false
+    _ bookmark: Bookmark, since began: Timestamp? = nil, policy: RequestPolicy = .standard
   ) async throws -> (Article, isNew: Bool) {
     guard try settings().limit > 0 else {
       guard case .html(let html, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
@@ -54,7 +54,7 @@ extension ArticleReader {
       return (Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false), false)
     }
     _ = try ifRoom { try storage.applySettings() }
-    let loaded = try await loader.html(of: bookmark, since: began, isForced: isForced)
+    let loaded = try await loader.html(of: bookmark, since: began, policy: policy)
     let isLoaded = loaded.source == .loaded
     // A removal of all articles during the load is no error, and the article is not stored.
     let isKept = try !isLoaded || loaded.error == nil && storage.has(bookmark.id)
@@ -97,7 +97,7 @@ extension ArticleReader {
     let began = storage.store.now
     let bookmark = try await readeck.bookmark(id)
     _ = try await ifRoomSuspending { try await storage.noteEdits(in: [bookmark], before: began) }
-    let (article, isNew) = try await open(bookmark, since: began, isForced: true)
+    let (article, isNew) = try await open(bookmark, since: began, policy: .revalidate)
     if isNew { fetchImages(of: id) }
     return article
   }

@@ -56,7 +56,7 @@ struct ListArticles: AsyncParsableCommand {
       images = try kept.map { try reader.imageCount(of: $0) }
       isEdited = kept?.isEdited
       source = isOnline ? "server" : "store"
-      age = kept.map { Int($0.written.duration(to: SystemClock().now) / .seconds(1)) }
+      age = kept.map { max(0, Int($0.written.duration(to: SystemClock().now) / .seconds(1))) }
     }
 
     var row: String {

@@ -101,7 +101,8 @@ import ExampleTesting
     #expect(fixture.page(0)?.isArchived ?? true)
   }
 
-  @Test func `two forms of one time are no change by others`() async throws {
+  @Test(arguments: ["2028-01-01T00:00:00.123456789Z", "1830297600123", "2028-01-01 00:00:00 UTC"])
+  func `two forms of one time are no change by others`(form: String) async throws {
     try await fixture.sync(new: 1)
     let id = FakeReadeck.id(0)
     fixture.network.fail()
@@ -111,7 +112,7 @@ import ExampleTesting
       let answer = readeck.answer(request)
       guard request.method == "PATCH" else { return answer }
       readeck.change(id) { $0.updated = "2028-01-01T00:00:00.123456+00:00" }
-      return .init(json: ["id": id, "updated": "2028-01-01T00:00:00.123456789Z"])
+      return .init(json: ["id": id, "updated": form])
     }
     #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 2))
     #expect(fixture.page(0)?.isMarked == true && fixture.page(0)?.progress == 100)

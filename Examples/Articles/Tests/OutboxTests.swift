@@ -144,6 +144,7 @@ import ExampleTesting
     Refusal(status: 403, body: json, isUser: true), Refusal(status: 401, isUser: true),
     Refusal(status: 403, isBefore: true, isUser: true),
     Refusal(status: 401, isBefore: true, isUser: true),
+    Refusal(status: 405, body: json), Refusal(status: 431, body: json),
     Refusal(status: 409, body: json, isFinal: true),
   ]
 

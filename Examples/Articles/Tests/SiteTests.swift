@@ -31,6 +31,10 @@ import ExampleTesting
       "<a href=\"https://p.example/w/Go%20(language)?q=a%20b&amp;r=%20\" rel=\"noreferrer\">x</a>"
     ),
     (
+      "<a href='/Z\u{FC}rich%20(See)?u=http%3A%2F%2Fy|50%'>x</a>",
+      "<a href=\"https://p.example/Z%C3%BCrich%20(See)?u=http%3A%2F%2Fy%7C50%25\" rel=\"noreferrer\">x</a>"
+    ),
+    (
       "<a href=' mailto:a@b.example?subject=c d '>x</a>",
       "<a href=\"mailto:a@b.example?subject=c%20d\" rel=\"noreferrer\">x</a>"
     ),

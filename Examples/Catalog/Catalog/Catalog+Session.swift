@@ -29,7 +29,7 @@ extension Catalog {
 
   /// Records this catalog's filter, and removes the pages of the former one.
   ///
-  /// Pages are removed after the record: those of another filter that are left over are fresh as long as any.
+  /// The record comes first. After a crash in between, pages of the former filter are left, which expire as all do.
   func keepFilter(in session: String?) async throws {
     let former = try filters.value(for: owner)
     guard former != tier else { return }

@@ -147,6 +147,33 @@ import ExampleTesting
     #expect(fixture.services.count == 2, "the second answer has runs of the next day")
   }
 
+  @Test func `as many runs in a minute as the service gives do not end the day`() async throws {
+    let fixture = try Fixture(at: "2025-07-12T00:10:00+0200")
+    fixture.services.change { state in
+      (state.times, state.atOnce, state.cap) = (["06:00", "12:00", "18:00"], 10, 10)
+    }
+    let board = try await fixture.cache.board(at: "1").value
+    #expect(board.departures.count == 30 && board.isWhole)
+  }
+
+  @Test func `a service that does not obey the time has a part of today alone`() async throws {
+    try await withServer { server, cache in
+      let runs = (10..<20).map { hour in
+        #"{"stop": {"departure": "2025-07-12T\#(hour):00:00+0200"}, "number": "\#(hour)"}"#
+      }
+      let list = runs.joined(separator: ", ")
+      server.become { _ in
+        .init(200, text: #"{"station": {"id": "1"}, "stationboard": [\#(list)]}"#)
+      }
+      let board = try await cache.board(at: "1", on: day("2025-07-12")).value
+      #expect(board.departures.count == 10)
+      #expect(try board.gap == "reaches until 19:00 only")
+      await #expect(throws: ServiceError.self) {
+        try await cache.board(at: "1", on: day("2025-07-13"))
+      }
+    }
+  }
+
   @Test func `a day whose last runs end a short answer is complete`() async throws {
     try await withServer { server, cache in
       let runs = (1...3).map { hour in

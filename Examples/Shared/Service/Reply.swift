@@ -100,18 +100,18 @@ public struct Reply: Sendable {
     return value
   }
 
-  /// The answer itself if its body is an image by its first bytes, whatever kind of image its type says; throws for an empty one, and
-  /// for other content such as a login page.
+  /// The answer itself if its body is an image of a known format, whatever kind of image its type says. SVG has no first bytes of
+  /// its own, so its type has to name it. Throws for other content, such as a login page, and for an empty or unknown one.
   public func image() throws(ServiceError) -> Reply {
     if body.isEmpty { throw ServiceError.undecodable(path: path, reason: "it is empty") }
     let type = contentType ?? "image/"
     guard type.hasPrefix("image/") || type.hasSuffix("/octet-stream") else {
       throw ServiceError.wrongContent(path: path, type: type)
     }
-    let isImage =
-      type == "image/svg+xml" ? body.contains("<svg".utf8) : ImageFormat(beginning: body) != nil
-    guard isImage else { throw ServiceError.wrongContent(path: path, type: "no image") }
-    return self
+    if ImageFormat(beginning: body) != nil { return self }
+    if type == "image/svg+xml", body.contains("<svg".utf8) { return self }
+    if isPage { throw ServiceError.wrongContent(path: path, type: "a web page") }
+    throw ServiceError.undecodable(path: path, reason: "it is no image of a known format")
   }
 
   /// In lower case and without parameters; nil if it is not given.

@@ -3,7 +3,7 @@ public import Larder
 
 /// Work on a store that one process on the machine does at a time, or any number of them that share it.
 ///
-/// It is a lock of the store's folder or of a file in it, which the system releases with a killed process. On a file system
+/// It is a lock of the store's folder or of a file beside it, which the system releases with a killed process. On a file system
 /// without locks it keeps nobody out.
 public struct StoreLock: Sendable {
   private let file: FileHandle?
@@ -18,7 +18,7 @@ public struct StoreLock: Sendable {
     beside others: String = "another program"
   ) throws(LarderError) {
     file =
-      name.map { Self.file("\(store.path)/\($0).lock") } ?? FileHandle(forReadingAtPath: store.path)
+      name.map { Self.file("\(store.path).\($0).lock") } ?? FileHandle(forReadingAtPath: store.path)
     if let file, flock(file.fileDescriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0,
       errno == EWOULDBLOCK
     {

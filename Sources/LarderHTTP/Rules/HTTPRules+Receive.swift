@@ -65,7 +65,7 @@ extension HTTPRules {
       return reception
     }
     if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
-    // A successful response replaces the selected one, and so does one that says that it is gone or not for this client. Another
+    // A successful response replaces the selected one. An answer that this is gone, or not for this client, ends it too. Another
     // error may be of the moment.
     let status = response.status.code
     if let selected = forward.selected,

@@ -30,7 +30,7 @@ enum Invalidation {
 
   /// Resolves a reference in a response (RFC 3986, 5.2); nil if it is not an HTTP URI.
   ///
-  /// Characters stay as they are, as those of a request do, so both have one key.
+  /// Characters stay as they are, as those of a request do, so both have one key. The segments `.` and `..` are removed.
   static func resolve(
     _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
   ) -> ResponseKey? {

@@ -41,8 +41,8 @@ extension ArticleReader {
           }
         ) { first, _ in first }
         let safe = SafeHTML(
-          base: URL(string: article.bookmark.url),
-          imageBase: URL(string: readeck.address(of: article.bookmark.id)), file: { kept[$0] })
+          base: URL(browsing: article.bookmark.url),
+          imageBase: URL(browsing: readeck.address(of: article.bookmark.id)), file: { kept[$0] })
         // It may have been removed meanwhile.
         if let html = try await storage.html(of: article.bookmark.id) {
           page.add(article.bookmark, html: safe.sanitized(html))

@@ -7,7 +7,7 @@ import Service
 enum ImageAddresses {
   /// - Parameter address: the URL of the HTML, the base of relative addresses.
   static func all(in html: String, from address: String) -> [String] {
-    let base = URL(string: address)
+    let base = URL(browsing: address)
     var seen: Set<String> = []
     var addresses: [String] = []
     for case .open(let tag) in HTMLTokens(html) {
@@ -56,7 +56,7 @@ enum ImageAddresses {
   /// The absolute address without its fragment; nil for other schemes than HTTP, and for one that is too long.
   static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
-    guard !text.isEmpty, let url = URL(string: text, relativeTo: base)?.absoluteURL,
+    guard !text.isEmpty, let url = URL(browsing: text, relativeTo: base),
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
     else { return nil }
     // The fragment is no part of the resource.

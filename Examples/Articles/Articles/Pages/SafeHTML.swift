@@ -110,8 +110,8 @@ struct SafeHTML {
     let isBlank = { (scalar: UnicodeScalar) in scalar.value <= 0x20 }
     let scalars = text.unicodeScalars.filter { !"\t\n\r".unicodeScalars.contains($0) }
       .drop(while: isBlank).reversed().drop(while: isBlank).reversed()
-    let text = scalars.map { isBlank($0) ? "\($0)".percentEscaped : "\($0)" }.joined()
-    guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
+    let text = String(String.UnicodeScalarView(scalars))
+    guard let url = URL(browsing: text, relativeTo: base) else { return nil }
     switch url.scheme?.lowercased() {
     case "http", "https": return url.host() == nil ? nil : url.absoluteString
     case "mailto": return url.absoluteString

@@ -34,17 +34,25 @@ extension Readeck {
     do {
       _ = try service.checked(reply)
     } catch {
-      if error.isRefusal, !error.isTemporary, !error.refusesUser, !error.isMissing {
+      if error.isRefusal, !error.isTemporary, !error.refusesUser, !error.isMissing,
+        !Self.gatewayStatuses.contains(reply.status)
+      {
         return .refused(error)
       }
       throw error
     }
     guard [200, 204].contains(reply.status) else { throw Self.tellsNothing(reply) }
     if fields == nil { return .made(updated: nil) }
-    if let updated = json?["updated"]?.text { return .made(updated: updated) }
+    // The time is compared with that of later lists, so it has to have their form.
+    if let updated = json?["updated"]?.text, ServiceTime.isKnown(updated) {
+      return .made(updated: updated)
+    }
     let updated = try await bookmark(id).updated
     return .made(updated: updated)
   }
+
+  /// The method, or a length: gateways refuse them, and readeck does not.
+  private static let gatewayStatuses = [405, 413, 414, 431]
 
   private static func tellsNothing(_ reply: Reply) -> ServiceError {
     .undecodable(

@@ -132,7 +132,7 @@ public struct Readeck: Sendable {
   /// The URL of an article's HTML: the base of its relative addresses.
   func address(of id: String) -> String { "\(service.base)/bookmarks/\(id.percentEscaped)/article" }
 
-  /// An image; throws ``ServiceError/wrongContent(path:type:)`` for anything else, such as a login page.
+  /// A whole image; throws as ``Reply/image()`` for anything else, such as a login page.
   func image(at address: String) async throws -> Reply {
     let reply = try await service.checked(
       service.send(address, fields: [.accept: "image/*"])

@@ -16,6 +16,9 @@ struct ServiceTime {
     fraction = String(time[..<zone.startIndex].dropFirst(20))
   }
 
+  /// Whether a text is such a time.
+  static func isKnown(_ text: String) -> Bool { ServiceTime(text).second != nil }
+
   /// Whether a time is later than another one; texts in another form are compared as such.
   static func isLater(_ text: String, than other: String) -> Bool {
     let (one, two) = (ServiceTime(text), ServiceTime(other))

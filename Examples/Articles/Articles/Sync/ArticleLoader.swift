@@ -16,18 +16,21 @@ struct ArticleLoader: Sendable {
   /// - Parameters:
   ///   - listed: the articles that a sync wants to keep; nil for an article that is opened.
   ///   - began: the time before the bookmark was requested. The user's changes since then are made to it; nil for now.
-  ///   - isForced: whether the service is asked in any case.
+  ///   - policy: whether the store or the service answers.
   func html(
     of bookmark: Bookmark, keeping listed: Set<String>? = nil, since began: Timestamp? = nil,
-    isForced: Bool = false
+    policy: RequestPolicy = .standard
   ) async throws -> CacheResult<String> {
     let (id, began) = (bookmark.id, began ?? storage.store.now)
     var options = LoadOptions(stale: .onError(ArticleStore.ever), waitsForCommit: true)
     let known = try storage.article(id)
     // The edit may not be recorded, because the disk is full.
     let isLater =
-      known.map { ServiceTime.isLater(bookmark.updated, than: $0.bookmark.updated) } ?? false
-    if isForced || isLater { options.policy = .revalidate }
+      known.map {
+        bookmark.isEdited(since: $0.bookmark)
+          && ServiceTime.isLater(bookmark.updated, than: $0.bookmark.updated)
+      } ?? false
+    options.policy = isLater ? .revalidate : policy
     let loaded = try await storage.articles.revalidatedResult(for: id, options: options) {
       [self] stored in
       let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)

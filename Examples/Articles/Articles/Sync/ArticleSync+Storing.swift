@@ -35,19 +35,21 @@ extension ArticleSync {
     case withoutRoom(LarderError, size: Int)
   }
 
-  /// Fetches and stores an article, but once a day only if it is too large.
+  /// Fetches and stores an article. One that was too large is not fetched again within a day, unless it or the limits changed.
   private func storeUnlessOversized(
     _ bookmark: Bookmark, _ course: inout Course
   ) async throws -> Storing {
+    let limits = try limits()
     if let known = try storage.oversized.value(for: bookmark.id),
-      known.holds(for: try refusal(of: bookmark))
+      (known.updated, known.limits) == (bookmark.updated, limits)
     {
       throw LarderError(.overLimit, known.reason)
     }
     do {
       return try await store(bookmark, &course)
     } catch let error where error.isOversized {
-      let known = OversizedArticle(refusal: try refusal(of: bookmark), reason: "\(error)")
+      let known = OversizedArticle(
+        updated: bookmark.updated, limits: limits, reason: "\(error)")
       _ = try await ifRoomSuspending { try await storage.oversized.set(known, for: bookmark.id) }
       throw error
     }
@@ -81,8 +83,15 @@ extension ArticleSync {
   private func refusal(of bookmark: Bookmark) throws -> SyncRecord.Refusal {
     SyncRecord.Refusal(
       id: bookmark.id, updated: bookmark.updated, articles: try storage.articles.count(),
-      limits: String(Secrets.digest("\(try storage.store.limits().effective)").prefix(8)),
+      limits: try limits(),
       used: try storage.used())
+  }
+
+  /// A digest of the limits of the store and of articles.
+  private func limits() throws -> String {
+    let rules = try storage.articles.namespace.info()?.rules
+    let own = [rules?.largestValue, rules?.limits.bytes].map { $0 ?? .max }
+    return String(Secrets.digest("\(try storage.store.limits().effective) \(own)").prefix(8))
   }
 
   /// Whether an earlier sync found no room for the article, and there is no more room since.

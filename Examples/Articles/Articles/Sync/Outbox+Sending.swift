@@ -21,6 +21,7 @@ extension Outbox {
 
   private func sendAll(_ report: inout OutboxReport) async throws {
     let count = try edits().count
+    if count == 0 { return }
     guard let lock = try await turn() else {
       if try !edits().isEmpty { report.reasons.append(Self.busy) }
       return
@@ -42,16 +43,14 @@ extension Outbox {
     }
   }
 
-  static let busy = "another process sends changes, or was stopped while it did"
+  static let busy =
+    "others send changes now, or were stopped while they did: outbox --send tries again"
 
-  /// The lock of those who send; nil if another process has it for too long.
+  /// The lock of those who send; nil if others have it for too long.
   ///
   /// A process that is stopped keeps its lock, and nobody can tell it from one that waits for the service.
-  ///
-  /// - Parameter isQueued: whether what is to be sent is in the queue. If that is empty, there is nothing to wait for.
-  func turn(isQueued: Bool = true) async throws -> StoreLock? {
+  func turn() async throws -> StoreLock? {
     for _ in 0..<Self.mostPauses {
-      if isQueued, try edits().isEmpty { return nil }
       do { return try StoreLock(of: storage.store, named: storage.outbox.name) } catch {
         guard error.code == .busy else { throw error }
       }

@@ -43,7 +43,7 @@ struct Outbox: Sendable {
       var report = try await send()
       guard report.left == 0 else { throw full }
       do {
-        guard let lock = try await turn(isQueued: false) else { throw full }
+        guard let lock = try await turn() else { throw full }
         defer { withExtendedLifetime(lock) {} }
         let conflict = try await send(edit).conflict
         report.add(conflict, of: edit)

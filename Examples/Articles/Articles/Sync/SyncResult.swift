@@ -96,15 +96,9 @@ struct SyncRecord: Codable, Sendable, Equatable {
   }
 }
 
-/// An article that was too large for the store, and why. It is not fetched again before a day has passed.
+/// An article that was too large, and why. It is not fetched again before a day has passed.
 struct OversizedArticle: Codable, Sendable, Equatable {
-  var refusal: SyncRecord.Refusal
+  var updated: String
+  var limits: String
   var reason: String
-
-  /// Whether it is too large now either. That other articles were stored since makes it no smaller.
-  func holds(for now: SyncRecord.Refusal) -> Bool {
-    var now = now
-    now.articles = refusal.articles
-    return refusal.holds(for: now)
-  }
 }

@@ -55,11 +55,7 @@ extension DeparturesCache {
     return try Prefetch(
       requests, concurrency: 1, clock: store.clock, priority: .low,
       pause: { Self.pause(after: $0 - before) },
-      load: { request in
-        let outcome = try await room.load(request, perform)
-        if request == requests.last { try room.release() }
-        return outcome
-      })
+      load: { try await room.load($0, perform) })
   }
 
   private func perform(_ request: PrefetchRequest) async throws

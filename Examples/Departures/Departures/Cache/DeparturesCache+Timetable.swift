@@ -96,7 +96,7 @@ extension DeparturesCache {
     let isAhead = options.stale != nil
     let known = try await board(options)
     guard options.policy == .standard, known.source == .memory || known.source == .disk,
-      known.value.isDue(at: store.now, age: known.age, isShown: !isAhead)
+      try known.value.isDue(at: store.now, age: known.age, isShown: !isAhead)
     else { return known }
     var options = options
     if waitsForNewer || isAhead {

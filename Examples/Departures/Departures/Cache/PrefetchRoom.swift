@@ -1,12 +1,11 @@
 import Larder
-import Service
 import Synchronization
 
-/// Keeps the boards that a prefetch has loaded until its end, so that later ones do not displace the first, which matter most.
-/// Once one has no room, no further one is requested.
+/// Ends the requests of a prefetch in a store without room for all of its boards: once one has none, or has displaced an earlier
+/// one.
 final class PrefetchRoom: Sendable {
   private struct State {
-    var pinned: [String] = []
+    var stored: [(station: String, day: CalendarDay)] = []
     var refusal: LarderError?
   }
   private let cache: DeparturesCache
@@ -26,25 +25,19 @@ final class PrefetchRoom: Sendable {
     case (_, .failed(let error as LarderError)) where error.code == .full:
       state.withLock { $0.refusal = error }
     case (.board(let station, let days), .loaded), (.board(let station, let days), .present):
-      let key = try DeparturesCache.boardKey(station, on: cache.today.advanced(by: days))
-      // A pin of the user's stays.
-      guard let entry = try cache.boards.entry(for: key), !entry.isPinned else { break }
-      if try await ifRoomSuspending({ try await cache.boards.pin(key) }) == true {
-        state.withLock { $0.pinned.append(key) }
+      let day = try cache.today.advanced(by: days)
+      let stored = state.withLock { state in
+        state.stored.append((station, day))
+        return state.stored
+      }
+      if try !stored.allSatisfy({ try cache.isStored($0.station, on: $0.day) }) {
+        let refusal = LarderError(
+          .full, "the store has no room for more boards",
+          hint: "raise its limit: larder STORE limits")
+        state.withLock { $0.refusal = refusal }
       }
     default: break
     }
     return outcome
-  }
-
-  /// The last request is done.
-  func release() throws {
-    let keys = state.withLock(\.pinned)
-    if keys.isEmpty { return }
-    _ = try ifRoom {
-      try cache.store.write { batch in
-        for key in keys { _ = try batch.unpin(key, in: cache.boards.namespace) }
-      }
-    }
   }
 }

@@ -9,7 +9,7 @@ public struct Widget: Sendable {
   private let shipsRealm: Realm
   private var boards: Cache<Board> { store.cache(in: .boards, realm) }
   private var ships: Cache<ShipDay> { store.cache(in: .ships, shipsRealm) }
-  private var next: Cache<NextDeparture> { store.cache(in: .next, realm) }
+  private var next: Cache<NextDeparture> { store.cache(in: .next, shipsRealm) }
   private var settingsCache: Cache<WidgetSettings> { store.cache(in: .settings, realm) }
 
   /// The most departures of a station.
@@ -74,13 +74,14 @@ public struct Widget: Sendable {
     let key = try DeparturesCache.boardKey(station, on: CalendarDay(of: store.now))
     var board: Board?
     try boards.namespace.scan(prefix: key) { _, bytes in
-      board = try JSONCodec<Board>().decode(bytes)
+      // One that another version of the program has stored is of no use.
+      do { board = try JSONCodec<Board>().decode(bytes) } catch {}
       return false
     }
     return board
   }
 
-  /// The next departures of some stations: at once, after each change by any process, and whenever one has left.
+  /// The next departures of some stations: at once, after each publication by any process, and whenever one has left.
   ///
   /// - Parameter limit: departures of each station; by default as the settings say.
   public func updates(

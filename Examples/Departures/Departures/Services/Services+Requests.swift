@@ -28,7 +28,9 @@ extension Services {
       }
       let path =
         "/stationboard?id=\(station.percentEscaped)&limit=\(builder.limit)&datetime=\("\(day) \(time)".percentEscaped)"
-      let body = try await timetable.get(BoardBody.self, from: path) { $0.fault(asked: station) }
+      let body = try await timetable.get(BoardBody.self, from: path) {
+        $0.fault(asked: station, on: builder.span)
+      }
       from = try builder.take(body, asked: station)
     }
     guard let board = builder.board else {

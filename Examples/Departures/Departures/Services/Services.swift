@@ -55,10 +55,11 @@ public struct Services: Sendable {
     boatsRealm = addresses.boatsRealm ?? addresses.realm
   }
 
-  /// The realm of a namespace. Temperatures come from either source, so those of two reports are apart too.
+  /// The realm of a namespace. Temperatures come from either source, so those of two reports are apart too; the next departures have
+  /// names of ships.
   public func realm(of namespace: BoatNamespace) -> Realm {
     switch namespace {
-    case .ships, .temperatures, .levels: boatsRealm
+    case .ships, .temperatures, .levels, .next: boatsRealm
     default: realm
     }
   }

@@ -54,9 +54,11 @@ public struct Board: Codable, Hashable, Sendable {
   /// departure is late.
   ///
   /// - Parameter isShown: whether someone looks at it now.
-  func isDue(at now: Timestamp, age: Duration, isShown: Bool) -> Bool {
+  func isDue(at now: Timestamp, age: Duration, isShown: Bool) throws -> Bool {
     let soon = now.advanced(by: .minutes(15))
-    if let reaches, reaches <= soon, age >= .minutes(1) { return true }
+    if let reaches, reaches <= soon, age >= .minutes(1), try day == CalendarDay(of: now) {
+      return true
+    }
     return isShown && age >= .minutes(10) && upcoming(at: now).contains { $0.leaves <= soon }
   }
 }
@@ -67,13 +69,16 @@ struct BoardBody: Decodable {
   @Lenient var station: StationBody?
   var stationboard: LenientList<JourneyBody>
 
-  /// Nil for a board of the station that was asked for, which may be empty. One of which no run has a time is none.
-  func fault(asked id: String) -> String? {
+  /// Nil for a board of the station and the day that were asked for, which may be empty. One of which no run has a time is none.
+  func fault(asked id: String, on day: Range<Timestamp>) -> String? {
     if let other = station?.id, other.withoutZeros != id.withoutZeros {
       return "it is of the station \(other)"
     }
     let runs = stationboard.elements
-    return !runs.isEmpty && runs.allSatisfy(\.stop.isTimeless) ? "no run has a time" : nil
+    if runs.isEmpty { return nil }
+    let times = runs.compactMap(\.stop.departureTime)
+    if times.isEmpty { return "no run has a time" }
+    return times.allSatisfy { $0 < day.lowerBound } ? "its runs are of an earlier day" : nil
   }
 }
 
@@ -94,6 +99,8 @@ struct BoardBuilder {
   /// The start of what was left out before `recent`.
   private var hole: Timestamp?
   private var isAtEnd = false
+  /// The start of the last request after the first.
+  private var asked: Timestamp?
 
   /// - Parameter now: the time of the requests.
   init(_ day: CalendarDay, limit: Int, now: Timestamp? = nil) throws {
@@ -128,19 +135,27 @@ struct BoardBuilder {
     // A short answer proves nothing: the service may give fewer than were asked for. So the next one shows whether there are more.
     let isShort = runs.count + body.stationboard.skipped.count < limit
     let end = isAtEnd ? recent ?? span.upperBound : span.upperBound
-    if all.contains(where: { $0.time >= end }) || (isShort && new.isEmpty) {
+    let times = Set(all.map(\.time))
+    // As many as the service gives leave in the minute that was asked for, so that others may come after them.
+    let isFull = new.isEmpty && all.count > 1 && times.count == 1
+    // The service does not obey the time that was asked for. A few runs may be late.
+    let isElsewhere = asked.map { asked in times.count { $0 < asked } * 2 > times.count } ?? false
+    if times.contains(where: { $0 >= end }) || (isShort && new.isEmpty && !isFull && !isElsewhere) {
       if isAtEnd { hole = nil }
       isAtEnd = true
+      asked = hole
       return hole
     }
-    guard let next = new.map(\.time).max() else { return nil }
+    let minute = isFull ? times.first?.advanced(by: .minutes(1)) : nil
+    guard let next = minute ?? new.map(\.time).max() else { return nil }
+    asked = next
     if isAtEnd {
       hole = next
     } else if let recent, before.isEmpty, next < recent {
       hole = next
-      return recent
+      asked = recent
     }
-    return next
+    return asked
   }
 
   /// An answer begins with the end of the last one, whose runs do not count again.

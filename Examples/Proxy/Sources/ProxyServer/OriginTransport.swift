@@ -81,25 +81,23 @@ public struct OriginTransport: HTTPTransport {
     }
     // No request asks for another protocol, so none may begin.
     guard code != 101 else { throw MessageError.malformed("the origin switches protocols unasked") }
-    // No body comes, so the length may be wrong; one that states two is passed on to nobody (RFC 9110, section 8.6).
-    if method == .head || code == 304, fields.contains(.contentLength) {
+    // A length that is stated twice is passed on once. Where no body comes, one that cannot be told is left out
+    // (RFC 9110, section 8.6).
+    if fields.contains(.contentLength) {
       let length = Framing.statedLength(fields).map { String($0) }
-      if length.map({ [$0] }) != fields[values: .contentLength] { fields[.contentLength] = length }
+      let mayChange = length != nil || method == .head || code == 304
+      if mayChange, length.map({ [$0] }) != fields[values: .contentLength] {
+        fields[.contentLength] = length
+      }
     }
     let response = HTTPResponse(
       status: .init(code: code, reasonPhrase: words.count == 3 ? String(words[2]) : ""),
       headerFields: fields)
-    guard case .length(let count) = Framing(of: response, to: method) else {
-      if Framing.isAmbiguous(fields) {
+    if Framing.isAmbiguous(fields) {
+      guard case .length = Framing(of: response, to: method) else {
         throw MessageError.malformed("the length of the response is ambiguous")
       }
-      return response
     }
-    // A length that is stated twice is passed on once.
-    let isStated = fields.contains(.contentLength) && method != .head && code != 304
-    guard isStated, fields[values: .contentLength] != [String(count)] else { return response }
-    var single = response
-    single.headerFields[.contentLength] = String(count)
-    return single
+    return response
   }
 }
