@@ -41,8 +41,9 @@ test: packages
 	$(WIDTH)=2 ./.ci/repeat-failures $(SWIFT) test --skip-build --filter '$(EXAMPLE_TESTS)'
 	./.ci/examples
 
-# The long forms of the random tests: kills, power failures, damage, models, fuzzers. Some hours with the usual factor.
-trials: packages
+# Each workload of the benchmarks once, and the long forms of the random tests: kills, power failures, damage, models, fuzzers. Some
+# hours with the usual factor.
+trials: packages bench-smoke
 	./.ci/trials $(TRIALS)
 
 # The tests of LMDB, Larder and the shell under ThreadSanitizer, then under AddressSanitizer; SANITIZE=thread or =address runs one.
@@ -95,7 +96,7 @@ bench: bench-build
 	cd Benchmarks && .build/release/LarderBench peers --json .build/bench.json --svg .build/bench.svg $(BENCH_OPTIONS)
 	@echo 'Benchmarks/.build/bench.json and bench.svg hold the same.'
 
-# Every workload once, with small stores and a debug build, as CI does; the figures mean nothing.
+# Every workload once, with small stores and a debug build; the figures mean nothing.
 bench-smoke: packages
 	@./.ci/bench-smoke
 
