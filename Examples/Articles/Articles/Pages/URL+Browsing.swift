@@ -12,23 +12,17 @@ extension URL {
       // A host has letters beyond ASCII in a form of its own.
       rest = address[scheme.endIndex...].dropFirst(2).drop { !"/?#".contains($0) }
     }
-    let escaped = address[..<rest.startIndex] + Self.escaped(Array(rest.utf8))
+    let escaped = address[..<rest.startIndex] + Self.escaped(rest)
     guard let url = URL(string: String(escaped), relativeTo: base)?.absoluteURL else { return nil }
     self = url
   }
 
-  private static func escaped(_ bytes: [UInt8]) -> String {
-    var escaped = ""
-    for (place, byte) in bytes.enumerated() {
-      let isEscape =
-        byte == UInt8(ascii: "%") && bytes.count > place + 2
-        && bytes[place + 1...place + 2].allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-      let isAllowed = byte.isAlphanumeric || "-._~:/?#[]@!$&'()*+,;=".utf8.contains(byte)
-      escaped +=
-        isEscape || isAllowed
-        ? String(UnicodeScalar(byte))
-        : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }
-    return escaped
+  /// Punctuation that an address may have (RFC 3986, 2.2), and the beginning of an escape.
+  private static let punctuation = "-._~:/?#[]@!$&'()*+,;=%".unicodeScalars
+
+  private static func escaped(_ text: Substring) -> String {
+    text.replacing(/%(?![0-9A-Fa-f]{2})/, with: "%25").unicodeScalars.map { scalar in
+      punctuation.contains(scalar) ? "\(scalar)" : "\(scalar)".percentEscaped
+    }.joined()
   }
 }
