@@ -25,7 +25,7 @@ extension TemporaryDirectory {
 }
 
 /// Looks again and again until `condition` holds; false if it does not in time.
-func eventually(within limit: Duration = .seconds(20), _ condition: () throws -> Bool) rethrows
+func eventually(within limit: Duration = .seconds(120), _ condition: () throws -> Bool) rethrows
   -> Bool
 {
   let deadline = ContinuousClock.now + limit

