@@ -140,7 +140,7 @@ import Testing
         let store = try Store(at: path + "/s")
         try store.namespace("notes").set("v", for: "k")
       }
-      var options = StoreOptions()
+      var options = Store.Options()
       options.lockTimeout = .minutes(5)
       var store: Store? = try Store(at: path + "/s", options: options)
       _ = try store?.namespace("notes").text("k")
