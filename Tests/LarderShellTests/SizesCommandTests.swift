@@ -144,6 +144,49 @@ import Testing
     #expect(try shell.store.namespace("articles").count() == 1)
   }
 
+  @Test func `a limit that cannot be reached says what was evicted`() throws {
+    let shell = try Shell(.plain)
+    let notes = shell.store.namespace("notes")
+    for key in 0..<10 { try notes.set("x", for: "\(key)") }
+    for key in 0..<4 { try notes.pin("\(key)") }
+    let error = try shell.error("limits @notes --entries 3 --yes")
+    #expect(error.code == .full && error.message.description.hasSuffix("; evicted 6 entries"))
+    try shell("limits @notes --entries none --policy refuse")
+    let refusal = try shell.error("limits @notes --entries 2 --yes")
+    #expect(refusal.code == .overLimit)
+    #expect(try notes.info()?.rules.limits.entries == nil)
+    #expect(try shell.error("limits @notes --entries 2 --dry-run") == refusal)
+  }
+
+  @Test func `a limit of the data file counts what its reserve takes`() throws {
+    let shell = try Shell(.plain)
+    let notes = shell.store.namespace("notes")
+    for batch in 0..<10 {
+      try shell.store.write { changes in
+        for key in 0..<60 {
+          try changes.set([UInt8](repeating: 1, count: 10_000), for: "\(batch)/\(key)", in: notes)
+        }
+      }
+    }
+    // The file has 7 MB, and a limit of 8 MB leaves 7 for entries.
+    #expect(try shell("limits --disk 12MB --dry-run") == "would evict\t@*\t0\t0\n")
+    #expect(try shell.error("limits --disk 8MB").code == .needsYes)
+    #expect(try notes.count() == 600)
+    let preview = try shell("limits --disk 8MB --dry-run").split(separator: "\t")
+    let estimate = try #require(Int(preview[2]))
+    try shell("limits --disk 8MB --yes")
+    let gone = try 600 - notes.count()
+    #expect(estimate > 0 && gone > 0 && abs(estimate - gone) <= 30)
+    // The limit that code declared comes back by a bulk change, too.
+    try shell.store.declare(StoreLimits(disk: 5_000_000))
+    try shell("limits --disk none")
+    for key in 0..<300 { try notes.set([UInt8](repeating: 1, count: 10_000), for: "new \(key)") }
+    #expect(try shell.error("limits --reset").code == .needsYes)
+    try shell("limits --reset --yes")
+    #expect(try shell.store.limits().declared == StoreLimits(disk: 5_000_000))
+    #expect(try shell.store.limits().overrides == StoreLimits())
+  }
+
   @Test func `the store has limits of its own`() throws {
     let shell = try Shell(.plain)
     try shell.store.declare(StoreLimits(entries: 1000, disk: 50_000_000))

@@ -159,12 +159,67 @@ struct LimitTests {
       }
       #expect(
         refusal?.message
-          == "namespace notes holds 6 entries (6 bytes), and 5 are pinned: its limit of 1 entry cannot be reached"
+          == "namespace notes holds 5 entries (5 bytes), and 5 are pinned: its limit of 1 entry cannot be reached"
       )
       #expect(
         failure { try store.declare(Rules(limits: Limits(entries: 3)), for: "notes") } == .full)
-      // The newest stays as well.
-      #expect(try notes.count() == 6 && notes.info()!.rules.limits.entries == 6)
+      #expect(try notes.count() == 5 && notes.info()!.rules.limits.entries == 5)
+    }
+  }
+
+  @Test(arguments: [Eviction.adaptive, .fifo])
+  func `the newest entry goes if the limit is not reached without it`(policy: Eviction) throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(eviction: policy), for: "notes")
+      for key in ["a", "b", "c"] { try notes.set("x", for: key) }
+      for key in ["a", "b"] { try notes.pin(key) }
+      try store.override(Rules.Overrides(limits: Limits(entries: 2)), for: "notes")
+      #expect(try notes.count() == 2 && !notes.contains("c"))
+      for key in ["a", "b"] { try notes.unpin(key) }
+      try store.override(Rules.Overrides(limits: Limits(bytes: 1)), for: "notes")
+      #expect(try notes.count() == 1 && notes.contains("b"))
+    }
+  }
+
+  @Test func `lifted overrides evict in steps and leave what code declared`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      let declared = Rules(limits: Limits(entries: 3))
+      try store.declare(declared, for: "notes")
+      try store.override(
+        Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
+      try store.write { batch in
+        for index in 0..<2500 { try batch.set("x", for: "\(index)", in: notes) }
+      }
+      try store.override(Rules.Overrides(), for: "notes")
+      var info = try #require(try notes.info())
+      #expect(info.entries == 3 && info.declared == declared && info.overrides.isEmpty)
+
+      try store.declare(StoreLimits(entries: 5))
+      try store.override(
+        Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
+      try store.override(StoreLimits(entries: Limits.unlimited))
+      try store.write { batch in
+        for index in 0..<2500 { try batch.set("x", for: "\(index)", in: notes) }
+      }
+      for index in 0..<2 { try notes.pin("\(index)") }
+      try store.override(StoreLimits())
+      #expect(try notes.count() == 5)
+      #expect(try store.limits().declared == StoreLimits(entries: 5))
+      #expect(try store.limits().overrides == StoreLimits())
+
+      // What cannot be reached is an override of the operator, too.
+      try store.override(StoreLimits(entries: Limits.unlimited))
+      for index in 10..<20 {
+        try notes.set("x", for: "\(index)")
+        try notes.pin("\(index)")
+      }
+      #expect(failure { try store.override(StoreLimits()) } == .full)
+      #expect(try store.limits().declared == StoreLimits(entries: 5))
+      #expect(try store.limits().effective.entries == notes.count())
+      info = try #require(try notes.info())
+      #expect(info.entries == 12)
     }
   }
 

@@ -22,6 +22,16 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// Whether the file `recovery` records what the running system has done to the environment.
   var hasRecoveryFile: Bool { self == .checkpointed || self == .scratch }
 
+  /// The level of the environment in `file`; durable, the strongest, if its record is lost.
+  package init(of file: borrowing SalvageFile) throws {
+    var level = DurabilityLevel.durable
+    _ = try file.forEachRecord { key, value in
+      guard key.elementsEqual(Self.record.span), value.count == 1 else { return }
+      level = DurabilityLevel(rawValue: value[0]) ?? level
+    }
+    self = level
+  }
+
   /// LMDB's flags: at all levels but durable, this layer syncs instead of LMDB.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 

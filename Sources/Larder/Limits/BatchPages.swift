@@ -23,6 +23,12 @@ struct BatchPages {
   /// An eighth of the limit, at most 64 MB.
   static func reserve(of pages: Int, pageSize: Int) -> Int { min(pages / 8, (64 << 20) / pageSize) }
 
+  /// The pages of a file of `limit` bytes that entries may use.
+  static func usable(of limit: Int, pageSize: Int) -> Int {
+    let pages = limit / pageSize
+    return pages - reserve(of: pages, pageSize: pageSize)
+  }
+
   init(limit: Int, pageSize: Int, available: Int, used: Int) {
     self.limit = limit
     self.pageSize = pageSize

@@ -87,14 +87,21 @@ extension WriteBatch {
       var sweep = ExpirySweep(of: id, limit: most)
       try sweep.run(&writer, while: isOver)
       var request = RoomRequest(cause: .namespace, id: id, limits: limits, evictionsLeft: most)
-      request.keepsNewest = limits.entries != 0 && limits.bytes != 0
-      try budget.evict(rules.eviction, request, &writer)
+      request.keepsNewest = true
+      let removal = try budget.evict(rules.eviction, request, &writer)
+      // The newest entry stays only where the limit is reached without it.
+      if isOver(writer), removal.entries < most {
+        request.keepsNewest = false
+        request.evictionsLeft = most - removal.entries
+        try budget.evict(rules.eviction, request, &writer)
+      }
     }
     let counters = try writer.context.counters.counters(of: id, &writer.context.transaction)
     let isStillOver = limits.exceeded(by: counters) != nil
     if isStillOver {
       record.rules.raise(
-        entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes))
+        entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
+        inOverrides: record.rules.declared == before.declared)
     }
     try writer.directory.store(record, named: name, &writer.context)
     guard isStillOver else { return .done }
@@ -138,7 +145,7 @@ extension WriteBatch {
       settings.raise(
         entries: Int(clamping: writer.context.state.entries),
         bytes: Int(clamping: writer.context.state.bytes),
-        disk: disk)
+        disk: disk, inOverrides: settings.declared == before.declared)
     }
     self.budget.change(to: settings.limits)
     try writer.directory.store(settings, &writer.context)
@@ -160,8 +167,7 @@ extension WriteBatch {
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let engine = writer.context.engine
-    let pages = limit / engine.pageSize
-    let usable = pages - BatchPages.reserve(of: pages, pageSize: engine.pageSize)
+    let usable = BatchPages.usable(of: limit, pageSize: engine.pageSize)
     guard writer.context.usesMore(than: usable) else { return nil }
     let size = engine.environment.fileSize
     let available = try writer.context.transaction.read { lmdb throws(LMDBError) in
@@ -183,38 +189,42 @@ extension WriteBatch {
 }
 
 extension NamespaceRecord.RuleSet {
-  /// Raises a limit that is below the usage to the usage: the declared one, or the override that hides it.
-  fileprivate mutating func raise(entries: Int, bytes: Int) {
+  /// Raises a limit that is below the usage to the usage.
+  ///
+  /// A change of the overrides leaves what code declared as it is, so it raises overrides even where it takes them away. A
+  /// change of the declared rules raises the limit in force.
+  fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
     let limits = effective.limits
     var own = overrides.limits ?? Limits()
     if let limit = limits.entries, limit < entries {
-      Limits.replace(&own.entries, over: &declared.limits.entries, by: entries)
+      Limits.replace(&own.entries, over: &declared.limits.entries, by: entries, inOverrides)
     }
     if let limit = limits.bytes, limit < bytes {
-      Limits.replace(&own.bytes, over: &declared.limits.bytes, by: bytes)
+      Limits.replace(&own.bytes, over: &declared.limits.bytes, by: bytes, inOverrides)
     }
-    if overrides.limits != nil { overrides.limits = own }
+    if own != Limits() { overrides.limits = own }
   }
 }
 
 extension StoreSettings {
-  fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?) {
+  /// As for the rules of a namespace.
+  fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?, inOverrides: Bool) {
     let limits = limits
-    if let disk { Limits.replace(&overrides.disk, over: &declared.disk, by: disk) }
+    if let disk { Limits.replace(&overrides.disk, over: &declared.disk, by: disk, inOverrides) }
     if let limit = limits.entries, limit < entries {
-      Limits.replace(&overrides.entries, over: &declared.entries, by: entries)
+      Limits.replace(&overrides.entries, over: &declared.entries, by: entries, inOverrides)
     }
     if let limit = limits.bytes, limit < bytes {
-      Limits.replace(&overrides.bytes, over: &declared.bytes, by: bytes)
+      Limits.replace(&overrides.bytes, over: &declared.bytes, by: bytes, inOverrides)
     }
   }
 }
 
 extension Limits {
-  /// Changes the limit in force: the override if there is one, otherwise the declared limit.
+  /// Changes the limit in force: the override if there is one or is to be one, otherwise the declared limit.
   fileprivate static func replace(
-    _ override: inout Int?, over declared: inout Int?, by limit: Int
+    _ override: inout Int?, over declared: inout Int?, by limit: Int, _ inOverrides: Bool
   ) {
-    if override != nil { override = limit } else { declared = limit }
+    if override != nil || inOverrides { override = limit } else { declared = limit }
   }
 }

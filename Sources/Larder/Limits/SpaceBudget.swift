@@ -70,11 +70,7 @@ extension SpaceBudget {
 
   /// The bytes that entries may use by the limits of bytes and disk; nil without either.
   private func mostGuaranteed(pageSize: Int) -> Int? {
-    let onDisk = limits.disk.map { disk in
-      let pages = disk / pageSize
-      return (pages - BatchPages.reserve(of: pages, pageSize: pageSize)) * pageSize
-    }
-    return [limits.bytes, onDisk].compactMap { $0 }.min()
+    [limits.bytes, limits.usableDisk(pageSize: pageSize)].compactMap { $0 }.min()
   }
 }
 

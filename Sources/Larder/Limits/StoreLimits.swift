@@ -132,6 +132,13 @@ public struct StoreLimitInfo: Sendable, Hashable {
   }
 }
 
+extension StoreLimits {
+  /// The bytes of the data file that entries may use: the limit on disk without its reserve. Nil without a limit.
+  package func usableDisk(pageSize: Int) -> Int? {
+    disk.map { BatchPages.usable(of: $0, pageSize: pageSize) * pageSize }
+  }
+}
+
 extension Store {
   /// The limits of the store as a whole, as the last commit of any process left them. O(1).
   public func limits() throws(LarderError) -> StoreLimitInfo {

@@ -28,7 +28,7 @@ extension Store {
   /// The old data file does not change.
   ///
   /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules, and the store its
-  /// limits unless `options` declares others. Each entry's checksum decides whether it is saved, so no value is wrong. The
+  /// limits and durability unless `options` says others. Each entry's checksum decides whether it is saved, so no value is wrong. The
   /// old store need not open; no process can write to it meanwhile. O(size of the file).
   ///
   /// The new store is made as `.NAME.unfinished` beside `destination` and renamed when it is complete, so a process that is killed
@@ -46,6 +46,7 @@ extension Store {
         var options = options
         options.create = true
         options.readOnly = false
+        options.durability = try options.durability ?? Durability(DurabilityLevel(of: file))
         return try Store.making(at: destination, options) { try $0.fill(from: file) }
       }
     } catch let error as LarderError {

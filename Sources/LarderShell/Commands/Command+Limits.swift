@@ -50,27 +50,23 @@ extension Command {
     guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
     let before = try usage(name, in: session)
     let (excess, isRefused) = try excess(over: call, name, before, in: session)
+    if isRefused {
+      throw ShellError(
+        .overLimit,
+        "\(name ?? "") holds \(Wording.entries(before.entries)), \(Wording.size(before.bytes)), and policy refuse evicts none",
+        hint: "evict entries first, or choose another policy")
+    }
     if call.isPreview {
-      if isRefused {
-        throw ShellError(
-          .overLimit,
-          "would evict no entries: \(name ?? "") holds \(Wording.entries(before.entries)), \(Wording.size(before.bytes)), and policy refuse evicts none",
-          hint: "evict entries first, or choose another policy")
-      }
       try session.output.answer(preview(excess, of: before, name, for: session.output.presentation))
       return .done
     }
-    if !isRefused, excess.entries > 0 || excess.bytes > 0 {
+    if excess.entries > 0 || excess.bytes > 0 {
       let confirmation = Confirmation(call: call, session: session, isSweeping: name == nil)
       try confirmation.require("evict \(words(excess, of: before))") {
         "Evict \(words(excess, of: before)) of \(name ?? "the store")?"
       }
     }
-    try override(call, name, in: session)
-    let after = try usage(name, in: session)
-    // Entries that other processes removed meanwhile are counted, too.
-    let evicted = Tally(
-      entries: max(before.entries - after.entries, 0), bytes: max(before.bytes - after.bytes, 0))
+    let evicted = try override(call, name, from: before, in: session)
     var done = ChangeSummary("limits")
     done.add(evicted, in: name ?? "@*")
     let report = try LimitReport(of: name, in: session)
@@ -90,7 +86,17 @@ extension Command {
       at: call.range(wrong), hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
   }
 
-  private static func override(_ call: Invocation, _ name: String?, in session: Session) throws {
+  /// Changes the limits.
+  ///
+  /// - Returns: the entries that are gone since `before`, those that other processes removed meanwhile included.
+  private static func override(
+    _ call: Invocation, _ name: String?, from before: Tally, in session: Session
+  ) throws -> Tally {
+    func evicted() throws -> Tally {
+      let after = try usage(name, in: session)
+      return Tally(
+        entries: max(before.entries - after.entries, 0), bytes: max(before.bytes - after.bytes, 0))
+    }
     do {
       if let name {
         let info = try session.info(of: name)
@@ -99,8 +105,12 @@ extension Command {
         try session.store.override(call.overrides(over: session.store.limits().overrides))
       }
     } catch let error as LarderError where error.code == .full {
-      throw ShellError(.overLimit, "\(error.message)", hint: error.hint.map { SafeText($0) })
+      let gone = try evicted().entries
+      throw ShellError(
+        .full, gone == 0 ? "\(error.message)" : "\(error.message); evicted \(Wording.entries(gone))",
+        hint: error.hint.map { SafeText($0) })
     }
+    return try evicted()
   }
 
   private static func usage(_ name: String?, in session: Session) throws -> Tally {
@@ -111,27 +121,25 @@ extension Command {
     return tally
   }
 
-  /// The entries beyond the new limits, estimated by their average size, and whether the policy keeps them.
+  /// The entries beyond the new limits, estimated by their average sizes in bytes and in the data file, and whether the policy keeps them.
   private static func excess(
     over call: Invocation, _ name: String?, _ usage: Tally, in session: Session
   ) throws -> (Tally, isRefused: Bool) {
     let limits: Limits
-    var disk: Int?
+    var (disk, used) = (Int?.none, 1)
     var policy: Eviction?
     if let name {
-      let facts = try session.info(of: name)
-      let overrides = call.overrides(over: facts.overrides)
-      limits = Limits(
-        entries: overrides.limits?.entries ?? facts.declared.limits.entries,
-        bytes: overrides.limits?.bytes ?? facts.declared.limits.bytes)
-      policy = overrides.eviction ?? facts.declared.eviction
+      var info = try session.info(of: name)
+      info.overrides = call.overrides(over: info.overrides)
+      limits = info.rules.limits
+      policy = info.rules.eviction
     } else {
-      let present = try session.store.limits()
-      let overrides = call.overrides(over: present.overrides)
-      limits = Limits(
-        entries: overrides.entries ?? present.declared.entries,
-        bytes: overrides.bytes ?? present.declared.bytes)
-      disk = overrides.disk ?? present.effective.disk
+      var info = try session.store.limits()
+      info.overrides = call.overrides(over: info.overrides)
+      limits = Limits(entries: info.effective.entries, bytes: info.effective.bytes)
+      let file = try session.store.statistics().file
+      disk = info.effective.usableDisk(pageSize: file.pageSize)
+      used = max((file.pages - file.freePages) * file.pageSize, 1)
     }
     let average = Double(usage.bytes) / Double(max(usage.entries, 1))
     var excess = Tally()
@@ -140,7 +148,9 @@ extension Command {
       excess.bytes = Int(Double(excess.entries) * average)
     }
     var bytes = limits.bytes.map { usage.bytes - $0 } ?? 0
-    if let disk { bytes = max(bytes, try session.store.statistics().file.size - disk) }
+    if let disk, disk < used {
+      bytes = max(bytes, Int(Double(usage.bytes) * Double(used - disk) / Double(used)))
+    }
     if bytes > excess.bytes {
       excess.bytes = bytes
       excess.entries = max(excess.entries, Int((Double(bytes) / max(average, 1)).rounded(.up)))
