@@ -164,8 +164,3 @@ extension Scope {
     return (whole, selection.limit?.most ?? .max)
   }
 }
-
-extension QueryOperand {
-  /// It has a value for each element of an array.
-  fileprivate var takesEach: Bool { path?.parts.contains(.each) ?? false }
-}
