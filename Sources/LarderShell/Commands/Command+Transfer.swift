@@ -91,6 +91,7 @@ extension Command {
     run: importEntries)
 
   private static func importEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    ImportPreview.removeLeftovers()
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")
