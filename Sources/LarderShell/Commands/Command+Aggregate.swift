@@ -51,7 +51,7 @@ extension Command {
         try progress.advance(by: entries.count)
       }
     }
-    let words: SafeText = "\(Wording.entries(counted.entries)), \(Wording.size(counted.bytes))"
+    let words = counted.words
     try session.output.answer(
       Reply(
         [
