@@ -49,7 +49,7 @@ public struct Rules: Hashable, Sendable, Codable {
     self.version = version
   }
 
-  private enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey, CaseIterable {
     case expires, stale, jitter, limits, eviction, priority, largestValue, version
   }
 
@@ -142,7 +142,7 @@ public struct Rules: Hashable, Sendable, Codable {
       self.largestValue = largestValue
     }
 
-    private enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey, CaseIterable {
       case expires
       case staleMilliseconds = "stale"
       case jitter, limits, eviction, priority, largestValue

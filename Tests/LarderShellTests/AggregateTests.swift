@@ -33,6 +33,35 @@ import Testing
     #expect(try shell()(line) == answer)
   }
 
+  @Test(arguments: [
+    // A column has every element; without one it is null, as without the field.
+    (
+      "keys @n --show '.items[].price,.tags[] as t'",
+      "a\t[1,20]\t[\"r\",\"g\",\"r\"]\nb\t[300]\t[\"g\"]\nd\tnull\tnull\n"
+    ),
+    ("keys @n --show .absent[]", "a\tnull\nb\tnull\nd\tnull\n"),
+    (
+      "keys @n --show length(.tags[]),.items.price,.tags",
+      "a\t[1,1,1]\tnull\t[\"r\",\"g\",\"r\"]\nb\t[1]\tnull\t[\"g\"]\nd\tnull\tnull\t[]\n"
+    ),
+    // The smallest element in the order, and the largest in reverse.
+    ("keys @n --sort .items[].price", "d\na\nb\n"),
+    ("keys @n --sort .tags[]", "d\na\nb\n"),
+    ("keys @n --sort .tags[] --reverse", "a\nb\nd\n"),
+  ])
+  func `a column and an order take every element`(line: String, answer: String) throws {
+    #expect(try shell()(line) == answer)
+  }
+
+  @Test func `an order goes by the last elements, too`() throws {
+    let shell = try Shell(.plain)
+    for (key, value) in [("a", "[5,1]"), ("b", "[2,3]"), ("c", "[4,9]")] {
+      try shell("set @n \(key) '\(value)'")
+    }
+    #expect(try shell("keys @n --sort .[]") == "a\nb\nc\n")
+    #expect(try shell("keys @n --sort .[] --reverse") == "c\na\nb\n")
+  }
+
   @Test func `every element of two arrays has no meaning`() throws {
     let error = try shell().error("sum .items[].price @n --by .tags[]")
     #expect(error.message.description == "sum and --by cannot both take every element")

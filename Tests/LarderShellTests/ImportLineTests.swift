@@ -26,6 +26,25 @@ import Testing
       #"there is no field "tag"; did you mean "tags"?"#
     ),
     (#"{"namespace":"w","key":"j","value":"v","x":1}"#, #"there is no field "x""#),
+    (
+      #"{"namespace":"w","rules":{"largestvalue":7}}"#,
+      #"there is no field "largestvalue" in rules; did you mean "largestValue"?"#
+    ),
+    (
+      #"{"namespace":"w","rules":{},"overrides":{"limits":{"entries":1,"byte":7}}}"#,
+      #"there is no field "byte" in overrides.limits; did you mean "bytes"?"#
+    ),
+    (
+      #"{"namespace":"w","rules":{"expires":{"after":1,"Zone":"x"}}}"#,
+      #"there is no field "Zone" in rules.expires; did you mean "zone"?"#
+    ),
+    (
+      #"{"namespace":"w","overrides":{"version":1}}"#, #"there is no field "version" in overrides"#
+    ),
+    (
+      #"{"namespace":"w","key":"j","value":"v","owners":[{"namespace":"w","key":"o"},{"namespace":"w","Key":"","key":"p"}]}"#,
+      #"there is no field "Key" in owners[1]; did you mean "key"?"#
+    ),
     (#"{"namespace":"w","value":"v"}"#, "it has value and no key"),
     (#"{"namespace":"w","tags":["a"],"rules":{}}"#, "it has tags and no key"),
     (#"{"namespace":"w"}"#, "it has neither a key nor rules"),
@@ -70,6 +89,33 @@ import Testing
       #expect(message.split(separator: " ", maxSplits: 1).last.map(String.init) == reason)
     }
     #expect(try shell.store.namespaces().isEmpty)
+  }
+
+  @Test func `every rule and override that an export writes is known`() throws {
+    let shell = try Shell(.plain)
+    let limits = Limits(entries: 5, bytes: 1000, guaranteed: 100)
+    let daily = Expiration.daily(at: 4, 0, in: "Europe/Zurich")
+    let rules = [
+      Rules(
+        expires: .after(.hours(1)), stale: .seconds(1), jitter: 0.1, limits: limits,
+        eviction: .fifo, priority: .low, largestValue: 10, version: 3),
+      Rules(expires: daily), Rules(expires: .at(shell.clock.now)),
+      Rules(expires: .afterAccess(.hours(1))),
+    ]
+    let overrides = Rules.Overrides(
+      expires: daily, stale: .seconds(2), jitter: 0.2, limits: limits, eviction: .fifo,
+      priority: .high, largestValue: 11)
+    for (number, rules) in rules.enumerated() {
+      try shell.store.declare(rules, for: "n\(number)")
+    }
+    try shell.store.override(overrides, for: "n0")
+    let other = try Shell(.plain)
+    other.input = bytes(try shell("export - @*"))
+    try other("import -")
+    let (old, new) = (try shell.store.namespaces(), try other.store.namespaces())
+    #expect(old.map(\.declared) == new.map(\.declared))
+    #expect(old.map(\.overrides) == new.map(\.overrides))
+    #expect(new.count == 4 && new.first?.overrides == overrides)
   }
 
   @Test(arguments: ["77", "\"77\"", "2", "\"json\""])

@@ -118,7 +118,8 @@ import Testing
     #expect(try seen.statistics().file.size < 1_000_000)
   }
 
-  @Test func `what a killed preview left is removed by the next, and no store in use`() throws {
+  @Test(arguments: ["import - --dry-run", "import -", "purge @a", "purge @a --dry-run"])
+  func `what a killed preview left is removed later, and no store in use`(verb: String) throws {
     let shell = try Shell(.plain)
     let files = FileManager.default
     func age(_ path: String) throws {
@@ -129,16 +130,17 @@ import Testing
     try age(running.seen.path)
     let folder = files.temporaryDirectory.path + "/larder-import-"
     let (left, young) = (folder + UUID().uuidString, folder + UUID().uuidString)
-    defer { try? files.removeItem(atPath: young) }
+    defer { for path in [left, young] { try? files.removeItem(atPath: path) } }
     for path in [left, young] {
       try files.createDirectory(atPath: path, withIntermediateDirectories: true)
       try Data("keys".utf8).write(to: URL(fileURLWithPath: path + "/data.mdb"))
       try Data().write(to: URL(fileURLWithPath: path + "/lock.open"))
     }
     try age(left)
+    try shell("set @a k v")
     shell.input = lines(#"{"namespace":"a","key":"k","value":"v"}"#)
-    try shell("import - --dry-run")
-    #expect(!files.fileExists(atPath: left))
+    try shell(verb)
+    #expect(files.fileExists(atPath: left) == verb.hasSuffix("@a --dry-run"))
     #expect(files.fileExists(atPath: young) && files.fileExists(atPath: running.seen.path))
     withExtendedLifetime(running) {}
   }

@@ -96,7 +96,7 @@ import Testing
     ("set k", 1, 1, "set requires VALUE or --from", nil),
     ("set k v --from f", 9, 6, "VALUE and --from exclude each other", nil),
     ("set k v --ttl 1s --until now", 18, 7, "--ttl and --until exclude each other", nil),
-    ("set k v w", 9, 1, "unexpected argument \"w\"", nil),
+    ("set k v w\u{1B}\u{202E}", 9, 3, #"unexpected argument "w\e\u{202e}""#, nil),
     ("set k v --ttl 1mo", 15, 3, "\"1mo\" is not a duration: months vary in length", nil),
     ("echo @a", 6, 2, "echo takes no namespace", nil),
     ("clear", 1, 5, "clear requires a namespace", nil),

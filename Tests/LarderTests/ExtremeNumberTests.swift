@@ -140,6 +140,32 @@ import Testing
     #expect(seconds < .seconds(20))
   }
 
+  @Test func `the repair of an entry with very many tags takes a moment`() throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    var attributes = EntryAttributes()
+    attributes.tags = (0..<20_000).map { "t\($0)" }
+    attributes.owners = [Owner(Key("owner"), in: "notes")]
+    try notes.set("v", for: "owner")
+    try notes.set(Array("v".utf8), for: "k", attributes)
+    let slot = try notes.slot("k")
+    try store.tamper { transaction, indexes in
+      for number in 0..<20_000 {
+        let key = IndexKey.tag(Array("u\(number)".utf8), entry: slot)
+        try transaction.put([], for: key, in: indexes.tags)
+      }
+    }
+    try store.engine.commit { batch in
+      try RepairMark.note(NamespaceID(rawValue: 1), &batch.writer.context.transaction)
+    }
+    var repaired = 0
+    let seconds = try processorTime { repaired = try RepairJob(store.engine).run() }
+    #expect(repaired == 1)
+    #expect(try store.verify().faults == [])
+    // One that reads all tags for each record takes minutes.
+    #expect(seconds < .seconds(20))
+  }
+
   @Test func `an error that quotes an argument of any length is short`() throws {
     let store = try Store.temporary()
     let text = String(repeating: "x", count: 1_000_000)

@@ -101,7 +101,7 @@ extension Timestamp {
 /// JSON: `{}` for never, `{"after": milliseconds}`, `{"at": milliseconds}`, `{"daily": "04:00", "zone": "Europe/Zurich"}` or
 /// `{"afterAccess": milliseconds}`.
 extension Expiration: Codable {
-  private enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey, CaseIterable {
     case after, at, daily, zone, afterAccess
   }
 

@@ -82,11 +82,11 @@ enum IndexKey {
     return bytes
   }
 
-  /// The tag and the entry key of a record of the tags; the tag is nil for a record of an owner. Nil if it is neither.
-  static func tagged(_ key: [UInt8]) -> (tag: [UInt8]?, entryKey: [UInt8])? {
+  /// The entry key of a record of the tags, be it of a tag or of an owner; nil if it is neither.
+  static func tagged(_ key: [UInt8]) -> [UInt8]? {
     guard let end = key.firstIndex(of: 0) else { return nil }
     let entryKey = Array(key.dropFirst(end == 0 ? 9 : end + 1))
-    return entryKey.count > 4 ? (end == 0 ? nil : Array(key[..<end]), entryKey) : nil
+    return entryKey.count > 4 ? entryKey : nil
   }
 
   /// Chunks: the pieces of one version of a value, in order.

@@ -12,6 +12,10 @@ public struct Limits: Hashable, Sendable, Codable {
   /// must fit into the store's limits of bytes and disk.
   public var guaranteed: Int?
 
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case entries, bytes, guaranteed
+  }
+
   /// Limits; nil for none.
   public init(entries: Int? = nil, bytes: Int? = nil, guaranteed: Int? = nil) {
     self.entries = entries

@@ -55,7 +55,7 @@ enum GarbageCollector {
     let tags = context.engine.indexes.tags
     var dangling: [[UInt8]] = []
     try context.transaction.forEach(in: tags, from: []) { key, _ in
-      if let record = IndexKey.tagged(key), entryKeys.contains(record.entryKey) {
+      if let entryKey = IndexKey.tagged(key), entryKeys.contains(entryKey) {
         dangling.append(key)
       }
     }

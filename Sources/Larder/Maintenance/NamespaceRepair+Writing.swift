@@ -22,7 +22,7 @@ extension NamespaceRepair {
     for part in Part.allCases {
       let chunked = part == .chunks ? try survey(&writer.context).chunked : []
       let (keys, _) = try writer.context.transaction.read { lmdb throws(LMDBError) in
-        try dangling(part, atMost: .all, chunked, in: lmdb)
+        try dangling(part, chunked, in: lmdb)
       }
       try drop(keys, part, &writer)
     }
@@ -44,11 +44,17 @@ extension NamespaceRepair {
     let database = database(of: part)
     try writer.indexes.flush(to: &writer.context.transaction)
     let chunked = part == .chunks ? try survey(&writer.context).chunked : []
+    var keys = keys
+    if part == .tags {
+      keys = try writer.context.transaction.read { lmdb throws(LMDBError) in
+        try unexplained(keys, in: lmdb)
+      }
+    }
     for key in keys {
       let (leadsNowhere, unsound) = try writer.context.transaction.read {
         lmdb throws(LMDBError) -> (Bool, [IndexedEntry]?) in
         guard let value = try lmdb.value(for: key, in: database),
-          try isDangling(part, key, value, chunked, in: lmdb)
+          try mayDangle(part, key, value, chunked, in: lmdb)
         else { return (false, nil) }
         guard part == .deadlines, let record = ExpiryRecord(key.span, value) else {
           return (true, nil)

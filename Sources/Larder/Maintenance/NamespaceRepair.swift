@@ -15,14 +15,6 @@ struct NamespaceRepair {
     case entries, queue, deadlines, tags, chunks
   }
 
-  /// How much one step does.
-  struct StepSize {
-    var reads: Int
-    var drops: Int
-
-    static let all = StepSize(reads: .max, drops: .max)
-  }
-
   /// The entries of the namespace, counted in one view.
   struct Survey {
     /// How much the counters must be corrected by.
@@ -57,9 +49,11 @@ struct NamespaceRepair {
 extension NamespaceRepair {
   /// The next keys that lead nowhere, and the position to continue after; nil at the end.
   ///
-  /// - Parameter chunked: the versions of values in chunks, for that part.
+  /// - Parameters:
+  ///   - most: the number of records to read.
+  ///   - chunked: the versions of values in chunks, for that part.
   func dangling(
-    _ part: Part, after position: [UInt8]? = nil, atMost size: StepSize, _ chunked: Set<UInt64>,
+    _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunked: Set<UInt64>,
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> (keys: [[UInt8]], reached: [UInt8]?) {
     // A record of the tag index begins with the tag.
@@ -70,19 +64,32 @@ extension NamespaceRepair {
     var count = 0
     var cursor = try view.cursor(in: database(of: part))
     var record = try cursor.seek(start.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      if count == size.reads || keys.count == size.drops { return (keys, last) }
+    while count < most, let found = record, found.key.starts(with: prefix.span) {
       count += 1
       last = found.key.copied
-      if last != position, try isDangling(part, last, found.value, chunked, in: view) {
+      if last != position, try mayDangle(part, last, found.value, chunked, in: view) {
         keys.append(last)
       }
       record = try cursor.next()
     }
-    return (keys, nil)
+    if part == .tags { keys = try unexplained(keys, in: view) }
+    return (keys, count == most ? last : nil)
   }
 
-  func isDangling(
+  /// Those of the records of the tag index that no entry explains. An entry is read once for all of its tags.
+  func unexplained(
+    _ keys: [[UInt8]], in view: borrowing some DatabaseView & ~Copyable
+  ) throws(LMDBError) -> [[UInt8]] {
+    var unexplained: [[UInt8]] = []
+    for (entryKey, keys) in Dictionary(grouping: keys, by: { IndexKey.tagged($0) ?? [] }) {
+      let explained = try entry(entryKey, in: view)?.tagKeys ?? []
+      unexplained += keys.filter { !explained.contains($0) }
+    }
+    return unexplained
+  }
+
+  /// Whether a record leads nowhere; of the tag index, whether it is one of the namespace, for ``unexplained(_:in:)``.
+  func mayDangle(
     _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunked: Set<UInt64>,
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Bool {
@@ -97,10 +104,7 @@ extension NamespaceRepair {
       for indexed in record where try !isSound(indexed, in: view) { return true }
       return false
     case .tags:
-      guard let record = IndexKey.tagged(key), record.entryKey.starts(with: id.prefix) else {
-        return false
-      }
-      return try entry(record.entryKey, in: view)?.isIndexed(under: key) != true
+      return IndexKey.tagged(key)?.starts(with: id.prefix) == true
     case .chunks:
       return key.count != 16 || !chunked.contains(key.span.bigEndian(at: 4))
     }

@@ -6,7 +6,8 @@ import LarderSystem
 /// The walk runs in read transactions, beside other writers. Only the corrections need write transactions, each of which
 /// is small.
 struct RepairJob {
-  private static let step = NamespaceRepair.StepSize(reads: 10_000, drops: 500)
+  private static let readsPerStep = 10_000
+  private static let dropsPerCommit = 500
   private static let attempts = 3
 
   private let engine: StoreEngine
@@ -67,8 +68,10 @@ struct RepairJob {
       guard shouldContinue() else { return false }
       let (keys, reached) = try dangling(part, of: repair, after: position, chunked)
       position = reached
-      if !keys.isEmpty {
-        try engine.commit(.withoutCleanup) { batch in try repair.drop(keys, part, &batch.writer) }
+      for start in stride(from: 0, to: keys.count, by: Self.dropsPerCommit) {
+        guard shouldContinue() else { return false }
+        let some = Array(keys[start...].prefix(Self.dropsPerCommit))
+        try engine.commit(.withoutCleanup) { batch in try repair.drop(some, part, &batch.writer) }
       }
     } while position != nil
     return true
@@ -80,7 +83,8 @@ struct RepairJob {
   ) throws(LarderError) -> (keys: [[UInt8]], reached: [UInt8]?) {
     let snapshot = try engine.beginRead()
     do throws(LMDBError) {
-      return try repair.dangling(part, after: position, atMost: Self.step, chunked, in: snapshot)
+      return try repair.dangling(
+        part, after: position, atMost: Self.readsPerStep, chunked, in: snapshot)
     } catch {
       throw engine.error(error)
     }

@@ -121,11 +121,15 @@ public struct Store: Sendable {
     return try temporary(in: memory, options)
   }
 
-  /// A temporary store with the kind in its name. Those of the same kind that killed processes left are removed first.
+  /// A temporary store with the kind in its name.
   package static func temporary(kind: String) throws(LarderError) -> Store {
-    let folder = FileManager.default.temporaryDirectory.path
-    TemporaryLeftovers.remove(beginningWith: namePrefix + kind + "-", in: folder)
-    return try temporary(in: folder, Options(), kind: kind + "-")
+    try temporary(in: FileManager.default.temporaryDirectory.path, Options(), kind: kind + "-")
+  }
+
+  /// Removes the temporary stores of that kind that killed processes left.
+  package static func removeLeftovers(kind: String) {
+    TemporaryLeftovers.remove(
+      beginningWith: namePrefix + kind + "-", in: FileManager.default.temporaryDirectory.path)
   }
 
   private static let namePrefix = "larder-"

@@ -208,7 +208,7 @@ extension TagInvalidation {
     var removal = RemovalResult()
     for key in keys {
       // A damaged entry is left to the repair.
-      guard let entryKey = IndexKey.tagged(key)?.entryKey,
+      guard let entryKey = IndexKey.tagged(key),
         case .entry(let entry) = try writer.contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)
       else { continue }

@@ -80,13 +80,13 @@ extension Verifier {
     _ key: [UInt8], _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     tagLookups += 1
-    guard let (_, entryKey) = IndexKey.tagged(key) else {
+    guard let entryKey = IndexKey.tagged(key) else {
       return report(.tags, nil, "a record of the tag index is damaged")
     }
     let entry = try transaction.find(entryKey, in: .entries).flatMap {
       StoredEntry(entryKey: entryKey, record: transaction.bytes(of: $0))
     }
-    if entry?.isIndexed(under: key) != true {
+    if entry?.tagKeys.contains(key) != true {
       report(.tags, entryKey, "the tag index has a record without an entry")
     }
   }

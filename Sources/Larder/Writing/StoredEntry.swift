@@ -101,12 +101,10 @@ extension StoredEntry {
       .elementsEqual(storedKey.bytes.span) ?? false
   }
 
-  /// Whether a record of the tag index belongs to this entry: for a tag it carries, or for an owner it has.
-  func isIndexed(under key: [UInt8]) -> Bool {
-    guard let record = IndexKey.tagged(key), record.entryKey == entryKey else { return false }
-    guard let tag = record.tag else {
-      return owners.contains { IndexKey.owner($0.entryKey, entry: entryKey) == key }
-    }
-    return fields.tags.contains(tag)
+  /// The keys of its records in the tag index, for its tags and its owners.
+  var tagKeys: Set<[UInt8]> {
+    var keys = Set(fields.tags.map { IndexKey.tag($0, entry: entryKey) })
+    for owner in owners { keys.insert(IndexKey.owner(owner.entryKey, entry: entryKey)) }
+    return keys
   }
 }

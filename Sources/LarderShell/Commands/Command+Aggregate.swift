@@ -37,7 +37,7 @@ extension Command {
   private static func countEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try count(scope, by: group) }
-    let most = scope.selection.limit?.most ?? .max
+    let most = scope.selection.most
     var list = try Listing(scope, as: .expiry(namesNamespaces: false), includingExpired: true)
     var counted = Tally()
     var expired = 0
@@ -51,7 +51,7 @@ extension Command {
         try progress.advance(by: entries.count)
       }
     }
-    let words: SafeText = "\(Wording.entries(counted.entries)), \(Wording.size(counted.bytes))"
+    let words = counted.words
     try session.output.answer(
       Reply(
         [
@@ -161,11 +161,6 @@ extension Scope {
   fileprivate var grouped: (Scope, limit: Int) {
     var whole = self
     whole.selection.limit = nil
-    return (whole, selection.limit?.most ?? .max)
+    return (whole, selection.most)
   }
-}
-
-extension QueryOperand {
-  /// It has a value for each element of an array.
-  fileprivate var takesEach: Bool { path?.parts.contains(.each) ?? false }
 }

@@ -157,6 +157,7 @@ extension Command {
       try session.output.answer(found.preview(found.counts, for: session.output.presentation))
       return .done
     }
+    ImportPreview.removeLeftovers()
     var isStopped = false
     let removal = try ProgressLine.showSteps("purging", unit: Wording.entries, in: session) {
       shouldContinue in

@@ -24,7 +24,7 @@ extension Command {
     let finder = try finder(call, in: session)
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     // The limit is one of entries in which it is found.
-    var left = scope.selection.limit?.most ?? .max
+    var left = scope.selection.most
     scope.selection.limit = nil
     let presentation = session.output.presentation
     var writer = RowWriter(presentation, columns: Find.columns)

@@ -153,7 +153,7 @@ extension Command {
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
     let now = session.clock.now.unix
-    let most = scope.selection.limit?.most ?? .max
+    let most = scope.selection.most
     // Twice over the entries, so that no list of them need be kept.
     var range: ClosedRange<Int64>?
     var histogram = try ProgressLine.show("looking", of: 2 * scope.total(), in: session) {

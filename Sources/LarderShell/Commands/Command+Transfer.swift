@@ -91,6 +91,7 @@ extension Command {
     run: importEntries)
 
   private static func importEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+    ImportPreview.removeLeftovers()
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")
@@ -105,9 +106,7 @@ extension Command {
       try Confirmation(call: call, session: session, isSweeping: true)
         .require("replace existing entries") { "Replace existing entries, also newer ones?" }
     }
-    let name: SafeText =
-      path == Array("-".utf8) ? "stdin" : "\(String(decoding: path, as: UTF8.self))"
-    var run = try Import(lines, named: name, conflict, isDry: isDry, into: session)
+    var run = try Import(lines, conflict, isDry: isDry, into: session)
     try run.run()
     for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
       try session.unknownTransforms.note(

@@ -56,7 +56,7 @@ struct ChangeEvent {
       // A negative entry has no value.
       event.value = entry.isNegative || !form.hasValues ? nil : value.bytes
       guard !form.shown.isEmpty else { return }
-      event.shown = queries.values(form.shown.map(\.operand), for: .column, entry, value)
+      event.shown = queries.columns(form.shown.map(\.operand), entry, value)
         .map(\.cell)
     }
     return event

@@ -57,7 +57,7 @@ extension EntryForm {
     _ entry: Store.Entry, _ value: Span<UInt8>, _ clock: WallClock, _ queries: QueryRun
   ) -> [Cell] {
     cells(entry, clock)
-      + queries.values(shown.map(\.operand), for: .column, entry, value).map(\.cell)
+      + queries.columns(shown.map(\.operand), entry, value).map(\.cell)
   }
 
   /// The expiry of entries.

@@ -46,7 +46,10 @@ struct Listing {
       var found: [Ranked] = []
       try walk.advance(readingValues: order.readsValue) { entry, value in
         guard order.isBehindStart(entry) else { return true }
-        let rank = order.operand.map { queries.value($0, for: .order, entry, value) } ?? .null
+        let rank =
+          order.operand.map {
+            order.rank(queries.allValues([$0], for: .order, entry, value)[0])
+          } ?? .null
         found.append(Ranked(entry: entry.withoutExtras, value: rank))
         return found.count < 1000
       }
@@ -150,6 +153,11 @@ struct EntryOrder {
   var operand: QueryOperand? { if case .operand(let operand) = sort { operand } else { nil } }
 
   var readsValue: Bool { operand?.readsValue ?? false }
+
+  /// The value that an entry is sorted by: of several elements the smallest, in reverse the largest.
+  func rank(_ values: [QueryValue]) -> QueryValue {
+    (isReversed ? values.max { $0.precedes($1) } : values.min { $0.precedes($1) }) ?? .null
+  }
 
   func precedes(_ a: Ranked, _ b: Ranked) -> Bool {
     let (a, b) = isReversed ? (b, a) : (a, b)

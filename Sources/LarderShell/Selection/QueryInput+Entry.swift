@@ -90,29 +90,29 @@ final class QueryRun {
     return counted == purpose
   }
 
-  func value(
-    _ operand: QueryOperand, for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
-  ) -> QueryValue {
-    values([operand], for: purpose, entry, value)[0]
-  }
-
-  /// The values of several operands; the entry counts once.
-  func values(
-    _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
+  /// The values of several operands as columns: of an operand with `[]` the list of its elements, null without any.
+  func columns(
+    _ operands: [QueryOperand], _ entry: Store.Entry, _ value: Span<UInt8>
   ) -> [QueryValue] {
-    allValues(operands, for: purpose, entry, value).map { $0.first ?? .null }
+    let all = allValues(operands, for: .column, entry, value, missing: nil)
+    return zip(operands, all).map { operand, values in
+      operand.takesEach && !values.isEmpty ? .list(values) : values.first ?? .null
+    }
   }
 
-  /// As ``values(_:for:_:_:)``, of several elements all.
+  /// All values of several operands; the entry counts once.
+  ///
+  /// - Parameter missing: The value of an operand with `[]` that has no element; nil for none.
   func allValues(
-    _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>
+    _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
+    missing: QueryValue? = .null
   ) -> [[QueryValue]] {
     evaluator.begin(counting: counts(purpose))
     let notJSON = evaluator.valuesNotJSON
     defer { noteCBOR(entry, value, notJSON) }
     let input = QueryInput(entry, readsResponse: operands.contains(where: \.readsResponse))
     return DecodedValue.withReadable(value, entry.codec) { value in
-      operands.map { evaluator.all($0, input, value) }
+      operands.map { evaluator.all($0, input, value, missing: $0.takesEach ? missing : .null) }
     }
   }
 

@@ -26,7 +26,7 @@ extension Scope {
     let namespace = namespaces[0]
     var writer = RowWriter(session.output.presentation, columns: [Column("key", holdsBytes: true)])
     let isPrefix = selection.patterns.isEmpty
-    var left = selection.limit?.most ?? .max
+    var left = selection.most
     for case .prefix(let prefix) in selection.ranges {
       var last = selection.after
       while left > 0 {

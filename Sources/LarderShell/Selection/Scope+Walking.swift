@@ -23,7 +23,7 @@ extension Scope {
   func forEachEntries(
     includingExpired: Bool = false, _ body: ([Store.Entry]) throws -> Void
   ) throws -> PipedKeys {
-    let most = selection.limit?.most ?? .max
+    let most = selection.most
     var list = try Listing(
       self, as: .expiry(namesNamespaces: false), most: most, includingExpired: includingExpired)
     try list.handOut(atMost: most, body)
@@ -47,7 +47,7 @@ extension Scope {
   func forEachValue<Item>(
     read: (Store.Entry, Span<UInt8>) throws -> Item, _ body: ([Item]) throws -> Bool
   ) throws -> (piped: PipedKeys, damaged: Int) {
-    var left = selection.limit?.most ?? .max
+    var left = selection.most
     var list = try Listing(self, as: .expiry(namesNamespaces: false), most: left)
     while left > 0 {
       var items: [Item] = []

@@ -48,7 +48,7 @@ struct Export {
     let cells =
       shown.isEmpty
       ? []
-      : session.queries.values(shown.map(\.operand), for: .column, entry, value).map(\.cell)
+      : session.queries.columns(shown.map(\.operand), entry, value).map(\.cell)
     let columns = zip(shown, cells).map { (Column($0.label), $1) }
     let line = entry.isNegative ? nil : format.line(entry, value, columns)
     return (entry.withoutExtras, line)

@@ -27,7 +27,7 @@ struct Import {
   private static let bytesPerBatch = 8_000_000
 
   private let session: Session
-  private let name: SafeText
+  private var name: SafeText { lines.name }
   private let conflict: Conflict
   /// The state that the lines so far would leave, for `--dry-run`; nil if they are stored.
   private var plan: ImportPreview?
@@ -47,11 +47,9 @@ struct Import {
   private var lastLine = 0
 
   init(
-    _ lines: LineSource, named name: SafeText, _ conflict: Conflict, isDry: Bool,
-    into session: Session
+    _ lines: LineSource, _ conflict: Conflict, isDry: Bool, into session: Session
   ) throws {
     self.lines = lines
-    self.name = name
     self.conflict = conflict
     plan = isDry ? try ImportPreview(of: session) : nil
     self.session = session

@@ -34,10 +34,11 @@ extension ImportLine {
     }
 
     /// The error of a field that no line has.
-    init(unknown name: [UInt8], at offset: Int) {
-      let near = Suggestions.near(String(decoding: name, as: UTF8.self), among: Fields.names)
+    init(unknown field: JSONFields.Unknown) {
+      let place = field.object.isEmpty ? "" : " in \(field.object)"
+      let near = Suggestions.near(String(decoding: field.name, as: UTF8.self), among: field.known)
       let question = near.map { "; did you mean \"\($0)\"?" } ?? ""
-      self.init("there is no field \(name)\(question)", at: offset)
+      self.init("there is no field \(field.name)\(place)\(question)", at: field.range.lowerBound)
     }
 
     /// - Parameter path: The names of the field and of those around it.

@@ -53,8 +53,22 @@ extension ImportLine {
       case metadataBase64 = "metadata_base64"
     }
 
-    static let names = CodingKeys.allCases.map(\.rawValue)
-    static let nameBytes = Set(names.map { Array($0.utf8) })
+    static let shape = JSONFields.Shape(
+      CodingKeys.allCases.map(\.rawValue),
+      [
+        CodingKeys.rules.rawValue: rules(Rules.CodingKeys.allCases.map(\.rawValue)),
+        CodingKeys.overrides.rawValue: rules(Rules.Overrides.CodingKeys.allCases.map(\.rawValue)),
+        CodingKeys.owners.rawValue: .init(OwnerFields.CodingKeys.allCases.map(\.rawValue)),
+      ])
+
+    private static func rules(_ names: [String]) -> JSONFields.Shape {
+      JSONFields.Shape(
+        names,
+        [
+          Rules.CodingKeys.expires.rawValue: .init(Expiration.CodingKeys.allCases.map(\.rawValue)),
+          Rules.CodingKeys.limits.rawValue: .init(Limits.CodingKeys.allCases.map(\.rawValue)),
+        ])
+    }
 
     /// The first field that only an entry has; nil if there is none.
     var entryField: String? {
@@ -75,7 +89,7 @@ extension ImportLine {
     var key: String?
     var keyBase64: String?
 
-    private enum CodingKeys: String, CodingKey {
+    fileprivate enum CodingKeys: String, CodingKey, CaseIterable {
       case namespace
       case key
       case keyBase64 = "key_base64"

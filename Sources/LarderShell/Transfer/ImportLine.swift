@@ -31,8 +31,8 @@ enum ImportLine {
       return
     }
     // A mistyped field would be lost, such as the end of an entry.
-    if let (name, range) = JSONFields.unknown(in: bytes, among: Fields.nameBytes) {
-      throw ParseError(unknown: name, at: range.lowerBound)
+    if let field = JSONFields.unknown(in: bytes, of: Fields.shape) {
+      throw ParseError(unknown: field)
     }
     guard let namespace = fields.namespace else { throw ParseError("it names no namespace") }
     if let key = try Self.bytes(fields.key, fields.keyBase64, "key") {

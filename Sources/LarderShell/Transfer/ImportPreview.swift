@@ -26,6 +26,11 @@ struct ImportPreview {
   /// Bytes of a key that is kept as it is. Such keys come sorted and change few pages; digests change a page each.
   private static let longestKept = 256
 
+  private static let kind = "import"
+
+  /// Removes the files of previews that were killed.
+  static func removeLeftovers() { Store.removeLeftovers(kind: kind) }
+
   private let session: Session
   /// The keys of earlier lines, in a file of their own: a key may come again after any number of others. A digest stands for a
   /// long key, so that the file stays small.
@@ -35,7 +40,7 @@ struct ImportPreview {
   init(of session: Session) throws {
     self.session = session
     do throws(LarderError) {
-      seen = try Store.temporary(kind: "import")
+      seen = try Store.temporary(kind: Self.kind)
     } catch {
       let folder = FileManager.default.temporaryDirectory.path
       let reason = LocalFile.exists(folder) ? error.message : "it does not exist"

@@ -11,7 +11,8 @@ struct LineSource {
 
   /// The size in bytes; nil if unknown.
   let size: Int?
-  private let name: SafeText
+  /// The path, or `stdin`.
+  let name: SafeText
   private let next: () throws -> [UInt8]
   private let item: ((_ most: Int) throws -> [UInt8]?)?
   private var buffer: [UInt8] = []

@@ -51,9 +51,8 @@ struct ValueWriter {
     let writer = ValueWriter(
       session, style: style, head: head, isFull: isFull, namesNamespaces: false)
     switch writer.presentation.mode {
-    case .table:
-      try writer.show(value)
-    case .plain where writer.presentation.isTerminal:
+    case .table,
+      .plain where writer.presentation.isTerminal:
       // No value can send an escape sequence to a terminal, unless `raw` is set.
       try writer.show(value)
     case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:
@@ -105,10 +104,8 @@ struct ValueWriter {
   mutating func write(_ value: StoredValue) throws {
     defer { count += 1 }
     switch presentation.mode {
-    case .table:
-      if count > 0 { try session.output.write([.newline]) }
-      try showWithKey(value)
-    case .plain where presentation.isTerminal:
+    case .table,
+      .plain where presentation.isTerminal:
       if count > 0 { try session.output.write([.newline]) }
       try showWithKey(value)
     case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:

@@ -74,7 +74,7 @@ package enum HelpTopic: String, Sendable, CaseIterable {
 
       keys @sets --where '.year >= 1999 and .name ~ "(?i)castle"' --show .name,.year --sort .year
 
-      .a.b[0]  ."odd name"  .items[].price  .     paths of a JSON value; [] is any element
+      .a.b[0]  ."odd name"  .items[].price  .     paths of a JSON value; [] is each element
       header.NAME  metadata.a                     an HTTP response, other metadata
       key namespace codec etag state tags pinned negative value
       size stored version status                  numbers
@@ -85,7 +85,9 @@ package enum HelpTopic: String, Sendable, CaseIterable {
       = == != < <= > >=    ~ !~ (regular expression)    in (1, 2)    not in    is null    exists .a
       and  or  not  ( )    :name (--arg, --argjson)
 
-    A missing field reads as null. Values of different types are never equal.
+    A missing field reads as null. Values of different types are never equal. With [], a test holds
+    if it holds for any element; --show lists the elements, --sort takes the smallest, with --reverse
+    the largest, and the others take each. No element reads as null.
 
     """#
 

@@ -145,6 +145,9 @@ extension QueryOperand {
     }
   }
 
+  /// It has a value for each element of an array.
+  package var takesEach: Bool { path?.parts.contains(.each) ?? false }
+
   /// The path whose values it shows; nil for a name or a constant.
   package var path: QueryPath? {
     switch self {

@@ -103,7 +103,7 @@ package struct QueryEvaluator {
     case .constant(let constant): return [constant]
     case .name(let name): return [input.value(name, of: value, at: now)]
     case .call(let function, let argument):
-      return all(argument, input, value).map { Self.call(function, $0) }
+      return all(argument, input, value, missing: missing).map { Self.call(function, $0) }
     case .path(let path):
       let found = self.found(path, input, value)
       return found.isEmpty ? missing.map { [$0] } ?? [] : found

@@ -73,6 +73,8 @@ package struct Selection: Sendable, Hashable {
   package var isReversed = false
   /// Nil lets the command decide.
   package var limit: Limit?
+  /// The limit as a number.
+  package var most: Int { limit?.most ?? .max }
   /// Start after this key.
   package var after: [UInt8]?
   package var input: KeyInput?

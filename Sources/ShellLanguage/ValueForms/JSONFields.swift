@@ -55,28 +55,65 @@ package enum JSONFields {
     return repeated.map { (JSONLookup.string(text.span, $0), $0) }
   }
 
-  /// A field of a JSON object that is not one of these; nil if there is none.
-  ///
-  /// - Returns: the name, and its place in quotes.
-  package static func unknown(
-    in text: [UInt8], among names: Set<[UInt8]>
-  ) -> (name: [UInt8], range: Range<Int>)? {
-    var unknown: Range<Int>?
+  /// The fields that an object may have, each with those of the objects in it; none for a value of another kind.
+  package struct Shape: Sendable {
+    fileprivate let fields: [[UInt8]: Shape]
+    package let names: [String]
+
+    package init(_ names: [String] = [], _ inner: [String: Shape] = [:]) {
+      self.names = names
+      fields = Dictionary(
+        uniqueKeysWithValues: names.map { (Array($0.utf8), inner[$0] ?? Shape()) })
+    }
+  }
+
+  /// A field that an object does not have by its shape.
+  package struct Unknown {
+    package let name: [UInt8]
+    /// The place of the name in quotes.
+    package let range: Range<Int>
+    /// The path of the object, such as `owners[0]`; empty for the whole text.
+    package let object: String
+    /// The fields that the object may have.
+    package let known: [String]
+  }
+
+  /// The first field that the shape does not have; nil if there is none. The elements of an array have the shape of the array.
+  package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
+    var unknown: Unknown?
     var index = 0
     do throws(JSONError) {
       try JSONGrammar.text(text.span, &index) { bytes, index throws(JSONError) in
-        guard JSONGrammar.opens(bytes, index) else { return try JSONGrammar.scalar(bytes, &index) }
-        try JSONGrammar.parts(bytes, &index, depth: 0) { bytes, name, index throws(JSONError) in
-          if unknown == nil, let name {
-            if !names.contains(JSONLookup.string(bytes, name)) { unknown = name }
-          }
-          try JSONGrammar.value(bytes, &index, depth: 1)
-        }
+        try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
       }
     } catch {
       // A name before text that is no JSON, or nested too deep, is there all the same.
     }
-    return unknown.map { (JSONLookup.string(text.span, $0), $0) }
+    return unknown
+  }
+
+  private static func findUnknown(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ shape: Shape?, _ object: String,
+    _ unknown: inout Unknown?
+  ) throws(JSONError) {
+    guard let shape, !shape.fields.isEmpty, JSONGrammar.opens(bytes, index) else {
+      return try JSONGrammar.value(bytes, &index, depth: depth)
+    }
+    var count = 0
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      var inner: Shape? = shape
+      var path = "\(object)[\(count)]"
+      if let range = name {
+        let name = JSONLookup.string(bytes, range)
+        inner = shape.fields[name]
+        if inner == nil, unknown == nil {
+          unknown = Unknown(name: name, range: range, object: object, known: shape.names)
+        }
+        path = (object.isEmpty ? "" : "\(object).") + String(decoding: name, as: UTF8.self)
+      }
+      count += 1
+      try findUnknown(bytes, &index, depth: depth + 1, inner, path, &unknown)
+    }
   }
 
   private static func findRepeated(
