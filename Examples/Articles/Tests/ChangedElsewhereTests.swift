@@ -163,7 +163,7 @@ import ExampleTesting
     let account = "--server \(fixture.server.base)/api --token \(FakeReadeck.token)"
     let program = try TestedProgram("larder-articles", store: "store")
     fixture.server.become { [readeck = fixture.readeck] request in
-      request.method == "PATCH" ? .init(409, text: "{}") : readeck.answer(request)
+      request.method == "PATCH" ? FakeReadeck.refusal(409) : readeck.answer(request)
     }
     let id = FakeReadeck.id(0)
     try await program.check(

@@ -104,13 +104,13 @@ final class FakeReadeck: Sendable {
       return .init(image.status, ["Content-Type": image.type], body: Data(image.bytes))
     }
     guard request.fields["authorization"] == "Bearer \(Self.token)" else {
-      return .init(401, text: #"{"status":401,"message":"Unauthorized"}"#)
+      return Self.refusal(401, "Unauthorized")
     }
     let parts = request.bare.split(separator: "/").map(String.init)
     switch parts.count {
     case 2:
       guard state.listStatus == 200 else {
-        return .init(state.listStatus, text: #"{"status":\#(state.listStatus),"message":"Broken"}"#)
+        return Self.refusal(state.listStatus, "Broken")
       }
       let limit = Int(request.parameter("limit") ?? "") ?? 50
       let pages = state.pages.filter { page in
@@ -122,11 +122,13 @@ final class FakeReadeck: Sendable {
         json: pages.prefix(limit).map(Self.bookmark))
     case 3 where request.method != "GET": return edit(parts[2], request)
     case 3:
-      guard let page = state.pages.first(where: { $0.id == parts[2] }) else { return .init(404) }
+      guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
+        return Self.refusal(404, "Not Found")
+      }
       return .init(json: Self.bookmark(page))
     default:
       guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
-        return .init(404, text: #"{"status":404,"message":"Not Found"}"#)
+        return Self.refusal(404, "Not Found")
       }
       return article(page, request)
     }
@@ -134,7 +136,7 @@ final class FakeReadeck: Sendable {
 
   /// A change through the API; its time is later than that of all others.
   private func edit(_ id: String, _ request: LocalServer.Received) -> LocalServer.Answer {
-    guard pages.contains(where: { $0.id == id }) else { return .init(404) }
+    guard pages.contains(where: { $0.id == id }) else { return Self.refusal(404, "Not Found") }
     if request.method == "DELETE" {
       pages.removeAll { $0.id == id }
       return .init(204)
@@ -158,6 +160,11 @@ final class FakeReadeck: Sendable {
       "Last-Modified": "Fri, 04 Apr 2025 14:09:22 GMT", "Cache-Control": "private, must-revalidate",
     ]
     return .init(200, fields, text: page.html)
+  }
+
+  /// The form of the service's own errors.
+  static func refusal(_ status: Int, _ message: String = "no") -> LocalServer.Answer {
+    .init(status, text: #"{"status":\#(status),"message":"\#(message)"}"#)
   }
 
   static func bookmark(_ page: Page) -> [String: Any] {

@@ -109,7 +109,7 @@ import ExampleTesting
     }
     _ = try await fixture.reader.article(id: id)
     try fill(fixture.store, .limit)
-    fixture.answer(with: .init(409, text: "{}")) { $0.method != "GET" }
+    fixture.answer(with: FakeReadeck.refusal(409)) { $0.method != "GET" }
     let before = try fixture.reader.stored()
     let report = try await fixture.reader.edit(id, kind)
     #expect(report.conflicts.count == 1 && report.left == 0, "\(report)")

@@ -47,6 +47,7 @@ import ExampleTesting
   @Test(arguments: [
     ("GET", 200, "<html>Please log in</html>"), ("PATCH", 200, "<html>Please log in</html>"),
     ("PATCH", 200, ""), ("PATCH", 200, "OK"), ("PATCH", 200, "[]"), ("PATCH", 202, "{}"),
+    ("PATCH", 200, "{}"),
   ])
   func `a change without a usable answer waits, and holds up no other`(
     method: String, status: Int, body: String
@@ -133,22 +134,38 @@ import ExampleTesting
     var isFinal = false
     /// Whether the user is refused.
     var isUser = false
+    /// Whether it is not the service's.
+    var isForeign = false
   }
 
-  private static let page = "<html><h1>Blocked</h1></html>"
-  private static let json = #"{"message": "no"}"#
+  /// Bodies that the service does not send with this status: those of proxies, firewalls and login pages.
+  private static func foreign(_ status: Int) -> [String] {
+    [
+      "", "<html><h1>Blocked</h1></html>", #"{"message": "no"}"#, #"{"status": \#(status)}"#,
+      #"{"status": "error", "message": "no"}"#, #"{"status": 499, "message": "no"}"#,
+    ]
+  }
+  private static func json(_ status: Int) -> String {
+    #"{"status": \#(status), "message": "no"}"#
+  }
+  static let foreign = [400, 403, 404, 405, 409].flatMap { status in
+    [true, false].flatMap { isBefore in
+      foreign(status).map {
+        Refusal(status: status, body: $0, isBefore: isBefore, isForeign: true)
+      }
+    }
+  }
   static let refusals = [
-    Refusal(status: 408), Refusal(status: 500), Refusal(status: 301), Refusal(status: 403),
-    Refusal(status: 403, body: page), Refusal(status: 405, body: page),
-    Refusal(status: 404, body: page), Refusal(status: 404, body: json), Refusal(status: 409),
-    Refusal(status: 403, body: json, isUser: true), Refusal(status: 401, isUser: true),
-    Refusal(status: 403, isBefore: true, isUser: true),
+    Refusal(status: 408), Refusal(status: 500), Refusal(status: 301),
+    Refusal(status: 404, body: json(404)), Refusal(status: 401, isUser: true),
+    Refusal(status: 403, body: json(403), isUser: true),
+    Refusal(status: 403, body: json(403), isBefore: true, isUser: true),
     Refusal(status: 401, isBefore: true, isUser: true),
-    Refusal(status: 405, body: json), Refusal(status: 431, body: json),
-    Refusal(status: 409, body: json, isFinal: true),
+    Refusal(status: 409, body: json(409), isFinal: true),
+    Refusal(status: 400, body: #"{"is_valid": false, "fields": {}}"#, isFinal: true),
   ]
 
-  @Test(arguments: refusals, [PendingEdit.Kind.mark, .delete])
+  @Test(arguments: refusals + foreign, [PendingEdit.Kind.mark, .delete])
   func `only the service's refusal of the change itself drops it, and the others are sent`(
     refusal: Refusal, kind: PendingEdit.Kind
   ) async throws {
@@ -161,6 +178,7 @@ import ExampleTesting
     #expect(report.sent == 0 && report.left == (waits ? 1 : 0), "\(report)")
     #expect(report.conflicts.count == (waits ? 0 : 1) && report.isRefused == refusal.isUser)
     #expect(report.reasons.count == (waits ? 1 : 0))
+    #expect(!refusal.isForeign || report.reasons.first?.contains("service answered") == false)
     let next = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
     #expect(next.sent == (refusal.status == 401 ? 0 : 1))
     // A dropped change is undone here, too.

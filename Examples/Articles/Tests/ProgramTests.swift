@@ -141,7 +141,7 @@ import ExampleTesting
   @Test func `a change that was dropped is told with exit code 5`() async throws {
     fixture.readeck.fill(1)
     let id = FakeReadeck.id(0)
-    fixture.answer(with: .init(409, text: "{}")) { $0.method == "PATCH" }
+    fixture.answer(with: FakeReadeck.refusal(409)) { $0.method == "PATCH" }
     try await program.check(
       """
       sync \(account)                        | 1 of 1 articles
@@ -158,7 +158,7 @@ import ExampleTesting
       outbox --send \(account) = 5 | not sent: read
       """)
     for (status, kind) in [(401, "archive"), (403, "unarchive")] {
-      fixture.answer(with: .init(status, text: "{}")) { $0.method == "PATCH" }
+      fixture.answer(with: FakeReadeck.refusal(status)) { $0.method == "PATCH" }
       try await program.check(
         "edit \(kind) \(id) \(account) = 5 | ! hint: give a valid credential: --token")
     }

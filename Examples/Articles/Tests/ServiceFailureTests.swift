@@ -18,7 +18,7 @@ import ExampleTesting
       case .json404: .init(404, text: #"{"message":"Not Found"}"#)
       case .empty: .init(200, ["Content-Type": "text/html"], text: "")
       case .unauthorized: .init(401)
-      case .forbidden: .init(403)
+      case .forbidden: FakeReadeck.refusal(403)
       }
     }
 

@@ -17,46 +17,54 @@ extension Readeck {
     let reply = try await service.send(
       "/bookmarks/\(id.percentEscaped)", method: fields == nil ? .delete : .patch, body: body,
       fields: [.contentType: "application/json", .accept: "application/json"])
-    let json = reply.json
-    // Proxies, firewalls and login pages answer too, with any status, and the service has not seen the change.
-    var isService = false
-    if case .object = json { isService = true }
-    guard isService || reply.status == 204 else {
-      if !(200..<500).contains(reply.status) || [401, 404, 407, 408].contains(reply.status) {
-        _ = try service.checked(reply)
-      }
-      if reply.isPage {
-        throw ServiceError.wrongContent(
-          path: reply.path, type: "a web page (\(reply.status))")
-      }
-      throw Self.tellsNothing(reply)
-    }
     do {
-      _ = try service.checked(reply)
+      _ = try checked(reply)
     } catch {
-      if error.isRefusal, !error.isTemporary, !error.refusesUser, !error.isMissing,
-        !Self.gatewayStatuses.contains(reply.status)
-      {
+      if error.isRefusal, !error.isTemporary, !error.refusesUser, !error.isMissing {
         return .refused(error)
       }
       throw error
     }
-    guard [200, 204].contains(reply.status) else { throw Self.tellsNothing(reply) }
-    if fields == nil { return .made(updated: nil) }
+    let json = reply.json
+    if reply.status != 204 {
+      guard reply.status == 200, case .object = json else { throw tellsNothing(reply) }
+    }
+    guard let fields else { return .made(updated: nil) }
     // The time is compared with that of later lists, so it has to have their form.
     if let updated = json?["updated"]?.text, ServiceTime.isKnown(updated) {
       return .made(updated: updated)
     }
-    let updated = try await bookmark(id).updated
-    return .made(updated: updated)
+    let now = try await bookmark(id)
+    guard fields.allSatisfy({ now.fields[$0.key] == $0.value }) else { throw tellsNothing(reply) }
+    return .made(updated: now.updated)
   }
 
-  /// The method, or a length: gateways refuse them, and readeck does not.
-  private static let gatewayStatuses = [405, 413, 414, 431]
+  /// A good answer to a request about one bookmark; throws for any other.
+  ///
+  /// Proxies, firewalls and login pages answer too, with any status. An answer that is not in the service's form says nothing
+  /// about the bookmark, and is not told as the service's word.
+  func checked(_ reply: Reply) throws(ServiceError) -> Reply {
+    let mayBeOthers =
+      (300..<500).contains(reply.status) && ![401, 407, 408].contains(reply.status)
+    if mayBeOthers, !Self.isError(reply) { throw tellsNothing(reply) }
+    return try service.checked(reply)
+  }
 
-  private static func tellsNothing(_ reply: Reply) -> ServiceError {
-    .undecodable(
-      path: reply.path, reason: "it does not say that the change was made (\(reply.status))")
+  /// Whether an answer has the form of the service's errors, or of the values that it does not accept.
+  private static func isError(_ reply: Reply) -> Bool {
+    guard let json = reply.json else { return false }
+    let isMessage = json["message"]?.text != nil && json["status"] == .number(Double(reply.status))
+    return isMessage || json["is_valid"]?.isTrue == false
+  }
+
+  private func tellsNothing(_ reply: Reply) -> ServiceError {
+    if reply.isPage {
+      return .wrongContent(path: reply.path, type: "a web page (\(reply.status))")
+    }
+    let reason =
+      (200..<300).contains(reply.status)
+      ? "it does not say that the change was made" : "it does not have the service's form"
+    return .undecodable(path: reply.path, reason: "\(reason) (\(reply.status))")
   }
 }
 

@@ -38,7 +38,7 @@ public struct Readeck: Sendable {
   func answer(for id: String) async throws -> (value: Bookmark, reply: Reply) {
     let path = "/bookmarks/\(id.percentEscaped)"
     return try await service.get(Bookmark.self, from: path) { fields in
-      try service.checked(await service.send(path, fields: fields ?? Self.accept))
+      try checked(await service.send(path, fields: fields ?? Self.accept))
     }
   }
 

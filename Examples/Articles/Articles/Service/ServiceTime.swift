@@ -29,19 +29,17 @@ struct ServiceTime {
       ? fractions[1].lexicographicallyPrecedes(fractions[0]) : first > second
   }
 
-  /// Whether two texts are forms of one time. A service may round it, or cut its digits: they differ by less than one in the
-  /// last digit of the shorter one.
+  /// Whether two texts are forms of one time. Zeros at the end of a fraction may be left out, and a database may keep
+  /// microseconds of a time that was sent with nanoseconds.
   static func isSame(_ text: String, _ other: String) -> Bool {
     let (one, two) = (ServiceTime(text), ServiceTime(other))
     guard let first = one.second, let second = two.second else { return text == other }
-    // A number has no room for more digits.
-    let counts = [one, two].map { min($0.fraction.count, 9) }
-    let unit = counts[0] == counts[1] ? 1 : pow(10, Double(9 - min(counts[0], counts[1])))
+    let isRounded = one.fraction.count != two.fraction.count
     let distance = first.timeIntervalSince(second) * Self.all + one.nanoseconds - two.nanoseconds
-    return abs(distance) < unit - 0.5
+    return abs(distance) < (isRounded ? Self.microsecond : 1) - 0.5
   }
 
-  /// Nanoseconds of a second.
-  private static let all = 1_000_000_000.0
+  /// Nanoseconds of a second, and of a microsecond.
+  private static let (all, microsecond) = (1_000_000_000.0, 1_000.0)
   private var nanoseconds: Double { (Double("0.\(fraction)") ?? 0) * Self.all }
 }

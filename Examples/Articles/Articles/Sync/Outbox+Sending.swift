@@ -119,7 +119,7 @@ extension Outbox {
       if let updated { _ = try ifRoom { try storage.noteChange(at: updated, of: edit.article) } }
       return End(updated: updated)
     } catch let error as ServiceError where error.isMissing {
-      // A gateway may know no such method, and a proxy may answer everything with 404 while the service is down.
+      // Nothing is dropped while the service contradicts itself, or lists nothing.
       if isThere, try await readeck.has(edit.article) { throw error }
       guard try await readeck.lists() else { throw error }
       if edit.kind == .delete { return End() }
