@@ -69,7 +69,9 @@ public struct OriginTransport: HTTPTransport {
   }
 
   static func response(_ head: MessageHead, to method: HTTPRequest.Method) throws -> HTTPResponse {
-    let words = head.start.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    // Text would join a space and a combining mark behind it.
+    let words = head.start.utf8
+      .split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false).map(Substring.init)
     guard words.count >= 2, words[0].uppercased().hasPrefix("HTTP/1."), words[1].utf8.count == 3,
       let code = Int(words[1]), (100...999).contains(code)
     else { throw MessageError.malformed("\"\(head.start)\" is no status line") }
@@ -90,9 +92,10 @@ public struct OriginTransport: HTTPTransport {
         fields[.contentLength] = length
       }
     }
+    // A phrase that is no UTF-8 is left out: a client ignores it (RFC 9112, section 4).
+    let phrase = words.count == 3 && !words[2].unicodeScalars.contains("\u{FFFD}") ? words[2] : ""
     let response = HTTPResponse(
-      status: .init(code: code, reasonPhrase: words.count == 3 ? String(words[2]) : ""),
-      headerFields: fields)
+      status: .init(code: code, reasonPhrase: String(phrase)), headerFields: fields)
     if Framing.isAmbiguous(fields) {
       guard case .length = Framing(of: response, to: method) else {
         throw MessageError.malformed("the length of the response is ambiguous")

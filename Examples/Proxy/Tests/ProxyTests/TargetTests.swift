@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// First lines of requests, byte for byte.
+/// First lines of messages, byte for byte.
 struct TargetTests {
   /// An origin whose body is the target.
   private static var echo: RawOrigin {
@@ -63,6 +63,31 @@ struct TargetTests {
     let answer = try await bench.ask(Array("GET /a HTTP/1.2".utf8) + Self.fields)
     #expect(answer.head.hasPrefix("HTTP/1.1 200 ") && answer.body == "/a")
     #expect(bench.origin.received.first?.fields[.via] == "1.2 larder")
+    try await bench.stop()
+  }
+
+  /// RFC 9112, section 4: a phrase may have any bytes beyond ASCII, and a client ignores it.
+  @Test(
+    arguments: [
+      ([0x43, 0xE9], []), ([0x80], []), ([0xFF, 0x20, 0xFE], []), ([0xC3], []),
+      ([0xC3, 0xA9], [0xC3, 0xA9]), ([0xCC, 0x81, 0x61], [0xCC, 0x81, 0x61]),
+      ([0xE2, 0x80, 0x8D], [0xE2, 0x80, 0x8D]), ([0x4F, 0x0D, 0x4B], [0x4F, 0x20, 0x4B]),
+      ([0x4F, 0x00], [0x4F, 0x20]),
+    ] as [([UInt8], [UInt8])])
+  func `a reason phrase is passed on as it is, or not at all`(sent: [UInt8], passed: [UInt8])
+    async throws
+  {
+    let fields = "\r\nCache-Control: max-age=100\r\nContent-Length: 2\r\n\r\nok"
+    let bench = try await Bench(
+      RawOrigin { _, _ in [Array("HTTP/1.1 203 ".utf8) + sent + Array(fields.utf8)] })
+    for _ in 0..<2 {
+      let client = try await RawClient(bench)
+      try await client.send("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+      let answer = Array(try await client.rest().utf8)
+      #expect(answer.starts(with: Array("HTTP/1.1 203 ".utf8) + passed + [0x0D, 0x0A]))
+      #expect(answer.suffix(4) == [0x0D, 0x0A] + Array("ok".utf8))
+    }
+    #expect(bench.origin.count == 1)
     try await bench.stop()
   }
 
