@@ -11,6 +11,8 @@ enum MessageError: Error, Equatable {
   case targetTooLong
   /// A body has a transfer coding besides its chunks.
   case unknownCoding
+  /// A request is of another major version of HTTP than 1.
+  case unknownVersion
   /// The connection ended before the message did.
   case incomplete
   /// The client took too long.

@@ -20,6 +20,7 @@ extension HTTPResponse {
     case .targetTooLong: failure(414, "URI Too Long")
     case .unknownCoding: failure(501, "Not Implemented")
     case .tooManyFields: failure(431, "Request Header Fields Too Large")
+    case .unknownVersion: failure(505, "HTTP Version Not Supported")
     case .timedOut: failure(408, "Request Timeout")
     case .malformed, .incomplete: failure(400, "Bad Request")
     }

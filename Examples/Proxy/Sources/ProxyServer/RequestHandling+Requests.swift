@@ -3,10 +3,17 @@ import LarderHTTP
 
 extension RequestHandling {
   /// The request that a head makes, to the origin; nil for one that is none.
-  static func request(_ head: MessageHead, for origin: Address) -> (HTTPRequest, isHTTP11: Bool)? {
+  ///
+  /// - Throws: ``MessageError/unknownVersion`` for another major version than 1.
+  static func request(
+    _ head: MessageHead, for origin: Address
+  ) throws(MessageError) -> (HTTPRequest, isHTTP11: Bool)? {
     let words = head.start.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 3, let method = HTTPRequest.Method(String(words[0])),
-      isKnownVersion(words[2]), hasHost(head.fields, isOptional: words[2] == "HTTP/1.0"),
+    guard words.count == 3, isVersion(words[2]) else { return nil }
+    // A later HTTP/1 is read as HTTP/1.1 (RFC 9110, section 2.5).
+    guard words[2].hasPrefix("HTTP/1.") else { throw .unknownVersion }
+    guard let method = HTTPRequest.Method(String(words[0])),
+      hasHost(head.fields, isOptional: words[2] == "HTTP/1.0"),
       // RFC 9112, 6.1: the framing of such a message is faulty.
       words[2] != "HTTP/1.0" || !head.fields.contains(.transferEncoding),
       let target = target(words[1], of: method)
@@ -23,10 +30,12 @@ extension RequestHandling {
     return (request, words[2] != "HTTP/1.0")
   }
 
-  /// A later HTTP/1 is read as HTTP/1.1 (RFC 9110, section 2.5).
-  private static func isKnownVersion(_ text: Substring) -> Bool {
-    text.utf8.count == 8 && text.utf8.starts(with: "HTTP/1.".utf8)
-      && text.utf8.last.map { (0x30...0x39).contains($0) } == true
+  /// Whether it is `HTTP/`, a digit, a dot and a digit (RFC 9112, section 2.3).
+  private static func isVersion(_ text: Substring) -> Bool {
+    text.utf8.count == 8
+      && zip(text.utf8, "HTTP/0.0".utf8).allSatisfy { byte, form in
+        form == 0x30 ? (0x30...0x39).contains(byte) : byte == form
+      }
   }
 
   /// Whether a request names its host once, in the form of an authority (RFC 9112, section 3.2).

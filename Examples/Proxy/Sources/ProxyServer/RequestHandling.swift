@@ -68,7 +68,7 @@ struct RequestHandling: Sendable {
   private func answer(
     _ head: MessageHead, _ reader: MessageReader, _ connection: Connection
   ) async throws -> Bool {
-    guard let (request, isHTTP11) = Self.request(head, for: origin) else {
+    guard let (request, isHTTP11) = try Self.request(head, for: origin) else {
       throw MessageError.malformed(head.start)
     }
     guard let framing = Framing(ofRequest: head.fields) else {

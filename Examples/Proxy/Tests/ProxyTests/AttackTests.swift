@@ -58,7 +58,9 @@ struct AttackTests {
     "GET /a HTTP/1.1\r\nConnection: close\r\n\r\n",
     "GET /a HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n",
     "GET /a HTTP/1.x\r\nHost: x\r\nConnection: close\r\n\r\n",
-    "GET /a HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "GET /a HTTP/2\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "GET /a HTTP/10.0\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "GET /a http/2.0\r\nHost: x\r\nConnection: close\r\n\r\n",
     "GET /a\r\n\r\n",
     "GET /a b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -100,6 +102,19 @@ struct AttackTests {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     #expect(try await bench.ask(text).head.hasPrefix("HTTP/1.1 400 "))
     #expect(bench.origin.wholeCount == 0)
+    try await bench.stop()
+  }
+
+  /// RFC 9110, section 15.6.6.
+  @Test(arguments: [
+    "GET /a HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n", "GET /a HTTP/3.0\r\n\r\n",
+    "GET /a HTTP/0.9\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  ])
+  func `a request of another major version is a 505`(text: String) async throws {
+    let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+    let answer = try await bench.ask(text)
+    #expect(answer.head.hasPrefix("HTTP/1.1 505 HTTP Version Not Supported\r\n"))
+    #expect(answer.head.contains("Connection: close") && bench.origin.count == 0)
     try await bench.stop()
   }
 

@@ -93,7 +93,8 @@ import Testing
       parser.append(.init(bytes: bytes))
       let head = try #require(try parser.head(isLenient: false), "\(bytes)")
       let origin = Address(host: "x", port: 80)
-      let (request, isHTTP11) = try #require(RequestHandling.request(head, for: origin), "\(bytes)")
+      let (request, isHTTP11) = try #require(
+        try RequestHandling.request(head, for: origin), "\(bytes)")
       #expect(isHTTP11 && request.method == .get && parser.isEmpty, "\(bytes)")
       #expect(request.path == String(decoding: bytes[range], as: UTF8.self), "\(bytes)")
       #expect(Framing(ofRequest: head.fields) == .length(0), "\(bytes)")
