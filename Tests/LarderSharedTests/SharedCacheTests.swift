@@ -1,5 +1,6 @@
 import Larder
 import LarderSharedTesting
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -235,13 +236,24 @@ import Testing
     try await withMachines(2) { machines, tier in
       let origin = Origin()
       let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
-      _ = try await machines[0].read(origin)
-      tier.damage(key) { $0[20] ^= 1 }
-      #expect(try await machines[1].read(origin) == "load 2")
-      #expect(machines[1].shared.statistics.damaged == 1)
+      for (count, place) in [0, 20].enumerated() {
+        try await machines[1].cache.remove("a")
+        try await machines[1].cache.set("damaged", for: "a")
+        tier.damage(key) { $0[place] ^= 8 }
+        try await machines[0].follow(tier)
+        #expect(try await machines[0].read(origin) == "load \(count + 1)")
+        #expect(machines[0].shared.statistics.damaged == count + 1)
+        #expect(machines[0].shared.statistics.newer == 0)
+        let frame = try #require(try await tier.fetch(key, tags: [])).frame
+        #expect(Frame.parse(frame, for: key, of: "test") != .damaged, "it was replaced")
+      }
       try await machines[0].cache.remove("a")
       try await machines[1].cache.set("kept", for: "a")
-      tier.damage(key) { $0[0] = 9 }
+      tier.damage(key) { frame in
+        frame.removeLast(8)
+        frame[0] = 9
+        frame.append(bigEndian: Frame.checksum(of: frame, for: key, "test"))
+      }
       let found = try await tier.fetch(key, tags: [])
       try await machines[0].follow(tier)
       #expect(try await machines[0].read(origin) == "load 3")

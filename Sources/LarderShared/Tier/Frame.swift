@@ -6,7 +6,7 @@ import LarderSystem
 ///
 /// Numbers are big-endian: layout (1 byte), flags (1), codec (1), 0 (1), soft lifetime and stale window in milliseconds (8
 /// each), length of a long key (4) and the key, number of tags (2), each with its length (2), length of the value (4) and
-/// the value, checksum (8).
+/// the value, checksum (8). Every later layout ends with the same checksum, which tells it from a damaged first byte.
 struct Frame: Equatable, Sendable {
   /// Lifetimes in the tier are at most that long.
   static let longest = Duration.days(30)
@@ -68,13 +68,14 @@ struct Frame: Equatable, Sendable {
 
   static func parse(_ bytes: [UInt8], for key: SharedKey, of application: String) -> Parsed {
     guard let first = bytes.first else { return .damaged }
-    // A later layout may have its checksum elsewhere. It is not overwritten, and its value is not used.
+    guard bytes.count > 8,
+      checksum(of: Array(bytes.dropLast(8)), for: key, application)
+        == UInt64(bigEndianBytes: bytes.suffix(8))
+    else { return .damaged }
+    // A later layout is not overwritten, and its value is not used.
     if first > layout { return .newer }
     var reader = ByteReader(bytes[...])
-    guard first == layout, bytes.count > 8,
-      checksum(of: Array(bytes.dropLast(8)), for: key, application)
-        == UInt64(bigEndianBytes: bytes.suffix(8)),
-      let head = reader.bytes(4), head.last == 0,
+    guard first == layout, let head = reader.bytes(4), head.last == 0,
       head[head.startIndex + 1] & ~tooLarge == 0,
       let soft = reader.duration(), let stale = reader.duration(),
       let keyCount = reader.number(4), let long = reader.bytes(keyCount),
