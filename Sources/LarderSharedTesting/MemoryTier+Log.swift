@@ -85,7 +85,7 @@ extension MemoryTier.Image {
     let time = UInt64(now / .milliseconds(1)) + 1
     var position = Position(milliseconds: time, sequence: 0)
     if let head, head >= position {
-      position = Position(milliseconds: head.milliseconds, sequence: head.sequence + 1)
+      position = head.next
     }
     var hasher = Hasher()
     hasher.combine(log.last)

@@ -61,6 +61,90 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     #expect(try await cache.value(for: "a") { "loaded" } == "second")
     #expect(shared.statistics.gaps == 1)
   }
+
+  private let key = SharedKey(namespace: "n", bytes: Array("a".utf8))
+
+  /// After its clock was set back, a server counts on within the millisecond of its newest record.
+  @Test func aMillisecondOfManyChangesIsFollowedByTheNext() async throws {
+    let server = try await Server()
+    let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+    let id = "9000000000000-\(1 << 20 - 3)"
+    try await server.run("XADD", "shop:{0}:log", id, "c", "begin 0123456789ab - 0 ")
+    try await server.run("SET", "shop:{0}:head", "\(id) 0123456789ab")
+    var positions = [try #require(Position(id: Array(id.utf8)))]
+    for _ in 0..<3 { positions.append(try await tier.change(.remove(key))) }
+    #expect(positions == positions.sorted() && Set(positions.map(\.word)).count == 4)
+    #expect(!positions.contains { $0.isBeyondWord }, "\(positions)")
+    let records = try await tier.records(after: positions[0], waiting: .zero)
+    #expect(records.map(\.position) == Array(positions.dropFirst()))
+    #expect(records.last?.position == (try await tier.newestRecord().position))
+  }
+
+  /// Another program's record may be further on than the head.
+  @Test func aForeignRecordBlocksNoChange() async throws {
+    let server = try await Server()
+    let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+    let id = "9000000000000-\(1 << 20 - 2)"
+    try await server.run("SET", "shop:{0}:head", "\(id) 0123456789ab")
+    try await server.run("XADD", "shop:{0}:log", "9000000000009-0", "field", "value")
+    #expect(
+      try await tier.change(.remove(key)) > Position(milliseconds: 9_000_000_000_009, sequence: 0))
+  }
+
+  /// The clock may go back when it is set, or when a replica takes over. A value would count as older than the one before it.
+  @Test(arguments: [true, false])
+  func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
+    let server = try await Server()
+    let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+    let value = TierValue(frame: [1], lifetime: .seconds(60), tags: [])
+    func fill(_ stamp: ValueStamp?) async throws -> ValueStamp {
+      let answer = try await tier.acquire(
+        key, rejecting: stamp, as: LeaseToken(), for: .seconds(60))
+      guard case .granted(let lease) = answer else { throw NoServer() }
+      return try #require(try await tier.fill(key, value, lease))
+    }
+    if isFilled { _ = try await fill(nil) } else { _ = try await tier.change(.set(key, value)) }
+    let first = try #require(try await tier.fetch(key, tags: [])).stamp
+    let time = try await server.run("GET", "shop:{0}:time").bytes
+    #expect(time == Array("\(first.written)".utf8))
+    // An hour later by the clock, which is then set back.
+    try await server.run("SET", "shop:{0}:time", "\(first.written + 3_600_000_000)")
+    let second = try await fill(first)
+    #expect(second.version > first.version)
+    let third = try await fill(second)
+    #expect(third.version == second.version && third > second)
+  }
+
+  /// A lease that was granted by a clock ahead would last until the clock has caught up.
+  @Test func aLeaseLongerThanAnyEndsSoon() async throws {
+    let server = try await Server()
+    let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+    func ask() async throws -> LeaseAnswer {
+      try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .milliseconds(200))
+    }
+    guard case .granted = try await ask() else { throw NoServer() }
+    try await server.run("PEXPIRE", "shop:{0}:l:1:n:a", "360000000")
+    guard case .held(let left) = try await ask() else { throw NoServer() }
+    #expect(left <= .milliseconds(200))
+    try await waitUntil { if case .granted = try await ask() { true } else { false } }
+  }
+
+  /// A server may evict a lease during the load.
+  @Test func aLoadWhoseLeaseIsGoneIsRepeated() async throws {
+    let server = try await Server()
+    let store = try Store.temporary()
+    let shared = try Shared(server.sender, application: "shop", options: .patient)
+    let cache = store.cache(TextCodec(), in: "n", shared: shared)
+    let origin = Origin(isOpen: false)
+    let read = Task { try await cache.result(for: "a") { try await origin.load() } }
+    try await waitUntil { origin.loads == 1 }
+    try await server.run("DEL", "shop:{0}:l:1:n:a")
+    origin.open()
+    let result = try await read.value
+    #expect(result.value == "load 2" && result.error == nil)
+    #expect(shared.statistics.overtaken == 1)
+    #expect(try await cache.currentResult(for: "a") { try await origin.load() }.value == "load 2")
+  }
 }
 
 extension SharedOptions {
@@ -101,6 +185,11 @@ private final class Server: Sendable {
       process.terminate()
     }
     throw NoServer()
+  }
+
+  @discardableResult
+  func run(_ words: String...) async throws -> Reply {
+    try await sender.send(Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
   }
 
   deinit {

@@ -59,12 +59,18 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   }
 
   /// The position in one word, for comparisons within one history: 44 bits of milliseconds, which suffice for 500 years,
-  /// and 20 of the sequence, more than a server writes in a millisecond.
+  /// and 20 of the sequence: a longer one goes on in the next millisecond, see ``next``.
   var word: UInt64 { min(milliseconds, 1 << 44 - 1) << 20 | min(sequence, 1 << 20 - 1) }
 
-  /// Whether other positions may have the same word. A server whose clock was set back counts on within one millisecond
-  /// until the clock has caught up.
+  /// Whether other positions may have the same word, as those of another program may, and those of a clock beyond the year 2500.
   var isBeyondWord: Bool { milliseconds >= 1 << 44 - 1 || sequence >= 1 << 20 - 1 }
+
+  /// The first position after this one that has a word of its own.
+  package var next: Position {
+    sequence < 1 << 20 - 2
+      ? Position(milliseconds: milliseconds, sequence: sequence + 1)
+      : Position(milliseconds: milliseconds + 1, sequence: 0)
+  }
 
   /// The position of a word.
   init(word: UInt64) { self.init(milliseconds: word >> 20, sequence: word & (1 << 20 - 1)) }

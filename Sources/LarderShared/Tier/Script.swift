@@ -14,43 +14,56 @@ struct Script: Sendable {
   }
 
   /// `announce` writes a record into the log, and returns its ID and the new head: the ID, and a digest of the record and of
-  /// all before it. A record has one field, which makes it cheap to send to many machines. `stamp` packs a version and a
-  /// time as `ValueStamp` has them. `isOlder` compares IDs.
+  /// all before it. A record has one field, which makes it cheap to send to many machines. A server whose clock was set back
+  /// counts on within the millisecond of its newest record; at the end of ``Position/word`` the log goes on in the next one.
+  /// `stamp` packs a version and a time as `ValueStamp` has them, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
   private static let common = """
+    local function parts(id)
+      local first, second = string.match(id, '^(%d+)-(%d+)')
+      return tonumber(first), tonumber(second)
+    end
     local function announce(length, kind, name, key)
       local head = redis.call('GET', KEYS[2]) or ''
       local digest = string.sub(
         redis.sha1hex(head .. ' ' .. kind .. ' ' .. #name .. ' ' .. name .. key), 1, 12)
       local previous = string.match(head, '%x+$') or '-'
       local change = table.concat({kind, digest, previous, #name, name .. key}, ' ')
-      local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', length, '*', 'c', change)
+      local first, second = parts(head)
+      local id
+      if second and second >= 1048574 then
+        local next = string.format('%.0f-0', first + 1)
+        id = redis.pcall('XADD', KEYS[1], 'MAXLEN', '~', length, next, 'c', change)
+      end
+      if type(id) ~= 'string' then
+        id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', length, '*', 'c', change)
+      end
       head = id .. ' ' .. digest
       redis.call('SET', KEYS[2], head)
       return id, head
-    end
-    local function parts(id)
-      local first, second = string.match(id, '^(%d+)-(%d+)')
-      return tonumber(first), tonumber(second)
     end
     local function isOlder(left, right)
       local a, b = parts(left)
       local c, d = parts(right)
       return a < c or (a == c and b < d)
     end
-    local function stamp(id)
+    local function now()
       local time = redis.call('TIME')
+      return time[1] * 1000000 + time[2]
+    end
+    local function stamp(id, time)
+      redis.call('SET', KEYS[5], time)
       local first, second = parts(id)
-      return struct.pack('>I8I8I8', first, second, time[1] * 1000000 + time[2])
+      return struct.pack('>I8I8I8', first, second, time)
     end
 
     """
 
-  /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, namespace, key, frame, lifetime. Returns the ID.
+  /// `KEYS`: log, head, value, lease, time. `ARGV`: length of the log, namespace, key, frame, lifetime. Returns the ID.
   static let set = Script(
     "set",
     """
     local id = announce(ARGV[1], 'set', ARGV[2], ARGV[3])
-    redis.call('SET', KEYS[3], stamp(id) .. ARGV[4], 'PX', ARGV[5])
+    redis.call('SET', KEYS[3], stamp(id, now()) .. ARGV[4], 'PX', ARGV[5])
     redis.call('DEL', KEYS[4])
     return id
     """)
@@ -101,7 +114,8 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, rejected stamp or nothing, token, length of the lease.
-  /// Returns 1; or 2 and the head; or 3 and the time left.
+  /// Returns 1; or 2 and the head; or 3 and the time left. No lease is longer than an hour: one that is was granted before the
+  /// server's clock was set back, and would last until the clock has caught up.
   static let acquire = Script(
     "acquire",
     """
@@ -113,24 +127,33 @@ struct Script: Sendable {
       id, head = announce(ARGV[1], 'begin', '', '')
     end
     if redis.call('SET', KEYS[4], ARGV[3], 'NX', 'PX', ARGV[4]) then return {2, head} end
-    return {3, redis.call('PTTL', KEYS[4])}
+    local left = redis.call('PTTL', KEYS[4])
+    if left > 3600000 then
+      redis.call('PEXPIRE', KEYS[4], ARGV[4])
+      left = tonumber(ARGV[4])
+    end
+    return {3, left}
     """)
 
-  /// `KEYS`: log, head, value, lease, floors. `ARGV`: token, head when the lease was granted, frame, lifetime. Returns the
-  /// stamp, or nothing if the lease is gone or a floor has risen.
+  /// `KEYS`: log, head, value, lease, time, floors. `ARGV`: length of the log, token, head when the lease was granted, frame,
+  /// lifetime. Returns the stamp, or nothing if the lease is gone or a floor has risen. If the clock was set back since the
+  /// last value, another record gives this one a newer version: by its time it would count as older than the one before it.
   static let fill = Script(
     "fill",
     """
-    if redis.call('GET', KEYS[4]) ~= ARGV[1] then return false end
+    if redis.call('GET', KEYS[4]) ~= ARGV[2] then return false end
     redis.call('DEL', KEYS[4])
     local head = redis.call('GET', KEYS[2])
     if not head then return false end
-    for index = 5, #KEYS do
+    for index = 6, #KEYS do
       local floor = redis.call('GET', KEYS[index])
-      if floor and isOlder(ARGV[2], floor) then return false end
+      if floor and isOlder(ARGV[3], floor) then return false end
     end
-    local version = stamp(head)
-    redis.call('SET', KEYS[3], version .. ARGV[3], 'PX', ARGV[4])
+    local time = now()
+    local last = redis.call('GET', KEYS[5])
+    if last and time < tonumber(last) then head = announce(ARGV[1], 'begin', '', '') end
+    local version = stamp(head, time)
+    redis.call('SET', KEYS[3], version .. ARGV[4], 'PX', ARGV[5])
     return version
     """)
 

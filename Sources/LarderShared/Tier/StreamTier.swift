@@ -16,6 +16,8 @@ public struct StreamTier: SharedTier {
   let replySize = ReplySize()
   /// By how many microseconds the time of the server may be known wrongly.
   private static let clockError: UInt64 = 1_000_000
+  /// As long as a floor hides any value, it has more time left than every value, so that a server evicts the values first.
+  static let floorLifetime = Frame.longest * 2
 
   /// A tier of `application`.
   ///
@@ -105,10 +107,10 @@ public struct StreamTier: SharedTier {
   ) async throws(LarderError) -> ValueStamp? {
     let floors = [names.floor(namespace: key.namespace)] + value.tags.map(names.floor(tag:))
     let reply = try await run(
-      .fill, keys(of: key) + floors,
+      .fill, keys(of: key) + [names.time] + floors,
       [
         lease.token.bytes, Array(lease.head.description.utf8), value.frame, digits(value.lifetime),
-      ])
+      ], isLogged: true)
     if reply == .null { return nil }
     guard let stamp = reply.bytes.flatMap({ ValueStamp(bytes: $0) }) else {
       throw LarderError(unexpected: reply, to: "fill", mayHaveChanged: true)
@@ -121,7 +123,7 @@ public struct StreamTier: SharedTier {
     case .set(let key, let value):
       try await position(
         run(
-          .set, keys(of: key),
+          .set, keys(of: key) + [names.time],
           [Array(key.namespace.utf8), key.bytes, value.frame, digits(value.lifetime)],
           isLogged: true), of: .set)
     case .remove(let key):
@@ -138,7 +140,7 @@ public struct StreamTier: SharedTier {
       try await position(
         run(
           .raiseFloor, [names.log, names.head, names.floor(tag: tag)],
-          [Array("invalidate".utf8), Array(tag.utf8), digits(Frame.longest)], isLogged: true),
+          [Array("invalidate".utf8), Array(tag.utf8), digits(Self.floorLifetime)], isLogged: true),
         of: .raiseFloor)
     }
   }

@@ -26,6 +26,8 @@ package struct TierNames: Sendable {
 
   var log: [UInt8] { Array((prefix + "log").utf8) }
   var head: [UInt8] { Array((prefix + "head").utf8) }
+  /// When the last value was stored.
+  var time: [UInt8] { Array((prefix + "time").utf8) }
   /// A key that is never there.
   var nothing: [UInt8] { Array((prefix + "nothing").utf8) }
   func value(_ key: SharedKey) -> [UInt8] { Array((prefix + "v:").utf8) + Self.name(of: key) }
