@@ -61,6 +61,22 @@ import Testing
       #"{"namespace":"w","key":"j","value":"v","idle":0}"#,
       "idle must be a number of seconds above 0"
     ),
+    (
+      #"{"namespace":"w","key":"j","value":"v","idle":3}"#,
+      "idle is in a line without expires"
+    ),
+    (
+      #"{"namespace":"w","key":"j","value":"v","stale_until":"2027-11-21T06:30:00Z"}"#,
+      "stale_until must be a time at or after expires"
+    ),
+    (
+      #"{"namespace":"w","key":"j","value":"v","expires":"2027-11-22T06:30:00Z","stale_until":"2027-11-21T06:30:00Z"}"#,
+      "stale_until must be a time at or after expires"
+    ),
+    (
+      #"{"larder_export":1,"namespace":"w","key":"j","value":"v"}"#,
+      "larder_export is in a line with other fields"
+    ),
     (#"{"namespace":"w","key":"j","value":"v","pinned":1}"#, "pinned must be true or false"),
     (#"{"namespace":"w","key":"j","value":"v","tags":"a"}"#, "tags must be a list of strings"),
     (#"{"namespace":"w","key":"j","value":"v","tags":["a",1]}"#, "tags[1] must be a string"),

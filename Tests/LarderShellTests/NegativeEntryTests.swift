@@ -21,6 +21,15 @@ import Testing
     return shell
   }
 
+  @Test func `an export leaves it out and says so`() async throws {
+    let shell = try await shell(.plain)
+    let file = TemporaryDirectory.unusedPath
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    #expect(try shell("export \(file)").hasPrefix("1\t0\t"))
+    #expect(
+      shell.takeAside() == ["note: 1 negative entry was left out: there is no value"])
+  }
+
   @Test(arguments: OutputMode.allCases)
   func `get says so in every mode, and prints no empty value`(mode: OutputMode) async throws {
     let shell = try await shell(mode)

@@ -45,6 +45,10 @@ extension Command {
       let entries = Wording.count(run.damaged, "damaged entry was", "damaged entries were")
       try session.host.notify("note: \(entries) left out; `verify` lists the damage")
     }
+    if run.negative > 0 {
+      let entries = Wording.count(run.negative, "negative entry was", "negative entries were")
+      try session.host.notify("note: \(entries) left out: there is no value")
+    }
     let done = run.done
     if isPipe {
       if !session.settings.isQuiet { try session.host.notify(aside(done, session)) }

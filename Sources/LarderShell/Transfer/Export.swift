@@ -12,6 +12,8 @@ struct Export {
   private(set) var done = Tally()
   /// How many damaged entries were left out.
   private(set) var damaged = 0
+  /// How many negative entries were left out.
+  private(set) var negative = 0
 
   private var session: Session { scope.session }
 
@@ -56,7 +58,10 @@ struct Export {
 
   private mutating func write(_ items: [(entry: Store.Entry, line: [UInt8]?)]) throws {
     for item in items {
-      guard let line = item.line else { continue }
+      guard let line = item.line else {
+        negative += 1
+        continue
+      }
       try writer.write(line)
       done.add(item.entry)
     }

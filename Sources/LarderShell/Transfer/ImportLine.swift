@@ -27,6 +27,9 @@ enum ImportLine {
       throw ParseError(bytes, error)
     }
     if let version = fields.larderExport {
+      guard version != ExportFormat.version || JSONFields.names(of: bytes).count == 1 else {
+        throw ParseError("larder_export is in a line with other fields")
+      }
       self = .head(version: version)
       return
     }
@@ -103,13 +106,18 @@ struct ImportedEntry {
     var attributes = EntryAttributes(codec: codec, expires: expires.map { .at($0) } ?? .never)
     attributes.written = fields.written?.time
     attributes.stale = .zero
-    if let expires, let staleUntil = fields.staleUntil?.time {
+    if let staleUntil = fields.staleUntil?.time {
+      guard let expires, staleUntil >= expires else {
+        throw ImportLine.ParseError("stale_until must be a time at or after expires")
+      }
       attributes.stale = expires.duration(to: staleUntil)
     }
     if let idle = fields.idle {
       guard let milliseconds = Int64(exactly: (idle * 1000).rounded()), milliseconds > 0 else {
         throw ImportLine.ParseError("idle must be a number of seconds above 0")
       }
+      // The end moves with each use, so there is one.
+      guard expires != nil else { throw ImportLine.ParseError("idle is in a line without expires") }
       attributes.idle = .milliseconds(milliseconds)
     }
     attributes.isPinned = fields.pinned ?? false
