@@ -20,7 +20,7 @@ extension Catalog {
     return try await drop(userTag)
   }
 
-  /// The catalog with another filter. The pages of the former one are removed once all pages of this one were read.
+  /// The catalog with another filter. The pages of the former one are removed once the service has answered with a page of this one.
   public func filtered(by tier: String?) -> Catalog {
     var catalog = self
     catalog.tier = tier
@@ -29,8 +29,7 @@ extension Catalog {
 
   /// Records this catalog's filter, and removes the pages of the former one.
   ///
-  /// The record comes first. After a crash in between, pages of the former filter are left, which expire as all do. So do those of
-  /// a filter that was not read to its end.
+  /// The record comes first. After a crash in between, pages of the former filter are left, which expire as all do.
   func keepFilter(in session: String?) async throws {
     let former = try filters.value(for: owner)
     guard former != tier else { return }

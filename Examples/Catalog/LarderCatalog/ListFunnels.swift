@@ -7,7 +7,7 @@ struct ListFunnels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Lists all funnels, from stored pages that are fresh.",
     discussion: """
-      The stored pages of another tier are removed once all of this one are read. Funnels that cannot be read are skipped and named. The exit \
+      The stored pages of another tier are removed once the server has answered. Funnels that cannot be read are skipped and named. The exit \
       code is then 4, and also if --refresh shows stored pages because the server gave no usable answer.
       """)
 

@@ -83,24 +83,6 @@ import ExampleTesting
     #expect(fixture.asked() == (3, 0))
   }
 
-  @Test func `a filter whose later page fails leaves the pages of the former one`() async throws {
-    fixture.fake.fill(180)
-    let all = fixture.catalog()
-    let contents = try await all.all()
-    let plus = all.filtered(by: "plus")
-    fixture.server.become { [fake = fixture.fake] request in
-      request.parameter("cursor") != nil ? .init(503) : fake.answer(request)
-    }
-    await #expect(throws: ServiceError.self) { try await plus.all() }
-    _ = fixture.asked()
-    #expect(try await all.all() == contents && fixture.asked().all == 0)
-    fixture.recover()
-    #expect(try await plus.all().slugs == fixture.slugs(tier: "plus"))
-    _ = fixture.asked()
-    _ = try await all.all()
-    #expect(fixture.asked() == (4, 0), "those of the former one are not")
-  }
-
   @Test func `a refresh of a funnel removes one answer`() async throws {
     fixture.fake.fill(120)
     let catalog = try await fill(fixture, "one")

@@ -110,15 +110,7 @@ struct Session: ParsableArguments {
   private func more() throws -> [Lake] {
     guard let lakes else { return [] }
     do {
-      let records = try JSONDecoder().decode(
-        LenientList<LakeRecord>.self, from: Data(contentsOf: URL(filePath: lakes)))
-      for reason in records.skipped { Console.complain("\(lakes): left out: \(reason)") }
-      for record in records.elements where record.unreadable > 0 {
-        Console.complain(
-          "\(lakes): \(record.lake.id): left out: \(record.unreadable.counted("landing")) without a number"
-        )
-      }
-      var more = records.elements.map(\.lake)
+      var more = try JSONDecoder().decode([Lake].self, from: Data(contentsOf: URL(filePath: lakes)))
       var known = Set(Lake.known.map(\.id))
       more.removeAll { lake in
         if known.insert(lake.id).inserted { return false }

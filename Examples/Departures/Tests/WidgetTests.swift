@@ -122,26 +122,6 @@ import ExampleTesting
     #expect(try widget.board(of: "2") == nil)
   }
 
-  @Test(.timeLimit(.minutes(20)))
-  func `a board that is newer than the publication replaces it at once`() async throws {
-    let fixture = try Fixture(at: "2025-07-12T19:30:00+0200")
-    let widget = Widget(fixture.store)
-    #expect(try await fixture.cache.publish("1").count == 13)
-    let before = try widget.departures(from: "1", limit: 99)
-    var updates = widget.updates(of: ["1"], limit: 1).makeAsyncIterator()
-    #expect(try await updates.next() == [before[0]])
-    fixture.services.change { $0.delay = 4 }
-    fixture.clock.advance(by: .minutes(1))
-    _ = try await fixture.cache.board(at: "1", policy: .reload)
-    let late = before[0].time.advanced(by: .minutes(4))
-    #expect(try await updates.next()?.map(\.leaves) == [late])
-    let after = try widget.departures(from: "1", limit: 99)
-    #expect(after.count == 13 && after[0].leaves == late && after[0].ship == before[0].ship)
-    #expect(after.dropFirst() == before.dropFirst(), "tomorrow's are those that were published")
-    try await fixture.cache.publish("1")
-    #expect(try widget.departures(from: "1", limit: 99)[0] == after[0])
-  }
-
   @Test func `near midnight the widget shows tomorrow's first departures`() async throws {
     let fixture = try Fixture(at: "2025-07-12T19:30:00+0200")
     #expect(try await fixture.cache.publish("1").count == 13, "one today and twelve tomorrow")

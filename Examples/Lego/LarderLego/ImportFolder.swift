@@ -85,7 +85,7 @@ struct RefreshLists: AsyncParsableCommand {
       }
     }
     try summary.finish(options.place.store)
-    let skipped = summary.report.skipped.values.filter(\.areUnreadable).reduce(0) { $0 + $1.count }
+    let skipped = summary.report.skipped.values.reduce(0) { $0 + $1.count }
     guard skipped == 0 else {
       throw Failure(
         .failed,

@@ -110,7 +110,7 @@ struct ImportSummary: Encodable {
       lines += skipped.list.prefix(Self.listed).map { "  " + $0 }
       if skipped.count > Self.listed { lines.append("  ... (--json lists more)") }
       if skipped.areUnreadable {
-        lines.append("\(kind.word): nothing was removed, because not all can be read")
+        lines.append("\(kind.word): nothing was removed, because some rows cannot be read")
       }
     }
     lines += evictions

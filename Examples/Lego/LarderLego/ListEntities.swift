@@ -68,9 +68,7 @@ struct ListEntities: AsyncParsableCommand {
       let isSearch = [.parts, .sets, .minifigs].contains(subject)
       return (try await isSearch ? page() : Failure.orNoSuchKey(page), cache.realm)
     }
-    for reason in (page.value.skipped ?? []) + (page.value.faults ?? []) {
-      Console.complain("left out: \(reason)")
-    }
+    for reason in page.value.skipped ?? [] { Console.complain("left out: \(reason)") }
     let found = page.value.results
     try options.place.store.show(
       Sourced(page, of: text.text),

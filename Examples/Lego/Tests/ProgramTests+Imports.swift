@@ -37,7 +37,7 @@ extension ProgramTests {
         colors: 2 faults
           colors.csv:3: 2 fields, but the first row names 4 columns
           colors.csv:4:1: a quote that is never closed
-        colors: nothing was removed, because not all can be read
+        colors: nothing was removed, because some rows cannot be read
 
         """), "\(skipped)")
     try write("themes", "id;name;parent_id\n1;Technic;\n")

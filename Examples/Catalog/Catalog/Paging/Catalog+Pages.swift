@@ -33,14 +33,13 @@ extension Catalog {
         if let trouble = step.trouble { throw trouble }
         return .failure(PageMisfit(versions: pass.versions(with: step)))
       }
+      if cursor == nil, step.trouble == nil { try await keepFilter(in: session) }
       if !step.version.isIn(record, at: pass.steps.count) {
         // Pages after another version of this one are removed from the record.
         try keep(record.prefix(pass.steps.count) + [step.version], of: listing, in: session)
       }
       var longer = pass
       longer.append(step)
-      // A listing that fails half way must not cost the pages of the one before it.
-      if longer.isAtEnd, longer.trouble == nil { try await keepFilter(in: session) }
       return .success(longer)
     }
   }

@@ -64,7 +64,7 @@ extension DeparturesCache {
     switch request {
     case .board(let station, let days):
       let day = try today.advanced(by: days)
-      let board = try await board(ahead: station, on: day)
+      let board = try await board(at: station, on: day, Self.waiting(for: .boards))
       if days > 0 {
         do {
           try await publish(station, policy: .cacheOnly)
@@ -75,7 +75,7 @@ extension DeparturesCache {
       }
       return outcome(board)
     case .next(let station):
-      let board = try await board(ahead: station, on: today)
+      let board = try await board(at: station, on: today, Self.waiting(for: .boards))
       // The names were fetched before, or are not available.
       try await publish(station, policy: .cacheOnly)
       return outcome(board)
@@ -90,13 +90,6 @@ extension DeparturesCache {
   {
     if let error = loaded.error { return .failed(error) }
     return loaded.source == .loaded ? .loaded : .present
-  }
-
-  private func board(
-    ahead station: String, on day: CalendarDay, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<Board> {
-    try await board(
-      at: station, on: day, Self.waiting(for: .boards, policy: policy), isAhead: true)
   }
 
   /// A prefetch waits for a newer value in place of a stale one.
@@ -115,7 +108,7 @@ extension DeparturesCache {
   public func publish(
     _ station: String, policy: RequestPolicy = .standard
   ) async throws -> [NextDeparture] {
-    let board = try await board(ahead: station, on: today, policy: policy)
+    let board = try await board(at: station, on: today, Self.waiting(for: .boards, policy: policy))
     let next = try await next(after: board.value, rows: widget.settings.rows, policy: policy)
     try widget.publish(next, for: station)
     return next
@@ -154,7 +147,8 @@ extension DeparturesCache {
   private func tomorrow(of station: String, policy: RequestPolicy) async throws -> [NextDeparture] {
     let day = try today.advanced(by: 1)
     do {
-      let board = try await board(ahead: station, on: day, policy: policy).value
+      let board = try await board(at: station, on: day, Self.waiting(for: .boards, policy: policy))
+        .value
       return try await next(board.upcoming(at: store.now), from: board.station, policy: .cacheOnly)
     } catch {
       try Task.checkCancellation()

@@ -83,9 +83,8 @@ extension DeparturesCache {
     return late
   }
 
-  /// - Parameter isAhead: whether it is work ahead of use: nobody looks at the board now, and a newer one is waited for.
   func board(
-    at station: String, on day: CalendarDay, _ options: LoadOptions, isAhead: Bool = false
+    at station: String, on day: CalendarDay, _ options: LoadOptions
   ) async throws -> CacheResult<Board> {
     func board(_ options: LoadOptions) async throws -> CacheResult<Board> {
       try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
@@ -93,6 +92,8 @@ extension DeparturesCache {
         return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
       }
     }
+    // Only work ahead of use has a staleness of its own.
+    let isAhead = options.stale != nil
     let known = try await board(options)
     guard options.policy == .standard, known.source == .memory || known.source == .disk,
       try known.value.isDue(at: store.now, age: known.age, isShown: !isAhead)

@@ -47,25 +47,16 @@ public struct Widget: Sendable {
   }
 
   /// The next departures of a station: the published ones, and after them those of the stored board. A departure expires when it
-  /// leaves. A board that was stored after the publication replaces what was published of it.
+  /// leaves.
   public func departures(from station: String, limit: Int? = nil) throws -> [NextDeparture] {
     let settings = try settings
     let limit = max(limit ?? settings.rows, 0)
     var found: [NextDeparture] = []
-    var published: Timestamp?
     try next.namespace.scan(prefix: NextDeparture.prefix(of: station)) { entry, bytes in
       found.append(try JSONCodec<NextDeparture>().decode(bytes))
-      published = entry.written
       return true
     }
-    let stored = try storedBoard(of: station)
-    if let (board, written) = stored, let published, written > published {
-      let span = try board.day.span
-      found.removeAll { span.contains($0.time) && $0.time <= board.reaches ?? span.upperBound }
-      let day = try ships.value(for: "\(board.day)")
-      found += board.upcoming(at: store.now)
-        .map { NextDeparture($0, from: board.station, ship: day?.ship(of: $0)) }
-    } else if found.count < limit, let board = stored?.board {
+    if found.count < limit, let board = try board(of: station) {
       let last = found.map(\.time).max()
       let day = try ships.value(for: "\(board.day)")
       found += board.upcoming(at: store.now).filter { departure in
@@ -79,50 +70,45 @@ public struct Widget: Sendable {
   }
 
   /// Today's board of a station, a stale one too; nil if none is stored.
-  public func board(of station: String) throws -> Board? { try storedBoard(of: station)?.board }
-
-  private func storedBoard(of station: String) throws -> (board: Board, written: Timestamp)? {
+  public func board(of station: String) throws -> Board? {
     let key = try DeparturesCache.boardKey(station, on: CalendarDay(of: store.now))
-    var stored: (Board, Timestamp)?
-    try boards.namespace.scan(prefix: key) { entry, bytes in
+    var board: Board?
+    try boards.namespace.scan(prefix: key) { _, bytes in
       // One that another version of the program has stored is of no use.
-      do { stored = (try JSONCodec<Board>().decode(bytes), entry.written) } catch {}
+      do { board = try JSONCodec<Board>().decode(bytes) } catch {}
       return false
     }
-    return stored
+    return board
   }
 
-  /// The next departures of some stations: at once, after each publication and each board that any process stores, and whenever
-  /// one has left.
+  /// The next departures of some stations: at once, after each publication by any process, and whenever one has left.
   ///
   /// - Parameter limit: departures of each station; by default as the settings say.
   public func updates(
     of stations: [String], limit: Int? = nil
   ) -> AsyncThrowingStream<[NextDeparture], any Error> {
     // The subscription begins before the first read, so that no change is missed.
-    let sources = [next.namespace.changes(), boards.namespace.changes()]
+    let changes = next.namespace.changes()
     return AsyncThrowingStream { updates in
       let task = Task {
         let (events, event) = AsyncStream<Result<Void, any Error>>.makeStream(
           bufferingPolicy: .bufferingNewest(1))
-        let watches = sources.map { changes in
-          Task {
-            var seen: UInt64?
-            for await change in changes {
-              if case .ended(let error) = change.kind {
-                event.yield(.failure(error))
-                break
-              }
-              // One read shows all changes of a commit.
-              if seen != change.transaction { event.yield(.success(())) }
-              seen = change.transaction
+        let watch = Task {
+          var seen: UInt64?
+          for await change in changes {
+            if case .ended(let error) = change.kind {
+              event.yield(.failure(error))
+              break
             }
-            event.finish()
+            // One read shows all changes of a commit.
+            if seen != change.transaction { event.yield(.success(())) }
+            seen = change.transaction
           }
+          event.finish()
         }
         var timer: Task<Void, any Error>?
         defer {
-          for watch in watches { watch.cancel() }
+          watch.cancel()
           timer?.cancel()
         }
         do {

@@ -44,16 +44,12 @@ extension LegoClient {
       return try await loaded(key, in: cache, options) { known in
         do {
           let answer = try await answer(
-            UsableFields<Entity>.self, at: address, unlessMatching: known?.conditions,
+            Entity.self, at: address, known: known,
             decoder: JSONDecoder(part: pair?.part, color: pair?.color),
-            fault: { found in
-              let other = found.entity.key
-              return other.lowercased() == key.lowercased() ? nil : "it is about \(other)"
-            })
-          guard let answer else { return .unchanged }
-          var entity = answer.value.entity
-          entity.complete(with: known?.value)
-          return .stored(entity, answer.reply.validators)
+            fault: { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" })
+          guard var answer else { return .unchanged }
+          answer.value.complete(with: known?.value)
+          return .stored(answer.value, answer.reply.validators)
         } catch ServiceError.refused(status: 404, _) {
           return .absent
         }
@@ -108,17 +104,15 @@ extension LegoClient {
     return loaded
   }
 
-  /// The service's answer to a request; nil if what is known is still valid.
+  /// The service's answer to a request that validates `known`; nil if that is still valid.
   ///
-  /// - Parameters:
-  ///   - conditions: those of what is known; nil if nothing is.
-  ///   - fault: says why a decoded value is of no use, as in ``Service/Service/get(_:from:fields:decoder:fault:)``.
-  func answer<Value: Decodable & Sendable>(
-    _ type: Value.Type, at address: String, unlessMatching conditions: HTTPFields?,
-    decoder: JSONDecoder, fault: (Value) -> String? = { _ in nil }
+  /// - Parameter fault: says why a decoded value is of no use, as in ``Service/Service/get(_:from:fields:decoder:fault:)``.
+  func answer<Value: Codable & Sendable>(
+    _ type: Value.Type, at address: String, known: CachedValue<Value>?, decoder: JSONDecoder,
+    fault: (Value) -> String? = { _ in nil }
   ) async throws -> (value: Value, reply: Reply)? {
-    let first = try await service.send(address, fields: conditions ?? [:])
-    if first.status == 304, conditions != nil { return nil }
+    let first = try await service.send(address, fields: known?.conditions ?? [:])
+    if first.status == 304, known != nil { return nil }
     return try await service.get(type, from: address, decoder: decoder, fault: fault) { fields in
       guard let fields else { return try checked(first) }
       return try checked(await service.send(address, fields: fields))

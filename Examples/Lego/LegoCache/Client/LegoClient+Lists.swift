@@ -13,8 +13,7 @@ extension LegoClient {
     options.expires = cache?.plan.rules(of: Entity.kind)?.expires
     let loaded = try await loaded(address, in: cache?.pages(of: Entity.self), options) { known in
       let answer = try await answer(
-        Listing<Entity>.self, at: address, unlessMatching: known?.conditions,
-        decoder: JSONDecoder(part: list.part),
+        Listing<Entity>.self, at: address, known: known, decoder: JSONDecoder(part: list.part),
         fault: { $0.results.isEmpty ? $0.skipped?.first : nil })
       guard let (listing, reply) = answer else { return .unchanged }
       return .stored(listing, reply.validators)
@@ -104,10 +103,7 @@ extension LegoClient {
             Listing<Entity>.self, from: address, decoder: JSONDecoder(part: list.part))
           isWhole = isWhole && listing.count != nil && listing.count == total ?? listing.count
           total = listing.count
-          for reason in listing.skipped ?? [] {
-            skipped.add("\(list.path) \(reason)", isUnreadable: true)
-          }
-          for fault in listing.faults ?? [] { skipped.add("\(list.path) \(fault), and left out") }
+          for reason in listing.skipped ?? [] { skipped.add("\(list.path) \(reason)") }
           let new = listing.results.filter { keys.insert($0.key).inserted }
           try writer.write(new.map { DumpRow(entity: $0) })
           try progress(
@@ -120,11 +116,11 @@ extension LegoClient {
         isWhole = isWhole && total != 0
       }
       isWhole = isWhole && keys.count == counted
-      if isWhole, !skipped.areUnreadable { try writer.removeOthers() }
-      if !isWhole, !skipped.areUnreadable {
+      if isWhole, skipped.count == 0 { try writer.removeOthers() }
+      if !isWhole, skipped.count == 0 {
         skipped.add(
-          "\(Entity.kind.word): the list is empty, has changed meanwhile, does not say how many it has, or has not as many as it says",
-          isUnreadable: true)
+          "\(Entity.kind.word): the list is empty, has changed meanwhile, does not say how many it has, or has not as many as it says"
+        )
       }
       for list in lists { try cache.clearPages(of: list) }
     } catch {

@@ -86,8 +86,6 @@ public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable
   public var results: [Entity]
   /// The entities that cannot be decoded, and why: `3001: results[0].name is missing`; nil if there are none.
   public var skipped: [String]?
-  /// The fields of a wrong form that were left out: `1-1: year is not a number`; nil if there are none.
-  public var faults: [String]?
 
   private static var mostEntities: Int { 1_000_000_000 }
 
@@ -100,18 +98,10 @@ public struct Listing<Entity: Codable & Sendable & Equatable>: Codable, Sendable
     }
     next = try fields.decodeIfPresent(String.self, forKey: .next)
     previous = try fields.decodeIfPresent(String.self, forKey: .previous)
-    let rows = try fields.decode([Attempt<UsableFields<Entity>>].self, forKey: .results)
-    let usable = rows.good()
-    results = usable.map(\.entity)
-    let unreadable = rows.compactMap(\.fault)
+    let rows = try fields.decode([Attempt<Entity>].self, forKey: .results)
+    results = rows.good()
+    let faults = rows.compactMap(\.fault)
     skipped =
-      try fields.decodeIfPresent([String].self, forKey: .skipped)
-      ?? (unreadable.isEmpty ? nil : unreadable)
-    let left = usable.flatMap { row in
-      let key = (row.entity as? any LegoEntity).map { $0.key + ": " } ?? ""
-      return row.faults.map { key + $0 }
-    }
-    faults =
-      try fields.decodeIfPresent([String].self, forKey: .faults) ?? (left.isEmpty ? nil : left)
+      try fields.decodeIfPresent([String].self, forKey: .skipped) ?? (faults.isEmpty ? nil : faults)
   }
 }

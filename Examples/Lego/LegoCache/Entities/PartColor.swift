@@ -90,11 +90,4 @@ extension JSONDecoder {
     if let asked = PartColor.askedPart { userInfo[asked] = part }
     if let asked = PartColor.askedColor { userInfo[asked] = color }
   }
-
-  /// One about the same request as another.
-  convenience init(asking other: any Decoder) {
-    func asked(_ key: CodingUserInfoKey?) -> Any? { key.flatMap { other.userInfo[$0] } }
-    self.init(
-      part: asked(PartColor.askedPart) as? String, color: asked(PartColor.askedColor) as? Int)
-  }
 }

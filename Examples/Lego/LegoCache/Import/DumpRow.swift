@@ -19,8 +19,12 @@ struct DumpRow<Entity: Sendable>: Sendable {
 /// In JSON a member that is null is an empty field, and one that is not there is none.
 extension DumpRow: Decodable where Entity: Decodable {
   init(from decoder: any Decoder) throws {
-    let usable = try UsableFields<Entity>(from: decoder)
-    self.init(entity: usable.entity, faults: usable.faults)
+    do {
+      self.init(entity: try Entity(from: decoder))
+    } catch let error as DecodingError {
+      let (entity, faults) = try Self.rest(of: try? JSON(from: decoder), after: error)
+      self.init(entity: entity, faults: faults)
+    }
     let fields = try decoder.container(keyedBy: FieldName.self)
     cleared = try Self.nulls(in: fields)
     for name in JSON.inner.map(FieldName.init) where fields.contains(name) {
@@ -30,44 +34,26 @@ extension DumpRow: Decodable where Entity: Decodable {
     }
   }
 
-  private static func nulls(
-    in fields: KeyedDecodingContainer<FieldName>
-  ) throws -> Set<String> {
-    Set(try fields.allKeys.filter { try fields.decodeNil(forKey: $0) }.map(\.stringValue))
-  }
-}
-
-/// An entity without the fields of a wrong form, if it can do without them.
-struct UsableFields<Entity: Sendable>: Sendable {
-  var entity: Entity
-  /// Why fields were left out: `year is not a number`.
-  var faults: [String] = []
-}
-
-extension UsableFields: Decodable where Entity: Decodable {
-  init(from decoder: any Decoder) throws {
-    do {
-      self.init(entity: try Entity(from: decoder))
-    } catch let error as DecodingError {
-      self = try Self.rest(
-        of: try? JSON(from: decoder), by: JSONDecoder(asking: decoder), after: error)
-    }
-  }
-
+  /// The entity without the fields of a wrong form, if it can do without them.
   private static func rest(
-    of row: JSON?, by decoder: JSONDecoder, after first: DecodingError
-  ) throws -> Self {
+    of row: JSON?, after first: DecodingError
+  ) throws -> (Entity, faults: [String]) {
     guard var row else { throw first }
     var faults: [String] = []
     while true {
       do {
-        let entity = try decoder.decode(Entity.self, from: JSONEncoder().encode(row))
-        return Self(entity: entity, faults: faults)
+        return (try JSONDecoder().decode(Entity.self, from: JSONEncoder().encode(row)), faults)
       } catch let error as DecodingError {
         guard row.remove(error.field[...]) else { throw first }
         faults.append(error.words)
       }
     }
+  }
+
+  private static func nulls(
+    in fields: KeyedDecodingContainer<FieldName>
+  ) throws -> Set<String> {
+    Set(try fields.allKeys.filter { try fields.decodeNil(forKey: $0) }.map(\.stringValue))
   }
 }
 

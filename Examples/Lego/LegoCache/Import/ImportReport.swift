@@ -6,7 +6,7 @@ public struct SkippedRows: Sendable, Equatable, Codable {
   /// Place and reason of the first ``longestList`` of them: `elements.csv:3: no part "9999"`.
   public var list: [String] = []
 
-  /// Whether some cannot be read, or a list is not whole: the keys of what is missing are not known, so nothing is removed.
+  /// Whether some cannot be read: the key of such a row is not known, so nothing is removed.
   public var areUnreadable = false
 
   public static let longestList = 100

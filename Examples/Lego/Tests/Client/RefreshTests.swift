@@ -153,31 +153,6 @@ import ExampleTesting
     #expect(try await lego.page(.colors).value == page.value, "the stored page tells it too")
   }
 
-  @Test(arguments: [
-    ("null", 0), (#""19th""#, 1), (#"[]"#, 1), ("1e99", 1), ("99999999999999999999", 1),
-  ]) func `an entity with an odd year is kept without it, and others are removed`(
-    year: String, faults: Int
-  ) async throws {
-    fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1"), Body.set("2-1")] }
-    fake.change { $0.lists["/lego/minifigs/"] = [Body.set("fig-1")] }
-    let lego = try LegoClient.tested(of: fake)
-    #expect(try await lego.refresh(.sets) == Tally(added: 3))
-    let odd = Body.set("1-1").replacing(#""year": 2021"#, with: #""year": \#(year)"#)
-    fake.change { $0.lists["/lego/sets/"] = [odd] }
-    let report = try await lego.refresh([.sets])
-    #expect(report.tallies[.sets] == Tally(changed: 1, unchanged: 1, removed: 1))
-    #expect(report.skipped[.sets]?.count ?? 0 == faults)
-    #expect(
-      report.skipped[.sets]?.list.first?.hasPrefix("/lego/sets/ 1-1: year") ?? (faults == 0))
-    let page = try await lego.page(.sets)
-    #expect(page.value.results.map(\.key) == ["1-1"] && page.value.results[0].year == nil)
-    #expect(page.value.skipped == nil && page.value.faults?.count ?? 0 == faults)
-    #expect(try await lego.page(.sets).value == page.value, "the stored page tells it too")
-    fake.put(odd, at: "/lego/sets/1-1/")
-    let alone = try await lego.entity(ModelSet.self, "1-1", policy: .reload)
-    #expect(alone?.error == nil && alone?.value == page.value.results[0])
-  }
-
   @Test func `a failed refresh is an error, although an earlier one has a report`() async throws {
     fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<3) }
     let lego = try LegoClient.tested(of: fake, plan: .memoryOnly)
