@@ -18,7 +18,8 @@ public struct StoreLock: Sendable {
     beside others: String = "another program"
   ) throws(LarderError) {
     file =
-      name.map { Self.file("\(store.path).\($0).lock") } ?? FileHandle(forReadingAtPath: store.path)
+      name.map { Self.file("\(store.path).\($0).lock", O_RDONLY | O_CREAT) }
+      ?? Self.file(store.path, O_RDONLY)
     if let file, flock(file.fileDescriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0,
       errno == EWOULDBLOCK
     {
@@ -27,9 +28,9 @@ public struct StoreLock: Sendable {
     }
   }
 
-  /// The file, which is made if it does not exist; nil if it cannot be opened.
-  private static func file(_ path: String) -> FileHandle? {
-    let number = unsafe open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
+  /// The file or folder; nil if it cannot be opened. A program that this process starts does not inherit the lock.
+  private static func file(_ path: String, _ flags: Int32) -> FileHandle? {
+    let number = unsafe open(path, flags | O_CLOEXEC, 0o600)
     return number < 0 ? nil : FileHandle(fileDescriptor: number, closeOnDealloc: true)
   }
 }
