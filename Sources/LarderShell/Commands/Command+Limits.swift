@@ -107,7 +107,8 @@ extension Command {
     } catch let error as LarderError where error.code == .full {
       let gone = try evicted().entries
       throw ShellError(
-        .full, gone == 0 ? "\(error.message)" : "\(error.message); evicted \(Wording.entries(gone))",
+        .full,
+        gone == 0 ? "\(error.message)" : "\(error.message); evicted \(Wording.entries(gone))",
         hint: error.hint.map { SafeText($0) })
     }
     return try evicted()
