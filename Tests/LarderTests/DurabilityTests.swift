@@ -28,19 +28,6 @@ import Testing
     }
   }
 
-  @Test(arguments: Durability.allCases)
-  func `a salvaged store has the durability of the old one`(durability: Durability) throws {
-    try withTemporaryDirectory { path in
-      let old = try Store(at: path + "/old", options: options(durability))
-      try old.namespace("notes").set("x", for: "k")
-      try old.close()
-      _ = try Store.salvage(from: path + "/old", to: path + "/new", options: options(nil))
-      let new = try Store(at: path + "/new", options: options(nil))
-      #expect(try new.durability == durability && new.namespace("notes").text("k") == "x")
-      try new.close()
-    }
-  }
-
   @Test func `closing reports once that the disk did not take the last writes`() throws {
     try withTemporaryDirectory { path in
       let peer = try OtherProcess("fail-sync-at-closing", path + "/s")

@@ -99,6 +99,19 @@ import Testing
     #expect(failure { _ = try Store.salvage(from: path, to: target) } == .exists)
   }
 
+  @Test(arguments: Durability.allCases)
+  func `the new store has the durability of the old one`(durability: Durability) throws {
+    let (path, target) = (directory.path + "/old", directory.path + "/new")
+    var options = options
+    options.durability = durability
+    let old = try Store(at: path, options: options)
+    try old.namespace("notes").set("x", for: "k")
+    try old.close()
+    options.durability = nil
+    _ = try Store.salvage(from: path, to: target, options: options)
+    #expect(try Store(at: target, options: options).durability == durability)
+  }
+
   /// The record is under the name of the database, in the main one. Its last 8 bytes are the number of the root page.
   @Test(arguments: [false, true])
   func `entries whose database has lost its record or root are saved`(losesName: Bool) throws {
