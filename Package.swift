@@ -159,25 +159,27 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(
-      name: "CLMDB", pkgConfig: "lmdb",
+      name: "CLMDB", path: "Sources/Core/CLMDB", pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .systemLibrary(
-      name: "CEditline", pkgConfig: "libedit",
+      name: "CEditline", path: "Sources/Shell/CEditline", pkgConfig: "libedit",
       providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
 
     .systemLibrary(
-      name: "CZstd", pkgConfig: "libzstd",
+      name: "CZstd", path: "Sources/Extras/CZstd", pkgConfig: "libzstd",
       providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
 
     .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl",
+      name: "CCurl", path: "Sources/HTTP/CCurl", pkgConfig: "libcurl",
       providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
 
-    .systemLibrary(name: "CLarderSystem"),
-    .target(name: "LarderSystem", dependencies: ["CLarderSystem"], swiftSettings: lending),
+    .systemLibrary(name: "CLarderSystem", path: "Sources/Core/CLarderSystem"),
+    .target(
+      name: "LarderSystem", dependencies: ["CLarderSystem"], path: "Sources/Core/LarderSystem",
+      swiftSettings: lending),
     .target(
       name: "LMDB", dependencies: ["CLMDB", "CLarderSystem", "LarderSystem"],
-      swiftSettings: lending),
+      path: "Sources/Core/LMDB", swiftSettings: lending),
     .target(
       name: "Larder",
       dependencies: [
@@ -186,14 +188,14 @@ let package = Package(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",
           condition: .when(traits: ["ServiceLifecycle"])),
       ],
-      swiftSettings: lending),
+      path: "Sources/Core/Larder", swiftSettings: lending),
     .target(
       name: "Zstd",
       dependencies: [.target(name: "CZstd", condition: .when(traits: ["Compression"]))],
-      swiftSettings: strict),
+      path: "Sources/Extras/Zstd", swiftSettings: strict),
     .target(
       name: "LarderCompression", dependencies: ["Larder", "LarderSystem", "Zstd"],
-      swiftSettings: strict),
+      path: "Sources/Extras/LarderCompression", swiftSettings: strict),
     .target(
       name: "LarderEncryption",
       dependencies: [
@@ -201,24 +203,24 @@ let package = Package(
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
-      swiftSettings: strict),
+      path: "Sources/Extras/LarderEncryption", swiftSettings: strict),
     .target(
       name: "LarderHTTP",
       dependencies: [
         "Larder", "LarderSystem", httpTypes,
       ],
-      swiftSettings: strict),
+      path: "Sources/HTTP/LarderHTTP", swiftSettings: strict),
     .target(
       name: "LarderURLSession",
       dependencies: ["LarderHTTP", httpTypes],
-      swiftSettings: strict),
+      path: "Sources/HTTP/LarderURLSession", swiftSettings: strict),
     .target(
       name: "LarderCurl",
       dependencies: [
         "LarderHTTP", "LarderSystem", httpTypes,
         .target(name: "CCurl", condition: .when(traits: ["Curl"])),
       ],
-      swiftSettings: strict),
+      path: "Sources/HTTP/LarderCurl", swiftSettings: strict),
     .target(
       name: "LarderAsyncHTTPClient",
       dependencies: [
@@ -231,7 +233,7 @@ let package = Package(
         .product(
           name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
       ],
-      swiftSettings: strict),
+      path: "Sources/HTTP/LarderAsyncHTTPClient", swiftSettings: strict),
     .target(
       name: "LarderMonitoring",
       dependencies: [
@@ -240,8 +242,10 @@ let package = Package(
         .product(
           name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
       ],
+      path: "Sources/Extras/LarderMonitoring", swiftSettings: strict),
+    .target(
+      name: "LarderTesting", dependencies: ["Larder"], path: "Sources/Testing/LarderTesting",
       swiftSettings: strict),
-    .target(name: "LarderTesting", dependencies: ["Larder"], swiftSettings: strict),
     .target(
       name: "LarderHTTPTesting",
       dependencies: [
@@ -251,11 +255,13 @@ let package = Package(
         .product(
           name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
       ],
-      swiftSettings: strict),
+      path: "Sources/Testing/LarderHTTPTesting", swiftSettings: strict),
     .target(
-      name: "LarderShared", dependencies: ["Larder", "LarderSystem"], swiftSettings: strict),
+      name: "LarderShared", dependencies: ["Larder", "LarderSystem"],
+      path: "Sources/Shared/LarderShared", swiftSettings: strict),
     .target(
-      name: "LarderSharedTesting", dependencies: ["Larder", "LarderShared"], swiftSettings: strict),
+      name: "LarderSharedTesting", dependencies: ["Larder", "LarderShared"],
+      path: "Sources/Testing/LarderSharedTesting", swiftSettings: strict),
     .target(
       name: "LarderRedis",
       dependencies: [
@@ -264,7 +270,7 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Redis"])),
       ],
-      swiftSettings: strict),
+      path: "Sources/Shared/LarderRedis", swiftSettings: strict),
     .target(
       name: "LarderValkey",
       dependencies: [
@@ -272,20 +278,24 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
         .product(name: "Valkey", package: "valkey-swift", condition: .when(traits: ["Valkey"])),
       ],
+      path: "Sources/Shared/LarderValkey", swiftSettings: strict),
+    .target(
+      name: "ShellLanguage", dependencies: ["LarderSystem"], path: "Sources/Shell/ShellLanguage",
       swiftSettings: strict),
-    .target(name: "ShellLanguage", dependencies: ["LarderSystem"], swiftSettings: strict),
     .target(
       name: "LarderShell",
       dependencies: ["Larder", "LarderShared", "LarderSystem", "ShellLanguage"],
+      path: "Sources/Shell/LarderShell", swiftSettings: strict),
+    .target(
+      name: "LarderTerminal", dependencies: ["CEditline"], path: "Sources/Shell/LarderTerminal",
       swiftSettings: strict),
-    .target(name: "LarderTerminal", dependencies: ["CEditline"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCommand",
       dependencies: [
         "Larder", "LarderCompression", "LarderShell", "LarderSystem", "LarderTerminal",
         "ShellLanguage",
       ],
-      swiftSettings: strict),
+      path: "Sources/Shell/LarderCommand", swiftSettings: strict),
 
     .executableTarget(
       name: "quickstart", dependencies: ["Larder"], path: "Examples/QuickStart",

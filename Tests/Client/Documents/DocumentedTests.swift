@@ -67,7 +67,7 @@ import Testing
     let program = Self.lines(try Documents.text("Examples/Tutorial/Weather.swift"))
     let steps = try (1...3).map { step in
       Self.lines(
-        try Documents.text("Sources/Larder/Larder.docc/Resources/weather-\(step).swift"))
+        try Documents.text("Sources/Core/Larder/Larder.docc/Resources/weather-\(step).swift"))
     }
     #expect(steps.last == program)
     for step in steps {

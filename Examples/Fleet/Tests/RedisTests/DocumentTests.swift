@@ -73,7 +73,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     _ = shared
 
     let program = Self.lines(try String(contentsOfFile: #filePath, encoding: .utf8))
-    let article = try Self.page("Sources/LarderRedis/LarderRedis.docc/LarderRedis.md")
+    let article = try Self.page("Sources/Shared/LarderRedis/LarderRedis.docc/LarderRedis.md")
     let shown = article.split(separator: "\n").filter { $0.hasPrefix("    ") }
     #expect(shown.count == 2)
     for line in Self.lines(shown.joined(separator: "\n")) {
