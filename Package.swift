@@ -308,20 +308,20 @@ let package = Package(
       dependencies: [
         "LMDB", "LarderSystem", "Larder", "LarderHTTP", "TestSupport", httpTypes,
       ],
-      path: "Tests/Peer",
+      path: "Tests/Support/Peer",
       swiftSettings: strict),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-    .target(name: "PowerRecorder", path: "Tests/PowerRecorder"),
+    .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
+    .target(name: "PowerRecorder", path: "Tests/Support/PowerRecorder"),
     .testTarget(
       name: "LMDBTests", dependencies: ["LMDB", "LarderSystem", "LarderPeer", "TestSupport"],
-      swiftSettings: strict),
+      path: "Tests/Core/LMDBTests", swiftSettings: strict),
     .testTarget(
       name: "LarderTests",
       dependencies: [
         "Larder", "LMDB", "LarderSystem", "LarderMonitoring", "LarderPeer", "LarderTesting",
         "TestSupport",
       ],
-      swiftSettings: strict),
+      path: "Tests/Core/LarderTests", swiftSettings: strict),
     .testTarget(
       name: "LarderHTTPTests",
       dependencies: [
@@ -331,7 +331,7 @@ let package = Package(
         .product(
           name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
       ],
-      swiftSettings: strict),
+      path: "Tests/HTTP/LarderHTTPTests", swiftSettings: strict),
     .testTarget(
       name: "LarderSharedTests",
       dependencies: [
@@ -339,22 +339,23 @@ let package = Package(
         .product(
           name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["HTTPTesting"])),
       ],
-      swiftSettings: strict),
+      path: "Tests/Shared/LarderSharedTests", swiftSettings: strict),
     .testTarget(
       name: "LarderShellTests",
       dependencies: [
         "LarderShell", "LarderShared", "LarderSharedTesting", "ShellLanguage", "TestSupport",
       ],
-      swiftSettings: strict),
+      path: "Tests/Shell/LarderShellTests", swiftSettings: strict),
     .testTarget(
       name: "LarderCommandTests",
       dependencies: [
         "LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder", "quickstart", "weather",
         "TestSupport",
       ],
-      swiftSettings: strict),
+      path: "Tests/Shell/LarderCommandTests", swiftSettings: strict),
     .executableTarget(
-      name: "LineEditorProbe", dependencies: ["LarderTerminal"], path: "Tests/LineEditorProbe",
+      name: "LineEditorProbe", dependencies: ["LarderTerminal"],
+      path: "Tests/Shell/LineEditorProbe",
       swiftSettings: strict),
   ] + (buildsExamples ? examples : [])
 )

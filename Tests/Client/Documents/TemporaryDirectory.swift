@@ -1,1 +1,1 @@
-../../TestSupport/TemporaryDirectory.swift
+../../Support/TestSupport/TemporaryDirectory.swift

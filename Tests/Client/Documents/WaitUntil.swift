@@ -1,1 +1,1 @@
-../../TestSupport/WaitUntil.swift
+../../Support/TestSupport/WaitUntil.swift

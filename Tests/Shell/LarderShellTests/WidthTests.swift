@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
@@ -20,8 +21,7 @@ import Testing
   ]
 
   private static func file(_ width: Int) -> URL {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Widths/\(width).txt")
+    Repository.root.appending(path: "Tests/Shell/Widths/\(width).txt")
   }
 
   private func shell(_ width: Int) throws -> Shell {

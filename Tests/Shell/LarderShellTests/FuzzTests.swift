@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Feeds the readers of text from outside with the kept inputs in `Tests/Corpora` and with changes of them.
+/// Feeds the readers of text from outside with the kept inputs in `Tests/Shell/Corpora` and with changes of them.
 ///
 /// Each ends with an answer or a typed error, and leaves a sound store. An input that once failed is kept as a file there.
 @Suite struct FuzzTests {
@@ -14,8 +14,7 @@ import Testing
 
   /// The kept inputs of a reader.
   private func corpus(_ name: String) throws -> [[UInt8]] {
-    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Corpora/\(name)")
+    let folder = Repository.root.appending(path: "Tests/Shell/Corpora/\(name)")
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     return try files.map { Array(try Data(contentsOf: folder.appendingPathComponent($0))) }
   }

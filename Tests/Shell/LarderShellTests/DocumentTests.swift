@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
@@ -7,9 +8,7 @@ import Testing
 
 /// What `Docs/Shell.md` says is so. With `RECORD` set it is made so, to be read before it is believed.
 @Suite(.serialized) struct DocumentTests {
-  private static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Docs/Shell.md")
+  private static let url = Repository.root.appending(path: "Docs/Shell.md")
 
   private let text: String
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The table of sections in `Docs/HTTP.md`.
@@ -6,8 +7,7 @@ struct SectionTests {
   private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
 
   @Test func `each section of RFC 9111 has a test in each suite that the table names`() throws {
-    let root = Self.tests.deletingLastPathComponent().deletingLastPathComponent()
-    let document = try String(contentsOf: root.appending(path: "Docs/HTTP.md"), encoding: .utf8)
+    let document = try Repository.text("Docs/HTTP.md")
     let text = try FileManager.default.contentsOfDirectory(atPath: Self.tests.path)
       .filter { $0.hasSuffix("Tests.swift") }.map {
         try String(contentsOf: Self.tests.appending(path: $0), encoding: .utf8)

@@ -1,5 +1,5 @@
 // Preloaded into a process, records what it does to the files of one store: what a power cut could leave is built from
-// that (Tests/LarderTests/PowerCut). Linux only.
+// that (Tests/Core/LarderTests/PowerCut). Linux only.
 //
 //   LD_PRELOAD=libPowerRecorder.so LARDER_POWER_STORE=<directory> LARDER_POWER_TRACE=<file> program
 //

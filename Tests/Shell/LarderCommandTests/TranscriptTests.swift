@@ -1,13 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct TranscriptTests {
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent()
+  private static let folder = Repository.root.appending(path: "Tests/Shell/Transcripts")
 
   static let topics = try! FileManager.default
     .contentsOfDirectory(
-      at: root.appendingPathComponent("Transcripts"), includingPropertiesForKeys: nil
+      at: folder, includingPropertiesForKeys: nil
     )
     .map { $0.deletingPathExtension().lastPathComponent }.sorted()
 
@@ -25,8 +25,7 @@ import Testing
   }
 
   private static func document(_ page: String) throws -> Transcript {
-    let url = root.deletingLastPathComponent().appendingPathComponent("Docs/\(page).md")
-    return Transcript(document: try String(contentsOf: url, encoding: .utf8))
+    Transcript(document: try Repository.text("Docs/\(page).md"))
   }
 
   private func run(_ transcript: Transcript) throws -> [String] {
@@ -46,7 +45,7 @@ import Testing
   /// believed.
   @Test(arguments: topics)
   func `the program answers as the transcript says`(topic: String) throws {
-    let url = Self.root.appendingPathComponent("Transcripts/\(topic).txt")
+    let url = Self.folder.appending(path: "\(topic).txt")
     let transcript = Transcript(try String(contentsOf: url, encoding: .utf8))
     let answers = try run(transcript)
     if ProcessInfo.processInfo.environment["RECORD"] != nil {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderHTTP
@@ -22,8 +23,8 @@ struct HeaderSetTests {
     }
   }
 
-  static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../../shared/data/http/header_sets.jsonl").standardizedFileURL
+  static let file = Repository.root
+    .appending(path: "../shared/data/http/header_sets.jsonl").standardizedFileURL
 
   static func records() throws -> [Record] {
     guard FileManager.default.fileExists(atPath: file.path) else {

@@ -1,0 +1,18 @@
+import Foundation
+
+/// The files of this repository, for tests of what its documents say.
+package enum Repository {
+  /// The folder that holds `Package.swift` of the library.
+  package static let root: URL = {
+    var folder = URL(filePath: #filePath).deletingLastPathComponent()
+    while !FileManager.default.fileExists(atPath: folder.appending(path: "CHANGELOG.md").path) {
+      precondition(folder.path != "/", "the tests do not lie in the repository")
+      folder.deleteLastPathComponent()
+    }
+    return folder
+  }()
+
+  package static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+}
