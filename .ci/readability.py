@@ -2,7 +2,7 @@
 
   long       more than 30 words
   opening    begins without its subject: "There is", "It is said", "What was", a participle, or a passive with its agent
-  term       an abbreviation that neither Docs/Glossary.md nor common use explains
+  term       an abbreviation that neither Docs/Use/Glossary.md nor common use explains
 
 Of Swift files it reads the comments with three slashes, and prints only sentences that begin with "What" or "Who".
 
@@ -63,7 +63,7 @@ def plain(sentence):
 
 
 def main(names):
-    glossary = set(re.findall(r"[A-Za-z]+", (ROOT / "Docs/Glossary.md").read_text()))
+    glossary = set(re.findall(r"[A-Za-z]+", (ROOT / "Docs/Use/Glossary.md").read_text()))
     found = 0
     for name in names:
         for line, sentence in sentences(ROOT / name):

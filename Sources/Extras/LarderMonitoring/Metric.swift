@@ -1,6 +1,6 @@
 import Larder
 
-/// A figure of a store with its name, for a system that collects metrics. `Docs/Monitoring.md` lists the names.
+/// A figure of a store with its name, for a system that collects metrics. `Docs/Operate/Monitoring.md` lists the names.
 public struct Metric: Hashable, Sendable {
   /// How a metric moves.
   public enum Kind: String, Hashable, Sendable {

@@ -1,6 +1,6 @@
 import Larder
 
-/// A fault or a change of a store that concerns its operator. `Docs/Monitoring.md` lists the names.
+/// A fault or a change of a store that concerns its operator. `Docs/Operate/Monitoring.md` lists the names.
 public struct MonitoringEvent: Hashable, Sendable {
   /// How much it matters.
   public enum Level: String, Hashable, Sendable {

@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-/// The programs of `Docs/Codecs.md`.
+/// The programs of `Docs/Use/Codecs.md`.
 @Suite struct CodecsPage {
   @Test func `another codec`() throws {
     struct Color: Codable, Sendable { var name: String }

@@ -3,7 +3,7 @@ import Larder
 import LarderHTTP
 import Testing
 
-/// The programs of `Docs/Cookbook.md`.
+/// The programs of `Docs/Learn/Cookbook.md`.
 @Suite struct CookbookPage {
   private struct Board: Codable, Equatable { var boats: Int }
   private struct Session: Codable, Equatable { var user: Int }

@@ -5,22 +5,25 @@ import Testing
 /// Those that need packages of others stand in `Traits/TraitPages.swift`.
 @Suite struct DocumentedTests {
   private static let pages = [
-    "Codecs", "Cookbook", "HTTP", "Limits", "Loading", "Migrating", "Monitoring",
+    "Use/Codecs", "Learn/Cookbook", "Use/HTTP", "Use/Limits", "Use/Loading", "Learn/Migrating",
+    "Operate/Monitoring",
   ]
   private static let articles = [
-    "Larder/Larder.docc/Larder", "Larder/Larder.docc/GettingStarted", "Larder/Larder.docc/Testing",
-    "LarderHTTP/LarderHTTP.docc/LarderHTTP", "LarderTesting/LarderTesting.docc/LarderTesting",
-    "LarderHTTPTesting/LarderHTTPTesting.docc/LarderHTTPTesting",
-    "LarderShared/LarderShared.docc/LarderShared",
-    "LarderSharedTesting/LarderSharedTesting.docc/LarderSharedTesting",
-    "LarderURLSession/LarderURLSession.docc/LarderURLSession",
-    "LarderCompression/LarderCompression.docc/LarderCompression",
-    "LarderEncryption/LarderEncryption.docc/LarderEncryption",
+    "Core/Larder/Larder.docc/Larder", "Core/Larder/Larder.docc/GettingStarted",
+    "Core/Larder/Larder.docc/Testing",
+    "HTTP/LarderHTTP/LarderHTTP.docc/LarderHTTP",
+    "Testing/LarderTesting/LarderTesting.docc/LarderTesting",
+    "Testing/LarderHTTPTesting/LarderHTTPTesting.docc/LarderHTTPTesting",
+    "Shared/LarderShared/LarderShared.docc/LarderShared",
+    "Testing/LarderSharedTesting/LarderSharedTesting.docc/LarderSharedTesting",
+    "HTTP/LarderURLSession/LarderURLSession.docc/LarderURLSession",
+    "Extras/LarderCompression/LarderCompression.docc/LarderCompression",
+    "Extras/LarderEncryption/LarderEncryption.docc/LarderEncryption",
   ]
-  private static let monitoring = "LarderMonitoring/LarderMonitoring.docc/LarderMonitoring"
+  private static let monitoring = "Extras/LarderMonitoring/LarderMonitoring.docc/LarderMonitoring"
   /// Pages whose programs are in the tests of the shell, of the shared tier and of the examples.
   private static let others = [
-    "README.md", "Docs/Tutorial.md", "Docs/Fleet.md", "Examples/README.md",
+    "README.md", "Docs/Learn/Tutorial.md", "Docs/Use/Fleet.md", "Examples/README.md",
     "Examples/Articles/README.md", "Examples/Catalog/README.md", "Examples/Lego/README.md",
   ]
 
@@ -38,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: pages) func `a test runs every program of a page`(_ page: String) throws {
-    try expectRun("Docs/\(page).md", in: "\(page)Page.swift")
+    try expectRun("Docs/\(page).md", in: "\(page.split(separator: "/")[1])Page.swift")
   }
 
   @Test(arguments: articles) func `a test runs every program of an article`(_ article: String)

@@ -12,17 +12,22 @@ enum Documents {
 
   /// The paths of all Markdown files outside `.build`, `Tests` and `Sources`.
   static func pages() throws -> [String] {
-    var pages: [String] = []
-    for folder in ["", "Docs", "Docs/Decisions", "Examples"] {
-      let url = root.appendingPathComponent(folder)
-      let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
-      pages += names.filter { $0.hasSuffix(".md") }.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
-      guard folder == "Examples" else { continue }
-      pages += names.map { "Examples/\($0)/README.md" }.filter {
-        FileManager.default.fileExists(atPath: root.appendingPathComponent($0).path)
+    var pages = try names(in: "").filter { $0.hasSuffix(".md") }
+    for folder in ["Docs", "Examples"] {
+      for name in try names(in: folder) where !name.hasPrefix(".") {
+        if name.hasSuffix(".md") { pages.append("\(folder)/\(name)") }
+        pages += try names(in: "\(folder)/\(name)").filter { $0.hasSuffix(".md") }
+          .map { "\(folder)/\(name)/\($0)" }
       }
     }
     return pages.sorted()
+  }
+
+  /// The names in a folder; none if the path is that of a file.
+  private static func names(in folder: String) throws -> [String] {
+    let url = root.appendingPathComponent(folder)
+    guard try url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true else { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: url.path)
   }
 
   /// The paths of the articles in the folders `.docc` of the libraries.

@@ -10,7 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// The programs of `Docs/HTTP.md`.
+/// The programs of `Docs/Use/HTTP.md`.
 @Suite struct HTTPPage {
   private static func withServer(
     _ body: @Sendable (_ server: LocalServer, _ host: String) async throws -> Void

@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-/// The programs of `Docs/Limits.md`.
+/// The programs of `Docs/Use/Limits.md`.
 @Suite struct LimitsPage {
   @Test func `declaring limits`() throws {
     try withTemporaryDirectory { directory in

@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-/// The programs of `Docs/Loading.md`.
+/// The programs of `Docs/Use/Loading.md`.
 @Suite struct LoadingPage {
   private struct API: Sendable {
     struct Response {

@@ -4,7 +4,7 @@ import Larder
 import LarderHTTP
 import Testing
 
-/// The programs of `Docs/Migrating.md`.
+/// The programs of `Docs/Learn/Migrating.md`.
 @Suite struct MigratingPage {
   private struct Board: Codable, Equatable { var boats: Int }
   private struct User: Codable, Equatable { var name: String }

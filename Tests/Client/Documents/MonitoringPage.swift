@@ -3,7 +3,7 @@ import LarderMonitoring
 import Synchronization
 import Testing
 
-/// The program of `Docs/Monitoring.md`.
+/// The program of `Docs/Operate/Monitoring.md`.
 @Suite struct MonitoringPage {
   @Test func `a monitor`() async throws {
     let seen = Mutex<[Metric]>([])

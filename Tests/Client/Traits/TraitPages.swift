@@ -8,7 +8,7 @@ import LarderTesting
 import Logging
 import Testing
 
-/// The programs of `Docs/Codecs.md`, `Docs/Monitoring.md` and the articles of the libraries that need packages of others.
+/// The programs of `Docs/Use/Codecs.md`, `Docs/Operate/Monitoring.md` and the articles of the libraries that need packages of others.
 @Suite struct TraitPages {
   private struct Keychain {
     private let keys = ["2026-11": SymmetricKey(size: .bits256)]

@@ -79,7 +79,7 @@ import Testing
       try store.declare(StoreLimits(entries: 10, bytes: 1000, disk: 1 << 30, memory: 1000))
       try store.namespace("n").set("v", for: "k")
       StoreMonitor(of: store, report: reports.report).lookOnce()
-      let page = try Repository.text("Docs/Monitoring.md")
+      let page = try Repository.text("Docs/Operate/Monitoring.md")
       let table = page.split(separator: "\n").filter { $0.hasPrefix("| `larder_") }
       let named = Set(
         table.flatMap { row in

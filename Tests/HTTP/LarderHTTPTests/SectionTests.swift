@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The table of sections in `Docs/HTTP.md`.
+/// The table of sections in `Docs/Use/HTTP.md`.
 struct SectionTests {
   private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
 
   @Test func `each section of RFC 9111 has a test in each suite that the table names`() throws {
-    let document = try Repository.text("Docs/HTTP.md")
+    let document = try Repository.text("Docs/Use/HTTP.md")
     let text = try FileManager.default.contentsOfDirectory(atPath: Self.tests.path)
       .filter { $0.hasSuffix("Tests.swift") }.map {
         try String(contentsOf: Self.tests.appending(path: $0), encoding: .utf8)

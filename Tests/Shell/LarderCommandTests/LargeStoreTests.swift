@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// How fast the program is in a store of so many entries as `LARDER_TEST_LARGE` says; without it nothing is done. The
-/// figures of `Docs/Performance.md` are those of a release build, where `LARDER_PROGRAMS` finds it:
+/// figures of `Docs/Operate/Performance.md` are those of a release build, where `LARDER_PROGRAMS` finds it:
 ///
 ///     swift build -c release --product larder && swift build -c release --product LarderPeer
 ///     LARDER_PROGRAMS=$PWD/.build/release LARDER_TEST_LARGE=10000000 swift test --filter LargeStoreTests

@@ -11,14 +11,14 @@ import Testing
     )
     .map { $0.deletingPathExtension().lastPathComponent }.sorted()
 
-  @Test(arguments: ["Shell", "Migrating"])
+  @Test(arguments: ["Use/Shell", "Learn/Migrating"])
   func `the program answers a script as the document says`(page: String) throws {
     _ = try run(try Self.document(page))
   }
 
   @Test func `the program answers at a terminal as the document says`() throws {
     let fixture = try Fixture()
-    for step in try Self.document("Operations").steps {
+    for step in try Self.document("Operate/Operations").steps {
       let answer = try fixture.answer(to: step.command, asAtTerminal: true)
       #expect(step.accepts(answer), "\(step.command): \(answer)")
     }

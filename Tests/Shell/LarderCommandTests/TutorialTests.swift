@@ -11,14 +11,14 @@ import Testing
   }
 
   @Test func `the program of the tutorial is the one that is compiled`() throws {
-    let page = try Self.text("Docs/Tutorial.md")
+    let page = try Self.text("Docs/Learn/Tutorial.md")
     let program = try Self.text("Examples/Tutorial/Weather.swift")
     #expect(page.contains("```swift\n" + program + "```"))
   }
 
   @Test(.enabled(if: FileServer.canRun, "skipped: python3 is missing"))
   func `the sessions of the tutorial are what the programs answer`() throws {
-    let page = try Self.text("Docs/Tutorial.md")
+    let page = try Self.text("Docs/Learn/Tutorial.md")
     let fixture = try Fixture()
     let service = fixture.home.path + "/service"
     try FileManager.default.createDirectory(atPath: service, withIntermediateDirectories: false)

@@ -6,9 +6,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// What `Docs/Shell.md` says is so. With `RECORD` set it is made so, to be read before it is believed.
+/// What `Docs/Use/Shell.md` says is so. With `RECORD` set it is made so, to be read before it is believed.
 @Suite(.serialized) struct DocumentTests {
-  private static let url = Repository.root.appending(path: "Docs/Shell.md")
+  private static let url = Repository.root.appending(path: "Docs/Use/Shell.md")
 
   private let text: String
 

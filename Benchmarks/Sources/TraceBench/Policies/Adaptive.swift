@@ -1,7 +1,7 @@
 /// The store's policy: one queue, a window boundary, a clock hand. A hit changes the statistics and nothing else; entries
 /// never move.
 ///
-/// This is an implementation of its own, so that the store can be compared with it. `Docs/Eviction.md` has the rules.
+/// This is an implementation of its own, so that the store can be compared with it. `Docs/Internals/Eviction.md` has the rules.
 struct Adaptive<Table: AccessTable>: Policy {
   static var name: String { "adaptive, \(Table.name)" }
 

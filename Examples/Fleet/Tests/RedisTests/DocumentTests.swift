@@ -10,7 +10,7 @@ import Testing
 private let isInstalled = RedisServer.program != nil
 private let needsServer: Comment = "skipped: redis-server is not installed"
 
-/// The program and the rights that `Docs/Fleet.md` shows.
+/// The program and the rights that `Docs/Use/Fleet.md` shows.
 @Suite(.enabled(if: isInstalled, needsServer)) struct DocumentTests {
   private struct Price: Codable, Equatable {
     var cents: Int
@@ -20,7 +20,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     func price(_ sku: String) async throws -> Price { Price(cents: 1000) }
   }
 
-  private static func page(_ path: String = "Docs/Fleet.md") throws -> String {
+  private static func page(_ path: String = "Docs/Use/Fleet.md") throws -> String {
     try String(
       contentsOf: URL(fileURLWithPath: #filePath).appending(path: "../../../../../" + path)
         .standardized, encoding: .utf8)

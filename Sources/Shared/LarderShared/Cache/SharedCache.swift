@@ -5,7 +5,7 @@ public import Larder
 ///
 /// A read that finds a fresh copy in this store does not touch the tier, and costs about what it costs in a `Cache`. A
 /// change on another machine ends the copy as soon as its record in the log arrives here; a machine that has not seen the log
-/// for two seconds says so by `CacheResult/isConfirmed`. `Docs/Fleet.md` has what is promised.
+/// for two seconds says so by `CacheResult/isConfirmed`. `Docs/Use/Fleet.md` has what is promised.
 public struct SharedCache<Value: Sendable>: Sendable {
   /// The values of this machine's store. Changes through it are not shared.
   public let local: Cache<Value>

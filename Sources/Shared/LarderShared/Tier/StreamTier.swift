@@ -181,7 +181,7 @@ extension LarderError {
       let kind = Reply.serverError(in: message).prefix { $0.isLetter && $0.isASCII }.prefix(40)
       self.init(
         .unreachable, "the shared tier refused \(request): \(kind)",
-        hint: "look into the server's log; Docs/Fleet.md has the rights that the user needs")
+        hint: "look into the server's log; Docs/Use/Fleet.md has the rights that the user needs")
     } else {
       self.init(
         mayHaveChanged ? .unanswered : .unreachable,

@@ -16,7 +16,7 @@ import LarderSystem
 ///
 /// Each value is 7 bytes longer. A value without a version has version 0. Raw bytes that begin with 0xFF 0x01 look like
 /// a value with a version, so use a versioned codec for such values from the start. A value of a higher version than
-/// the program's cannot be decoded: reads miss it, and it stays until the next write of its key. `Docs/FileFormat.md`
+/// the program's cannot be decoded: reads miss it, and it stays until the next write of its key. `Docs/Internals/FileFormat.md`
 /// has the bytes.
 public struct VersionedCodec<Base: Codec>: Codec {
   /// The values of the base.

@@ -68,7 +68,7 @@ extension EvictionQueue where Self: ~Copyable {
 ///
 /// Entries newer than the boundary are the window, on probation; older ones are main. An entry that is promoted from the window
 /// of a full cache stays if it was used or is frequent. The policy then evicts the entry that the clock hand finds unused. Keys
-/// that return soon after their eviction move the window's target. `Docs/Eviction.md` has the rules, and the measurements
+/// that return soon after their eviction move the window's target. `Docs/Internals/Eviction.md` has the rules, and the measurements
 /// behind the numbers.
 extension EvictionQueue where Self: ~Copyable {
   /// Bounds the work of one insertion: promotions, and steps of the clock hand.

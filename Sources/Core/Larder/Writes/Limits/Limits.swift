@@ -60,7 +60,7 @@ public struct Limits: Hashable, Sendable, Codable {
 
 /// How a full namespace makes room.
 public enum Eviction: String, Hashable, Sendable, Codable, CaseIterable {
-  /// Evicts the entries with the least use, recent and frequent; see `Docs/Eviction.md`.
+  /// Evicts the entries with the least use, recent and frequent; see `Docs/Internals/Eviction.md`.
   case adaptive
   /// Evicts the entry that was written first. An overwrite counts as writing.
   case fifo
