@@ -16,14 +16,14 @@ $(PROGRAM): Package.swift $(shell find Sources -type f) | packages
 
 # The system libraries, installed only where they are missing.
 packages:
-	@./.ci/packages
+	@./Scripts/packages
 
 # Fills a store from the Lego entities in the repository and looks into it.
 run: packages
 	@echo 'Building larder and larder-lego in release mode, which takes some minutes the first time ...'
 	$(SWIFT) build -c release --product larder
 	$(SWIFT) build -c release --product larder-lego
-	@./.ci/tour $(STORE)
+	@./Scripts/tour $(STORE)
 
 # The tests of LMDB run in a process of their own: they open many files and start many processes. Then the library and the
 # shell, then the examples, two tests at a time: their programs talk to servers inside the test process, which need a free
@@ -36,20 +36,20 @@ EXAMPLE_TESTS = ^(Lego|Departures|Articles|Catalog|Shared)Tests\.
 WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 test: packages
 	$(SWIFT) build --build-tests
-	$(WIDTH)=16 ./.ci/repeat-failures $(SWIFT) test --skip-build --filter '$(LMDB_TESTS)'
-	$(WIDTH)=16 ./.ci/repeat-failures $(SWIFT) test --skip-build --skip '$(LMDB_TESTS)' --skip '$(EXAMPLE_TESTS)'
-	$(WIDTH)=2 ./.ci/repeat-failures $(SWIFT) test --skip-build --filter '$(EXAMPLE_TESTS)'
-	./.ci/examples
+	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build --filter '$(LMDB_TESTS)'
+	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build --skip '$(LMDB_TESTS)' --skip '$(EXAMPLE_TESTS)'
+	$(WIDTH)=2 ./Scripts/repeat-failures $(SWIFT) test --skip-build --filter '$(EXAMPLE_TESTS)'
+	./Scripts/examples
 
 # Each workload of the benchmarks once, and the long forms of the random tests: kills, power failures, damage, models, fuzzers. Some
 # hours with the usual factor.
 trials: packages bench-smoke
-	./.ci/trials $(TRIALS)
+	./Scripts/trials $(TRIALS)
 
 # The tests of LMDB, Larder and the shell under ThreadSanitizer, then under AddressSanitizer; SANITIZE=thread or =address runs one.
 SANITIZE ?=
 sanitize: packages
-	./.ci/sanitize $(SANITIZE)
+	./Scripts/sanitize $(SANITIZE)
 
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages
@@ -63,15 +63,15 @@ proxy-bench: packages
 
 # The shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
 shared:
-	@./.ci/shared
+	@./Scripts/shared
 
 # LarderValkey in the same way. It needs valkey-swift, which no other target fetches.
 valkey:
-	@./.ci/shared --valkey
+	@./Scripts/shared --valkey
 
 # Five machines over one Redis, with changes and faults, as a table: half a minute after the build.
 fleet:
-	@./.ci/shared --fleet
+	@./Scripts/shared --fleet
 
 # A client of the public API, a package of its own: the programs of the documents, and the tests of what the traits Compression,
 # Encryption, Logging, Metrics and ServiceLifecycle add, which need packages of others.
@@ -82,7 +82,7 @@ client: packages
 
 # The smallest program with a cache: what it fetches, and its size and start, as one static file too. Takes some minutes.
 hello: packages
-	@./.ci/hello
+	@./Scripts/hello
 
 # The transports of LarderHTTP, AsyncHTTPClient's among them: what that needs is fetched and built first, for some minutes.
 transports: packages
@@ -98,10 +98,10 @@ bench: bench-build
 
 # Every workload once, with small stores and a debug build; the figures mean nothing.
 bench-smoke: packages
-	@./.ci/bench-smoke
+	@./Scripts/bench-smoke
 
 bench-build: packages
-	@./.ci/bench-packages
+	@./Scripts/bench-packages
 	cd Benchmarks && $(SWIFT) build -c release
 
 # Replays the access traces in TRACES through cache policies and, at some capacities, through the store; some minutes for nine
@@ -112,10 +112,10 @@ traces:
 	Benchmarks/.build/release/TraceBench "$(TRACES)" $(if $(JSON),--json "$(JSON)") $(TRACE_OPTIONS)
 
 lint:
-	./.ci/names
-	./.ci/identifiers
-	./.ci/platforms
-	./.ci/readability
+	./Scripts/names
+	./Scripts/identifiers
+	./Scripts/platforms
+	./Scripts/readability
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks
 
 format:
@@ -123,18 +123,18 @@ format:
 
 # The reference of every library, a site in .build/docs; a comment that no longer fits its code is an error.
 docs: packages
-	@./.ci/docs
+	@./Scripts/docs
 
 # `make && sudo make install` installs what `make` built: root compiles nothing.
 install: $(if $(SUDO_USER),,all)
-	@./.ci/install '$(DESTDIR)$(PREFIX)'
+	@./Scripts/install '$(DESTDIR)$(PREFIX)'
 
 uninstall:
-	@./.ci/install --remove '$(DESTDIR)$(PREFIX)'
+	@./Scripts/install --remove '$(DESTDIR)$(PREFIX)'
 
 # An archive with a `larder` that needs neither Swift nor liblmdb nor libedit, and a Debian package, in .build/dist.
 dist: packages
-	@SWIFT='$(SWIFT)' ./.ci/dist
+	@SWIFT='$(SWIFT)' ./Scripts/dist
 
 clean:
 	rm -rf .build .build-tsan .build-asan Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build

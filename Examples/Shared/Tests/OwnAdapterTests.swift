@@ -59,7 +59,7 @@ import ExampleTesting
     }.filter { $0.hasPrefix("larder-") }
     #expect(programs.contains("larder-lego"))
     let rows = try page().split(separator: "\n").filter { $0.hasPrefix("| [") }
-    let runs = try text("../.ci/examples")
+    let runs = try text("../Scripts/examples")
     for program in programs {
       let row = try #require(rows.first { $0.contains("`\(program)`") }, "\(program)")
       let path = try #require(row.split(separator: "(").dropFirst().first?.prefix { $0 != ")" })

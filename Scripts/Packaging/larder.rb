@@ -12,7 +12,7 @@ class Larder < Formula
   def install
     ENV["LARDER_EXAMPLES"] = "0"
     system "swift", "build", "--disable-sandbox", "-c", "release", "--product", "larder"
-    system "./.ci/install", prefix, ".build/release/larder"
+    system "./Scripts/install", prefix, ".build/release/larder"
   end
 
   test do
