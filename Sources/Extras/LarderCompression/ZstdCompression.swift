@@ -163,4 +163,11 @@
       }
     }
   }
+#else
+  @available(
+    *, unavailable,
+    message:
+      "LarderCompression needs the trait Compression: .package(..., traits: [\"Compression\"])"
+  )
+  public struct ZstdCompression {}
 #endif

@@ -135,4 +135,10 @@
       }
     }
   }
+#else
+  @available(
+    *, unavailable,
+    message: "LarderEncryption needs the trait Encryption: .package(..., traits: [\"Encryption\"])"
+  )
+  public struct AESEncryption {}
 #endif

@@ -89,4 +89,11 @@
       }
     }
   }
+#else
+  @available(
+    *, unavailable,
+    message:
+      "LarderAsyncHTTPClient needs the trait AsyncHTTPClient: .package(..., traits: [\"AsyncHTTPClient\"])"
+  )
+  public struct AsyncHTTPClientTransport {}
 #endif

@@ -103,4 +103,9 @@
       }
     }
   }
+#else
+  @available(
+    *, unavailable, message: "LarderCurl needs the trait Curl: .package(..., traits: [\"Curl\"])"
+  )
+  public struct CurlTransport {}
 #endif

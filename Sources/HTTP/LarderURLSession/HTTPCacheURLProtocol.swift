@@ -1,123 +1,127 @@
-public import LarderHTTP
-import Synchronization
+#if HTTP
+  public import LarderHTTP
+  import Synchronization
 
-#if canImport(FoundationNetworking)
-  import Foundation
-  public import FoundationNetworking
-#else
-  public import Foundation
-#endif
+  #if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+  #else
+    public import Foundation
+  #endif
 
-/// Answers the requests of a `URLSession` from an HTTP cache, so that code over `URLSession` needs no change.
-///
-/// Override ``cache`` and name the class in the configuration of the session:
-///
-///     final class WeatherProtocol: HTTPCacheURLProtocol {
-///       override class var cache: HTTPCache? { weatherCache }
-///     }
-///
-///     let configuration = URLSessionConfiguration.default
-///     configuration.protocolClasses = [WeatherProtocol.self]
-///     configuration.urlCache = nil
-///     let session = URLSession(configuration: configuration)
-///
-/// `cachePolicy` and `timeoutInterval` of each request apply. The protocol follows up to 20 redirections, each from the
-/// cache, and asks no delegate about them. It puts no cookie of a response into the storage of the session.
-///
-/// On Linux, Foundation gives a protocol less: additional headers and the cache policy of the configuration have no effect, a
-/// body arrives in one piece, an upload task fails (use a data task with `httpBody`), and a download task gets no file.
-open class HTTPCacheURLProtocol: URLProtocol {
-  /// The cache that answers; nil leaves requests to the next protocol. Default: nil.
-  open class var cache: HTTPCache? { nil }
+  /// Answers the requests of a `URLSession` from an HTTP cache, so that code over `URLSession` needs no change.
+  ///
+  /// Override ``cache`` and name the class in the configuration of the session:
+  ///
+  ///     final class WeatherProtocol: HTTPCacheURLProtocol {
+  ///       override class var cache: HTTPCache? { weatherCache }
+  ///     }
+  ///
+  ///     let configuration = URLSessionConfiguration.default
+  ///     configuration.protocolClasses = [WeatherProtocol.self]
+  ///     configuration.urlCache = nil
+  ///     let session = URLSession(configuration: configuration)
+  ///
+  /// `cachePolicy` and `timeoutInterval` of each request apply. The protocol follows up to 20 redirections, each from the
+  /// cache, and asks no delegate about them. It puts no cookie of a response into the storage of the session.
+  ///
+  /// On Linux, Foundation gives a protocol less: additional headers and the cache policy of the configuration have no effect, a
+  /// body arrives in one piece, an upload task fails (use a data task with `httpBody`), and a download task gets no file.
+  open class HTTPCacheURLProtocol: URLProtocol {
+    /// The cache that answers; nil leaves requests to the next protocol. Default: nil.
+    open class var cache: HTTPCache? { nil }
 
-  private static let largestUpload = 64_000_000
+    private static let largestUpload = 64_000_000
 
-  /// The task of the request, until the session stops loading.
-  private let loading = Mutex<Task<Void, Never>?>(nil)
+    /// The task of the request, until the session stops loading.
+    private let loading = Mutex<Task<Void, Never>?>(nil)
 
-  /// Whether the class answers the request: one by HTTP, where there is a cache.
-  override open class func canInit(with request: URLRequest) -> Bool {
-    guard cache != nil, let scheme = request.url?.scheme?.lowercased() else { return false }
-    return scheme == "http" || scheme == "https"
-  }
-
-  /// The request as it is: the cache has its own normal form.
-  override open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-
-  /// Begins to answer the request.
-  override open func startLoading() {
-    let events = SessionEvents(of: self)
-    guard let cache = Self.cache else { return events.fail(URLError(.unsupportedURL)) }
-    let request = request
-    #if canImport(FoundationNetworking)
-      // The body of an upload task is out of reach here, and the request must not be sent without it.
-      if task is URLSessionUploadTask { return events.fail(URLError(.requestBodyStreamExhausted)) }
-    #endif
-    loading.withLock {
-      $0 = Task { await Self.load(request, from: cache, for: events) }
+    /// Whether the class answers the request: one by HTTP, where there is a cache.
+    override open class func canInit(with request: URLRequest) -> Bool {
+      guard cache != nil, let scheme = request.url?.scheme?.lowercased() else { return false }
+      return scheme == "http" || scheme == "https"
     }
-  }
 
-  /// Ends the request; the session hears no more of it.
-  override open func stopLoading() {
-    loading.withLock {
-      $0?.cancel()
-      $0 = nil
-    }
-  }
+    /// The request as it is: the cache has its own normal form.
+    override open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-  private static func load(
-    _ request: URLRequest, from cache: HTTPCache, for events: SessionEvents
-  ) async {
-    do {
-      let body = try request.body(upTo: largestUpload)
-      var redirections = Redirections(of: request, body: body)
-      let (response, answer) = try await redirections.follow(in: cache)
-      events.receive(response)
+    /// Begins to answer the request.
+    override open func startLoading() {
+      let events = SessionEvents(of: self)
+      guard let cache = Self.cache else { return events.fail(URLError(.unsupportedURL)) }
+      let request = request
       #if canImport(FoundationNetworking)
-        // A completion handler gets the last piece alone.
-        events.receive(Data(try await answer.bytes()))
-      #else
-        for try await piece in answer { events.receive(Data(piece)) }
+        // The body of an upload task is out of reach here, and the request must not be sent without it.
+        if task is URLSessionUploadTask {
+          return events.fail(URLError(.requestBodyStreamExhausted))
+        }
       #endif
-      events.finish()
-    } catch {
-      events.fail(error)
+      loading.withLock {
+        $0 = Task { await Self.load(request, from: cache, for: events) }
+      }
+    }
+
+    /// Ends the request; the session hears no more of it.
+    override open func stopLoading() {
+      loading.withLock {
+        $0?.cancel()
+        $0 = nil
+      }
+    }
+
+    private static func load(
+      _ request: URLRequest, from cache: HTTPCache, for events: SessionEvents
+    ) async {
+      do {
+        let body = try request.body(upTo: largestUpload)
+        var redirections = Redirections(of: request, body: body)
+        let (response, answer) = try await redirections.follow(in: cache)
+        events.receive(response)
+        #if canImport(FoundationNetworking)
+          // A completion handler gets the last piece alone.
+          events.receive(Data(try await answer.bytes()))
+        #else
+          for try await piece in answer { events.receive(Data(piece)) }
+        #endif
+        events.finish()
+      } catch {
+        events.fail(error)
+      }
     }
   }
-}
 
-/// Reports the progress of a request to its session, until the task of the request is cancelled.
-///
-/// The protocol object only identifies the request here; a subclass of it need not be sendable.
-private struct SessionEvents: @unchecked Sendable {
-  private let identity: URLProtocol
-  private let client: (any URLProtocolClient)?
+  /// Reports the progress of a request to its session, until the task of the request is cancelled.
+  ///
+  /// The protocol object only identifies the request here; a subclass of it need not be sendable.
+  private struct SessionEvents: @unchecked Sendable {
+    private let identity: URLProtocol
+    private let client: (any URLProtocolClient)?
 
-  init(of identity: URLProtocol) {
-    self.identity = identity
-    client = identity.client
+    init(of identity: URLProtocol) {
+      self.identity = identity
+      client = identity.client
+    }
+
+    func receive(_ response: HTTPURLResponse) {
+      if Task.isCancelled { return }
+      client?.urlProtocol(identity, didReceive: response, cacheStoragePolicy: .notAllowed)
+    }
+
+    func receive(_ data: Data) {
+      if Task.isCancelled || data.isEmpty { return }
+      client?.urlProtocol(identity, didLoad: data)
+    }
+
+    func finish() {
+      if Task.isCancelled { return }
+      client?.urlProtocolDidFinishLoading(identity)
+    }
+
+    func fail(_ error: any Error) {
+      if Task.isCancelled { return }
+      let error =
+        if case HTTPCacheError.timedOut = error { URLError(.timedOut) as any Error } else { error }
+      client?.urlProtocol(identity, didFailWithError: error)
+    }
   }
-
-  func receive(_ response: HTTPURLResponse) {
-    if Task.isCancelled { return }
-    client?.urlProtocol(identity, didReceive: response, cacheStoragePolicy: .notAllowed)
-  }
-
-  func receive(_ data: Data) {
-    if Task.isCancelled || data.isEmpty { return }
-    client?.urlProtocol(identity, didLoad: data)
-  }
-
-  func finish() {
-    if Task.isCancelled { return }
-    client?.urlProtocolDidFinishLoading(identity)
-  }
-
-  func fail(_ error: any Error) {
-    if Task.isCancelled { return }
-    let error =
-      if case HTTPCacheError.timedOut = error { URLError(.timedOut) as any Error } else { error }
-    client?.urlProtocol(identity, didFailWithError: error)
-  }
-}
+#endif

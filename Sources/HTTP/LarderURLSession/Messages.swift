@@ -1,149 +1,151 @@
-import Foundation
-import HTTPTypes
-import LarderHTTP
+#if HTTP
+  import Foundation
+  import HTTPTypes
+  import LarderHTTP
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
-// Requests and responses in the types of Foundation and in those of `HTTPTypes`.
-
-extension URLRequest {
-  /// - Parameter isPlain: whether the answer has to be without a coding.
-  init(_ request: HTTPRequest, body: [UInt8], isPlain: Bool) throws {
-    let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
-    guard let url = URL(string: origin + (request.path ?? "/")) else { throw URLError(.badURL) }
-    self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
-    httpMethod = request.method.rawValue
-    for field in request.headerFields {
-      addValue(field.value, forHTTPHeaderField: field.name.rawName)
-    }
-    if isPlain { setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
-    if !body.isEmpty { httpBody = Data(body) }
-  }
-
-  /// The cache with the time limit of this request, if that is the shorter one.
-  func limiting(_ cache: HTTPCache) -> HTTPCache {
-    // Longer ones, which need not fit a duration, are longer than any that a policy states.
-    guard timeoutInterval > 0, timeoutInterval < 1e9,
-      case let limit = Duration.seconds(timeoutInterval), limit < cache.rules.policy.timeout
-    else { return cache }
-    return cache.with { $0.timeout = limit }
-  }
-
-  /// The whole body.
-  func body(upTo limit: Int) throws -> [UInt8] {
-    if let httpBody { return Array(httpBody) }
-    return try httpBodyStream?.bytes(upTo: limit) ?? []
-  }
-
-  /// The directives that mean the cache policy of the request (RFC 9111, section 5.2.1); nil for the usual one.
-  fileprivate var cacheControl: String? {
-    switch cachePolicy {
-    case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
-      .reloadRevalidatingCacheData:
-      "no-cache"
-    case .returnCacheDataElseLoad: "max-stale"
-    case .returnCacheDataDontLoad: "only-if-cached, max-stale"
-    default: nil
-    }
-  }
-}
-
-extension InputStream {
-  fileprivate func bytes(upTo limit: Int) throws -> [UInt8] {
-    open()
-    defer { close() }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      // Foundation has no other way to read a stream.
-      let count = unsafe read(&piece, maxLength: piece.count)
-      if count < 0 { throw streamError ?? URLError(.requestBodyStreamExhausted) }
-      if count == 0 { return bytes }
-      guard bytes.count + count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
-      bytes += piece.prefix(count)
-    }
-  }
-}
-
-extension HTTPRequest {
-  init(_ request: URLRequest) throws {
-    guard let url = request.url, let method = Method(request.httpMethod ?? "GET") else {
-      throw URLError(.badURL)
-    }
-    self.init(method: method, scheme: nil, authority: nil, path: nil)
-    try setTarget(url)
-    let fields = request.allHTTPHeaderFields ?? [:]
-    guard fields.count <= HTTPCacheError.largestFieldCount else {
-      throw HTTPCacheError.tooManyFields(fields.count)
-    }
-    for (name, value) in fields {
-      guard let name = HTTPField.Name(name) else { throw URLError(.badURL) }
-      headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
-    }
-    if let directive = request.cacheControl, !headerFields.contains(.cacheControl) {
-      headerFields[.cacheControl] = directive
-    }
-  }
-
-  mutating func setTarget(_ url: URL) throws {
-    let text = url.absoluteString
-    guard let scheme = url.scheme?.lowercased(), let start = text.firstRange(of: "://") else {
-      throw URLError(.badURL)
-    }
-    let rest = text[start.upperBound...]
-    let authority = rest.prefix { !"/?#".contains($0) }
-    guard !authority.isEmpty else { throw URLError(.badURL) }
-    let path = rest[authority.endIndex...].prefix { $0 != "#" }
-    self.scheme = scheme
-    self.authority = String(authority)
-    self.path = path.hasPrefix("/") ? String(path) : "/" + path
-  }
-}
-
-extension HTTPResponse {
-  init(_ answer: HTTPURLResponse) {
-    self.init(status: .init(code: answer.statusCode))
-    for (name, value) in answer.allHeaderFields {
-      guard let name = (name as? String).flatMap({ HTTPField.Name($0) }),
-        let value = value as? String
-      else { continue }
-      headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
-    }
-    // `URLSession` has decoded the body, so these fields no longer describe it.
-    if answer.isCoded {
-      headerFields[.contentEncoding] = nil
-      headerFields[.contentLength] = nil
-    }
-  }
-}
-
-extension HTTPURLResponse {
   #if canImport(FoundationNetworking)
-    private static let codings = ["gzip", "x-gzip", "deflate", "br", "zstd"]
-  #else
-    private static let codings = ["gzip", "x-gzip", "deflate", "br"]
+    import FoundationNetworking
   #endif
 
-  /// Whether `URLSession` has decoded the body.
-  var isCoded: Bool {
-    value(forHTTPHeaderField: "Content-Encoding").map { Self.codings.contains($0.lowercased()) }
-      ?? false
-  }
+  // Requests and responses in the types of Foundation and in those of `HTTPTypes`.
 
-  /// Whether a body that was cut off is an error, because it has a length or comes in chunks.
-  var hasKnownEnd: Bool {
-    ["Content-Length", "Transfer-Encoding"].contains { value(forHTTPHeaderField: $0) != nil }
-  }
-
-  convenience init?(_ response: HTTPResponse, url: URL) {
-    var fields: [String: String] = [:]
-    for field in response.headerFields {
-      let name = field.name.rawName
-      fields[name] = fields[name].map { $0 + ", " + field.value } ?? field.value
+  extension URLRequest {
+    /// - Parameter isPlain: whether the answer has to be without a coding.
+    init(_ request: HTTPRequest, body: [UInt8], isPlain: Bool) throws {
+      let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
+      guard let url = URL(string: origin + (request.path ?? "/")) else { throw URLError(.badURL) }
+      self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
+      httpMethod = request.method.rawValue
+      for field in request.headerFields {
+        addValue(field.value, forHTTPHeaderField: field.name.rawName)
+      }
+      if isPlain { setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
+      if !body.isEmpty { httpBody = Data(body) }
     }
-    self.init(
-      url: url, statusCode: response.status.code, httpVersion: "HTTP/1.1", headerFields: fields)
+
+    /// The cache with the time limit of this request, if that is the shorter one.
+    func limiting(_ cache: HTTPCache) -> HTTPCache {
+      // Longer ones, which need not fit a duration, are longer than any that a policy states.
+      guard timeoutInterval > 0, timeoutInterval < 1e9,
+        case let limit = Duration.seconds(timeoutInterval), limit < cache.rules.policy.timeout
+      else { return cache }
+      return cache.with { $0.timeout = limit }
+    }
+
+    /// The whole body.
+    func body(upTo limit: Int) throws -> [UInt8] {
+      if let httpBody { return Array(httpBody) }
+      return try httpBodyStream?.bytes(upTo: limit) ?? []
+    }
+
+    /// The directives that mean the cache policy of the request (RFC 9111, section 5.2.1); nil for the usual one.
+    fileprivate var cacheControl: String? {
+      switch cachePolicy {
+      case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
+        .reloadRevalidatingCacheData:
+        "no-cache"
+      case .returnCacheDataElseLoad: "max-stale"
+      case .returnCacheDataDontLoad: "only-if-cached, max-stale"
+      default: nil
+      }
+    }
   }
-}
+
+  extension InputStream {
+    fileprivate func bytes(upTo limit: Int) throws -> [UInt8] {
+      open()
+      defer { close() }
+      var bytes: [UInt8] = []
+      var piece = [UInt8](repeating: 0, count: 1 << 16)
+      while true {
+        // Foundation has no other way to read a stream.
+        let count = unsafe read(&piece, maxLength: piece.count)
+        if count < 0 { throw streamError ?? URLError(.requestBodyStreamExhausted) }
+        if count == 0 { return bytes }
+        guard bytes.count + count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
+        bytes += piece.prefix(count)
+      }
+    }
+  }
+
+  extension HTTPRequest {
+    init(_ request: URLRequest) throws {
+      guard let url = request.url, let method = Method(request.httpMethod ?? "GET") else {
+        throw URLError(.badURL)
+      }
+      self.init(method: method, scheme: nil, authority: nil, path: nil)
+      try setTarget(url)
+      let fields = request.allHTTPHeaderFields ?? [:]
+      guard fields.count <= HTTPCacheError.largestFieldCount else {
+        throw HTTPCacheError.tooManyFields(fields.count)
+      }
+      for (name, value) in fields {
+        guard let name = HTTPField.Name(name) else { throw URLError(.badURL) }
+        headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
+      }
+      if let directive = request.cacheControl, !headerFields.contains(.cacheControl) {
+        headerFields[.cacheControl] = directive
+      }
+    }
+
+    mutating func setTarget(_ url: URL) throws {
+      let text = url.absoluteString
+      guard let scheme = url.scheme?.lowercased(), let start = text.firstRange(of: "://") else {
+        throw URLError(.badURL)
+      }
+      let rest = text[start.upperBound...]
+      let authority = rest.prefix { !"/?#".contains($0) }
+      guard !authority.isEmpty else { throw URLError(.badURL) }
+      let path = rest[authority.endIndex...].prefix { $0 != "#" }
+      self.scheme = scheme
+      self.authority = String(authority)
+      self.path = path.hasPrefix("/") ? String(path) : "/" + path
+    }
+  }
+
+  extension HTTPResponse {
+    init(_ answer: HTTPURLResponse) {
+      self.init(status: .init(code: answer.statusCode))
+      for (name, value) in answer.allHeaderFields {
+        guard let name = (name as? String).flatMap({ HTTPField.Name($0) }),
+          let value = value as? String
+        else { continue }
+        headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
+      }
+      // `URLSession` has decoded the body, so these fields no longer describe it.
+      if answer.isCoded {
+        headerFields[.contentEncoding] = nil
+        headerFields[.contentLength] = nil
+      }
+    }
+  }
+
+  extension HTTPURLResponse {
+    #if canImport(FoundationNetworking)
+      private static let codings = ["gzip", "x-gzip", "deflate", "br", "zstd"]
+    #else
+      private static let codings = ["gzip", "x-gzip", "deflate", "br"]
+    #endif
+
+    /// Whether `URLSession` has decoded the body.
+    var isCoded: Bool {
+      value(forHTTPHeaderField: "Content-Encoding").map { Self.codings.contains($0.lowercased()) }
+        ?? false
+    }
+
+    /// Whether a body that was cut off is an error, because it has a length or comes in chunks.
+    var hasKnownEnd: Bool {
+      ["Content-Length", "Transfer-Encoding"].contains { value(forHTTPHeaderField: $0) != nil }
+    }
+
+    convenience init?(_ response: HTTPResponse, url: URL) {
+      var fields: [String: String] = [:]
+      for field in response.headerFields {
+        let name = field.name.rawName
+        fields[name] = fields[name].map { $0 + ", " + field.value } ?? field.value
+      }
+      self.init(
+        url: url, statusCode: response.status.code, httpVersion: "HTTP/1.1", headerFields: fields)
+    }
+  }
+#endif

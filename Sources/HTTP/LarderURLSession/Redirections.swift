@@ -1,76 +1,79 @@
-import Foundation
-import HTTPTypes
-import LarderHTTP
+#if HTTP
+  import Foundation
+  import HTTPTypes
+  import LarderHTTP
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
+  /// A request and those that its redirections ask for, as a browser follows them (RFC 9110, section 15.4).
+  struct Redirections {
+    private static let most = 20
+    private static let credentials: Set<HTTPField.Name> = [
+      .authorization, .cookie, .proxyAuthorization,
+    ]
+
+    private var request: URLRequest
+    private var body: [UInt8]
+
+    init(of request: URLRequest, body: [UInt8]) {
+      self.request = request
+      self.body = body
+    }
+
+    /// The first response that is no redirection.
+    mutating func follow(in cache: HTTPCache) async throws -> (HTTPURLResponse, HTTPBody) {
+      let cache = request.limiting(cache)
+      var message = try HTTPRequest(request)
+      for _ in 0...Self.most {
+        let result = try await cache.send(message, body: HTTPBody(body))
+        if result.reason == .onlyIfCached { throw URLError(.resourceUnavailable) }
+        guard let url = request.url, let response = HTTPURLResponse(result.response, url: url)
+        else {
+          throw URLError(.badServerResponse)
+        }
+        guard let next = next(after: result.response, from: url) else {
+          return (response, result.body)
+        }
+        message = try redirected(message, to: next, from: url, status: response.statusCode)
+      }
+      throw URLError(.httpTooManyRedirects)
+    }
+
+    /// The address to go to; nil for a response that is no redirection, or leads out of HTTP.
+    private func next(after response: HTTPResponse, from url: URL) -> URL? {
+      guard [301, 302, 303, 307, 308].contains(response.status.code),
+        let location = response.headerFields[.location],
+        let next = URL(string: location, relativeTo: url)?.absoluteURL,
+        ["http", "https"].contains(next.scheme?.lowercased())
+      else { return nil }
+      return next
+    }
+
+    private mutating func redirected(
+      _ message: HTTPRequest, to url: URL, from old: URL, status: Int
+    ) throws -> HTTPRequest {
+      let method = message.method
+      let becomesGet = status == 303 && method != .head || status < 303 && method == .post
+      request.url = url
+      var next = message
+      try next.setTarget(url)
+      if becomesGet {
+        next.method = .get
+        body = []
+        next.headerFields.removeAll(named: [.contentType, .contentLength, .contentEncoding])
+      }
+      if url.scheme != old.scheme || url.host() != old.host() || url.port != old.port {
+        next.headerFields.removeAll(named: Self.credentials)
+      }
+      return next
+    }
+  }
+
+  extension HTTPFields {
+    fileprivate mutating func removeAll(named names: Set<HTTPField.Name>) {
+      for name in names { self[name] = nil }
+    }
+  }
 #endif
-
-/// A request and those that its redirections ask for, as a browser follows them (RFC 9110, section 15.4).
-struct Redirections {
-  private static let most = 20
-  private static let credentials: Set<HTTPField.Name> = [
-    .authorization, .cookie, .proxyAuthorization,
-  ]
-
-  private var request: URLRequest
-  private var body: [UInt8]
-
-  init(of request: URLRequest, body: [UInt8]) {
-    self.request = request
-    self.body = body
-  }
-
-  /// The first response that is no redirection.
-  mutating func follow(in cache: HTTPCache) async throws -> (HTTPURLResponse, HTTPBody) {
-    let cache = request.limiting(cache)
-    var message = try HTTPRequest(request)
-    for _ in 0...Self.most {
-      let result = try await cache.send(message, body: HTTPBody(body))
-      if result.reason == .onlyIfCached { throw URLError(.resourceUnavailable) }
-      guard let url = request.url, let response = HTTPURLResponse(result.response, url: url) else {
-        throw URLError(.badServerResponse)
-      }
-      guard let next = next(after: result.response, from: url) else {
-        return (response, result.body)
-      }
-      message = try redirected(message, to: next, from: url, status: response.statusCode)
-    }
-    throw URLError(.httpTooManyRedirects)
-  }
-
-  /// The address to go to; nil for a response that is no redirection, or leads out of HTTP.
-  private func next(after response: HTTPResponse, from url: URL) -> URL? {
-    guard [301, 302, 303, 307, 308].contains(response.status.code),
-      let location = response.headerFields[.location],
-      let next = URL(string: location, relativeTo: url)?.absoluteURL,
-      ["http", "https"].contains(next.scheme?.lowercased())
-    else { return nil }
-    return next
-  }
-
-  private mutating func redirected(
-    _ message: HTTPRequest, to url: URL, from old: URL, status: Int
-  ) throws -> HTTPRequest {
-    let method = message.method
-    let becomesGet = status == 303 && method != .head || status < 303 && method == .post
-    request.url = url
-    var next = message
-    try next.setTarget(url)
-    if becomesGet {
-      next.method = .get
-      body = []
-      next.headerFields.removeAll(named: [.contentType, .contentLength, .contentEncoding])
-    }
-    if url.scheme != old.scheme || url.host() != old.host() || url.port != old.port {
-      next.headerFields.removeAll(named: Self.credentials)
-    }
-    return next
-  }
-}
-
-extension HTTPFields {
-  fileprivate mutating func removeAll(named names: Set<HTTPField.Name>) {
-    for name in names { self[name] = nil }
-  }
-}

@@ -1,117 +1,125 @@
-public import HTTPTypes
-public import LarderHTTP
+#if HTTP
+  public import HTTPTypes
+  public import LarderHTTP
 
-#if canImport(FoundationNetworking)
-  import Foundation
-  public import FoundationNetworking
-#else
-  public import Foundation
-#endif
+  #if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+  #else
+    public import Foundation
+  #endif
 
-/// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
-///
-/// `URLSession` decodes bodies, joins and reorders fields, reports no interim responses, and reads a body without
-/// back-pressure. The body of a request is read into memory first, at most 64 MB of it.
-///
-/// On Linux a response whose header fields are cut off ends the process: a fault of `URLSession`, which nothing can catch. If that must
-/// not happen, use `CurlTransport` of the module `LarderCurl`.
-///
-/// On Linux `URLSession` also does not report that a compressed body was cut off. The transport therefore asks for plain bodies, unless
-/// the request or the configuration has an `Accept-Encoding`. A request that may have an effect gets a connection of its own.
-public final class URLSessionTransport: HTTPTransport {
-  private let session: URLSession
-  private let exchanges = SessionExchanges()
+  /// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
+  ///
+  /// `URLSession` decodes bodies, joins and reorders fields, reports no interim responses, and reads a body without
+  /// back-pressure. The body of a request is read into memory first, at most 64 MB of it.
+  ///
+  /// On Linux a response whose header fields are cut off ends the process: a fault of `URLSession`, which nothing can catch. If that must
+  /// not happen, use `CurlTransport` of the module `LarderCurl`.
+  ///
+  /// On Linux `URLSession` also does not report that a compressed body was cut off. The transport therefore asks for plain bodies, unless
+  /// the request or the configuration has an `Accept-Encoding`. A request that may have an effect gets a connection of its own.
+  public final class URLSessionTransport: HTTPTransport {
+    private let session: URLSession
+    private let exchanges = SessionExchanges()
 
-  /// A transport with a session of its own. The session keeps no cache and no cookies.
-  public init(configuration: URLSessionConfiguration = .ephemeral) {
-    let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
-    configuration.urlCache = nil
-    // A request to the origin must not come back to a cache.
-    configuration.protocolClasses = configuration.protocolClasses?.filter {
-      !($0 is HTTPCacheURLProtocol.Type)
-    }
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    configuration.httpCookieStorage = nil
-    configuration.httpShouldSetCookies = false
-    session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
-  }
-
-  private static let largestUpload = 64_000_000
-
-  deinit { session.finishTasksAndInvalidate() }
-
-  public func send(
-    _ request: HTTPRequest, body: HTTPBody,
-    interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody) {
-    let bytes = try await body.bytes(upTo: Self.largestUpload)
-    let asksForPlain = asksForPlain(request)
-    let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
-    let arrivals = Arrivals(begin(message, hasEffect: !bytes.isEmpty || !request.method.isSafe))
-    guard case .head(let answer) = try await arrivals.next() else {
-      throw URLError(.badServerResponse)
-    }
-    if asksForPlain, answer.isCoded, !answer.hasKnownEnd {
-      throw URLError(.cannotDecodeRawData)
-    }
-    guard answer.allHeaderFields.count <= HTTPCacheError.largestFieldCount else {
-      throw HTTPCacheError.tooManyFields(answer.allHeaderFields.count)
-    }
-    return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
-  }
-
-  /// On Linux `URLSession` sends a request once more if a kept connection ends without an answer, whatever the method. With a
-  /// body it waits until the time limit first. On a new connection it does neither.
-  private func begin(
-    _ request: URLRequest, hasEffect: Bool
-  ) -> AsyncThrowingStream<Arrival, any Error> {
-    #if canImport(FoundationNetworking)
-      if hasEffect {
-        let exchanges = SessionExchanges()
-        let session = URLSession(
-          configuration: self.session.configuration, delegate: exchanges, delegateQueue: nil)
-        defer { session.finishTasksAndInvalidate() }
-        return exchanges.begin(session.dataTask(with: request))
+    /// A transport with a session of its own. The session keeps no cache and no cookies.
+    public init(configuration: URLSessionConfiguration = .ephemeral) {
+      let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
+      configuration.urlCache = nil
+      // A request to the origin must not come back to a cache.
+      configuration.protocolClasses = configuration.protocolClasses?.filter {
+        !($0 is HTTPCacheURLProtocol.Type)
       }
-    #endif
-    return exchanges.begin(session.dataTask(with: request))
+      configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+      configuration.httpCookieStorage = nil
+      configuration.httpShouldSetCookies = false
+      session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+    }
+
+    private static let largestUpload = 64_000_000
+
+    deinit { session.finishTasksAndInvalidate() }
+
+    public func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let bytes = try await body.bytes(upTo: Self.largestUpload)
+      let asksForPlain = asksForPlain(request)
+      let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
+      let arrivals = Arrivals(begin(message, hasEffect: !bytes.isEmpty || !request.method.isSafe))
+      guard case .head(let answer) = try await arrivals.next() else {
+        throw URLError(.badServerResponse)
+      }
+      if asksForPlain, answer.isCoded, !answer.hasKnownEnd {
+        throw URLError(.cannotDecodeRawData)
+      }
+      guard answer.allHeaderFields.count <= HTTPCacheError.largestFieldCount else {
+        throw HTTPCacheError.tooManyFields(answer.allHeaderFields.count)
+      }
+      return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
+    }
+
+    /// On Linux `URLSession` sends a request once more if a kept connection ends without an answer, whatever the method. With a
+    /// body it waits until the time limit first. On a new connection it does neither.
+    private func begin(
+      _ request: URLRequest, hasEffect: Bool
+    ) -> AsyncThrowingStream<Arrival, any Error> {
+      #if canImport(FoundationNetworking)
+        if hasEffect {
+          let exchanges = SessionExchanges()
+          let session = URLSession(
+            configuration: self.session.configuration, delegate: exchanges, delegateQueue: nil)
+          defer { session.finishTasksAndInvalidate() }
+          return exchanges.begin(session.dataTask(with: request))
+        }
+      #endif
+      return exchanges.begin(session.dataTask(with: request))
+    }
+
+    /// Whether the answer to a request has to be without a coding, because neither the request nor the configuration chooses one.
+    private func asksForPlain(_ request: HTTPRequest) -> Bool {
+      #if canImport(FoundationNetworking)
+        let fields = session.configuration.httpAdditionalHeaders ?? [:]
+        return request.headerFields[.acceptEncoding] == nil
+          && !fields.keys.contains { ($0 as? String)?.lowercased() == "accept-encoding" }
+      #else
+        return false
+      #endif
+    }
   }
 
-  /// Whether the answer to a request has to be without a coding, because neither the request nor the configuration chooses one.
-  private func asksForPlain(_ request: HTTPRequest) -> Bool {
-    #if canImport(FoundationNetworking)
-      let fields = session.configuration.httpAdditionalHeaders ?? [:]
-      return request.headerFields[.acceptEncoding] == nil
-        && !fields.keys.contains { ($0 as? String)?.lowercased() == "accept-encoding" }
-    #else
-      return false
-    #endif
-  }
-}
-
-extension HTTPRequest.Method {
-  fileprivate var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
-}
-
-/// The events of a task, for the reader of its body.
-private actor Arrivals {
-  private var iterator: AsyncThrowingStream<Arrival, any Error>.Iterator
-
-  init(_ arrivals: AsyncThrowingStream<Arrival, any Error>) {
-    iterator = arrivals.makeAsyncIterator()
+  extension HTTPRequest.Method {
+    fileprivate var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
   }
 
-  func next() async throws -> Arrival? {
-    var iterator = iterator
-    let arrival = try await iterator.next(isolation: self)
-    self.iterator = iterator
-    // The stream of a cancelled task ends early.
-    if arrival == nil { try Task.checkCancellation() }
-    return arrival
-  }
+  /// The events of a task, for the reader of its body.
+  private actor Arrivals {
+    private var iterator: AsyncThrowingStream<Arrival, any Error>.Iterator
 
-  func nextPiece() async throws -> [UInt8]? {
-    guard case .piece(let piece) = try await next() else { return nil }
-    return piece
+    init(_ arrivals: AsyncThrowingStream<Arrival, any Error>) {
+      iterator = arrivals.makeAsyncIterator()
+    }
+
+    func next() async throws -> Arrival? {
+      var iterator = iterator
+      let arrival = try await iterator.next(isolation: self)
+      self.iterator = iterator
+      // The stream of a cancelled task ends early.
+      if arrival == nil { try Task.checkCancellation() }
+      return arrival
+    }
+
+    func nextPiece() async throws -> [UInt8]? {
+      guard case .piece(let piece) = try await next() else { return nil }
+      return piece
+    }
   }
-}
+#else
+  @available(
+    *, unavailable,
+    message: "LarderURLSession needs the trait HTTP: .package(..., traits: [\"HTTP\"])"
+  )
+  public struct URLSessionTransport {}
+#endif

@@ -214,4 +214,9 @@
       }
     }
   }
+#else
+  @available(
+    *, unavailable, message: "LarderRedis needs the trait Redis: .package(..., traits: [\"Redis\"])"
+  )
+  public struct RedisSender {}
 #endif

@@ -104,4 +104,10 @@
       }
     }
   }
+#else
+  @available(
+    *, unavailable,
+    message: "LarderValkey needs the trait Valkey: .package(..., traits: [\"Valkey\"])"
+  )
+  public struct ValkeySender {}
 #endif

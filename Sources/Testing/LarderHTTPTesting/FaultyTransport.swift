@@ -1,111 +1,113 @@
-import Foundation
-public import HTTPTypes
-public import LarderHTTP
-import Synchronization
+#if HTTP
+  import Foundation
+  public import HTTPTypes
+  public import LarderHTTP
+  import Synchronization
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
 
-/// A transport that injects faults into the answers of another one.
-///
-///     let network = FaultyTransport(over: origin)
-///     network.plan = [.pass, .cutBody(after: 10), .fail(URLError(.timedOut))]
-///     let cache = HTTPCache(in: namespace, over: network)
-///
-/// Each request takes the next fault of the plan. Requests after the last one get the other transport's answers.
-public final class FaultyTransport: HTTPTransport {
-  /// The fault that a request meets.
-  public enum Fault: Sendable {
-    /// The other transport's answer as it is.
-    case pass
-    /// The request fails before it is sent.
-    case fail(any Error)
-    /// The request is sent, and its answer is lost.
-    case lose(any Error)
-    /// The answer has this status in place of its own, and no body.
-    case status(Int)
-    /// The body ends with an error behind its first bytes.
-    case cutBody(after: Int)
-    /// No answer arrives until the task is cancelled.
-    case hang
-  }
-
-  /// The body ended before its announced end.
-  public struct BodyCut: Error {
-    /// How many bytes had come.
-    public let received: Int
-  }
-
-  private struct State {
-    var plan: [Fault] = []
-    var sent: [HTTPRequest] = []
-  }
-
-  private let origin: any HTTPTransport
-  private let state = Mutex(State())
-
-  /// - Parameter origin: answers the requests.
-  public init(over origin: some HTTPTransport) { self.origin = origin }
-
-  /// The faults of the next requests, in their order; each is taken by one request.
-  public var plan: [Fault] {
-    get { state.withLock { $0.plan } }
-    set { state.withLock { $0.plan = newValue } }
-  }
-
-  /// All requests, those that failed included, in their order.
-  public var requests: [HTTPRequest] { state.withLock { $0.sent } }
-
-  /// Sends the request, unless its fault is that it is not sent.
-  public func send(
-    _ request: HTTPRequest, body: HTTPBody,
-    interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody) {
-    let fault = state.withLock { state in
-      state.sent.append(request)
-      return state.plan.isEmpty ? Fault.pass : state.plan.removeFirst()
+  /// A transport that injects faults into the answers of another one.
+  ///
+  ///     let network = FaultyTransport(over: origin)
+  ///     network.plan = [.pass, .cutBody(after: 10), .fail(URLError(.timedOut))]
+  ///     let cache = HTTPCache(in: namespace, over: network)
+  ///
+  /// Each request takes the next fault of the plan. Requests after the last one get the other transport's answers.
+  public final class FaultyTransport: HTTPTransport {
+    /// The fault that a request meets.
+    public enum Fault: Sendable {
+      /// The other transport's answer as it is.
+      case pass
+      /// The request fails before it is sent.
+      case fail(any Error)
+      /// The request is sent, and its answer is lost.
+      case lose(any Error)
+      /// The answer has this status in place of its own, and no body.
+      case status(Int)
+      /// The body ends with an error behind its first bytes.
+      case cutBody(after: Int)
+      /// No answer arrives until the task is cancelled.
+      case hang
     }
-    switch fault {
-    case .pass: return try await origin.send(request, body: body, interim: interim)
-    case .fail(let error): throw error
-    case .lose(let error):
-      _ = try await origin.send(request, body: body, interim: interim)
+
+    /// The body ended before its announced end.
+    public struct BodyCut: Error {
+      /// How many bytes had come.
+      public let received: Int
+    }
+
+    private struct State {
+      var plan: [Fault] = []
+      var sent: [HTTPRequest] = []
+    }
+
+    private let origin: any HTTPTransport
+    private let state = Mutex(State())
+
+    /// - Parameter origin: answers the requests.
+    public init(over origin: some HTTPTransport) { self.origin = origin }
+
+    /// The faults of the next requests, in their order; each is taken by one request.
+    public var plan: [Fault] {
+      get { state.withLock { $0.plan } }
+      set { state.withLock { $0.plan = newValue } }
+    }
+
+    /// All requests, those that failed included, in their order.
+    public var requests: [HTTPRequest] { state.withLock { $0.sent } }
+
+    /// Sends the request, unless its fault is that it is not sent.
+    public func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let fault = state.withLock { state in
+        state.sent.append(request)
+        return state.plan.isEmpty ? Fault.pass : state.plan.removeFirst()
+      }
+      switch fault {
+      case .pass: return try await origin.send(request, body: body, interim: interim)
+      case .fail(let error): throw error
+      case .lose(let error):
+        _ = try await origin.send(request, body: body, interim: interim)
+        throw error
+      case .status(let code): return (HTTPResponse(status: .init(code: code)), HTTPBody())
+      case .cutBody(let count):
+        let (response, body) = try await origin.send(request, body: body, interim: interim)
+        return (response, try await Self.cut(body, after: count))
+      case .hang:
+        while true { try await Task.sleep(for: .seconds(3600)) }
+      }
+    }
+
+    private static func cut(_ body: HTTPBody, after count: Int) async throws -> HTTPBody {
+      let bytes = Array(try await body.bytes().prefix(count))
+      let isGiven = Atomic(bytes.isEmpty)
+      return HTTPBody(next: {
+        guard isGiven.exchange(true, ordering: .relaxed) else { return bytes }
+        throw BodyCut(received: bytes.count)
+      })
+    }
+  }
+
+  /// A network on which every request fails, without a connection.
+  public struct FailingTransport: HTTPTransport {
+    /// A network without a connection: `URLError.notConnectedToInternet`.
+    public static let offline = FailingTransport(with: URLError(.notConnectedToInternet))
+
+    private let error: any Error
+
+    /// - Parameter error: the error of every request.
+    public init(with error: any Error) { self.error = error }
+
+    /// Throws the error.
+    public func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
       throw error
-    case .status(let code): return (HTTPResponse(status: .init(code: code)), HTTPBody())
-    case .cutBody(let count):
-      let (response, body) = try await origin.send(request, body: body, interim: interim)
-      return (response, try await Self.cut(body, after: count))
-    case .hang:
-      while true { try await Task.sleep(for: .seconds(3600)) }
     }
   }
-
-  private static func cut(_ body: HTTPBody, after count: Int) async throws -> HTTPBody {
-    let bytes = Array(try await body.bytes().prefix(count))
-    let isGiven = Atomic(bytes.isEmpty)
-    return HTTPBody(next: {
-      guard isGiven.exchange(true, ordering: .relaxed) else { return bytes }
-      throw BodyCut(received: bytes.count)
-    })
-  }
-}
-
-/// A network on which every request fails, without a connection.
-public struct FailingTransport: HTTPTransport {
-  /// A network without a connection: `URLError.notConnectedToInternet`.
-  public static let offline = FailingTransport(with: URLError(.notConnectedToInternet))
-
-  private let error: any Error
-
-  /// - Parameter error: the error of every request.
-  public init(with error: any Error) { self.error = error }
-
-  /// Throws the error.
-  public func send(
-    _ request: HTTPRequest, body: HTTPBody,
-    interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody) {
-    throw error
-  }
-}
+#endif

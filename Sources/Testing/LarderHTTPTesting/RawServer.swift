@@ -1,83 +1,88 @@
-import FlyingSocks
-import Foundation
+#if HTTPTesting
+  import FlyingSocks
+  import Foundation
 
-/// A server on loopback that sends bytes as they are.
-package struct RawServer {
-  /// A connection of a client.
-  package struct Connection: Sendable {
-    fileprivate let socket: AsyncSocket
+  /// A server on loopback that sends bytes as they are.
+  package struct RawServer {
+    /// A connection of a client.
+    package struct Connection: Sendable {
+      fileprivate let socket: AsyncSocket
 
-    /// The head of the next request; nil when the client has ended the connection.
-    package func head() async -> String? {
-      var bytes: [UInt8] = []
-      while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
-        guard let byte = try? await socket.read() else { return nil }
-        bytes.append(byte)
+      /// The head of the next request; nil when the client has ended the connection.
+      package func head() async -> String? {
+        var bytes: [UInt8] = []
+        while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+          guard let byte = try? await socket.read() else { return nil }
+          bytes.append(byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
       }
-      return String(decoding: bytes, as: UTF8.self)
+
+      package func body(_ count: Int) async throws -> [UInt8] {
+        try await socket.read(bytes: count)
+      }
+
+      package func send(_ bytes: some Collection<UInt8>) async throws {
+        try await socket.write(Data(bytes))
+      }
+
+      package func send(_ text: String) async throws { try await send(text.utf8) }
+
+      /// Waits for the end of the connection by the client.
+      package func waitForEnd() async { while (try? await socket.read()) != nil {} }
     }
 
-    package func body(_ count: Int) async throws -> [UInt8] { try await socket.read(bytes: count) }
-
-    package func send(_ bytes: some Collection<UInt8>) async throws {
-      try await socket.write(Data(bytes))
-    }
-
-    package func send(_ text: String) async throws { try await send(text.utf8) }
-
-    /// Waits for the end of the connection by the client.
-    package func waitForEnd() async { while (try? await socket.read()) != nil {} }
-  }
-
-  /// Runs a server during `body`, which gets its authority: `127.0.0.1:40123`. Connections end with `serve`.
-  package static func run<Result: Sendable>(
-    _ serve: @escaping @Sendable (Connection) async throws -> Void,
-    _ body: (String) async throws -> Result
-  ) async throws -> Result {
-    let (listening, authority) = try bound()
-    try listening.listen(maxPendingConnection: 200)
-    let socket = try await AsyncSocket(socket: listening, pool: .client)
-    let serving = Task {
-      try await withThrowingDiscardingTaskGroup { group in
-        while true {
-          let connection = try await socket.accept()
-          group.addTask {
-            try? await serve(Connection(socket: connection))
-            try? connection.close()
+    /// Runs a server during `body`, which gets its authority: `127.0.0.1:40123`. Connections end with `serve`.
+    package static func run<Result: Sendable>(
+      _ serve: @escaping @Sendable (Connection) async throws -> Void,
+      _ body: (String) async throws -> Result
+    ) async throws -> Result {
+      let (listening, authority) = try bound()
+      try listening.listen(maxPendingConnection: 200)
+      let socket = try await AsyncSocket(socket: listening, pool: .client)
+      let serving = Task {
+        try await withThrowingDiscardingTaskGroup { group in
+          while true {
+            let connection = try await socket.accept()
+            group.addTask {
+              try? await serve(Connection(socket: connection))
+              try? connection.close()
+            }
           }
         }
       }
+      // Its descriptor stays open: a pool that still waits for it would mistake the next one of that number for it.
+      defer { serving.cancel() }
+      return try await body(authority)
     }
-    // Its descriptor stays open: a pool that still waits for it would mistake the next one of that number for it.
-    defer { serving.cancel() }
-    return try await body(authority)
-  }
 
-  /// Reserves a port on which nothing listens during `body`.
-  package static func refuse<Result>(_ body: (String) async throws -> Result) async throws -> Result
-  {
-    let (socket, authority) = try bound()
-    defer { try? socket.close() }
-    return try await body(authority)
-  }
-
-  private static func bound() throws -> (Socket, authority: String) {
-    let socket = try Socket(domain: Int32(sockaddr_in.family))
-    try socket.bind(to: sockaddr_in.inet(ip4: "127.0.0.1", port: 0))
-    guard case .ip4(_, let port) = try socket.sockname() else {
-      throw CocoaError(.fileReadUnknown)
+    /// Reserves a port on which nothing listens during `body`.
+    package static func refuse<Result>(_ body: (String) async throws -> Result) async throws
+      -> Result
+    {
+      let (socket, authority) = try bound()
+      defer { try? socket.close() }
+      return try await body(authority)
     }
-    return (socket, "127.0.0.1:\(port)")
-  }
 
-  /// A server that answers each request with the same bytes and ends the connection.
-  package static func run<Result: Sendable>(
-    answer: [UInt8], _ body: (String) async throws -> Result
-  ) async throws -> Result {
-    try await run(
-      { connection in
-        _ = await connection.head()
-        if !answer.isEmpty { try await connection.send(answer) }
-      }, body)
+    private static func bound() throws -> (Socket, authority: String) {
+      let socket = try Socket(domain: Int32(sockaddr_in.family))
+      try socket.bind(to: sockaddr_in.inet(ip4: "127.0.0.1", port: 0))
+      guard case .ip4(_, let port) = try socket.sockname() else {
+        throw CocoaError(.fileReadUnknown)
+      }
+      return (socket, "127.0.0.1:\(port)")
+    }
+
+    /// A server that answers each request with the same bytes and ends the connection.
+    package static func run<Result: Sendable>(
+      answer: [UInt8], _ body: (String) async throws -> Result
+    ) async throws -> Result {
+      try await run(
+        { connection in
+          _ = await connection.head()
+          if !answer.isEmpty { try await connection.send(answer) }
+        }, body)
+    }
   }
-}
+#endif

@@ -1,137 +1,139 @@
-import FlyingSocks
-import Foundation
+#if HTTPTesting
+  import FlyingSocks
+  import Foundation
 
-/// The fault of a server on loopback in each of its answers; ``serve(received:_:)`` runs the server.
-///
-/// It serves the tests of adapters: with any fault of the origin, a cache must answer from what it has, or throw, and store nothing of it.
-public enum ServerFault: String, CaseIterable, Sendable {
-  /// The connection closes before the announced end of the body.
-  case truncated
-  /// A compressed body without an announced length, of which the end is missing.
-  case truncatedGzip
-  /// The connection closes without an answer.
-  case reset
-  /// A connection closes in place of its second answer.
-  case resetKept
-  /// The announced length is shorter than the body.
-  case wrongLength
-  /// The answer is a line of text.
-  case notHTTP
-  /// A good status with a body of another type.
-  case wrongType
-  /// A good status without a body.
-  case emptyBody
-  /// 429 with a wait of an hour, in seconds.
-  case throttledSeconds
-  /// 429 with a wait until a date, an hour after the date of the answer.
-  case throttledDate
-  /// An answer with a date of 1970.
-  case clockSkew
-  /// 500.
-  case serverError
-  /// A good status with an object that describes an error.
-  case errorObject
-  /// A web page in place of data, as login pages of public networks are.
-  case webPage
-  /// A redirection to the same address.
-  case redirectLoop
-  /// A good answer in small pieces, with a pause before each.
-  case slow
-
-  private var answer: Data {
-    guard self == .truncatedGzip else { return Data(text.utf8) }
-    // A block that is not compressed, of which 15 of 500 bytes come.
-    let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1, 0xF4, 0x01, 0x0B, 0xFE]
-    return Data(text.utf8) + Data(head) + Data("<section>One, t".utf8)
-  }
-
-  private var text: String {
-    let start =
-      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: max-age=600\r\n"
-    func good(
-      _ fields: String, _ body: String, length: Int? = nil, connection: String = "close"
-    ) -> String {
-      start + fields
-        + "Content-Length: \(length ?? body.utf8.count)\r\nConnection: \(connection)\r\n\r\n\(body)"
-    }
-    func busy(_ wait: String) -> String {
-      "HTTP/1.1 429 Too Many Requests\r\n\(wait)Content-Length: 0\r\nConnection: close\r\n\r\n"
-    }
-    let body = #"{"id": 4, "name": "x", "data": {}, "stationboard": []}"#
-    return switch self {
-    case .truncated: good("", body, length: 5000)
-    case .truncatedGzip: start + "Content-Encoding: gzip\r\nConnection: close\r\n\r\n"
-    case .reset: ""
-    case .resetKept: good("", body, connection: "keep-alive")
-    case .wrongLength: good("", body, length: 7)
-    case .notHTTP: "this is not HTTP\r\n\r\n"
-    case .wrongType: good("", "\u{89}PNG\r\n\u{1A}\n")
-    case .emptyBody: good("", "")
-    case .throttledSeconds: busy("Retry-After: 3600\r\n")
-    case .throttledDate:
-      busy(
-        "Date: Wed, 21 Oct 2015 07:28:00 GMT\r\nRetry-After: Wed, 21 Oct 2015 08:28:00 GMT\r\n")
-    case .clockSkew: good("Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n", #"{"nothing": "useful"}"#)
-    case .errorObject: good("", #"{"error": {"code": 17, "message": "quota"}, "success": false}"#)
-    case .webPage:
-      "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 26\r\nConnection: close\r\n\r\n<html>Please log in</html>"
-    case .redirectLoop:
-      "HTTP/1.1 302 Found\r\nLocation: ?again\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    case .slow: good("", body)
-    case .serverError:
-      "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    }
-  }
-
-  /// Runs such a server on a free port during `body`, which gets its address: `http://127.0.0.1:40123`.
+  /// The fault of a server on loopback in each of its answers; ``serve(received:_:)`` runs the server.
   ///
-  /// - Parameter received: called with the first line of each request.
-  /// - Throws: the error of `body`, or that of the socket.
-  public func serve<Result: Sendable>(
-    received: @escaping @Sendable (String) -> Void = { _ in },
-    _ body: (String) async throws -> Result
-  ) async throws -> Result {
-    let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: 0)
-    let listening = try Socket(domain: Int32(sockaddr_in.family))
-    try listening.bind(to: address)
-    try listening.listen()
-    guard case .ip4(_, let port) = try listening.sockname() else {
-      throw CocoaError(.fileReadUnknown)
+  /// It serves the tests of adapters: with any fault of the origin, a cache must answer from what it has, or throw, and store nothing of it.
+  public enum ServerFault: String, CaseIterable, Sendable {
+    /// The connection closes before the announced end of the body.
+    case truncated
+    /// A compressed body without an announced length, of which the end is missing.
+    case truncatedGzip
+    /// The connection closes without an answer.
+    case reset
+    /// A connection closes in place of its second answer.
+    case resetKept
+    /// The announced length is shorter than the body.
+    case wrongLength
+    /// The answer is a line of text.
+    case notHTTP
+    /// A good status with a body of another type.
+    case wrongType
+    /// A good status without a body.
+    case emptyBody
+    /// 429 with a wait of an hour, in seconds.
+    case throttledSeconds
+    /// 429 with a wait until a date, an hour after the date of the answer.
+    case throttledDate
+    /// An answer with a date of 1970.
+    case clockSkew
+    /// 500.
+    case serverError
+    /// A good status with an object that describes an error.
+    case errorObject
+    /// A web page in place of data, as login pages of public networks are.
+    case webPage
+    /// A redirection to the same address.
+    case redirectLoop
+    /// A good answer in small pieces, with a pause before each.
+    case slow
+
+    private var answer: Data {
+      guard self == .truncatedGzip else { return Data(text.utf8) }
+      // A block that is not compressed, of which 15 of 500 bytes come.
+      let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1, 0xF4, 0x01, 0x0B, 0xFE]
+      return Data(text.utf8) + Data(head) + Data("<section>One, t".utf8)
     }
-    let socket = try await AsyncSocket(socket: listening, pool: .client)
-    let serving = Task {
-      try await withThrowingDiscardingTaskGroup { group in
-        while true {
-          let connection = try await socket.accept()
-          // A client that has left ends only its own connection.
-          group.addTask { try? await answer(connection, received) }
+
+    private var text: String {
+      let start =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: max-age=600\r\n"
+      func good(
+        _ fields: String, _ body: String, length: Int? = nil, connection: String = "close"
+      ) -> String {
+        start + fields
+          + "Content-Length: \(length ?? body.utf8.count)\r\nConnection: \(connection)\r\n\r\n\(body)"
+      }
+      func busy(_ wait: String) -> String {
+        "HTTP/1.1 429 Too Many Requests\r\n\(wait)Content-Length: 0\r\nConnection: close\r\n\r\n"
+      }
+      let body = #"{"id": 4, "name": "x", "data": {}, "stationboard": []}"#
+      return switch self {
+      case .truncated: good("", body, length: 5000)
+      case .truncatedGzip: start + "Content-Encoding: gzip\r\nConnection: close\r\n\r\n"
+      case .reset: ""
+      case .resetKept: good("", body, connection: "keep-alive")
+      case .wrongLength: good("", body, length: 7)
+      case .notHTTP: "this is not HTTP\r\n\r\n"
+      case .wrongType: good("", "\u{89}PNG\r\n\u{1A}\n")
+      case .emptyBody: good("", "")
+      case .throttledSeconds: busy("Retry-After: 3600\r\n")
+      case .throttledDate:
+        busy(
+          "Date: Wed, 21 Oct 2015 07:28:00 GMT\r\nRetry-After: Wed, 21 Oct 2015 08:28:00 GMT\r\n")
+      case .clockSkew: good("Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n", #"{"nothing": "useful"}"#)
+      case .errorObject: good("", #"{"error": {"code": 17, "message": "quota"}, "success": false}"#)
+      case .webPage:
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 26\r\nConnection: close\r\n\r\n<html>Please log in</html>"
+      case .redirectLoop:
+        "HTTP/1.1 302 Found\r\nLocation: ?again\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+      case .slow: good("", body)
+      case .serverError:
+        "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+      }
+    }
+
+    /// Runs such a server on a free port during `body`, which gets its address: `http://127.0.0.1:40123`.
+    ///
+    /// - Parameter received: called with the first line of each request.
+    /// - Throws: the error of `body`, or that of the socket.
+    public func serve<Result: Sendable>(
+      received: @escaping @Sendable (String) -> Void = { _ in },
+      _ body: (String) async throws -> Result
+    ) async throws -> Result {
+      let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: 0)
+      let listening = try Socket(domain: Int32(sockaddr_in.family))
+      try listening.bind(to: address)
+      try listening.listen()
+      guard case .ip4(_, let port) = try listening.sockname() else {
+        throw CocoaError(.fileReadUnknown)
+      }
+      let socket = try await AsyncSocket(socket: listening, pool: .client)
+      let serving = Task {
+        try await withThrowingDiscardingTaskGroup { group in
+          while true {
+            let connection = try await socket.accept()
+            // A client that has left ends only its own connection.
+            group.addTask { try? await answer(connection, received) }
+          }
         }
       }
+      defer { serving.cancel() }
+      return try await body("http://127.0.0.1:\(port)")
     }
-    defer { serving.cancel() }
-    return try await body("http://127.0.0.1:\(port)")
-  }
 
-  private func answer(
-    _ connection: AsyncSocket, _ received: @Sendable (String) -> Void
-  ) async throws {
-    defer { try? connection.close() }
-    let bytes = answer
-    let pieces = self == .slow ? bytes.map { Data([$0]) } : bytes.isEmpty ? [] : [bytes]
-    var hasAnswered = false
-    while true {
-      let packet = String(decoding: try await connection.read(atMost: 65_536), as: UTF8.self)
-      let line = packet.components(separatedBy: "\r\n")[0]
-      // A packet has a whole request, or its head, and the next one its body.
-      guard line.hasSuffix(" HTTP/1.1") else { continue }
-      received(line)
-      if hasAnswered { return }
-      hasAnswered = true
-      for piece in pieces {
-        if self == .slow { try await Task.sleep(for: .milliseconds(2)) }
-        try await connection.write(piece)
+    private func answer(
+      _ connection: AsyncSocket, _ received: @Sendable (String) -> Void
+    ) async throws {
+      defer { try? connection.close() }
+      let bytes = answer
+      let pieces = self == .slow ? bytes.map { Data([$0]) } : bytes.isEmpty ? [] : [bytes]
+      var hasAnswered = false
+      while true {
+        let packet = String(decoding: try await connection.read(atMost: 65_536), as: UTF8.self)
+        let line = packet.components(separatedBy: "\r\n")[0]
+        // A packet has a whole request, or its head, and the next one its body.
+        guard line.hasSuffix(" HTTP/1.1") else { continue }
+        received(line)
+        if hasAnswered { return }
+        hasAnswered = true
+        for piece in pieces {
+          if self == .slow { try await Task.sleep(for: .milliseconds(2)) }
+          try await connection.write(piece)
+        }
+        if self != .resetKept { return }
       }
-      if self != .resetKept { return }
     }
   }
-}
+#endif

@@ -1,216 +1,223 @@
-import Foundation
-import HTTPTypes
-import Larder
-import LarderCurl
-import LarderHTTP
-import LarderHTTPTesting
-import Synchronization
-import Testing
+#if Curl && HTTPTesting
+  import Foundation
+  import HTTPTypes
+  import Larder
+  import LarderCurl
+  import LarderHTTP
+  import LarderHTTPTesting
+  import Synchronization
+  import Testing
 
-/// Responses that break off, or are not HTTP.
-@Suite struct CurlFaultTests {
-  private static func request(_ path: String = "/a", at authority: String) -> HTTPRequest {
-    HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
-  }
-
-  /// The whole response to a server that sends these bytes and ends the connection.
-  private static func response(
-    _ answer: [UInt8], over transport: CurlTransport = CurlTransport()
-  ) async throws -> (HTTPResponse, [UInt8]) {
-    try await RawServer.run(answer: answer) { authority in
-      let (response, body) = try await transport.send(
-        request(at: authority), body: HTTPBody()
-      ) { _ in }
-      return (response, try await body.bytes())
+  /// Responses that break off, or are not HTTP.
+  @Suite struct CurlFaultTests {
+    private static func request(_ path: String = "/a", at authority: String) -> HTTPRequest {
+      HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
     }
-  }
 
-  private static func kind(
-    _ answer: String, over transport: CurlTransport = CurlTransport()
-  ) async throws -> CurlError.Kind? {
-    do {
-      _ = try await response(Array(answer.utf8), over: transport)
-      return nil
-    } catch let error as CurlError {
-      #expect(!error.description.isEmpty)
-      return error.kind
-    }
-  }
-
-  @Test func `a head that breaks off is an error, wherever it ends`() async throws {
-    let answer = "HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 2\r\n\r\nab"
-    let transport = CurlTransport()
-    for count in 0..<answer.utf8.count {
-      let kind = try await Self.kind(
-        String(decoding: answer.utf8.prefix(count), as: UTF8.self), over: transport)
-      #expect(kind == .interrupted, "after \(count) bytes")
-    }
-    #expect(try await Self.kind(answer, over: transport) == nil)
-  }
-
-  @Test func `a head that breaks off behind an interim one is an error`() async throws {
-    let interim = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
-    #expect(try await Self.kind(interim) == .interrupted)
-    let head = Array("HTTP/1.1 200 OK\r\nX-A: b\r\n".utf8)
-    for count in 1..<head.count {
-      let cut = interim + String(decoding: head[..<count], as: UTF8.self)
-      #expect(try await Self.kind(cut) == .interrupted, "\(count)")
-    }
-  }
-
-  @Test func `a cache answers from the store in place of a head that breaks off`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
-    let cache = HTTPCache(in: store.namespace("http"), over: CurlTransport())
-    let count = Mutex(0)
-    try await RawServer.run { connection in
-      _ = await connection.head()
-      let isFirst = count.withLock { count in
-        count += 1
-        return count == 1
-      }
-      let start = "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, stale-if-error=60\r\nContent-Le"
-      try await connection.send(isFirst ? start + "ngth: 1\r\n\r\na" : start)
-    } _: { authority in
-      for _ in 1...2 {
-        let result = try await cache.send(Self.request(at: authority))
-        #expect(try await result.body.bytes() == [0x61])
-      }
-    }
-    #expect(count.withLock { $0 } == 2)
-    try store.close()
-  }
-
-  @Test(arguments: [
-    "Content-Length: 9\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n",
-    "Transfer-Encoding: chunked\r\n\r\n9\r\nbody", "Transfer-Encoding: chunked\r\n\r\nx\r\nbody",
-  ])
-  func `a body that breaks off ends with an error`(rest: String) async throws {
-    #expect(try await Self.kind("HTTP/1.1 200 OK\r\n" + rest) == .interrupted)
-  }
-
-  @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody"])
-  func `a connection that is reset is an error`(start: String) async throws {
-    try await RawServer.run { connection in
-      // The system resets a connection that is closed with unread bytes.
-      _ = try await connection.body(1)
-      if !start.isEmpty { try await connection.send(start) }
-    } _: { authority in
-      let error = await #expect(throws: CurlError.self) {
-        let (_, body) = try await CurlTransport().send(
-          Self.request(at: authority), body: HTTPBody()
+    /// The whole response to a server that sends these bytes and ends the connection.
+    private static func response(
+      _ answer: [UInt8], over transport: CurlTransport = CurlTransport()
+    ) async throws -> (HTTPResponse, [UInt8]) {
+      try await RawServer.run(answer: answer) { authority in
+        let (response, body) = try await transport.send(
+          request(at: authority), body: HTTPBody()
         ) { _ in }
-        _ = try await body.bytes()
+        return (response, try await body.bytes())
       }
-      #expect(error?.kind == .interrupted)
     }
-  }
 
-  @Test(arguments: [
-    "SSH-2.0-OpenSSH_9.2\r\n", "this is not HTTP\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n",
-    "HTTP/1.1 abc OK\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
-    "HTTP/1.1 200 OK\r\n: a\r\n\r\n", "HTTP/1.1 200 OK\r\nX A: a\r\n\r\n",
-    "HTTP/1.1 200 OK\r\n:status: 204\r\n\r\n", "HTTP/1.1 200 OK\r\n folded: a\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nX-A: a\u{0}b\r\n\r\n", "HTTP/1.1 200 OK\r\nX-A: a\rb\r\n\r\n",
-  ])
-  func `an answer that is not HTTP is an error`(answer: String) async throws {
-    let kind = try await Self.kind(answer)
-    #expect(kind == .notHTTP)
-  }
+    private static func kind(
+      _ answer: String, over transport: CurlTransport = CurlTransport()
+    ) async throws -> CurlError.Kind? {
+      do {
+        _ = try await response(Array(answer.utf8), over: transport)
+        return nil
+      } catch let error as CurlError {
+        #expect(!error.description.isEmpty)
+        return error.kind
+      }
+    }
 
-  @Test(arguments: [true, false])
-  func `bytes that nobody asked for answer no later request`(areAtOnce: Bool) async throws {
-    let start = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
-    let (reads, read) = AsyncStream.makeStream(of: Void.self)
-    let (sendings, sent) = AsyncStream.makeStream(of: Void.self)
-    let isFirst = Mutex(true)
-    try await RawServer.run { connection in
-      let isOdd = isFirst.withLock { first in
-        defer { first = false }
-        return first
-      }
-      while await connection.head() != nil {
-        try await connection.send(start + (!isOdd ? "b" : areAtOnce ? "a\(start)x" : "a"))
-        if isOdd, !areAtOnce {
-          for await _ in reads { break }
-          try await connection.send(start + "x")
-        }
-        sent.yield()
-      }
-    } _: { authority in
+    @Test func `a head that breaks off is an error, wherever it ends`() async throws {
+      let answer = "HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 2\r\n\r\nab"
       let transport = CurlTransport()
-      for expected in ["a", "b", "b"] {
-        let (_, body) = try await transport.send(Self.request(at: authority), body: HTTPBody()) {
-          _ in
-        }
-        try #require(try await body.bytes() == Array(expected.utf8))
-        read.yield()
-        for await _ in sendings { break }
+      for count in 0..<answer.utf8.count {
+        let kind = try await Self.kind(
+          String(decoding: answer.utf8.prefix(count), as: UTF8.self), over: transport)
+        #expect(kind == .interrupted, "after \(count) bytes")
+      }
+      #expect(try await Self.kind(answer, over: transport) == nil)
+    }
+
+    @Test func `a head that breaks off behind an interim one is an error`() async throws {
+      let interim = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
+      #expect(try await Self.kind(interim) == .interrupted)
+      let head = Array("HTTP/1.1 200 OK\r\nX-A: b\r\n".utf8)
+      for count in 1..<head.count {
+        let cut = interim + String(decoding: head[..<count], as: UTF8.self)
+        #expect(try await Self.kind(cut) == .interrupted, "\(count)")
       }
     }
-  }
 
-  @Test func `odd values are kept, and continued ones are joined`() async throws {
-    let lines = "HTTP/1.1 200 OK\r\nX-A: \t a \t\r\nX-B:\r\nX-C: a\r\n \t b\r\nX-D: ä"
-    let answer = Array(lines.utf8) + [0xE9] + Array("\r\nContent-Length: 0\r\n\r\n".utf8)
-    let (response, _) = try await Self.response(answer)
-    let values = response.headerFields.map(\.valueBytes)
-    #expect(values.prefix(3).elementsEqual(["a", "", "a b"].map { Array($0.utf8) }))
-    #expect(values[3] == Array("ä".utf8) + [0xE9])
-  }
+    @Test func `a cache answers from the store in place of a head that breaks off`() async throws {
+      let store = try Store.temporary(clock: ManualClock())
+      let cache = HTTPCache(in: store.namespace("http"), over: CurlTransport())
+      let count = Mutex(0)
+      try await RawServer.run { connection in
+        _ = await connection.head()
+        let isFirst = count.withLock { count in
+          count += 1
+          return count == 1
+        }
+        let start = "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, stale-if-error=60\r\nContent-Le"
+        try await connection.send(isFirst ? start + "ngth: 1\r\n\r\na" : start)
+      } _: { authority in
+        for _ in 1...2 {
+          let result = try await cache.send(Self.request(at: authority))
+          #expect(try await result.body.bytes() == [0x61])
+        }
+      }
+      #expect(count.withLock { $0 } == 2)
+      try store.close()
+    }
 
-  @Test(arguments: [1, 4, 200, 2_000])
-  func `a head has at most 256 KB`(count: Int) async throws {
-    let field = String(repeating: "x", count: 400_000 / count)
-    let fields = (0..<count).map { "X-\($0): \(field)\r\n" }.joined()
-    let one = "HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 0\r\n\r\n"
-    let many = String(repeating: "HTTP/1.1 103 A\r\nX-A: \(field)\r\n\r\n", count: count)
-    for answer in [one, many] {
+    @Test(arguments: [
+      "Content-Length: 9\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n",
+      "Transfer-Encoding: chunked\r\n\r\n9\r\nbody", "Transfer-Encoding: chunked\r\n\r\nx\r\nbody",
+    ])
+    func `a body that breaks off ends with an error`(rest: String) async throws {
+      #expect(try await Self.kind("HTTP/1.1 200 OK\r\n" + rest) == .interrupted)
+    }
+
+    @Test(arguments: [
+      "", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody",
+    ])
+    func `a connection that is reset is an error`(start: String) async throws {
+      try await RawServer.run { connection in
+        // The system resets a connection that is closed with unread bytes.
+        _ = try await connection.body(1)
+        if !start.isEmpty { try await connection.send(start) }
+      } _: { authority in
+        let error = await #expect(throws: CurlError.self) {
+          let (_, body) = try await CurlTransport().send(
+            Self.request(at: authority), body: HTTPBody()
+          ) { _ in }
+          _ = try await body.bytes()
+        }
+        #expect(error?.kind == .interrupted)
+      }
+    }
+
+    @Test(arguments: [
+      "SSH-2.0-OpenSSH_9.2\r\n", "this is not HTTP\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n",
+      "HTTP/1.1 abc OK\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+      "HTTP/1.1 200 OK\r\n: a\r\n\r\n", "HTTP/1.1 200 OK\r\nX A: a\r\n\r\n",
+      "HTTP/1.1 200 OK\r\n:status: 204\r\n\r\n", "HTTP/1.1 200 OK\r\n folded: a\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nX-A: a\u{0}b\r\n\r\n", "HTTP/1.1 200 OK\r\nX-A: a\rb\r\n\r\n",
+    ])
+    func `an answer that is not HTTP is an error`(answer: String) async throws {
       let kind = try await Self.kind(answer)
       #expect(kind == .notHTTP)
     }
-  }
 
-  @Test(arguments: [1_000, 1_001]) func `a head has at most 1,000 fields`(count: Int) async throws {
-    let fields = (1..<count).map { "X-\($0): a\r\n" }.joined()
-    let answer = Array("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n".utf8)
-    do {
+    @Test(arguments: [true, false])
+    func `bytes that nobody asked for answer no later request`(areAtOnce: Bool) async throws {
+      let start = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
+      let (reads, read) = AsyncStream.makeStream(of: Void.self)
+      let (sendings, sent) = AsyncStream.makeStream(of: Void.self)
+      let isFirst = Mutex(true)
+      try await RawServer.run { connection in
+        let isOdd = isFirst.withLock { first in
+          defer { first = false }
+          return first
+        }
+        while await connection.head() != nil {
+          try await connection.send(start + (!isOdd ? "b" : areAtOnce ? "a\(start)x" : "a"))
+          if isOdd, !areAtOnce {
+            for await _ in reads { break }
+            try await connection.send(start + "x")
+          }
+          sent.yield()
+        }
+      } _: { authority in
+        let transport = CurlTransport()
+        for expected in ["a", "b", "b"] {
+          let (_, body) = try await transport.send(Self.request(at: authority), body: HTTPBody()) {
+            _ in
+          }
+          try #require(try await body.bytes() == Array(expected.utf8))
+          read.yield()
+          for await _ in sendings { break }
+        }
+      }
+    }
+
+    @Test func `odd values are kept, and continued ones are joined`() async throws {
+      let lines = "HTTP/1.1 200 OK\r\nX-A: \t a \t\r\nX-B:\r\nX-C: a\r\n \t b\r\nX-D: ä"
+      let answer = Array(lines.utf8) + [0xE9] + Array("\r\nContent-Length: 0\r\n\r\n".utf8)
       let (response, _) = try await Self.response(answer)
-      #expect(count == 1_000 && response.headerFields.count == count)
-    } catch {
-      #expect(error as? HTTPCacheError == .tooManyFields(count) && count > 1_000)
+      let values = response.headerFields.map(\.valueBytes)
+      #expect(values.prefix(3).elementsEqual(["a", "", "a b"].map { Array($0.utf8) }))
+      #expect(values[3] == Array("ä".utf8) + [0xE9])
     }
-  }
 
-  @Test func `an origin without a server, without a name or without TLS is an error`() async throws
-  {
-    func kind(_ scheme: String, _ authority: String) async -> CurlError.Kind? {
-      let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
+    @Test(arguments: [1, 4, 200, 2_000])
+    func `a head has at most 256 KB`(count: Int) async throws {
+      let field = String(repeating: "x", count: 400_000 / count)
+      let fields = (0..<count).map { "X-\($0): \(field)\r\n" }.joined()
+      let one = "HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 0\r\n\r\n"
+      let many = String(repeating: "HTTP/1.1 103 A\r\nX-A: \(field)\r\n\r\n", count: count)
+      for answer in [one, many] {
+        let kind = try await Self.kind(answer)
+        #expect(kind == .notHTTP)
+      }
+    }
+
+    @Test(arguments: [1_000, 1_001]) func `a head has at most 1,000 fields`(count: Int) async throws
+    {
+      let fields = (1..<count).map { "X-\($0): a\r\n" }.joined()
+      let answer = Array("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n".utf8)
       do {
-        _ = try await CurlTransport().send(request, body: HTTPBody()) { _ in }
-        return nil
-      } catch { return (error as? CurlError)?.kind }
+        let (response, _) = try await Self.response(answer)
+        #expect(count == 1_000 && response.headerFields.count == count)
+      } catch {
+        #expect(error as? HTTPCacheError == .tooManyFields(count) && count > 1_000)
+      }
     }
-    try await RawServer.run {
-      try await $0.send("no TLS\r\n")
-    } _: { authority in
-      #expect(await kind("https", authority) == .insecure)
-    }
-    try await RawServer.refuse { #expect(await kind("http", $0) == .refused) }
-    // No name server is asked for a name that is too long.
-    #expect(await kind("http", String(repeating: "a", count: 64) + ".invalid") == .unknownHost)
-  }
 
-  @Test(arguments: [
-    ("ftp", "127.0.0.1", "/"), ("file", "", "/etc/passwd"), ("http", "127.0.0.1", "@example.com/"),
-    ("http", "user:word@127.0.0.1", "/"), ("http", "127.0.0.1", "/a b"), ("http", "", "/"),
-    ("http", "127.0.0.1:99999", "/"),
-  ]) func `a request that is none is not sent`(scheme: String, authority: String, path: String)
-    async throws
-  {
-    let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
-    let error = await #expect(throws: CurlError.self) {
-      try await CurlTransport().send(request, body: HTTPBody()) { _ in }
+    @Test func `an origin without a server, without a name or without TLS is an error`()
+      async throws
+    {
+      func kind(_ scheme: String, _ authority: String) async -> CurlError.Kind? {
+        let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
+        do {
+          _ = try await CurlTransport().send(request, body: HTTPBody()) { _ in }
+          return nil
+        } catch { return (error as? CurlError)?.kind }
+      }
+      try await RawServer.run {
+        try await $0.send("no TLS\r\n")
+      } _: { authority in
+        #expect(await kind("https", authority) == .insecure)
+      }
+      try await RawServer.refuse { #expect(await kind("http", $0) == .refused) }
+      // No name server is asked for a name that is too long.
+      #expect(await kind("http", String(repeating: "a", count: 64) + ".invalid") == .unknownHost)
     }
-    #expect(error?.kind == .invalidRequest)
+
+    @Test(arguments: [
+      ("ftp", "127.0.0.1", "/"), ("file", "", "/etc/passwd"),
+      ("http", "127.0.0.1", "@example.com/"),
+      ("http", "user:word@127.0.0.1", "/"), ("http", "127.0.0.1", "/a b"), ("http", "", "/"),
+      ("http", "127.0.0.1:99999", "/"),
+    ]) func `a request that is none is not sent`(scheme: String, authority: String, path: String)
+      async throws
+    {
+      let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+      let error = await #expect(throws: CurlError.self) {
+        try await CurlTransport().send(request, body: HTTPBody()) { _ in }
+      }
+      #expect(error?.kind == .invalidRequest)
+    }
   }
-}
+#endif

@@ -1,170 +1,172 @@
-import Foundation
-import HTTPTypes
-import LarderHTTP
-import LarderHTTPTesting
-import Synchronization
-import TestSupport
-import Testing
+#if Curl && HTTPTesting
+  import Foundation
+  import HTTPTypes
+  import LarderHTTP
+  import LarderHTTPTesting
+  import Synchronization
+  import TestSupport
+  import Testing
 
-@testable import LarderCurl
+  @testable import LarderCurl
 
-/// Bodies while they come, readers that go away, and requests at the same time.
-@Suite struct CurlStreamTests {
-  private static let start = "HTTP/1.1 200 OK\r\nContent-Length: "
+  /// Bodies while they come, readers that go away, and requests at the same time.
+  @Suite struct CurlStreamTests {
+    private static let start = "HTTP/1.1 200 OK\r\nContent-Length: "
 
-  private static func send(
-    _ path: String = "/a", to authority: String, over transport: CurlTransport = CurlTransport()
-  ) async throws -> (HTTPResponse, HTTPBody) {
-    let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
-    return try await transport.send(request, body: HTTPBody()) { _ in }
-  }
-
-  @Test func `a reader that is woken for what it has read already waits again`() async throws {
-    let transfer = Transfer()
-    let reading = Task { try await transfer.next() }
-    for _ in 0..<1000 { await Task.yield() }
-    // Wakes it with nothing.
-    #expect(transfer.receive(body: []))
-    for _ in 0..<1000 { await Task.yield() }
-    #expect(transfer.receive(body: [1]))
-    guard case .piece([1]) = try await reading.value else {
-      Issue.record("it took the wake for the end")
-      return
+    private static func send(
+      _ path: String = "/a", to authority: String, over transport: CurlTransport = CurlTransport()
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
+      return try await transport.send(request, body: HTTPBody()) { _ in }
     }
-    transfer.finish(.success(()))
-    #expect(try await transfer.next() == nil)
-  }
 
-  @Test func `a body comes while the server still makes it`() async throws {
-    let (parts, more) = AsyncStream.makeStream(of: String.self)
-    try await RawServer.run { connection in
-      _ = await connection.head()
-      for await part in parts { try await connection.send(part) }
-    } _: { authority in
-      more.yield(Self.start + "8\r\n\r\nbegi")
-      // The transport is gone before the end of the body.
-      let (_, body) = try await Self.send(to: authority)
-      var pieces = body.makeAsyncIterator()
-      #expect(try await pieces.next() == Array("begi".utf8))
-      more.yield("nend")
-      more.finish()
-      #expect(try await pieces.next() == Array("nend".utf8))
-      #expect(try await pieces.next() == nil)
-    }
-  }
-
-  /// Sends 20 MB in pieces, and counts them.
-  private static func stream(
-    to connection: RawServer.Connection, counting sent: borrowing Mutex<Int>
-  ) async throws {
-    let piece = String(repeating: "0123456789", count: 1_000)
-    try await connection.send(start + "20000000\r\n\r\n")
-    for _ in 0..<2_000 {
-      try await connection.send(piece)
-      sent.withLock { $0 += piece.utf8.count }
-    }
-  }
-
-  @Test func `a slow reader takes a bounded part of the memory`() async throws {
-    let sent = Mutex(0)
-    try await RawServer.run { connection in
-      _ = await connection.head()
-      try await Self.stream(to: connection, counting: sent)
-    } _: { authority in
-      let (_, body) = try await Self.send(to: authority)
-      // More than the transport holds.
-      try await waitUntil { sent.withLock { $0 } > 300_000 }
-      var count = 0
-      for try await piece in body {
-        #expect(piece.count < 300_000 && piece.first == UInt8(ascii: "0") + UInt8(count % 10))
-        count += piece.count
+    @Test func `a reader that is woken for what it has read already waits again`() async throws {
+      let transfer = Transfer()
+      let reading = Task { try await transfer.next() }
+      for _ in 0..<1000 { await Task.yield() }
+      // Wakes it with nothing.
+      #expect(transfer.receive(body: []))
+      for _ in 0..<1000 { await Task.yield() }
+      #expect(transfer.receive(body: [1]))
+      guard case .piece([1]) = try await reading.value else {
+        Issue.record("it took the wake for the end")
+        return
       }
-      #expect(count == 20_000_000)
+      transfer.finish(.success(()))
+      #expect(try await transfer.next() == nil)
     }
-  }
 
-  @Test(arguments: [true, false])
-  func `a body that nobody reads ends its connection`(isFull: Bool) async throws {
-    let sent = Mutex(0)
-    let ended = Mutex(false)
-    try await RawServer.run { connection in
-      _ = await connection.head()
-      if isFull {
-        // The connection breaks off within.
-        try? await Self.stream(to: connection, counting: sent)
-      } else {
-        try await connection.send(Self.start + "8\r\n\r\nbegi")
-        await connection.waitForEnd()
+    @Test func `a body comes while the server still makes it`() async throws {
+      let (parts, more) = AsyncStream.makeStream(of: String.self)
+      try await RawServer.run { connection in
+        _ = await connection.head()
+        for await part in parts { try await connection.send(part) }
+      } _: { authority in
+        more.yield(Self.start + "8\r\n\r\nbegi")
+        // The transport is gone before the end of the body.
+        let (_, body) = try await Self.send(to: authority)
+        var pieces = body.makeAsyncIterator()
+        #expect(try await pieces.next() == Array("begi".utf8))
+        more.yield("nend")
+        more.finish()
+        #expect(try await pieces.next() == Array("nend".utf8))
+        #expect(try await pieces.next() == nil)
       }
-      ended.withLock { $0 = true }
-    } _: { authority in
-      var response: (HTTPResponse, HTTPBody)? = try await Self.send(to: authority)
-      if isFull { try await waitUntil { sent.withLock { $0 } > 300_000 } }
-      #expect(response != nil && !ended.withLock { $0 })
-      response = nil
-      try await waitUntil { ended.withLock { $0 } }
     }
-  }
 
-  @Test(arguments: [true, false])
-  func `a cancelled caller waits no longer, and its connection ends`(hasHead: Bool) async throws {
-    let asked = Mutex(false)
-    let ended = Mutex(false)
-    try await RawServer.run { connection in
-      _ = await connection.head()
-      if hasHead { try await connection.send(Self.start + "8\r\n\r\nbegi") }
-      asked.withLock { $0 = true }
-      await connection.waitForEnd()
-      ended.withLock { $0 = true }
-    } _: { authority in
-      let asking = Task { try await Self.send(to: authority).1.bytes() }
-      try await waitUntil { asked.withLock { $0 } }
-      #expect(!ended.withLock { $0 })
-      asking.cancel()
-      await #expect(throws: CancellationError.self) { try await asking.value }
-      try await waitUntil { ended.withLock { $0 } }
+    /// Sends 20 MB in pieces, and counts them.
+    private static func stream(
+      to connection: RawServer.Connection, counting sent: borrowing Mutex<Int>
+    ) async throws {
+      let piece = String(repeating: "0123456789", count: 1_000)
+      try await connection.send(start + "20000000\r\n\r\n")
+      for _ in 0..<2_000 {
+        try await connection.send(piece)
+        sent.withLock { $0 += piece.utf8.count }
+      }
     }
-  }
 
-  @Test func `cancellation at any moment gives an answer or an error`() async throws {
-    let answer = Array((Self.start + "4\r\n\r\nbody").utf8)
-    let transport = CurlTransport()
-    try await RawServer.run(answer: answer) { authority in
-      for turns in 0..<100 {
-        let asking = Task { try await Self.send(to: authority, over: transport).1.bytes() }
-        for _ in 0..<turns * 10 { await Task.yield() }
-        asking.cancel()
-        switch await asking.result {
-        case .success(let bytes): #expect(bytes == Array("body".utf8))
-        case .failure(let error): #expect(error is CancellationError)
+    @Test func `a slow reader takes a bounded part of the memory`() async throws {
+      let sent = Mutex(0)
+      try await RawServer.run { connection in
+        _ = await connection.head()
+        try await Self.stream(to: connection, counting: sent)
+      } _: { authority in
+        let (_, body) = try await Self.send(to: authority)
+        // More than the transport holds.
+        try await waitUntil { sent.withLock { $0 } > 300_000 }
+        var count = 0
+        for try await piece in body {
+          #expect(piece.count < 300_000 && piece.first == UInt8(ascii: "0") + UInt8(count % 10))
+          count += piece.count
         }
+        #expect(count == 20_000_000)
       }
-      let (_, body) = try await Self.send(to: authority, over: transport)
-      #expect(try await body.bytes().count == 4)
     }
-  }
 
-  @Test func `a hundred requests are under way at once`() async throws {
-    let count = 100
-    let waiting = Mutex(0)
-    try await RawServer.run { connection in
-      guard let head = await connection.head() else { return }
-      waiting.withLock { $0 += 1 }
-      // None has an answer before all have arrived.
-      try await waitUntil { waiting.withLock { $0 } == count }
-      let path = head.split(separator: " ")[1]
-      try await connection.send(Self.start + "\(path.utf8.count)\r\n\r\n\(path)")
-    } _: { authority in
+    @Test(arguments: [true, false])
+    func `a body that nobody reads ends its connection`(isFull: Bool) async throws {
+      let sent = Mutex(0)
+      let ended = Mutex(false)
+      try await RawServer.run { connection in
+        _ = await connection.head()
+        if isFull {
+          // The connection breaks off within.
+          try? await Self.stream(to: connection, counting: sent)
+        } else {
+          try await connection.send(Self.start + "8\r\n\r\nbegi")
+          await connection.waitForEnd()
+        }
+        ended.withLock { $0 = true }
+      } _: { authority in
+        var response: (HTTPResponse, HTTPBody)? = try await Self.send(to: authority)
+        if isFull { try await waitUntil { sent.withLock { $0 } > 300_000 } }
+        #expect(response != nil && !ended.withLock { $0 })
+        response = nil
+        try await waitUntil { ended.withLock { $0 } }
+      }
+    }
+
+    @Test(arguments: [true, false])
+    func `a cancelled caller waits no longer, and its connection ends`(hasHead: Bool) async throws {
+      let asked = Mutex(false)
+      let ended = Mutex(false)
+      try await RawServer.run { connection in
+        _ = await connection.head()
+        if hasHead { try await connection.send(Self.start + "8\r\n\r\nbegi") }
+        asked.withLock { $0 = true }
+        await connection.waitForEnd()
+        ended.withLock { $0 = true }
+      } _: { authority in
+        let asking = Task { try await Self.send(to: authority).1.bytes() }
+        try await waitUntil { asked.withLock { $0 } }
+        #expect(!ended.withLock { $0 })
+        asking.cancel()
+        await #expect(throws: CancellationError.self) { try await asking.value }
+        try await waitUntil { ended.withLock { $0 } }
+      }
+    }
+
+    @Test func `cancellation at any moment gives an answer or an error`() async throws {
+      let answer = Array((Self.start + "4\r\n\r\nbody").utf8)
       let transport = CurlTransport()
-      try await withThrowingTaskGroup { group in
-        for number in 0..<count {
-          group.addTask {
-            let (_, body) = try await Self.send("/\(number)", to: authority, over: transport)
-            return try await body.bytes() == Array("/\(number)".utf8)
+      try await RawServer.run(answer: answer) { authority in
+        for turns in 0..<100 {
+          let asking = Task { try await Self.send(to: authority, over: transport).1.bytes() }
+          for _ in 0..<turns * 10 { await Task.yield() }
+          asking.cancel()
+          switch await asking.result {
+          case .success(let bytes): #expect(bytes == Array("body".utf8))
+          case .failure(let error): #expect(error is CancellationError)
           }
         }
-        for try await isRight in group { #expect(isRight) }
+        let (_, body) = try await Self.send(to: authority, over: transport)
+        #expect(try await body.bytes().count == 4)
+      }
+    }
+
+    @Test func `a hundred requests are under way at once`() async throws {
+      let count = 100
+      let waiting = Mutex(0)
+      try await RawServer.run { connection in
+        guard let head = await connection.head() else { return }
+        waiting.withLock { $0 += 1 }
+        // None has an answer before all have arrived.
+        try await waitUntil { waiting.withLock { $0 } == count }
+        let path = head.split(separator: " ")[1]
+        try await connection.send(Self.start + "\(path.utf8.count)\r\n\r\n\(path)")
+      } _: { authority in
+        let transport = CurlTransport()
+        try await withThrowingTaskGroup { group in
+          for number in 0..<count {
+            group.addTask {
+              let (_, body) = try await Self.send("/\(number)", to: authority, over: transport)
+              return try await body.bytes() == Array("/\(number)".utf8)
+            }
+          }
+          for try await isRight in group { #expect(isRight) }
+        }
       }
     }
   }
-}
+#endif

@@ -1,192 +1,197 @@
-import Foundation
-import HTTPTypes
-import LarderCurl
-import LarderHTTP
-import LarderHTTPTesting
-import Synchronization
-import TestSupport
-import Testing
+#if Curl && HTTPTesting
+  import Foundation
+  import HTTPTypes
+  import LarderCurl
+  import LarderHTTP
+  import LarderHTTPTesting
+  import Synchronization
+  import TestSupport
+  import Testing
 
-/// Requests and responses that `CurlTransport` carries.
-@Suite struct CurlTests {
-  private static func request(
-    _ method: HTTPRequest.Method = .get, _ path: String = "/a", at authority: String
-  ) -> HTTPRequest {
-    HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
-  }
-
-  @Test(arguments: [HTTPRequest.Method.post, .put, .init("PURGE")!])
-  func `methods, fields and bodies reach the server as they are`(method: HTTPRequest.Method)
-    async throws
-  {
-    let heads = Mutex([String]())
-    let sent = [UInt8](repeating: 7, count: 2_000_000)
-    try await RawServer.run { connection in
-      let head = await connection.head()!
-      heads.withLock { $0.append(head) }
-      let isWhole = try await connection.body(sent.count) == sent
-      try await connection.send("HTTP/1.1 \(isWhole ? 201 : 400) Made\r\nContent-Length: 0\r\n\r\n")
-    } _: { authority in
-      var request = Self.request(method, "/a/../b?c=%20d", at: authority)
-      request.headerFields.append(HTTPField(name: .init("X-One")!, value: "1"))
-      request.headerFields.append(HTTPField(name: .init("X-None")!, value: ""))
-      request.headerFields.append(HTTPField(name: .init("X-One")!, value: "2"))
-      request.headerFields[.contentLength] = "5"
-      request.headerFields[.expect] = "100-continue"
-      let (response, body) = try await CurlTransport().send(request, body: HTTPBody(sent)) { _ in }
-      #expect(try await body.bytes().isEmpty && response.status.code == 201)
-      let expected =
-        "\(method.rawValue) /a/../b?c=%20d HTTP/1.1\r\nHost: \(authority)\r\nAccept-Encoding: identity\r\n"
-        + "X-One: 1\r\nX-None:\r\nX-One: 2\r\nContent-Length: 2000000\r\n\r\n"
-      #expect(heads.withLock { $0 } == [expected])
+  /// Requests and responses that `CurlTransport` carries.
+  @Suite struct CurlTests {
+    private static func request(
+      _ method: HTTPRequest.Method = .get, _ path: String = "/a", at authority: String
+    ) -> HTTPRequest {
+      HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
     }
-  }
 
-  @Test(arguments: [HTTPRequest.Method.get, .post, .delete])
-  func `a request without a body says so where a body is usual`(method: HTTPRequest.Method)
-    async throws
-  {
-    try await RawServer.run { connection in
-      let isTold = await connection.head()!.contains("Content-Length: 0\r\n")
-      try await connection.send("HTTP/1.1 \(isTold ? 201 : 200) OK\r\nContent-Length: 0\r\n\r\n")
-    } _: { authority in
-      let (response, _) = try await CurlTransport().send(
-        Self.request(method, at: authority), body: HTTPBody()
-      ) { _ in }
-      #expect(response.status.code == (method == .post ? 201 : 200))
-    }
-  }
-
-  @Test func `requests that name no program get the one of the transport`() async throws {
-    let heads = Mutex([String]())
-    try await RawServer.run { connection in
-      while let head = await connection.head() {
+    @Test(arguments: [HTTPRequest.Method.post, .put, .init("PURGE")!])
+    func `methods, fields and bodies reach the server as they are`(method: HTTPRequest.Method)
+      async throws
+    {
+      let heads = Mutex([String]())
+      let sent = [UInt8](repeating: 7, count: 2_000_000)
+      try await RawServer.run { connection in
+        let head = await connection.head()!
         heads.withLock { $0.append(head) }
-        try await connection.send("HTTP/1.1 204 None\r\n\r\n")
-      }
-    } _: { authority in
-      let transport = CurlTransport(userAgent: "a/1")
-      for own in [nil, "b/2"] {
-        var request = Self.request(at: authority)
-        request.headerFields[.userAgent] = own
-        _ = try await transport.send(request, body: HTTPBody()) { _ in }.1.bytes()
+        let isWhole = try await connection.body(sent.count) == sent
+        try await connection.send(
+          "HTTP/1.1 \(isWhole ? 201 : 400) Made\r\nContent-Length: 0\r\n\r\n")
+      } _: { authority in
+        var request = Self.request(method, "/a/../b?c=%20d", at: authority)
+        request.headerFields.append(HTTPField(name: .init("X-One")!, value: "1"))
+        request.headerFields.append(HTTPField(name: .init("X-None")!, value: ""))
+        request.headerFields.append(HTTPField(name: .init("X-One")!, value: "2"))
+        request.headerFields[.contentLength] = "5"
+        request.headerFields[.expect] = "100-continue"
+        let (response, body) = try await CurlTransport().send(request, body: HTTPBody(sent)) { _ in
+        }
+        #expect(try await body.bytes().isEmpty && response.status.code == 201)
+        let expected =
+          "\(method.rawValue) /a/../b?c=%20d HTTP/1.1\r\nHost: \(authority)\r\nAccept-Encoding: identity\r\n"
+          + "X-One: 1\r\nX-None:\r\nX-One: 2\r\nContent-Length: 2000000\r\n\r\n"
+        #expect(heads.withLock { $0 } == [expected])
       }
     }
-    let agents = heads.withLock { heads in
-      heads.map { head in
-        head.components(separatedBy: "\r\n").first { $0.hasPrefix("User-Agent") }
-      }
-    }
-    #expect(agents == ["User-Agent: a/1", "User-Agent: b/2"])
-  }
 
-  @Test func `fields and bodies come as they are, and no redirection is followed`() async throws {
-    let zipped: [UInt8] = [0x1F, 0x8B, 8, 0]
-    let head =
-      "HTTP/1.1 302 Over there\r\nX-B: 2\r\nSet-Cookie: a=1\r\nX-A: 1\r\nSet-Cookie: b=2\r\n"
-      + "Location: /b\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n"
-    let transport = CurlTransport()
-    try await RawServer.run(answer: Array(head.utf8) + zipped) { authority in
-      for _ in 1...2 {
-        let (response, body) = try await transport.send(
-          Self.request(at: authority), body: HTTPBody()
-        ) { _ in }
-        #expect(response.status == .init(code: 302, reasonPhrase: "Over there"))
-        #expect(
-          response.headerFields.map { "\($0.name.rawName)=\($0.value)" } == [
-            "X-B=2", "Set-Cookie=a=1", "X-A=1", "Set-Cookie=b=2", "Location=/b",
-            "Content-Encoding=gzip", "Content-Length=4",
-          ])
-        #expect(try await body.bytes() == zipped)
-      }
-    }
-  }
-
-  @Test func `interim responses come first, in order, and trailers are no fields`() async throws {
-    let answer =
-      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
-      + "HTTP/1.1 404 Not Found\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n"
-      + "2\r\nab\r\n1\r\nc\r\n0\r\nX-Late: d\r\n\r\n"
-    let interim = Mutex([String]())
-    let (response, bytes) = try await RawServer.run(answer: Array(answer.utf8)) { authority in
-      let (response, body) = try await CurlTransport().send(
-        Self.request(at: authority), body: HTTPBody()
-      ) { response in
-        interim.withLock { $0.append("\(response.status.code) \(response.headerFields.count)") }
-      }
-      return (response, try await body.bytes())
-    }
-    #expect(interim.withLock { $0 } == ["100 0", "103 1"])
-    #expect(response.status.code == 404 && bytes == Array("abc".utf8))
-    #expect(response.headerFields.map(\.name.rawName) == ["X-A", "Transfer-Encoding"])
-  }
-
-  @Test func `the answer to HEAD has no body`() async throws {
-    let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8)
-    try await RawServer.run(answer: answer) { authority in
-      let (response, body) = try await CurlTransport().send(
-        Self.request(.head, at: authority), body: HTTPBody()
-      ) { _ in }
-      #expect(response.headerFields[.contentLength] == "5")
-      #expect(try await body.bytes().isEmpty)
-    }
-  }
-
-  @Test func `a connection is used again, but not for a request with an effect`() async throws {
-    let connections = Mutex(0)
-    try await RawServer.run { connection in
-      let number = connections.withLock { count in
-        count += 1
-        return count
-      }
-      while await connection.head() != nil {
-        try await connection.send("HTTP/1.1 200 OK\r\nX-N: \(number)\r\nContent-Length: 1\r\n\r\na")
-      }
-    } _: { authority in
-      let transport = CurlTransport()
-      var numbers: [String?] = []
-      for method in [HTTPRequest.Method.get, .get, .delete, .head, .get] {
-        let (response, body) = try await transport.send(
+    @Test(arguments: [HTTPRequest.Method.get, .post, .delete])
+    func `a request without a body says so where a body is usual`(method: HTTPRequest.Method)
+      async throws
+    {
+      try await RawServer.run { connection in
+        let isTold = await connection.head()!.contains("Content-Length: 0\r\n")
+        try await connection.send("HTTP/1.1 \(isTold ? 201 : 200) OK\r\nContent-Length: 0\r\n\r\n")
+      } _: { authority in
+        let (response, _) = try await CurlTransport().send(
           Self.request(method, at: authority), body: HTTPBody()
         ) { _ in }
-        // A server that sent a body to a HEAD request would spoil its connection.
-        _ = try await body.bytes()
-        numbers.append(response.headerFields[.init("X-N")!])
-        if method == .head { break }
+        #expect(response.status.code == (method == .post ? 201 : 200))
       }
-      #expect(numbers == ["1", "1", "2", "2"])
     }
-  }
 
-  @Test(arguments: ["GET", "POST", "DELETE"])
-  func `a kept connection that ends makes no request with an effect come twice`(method: String)
-    async throws
-  {
-    let body = Array((method == "POST" ? "{}" : "").utf8)
-    for fault in [ServerFault.resetKept, .reset] {
-      let lines = Mutex([String]())
+    @Test func `requests that name no program get the one of the transport`() async throws {
+      let heads = Mutex([String]())
+      try await RawServer.run { connection in
+        while let head = await connection.head() {
+          heads.withLock { $0.append(head) }
+          try await connection.send("HTTP/1.1 204 None\r\n\r\n")
+        }
+      } _: { authority in
+        let transport = CurlTransport(userAgent: "a/1")
+        for own in [nil, "b/2"] {
+          var request = Self.request(at: authority)
+          request.headerFields[.userAgent] = own
+          _ = try await transport.send(request, body: HTTPBody()) { _ in }.1.bytes()
+        }
+      }
+      let agents = heads.withLock { heads in
+        heads.map { head in
+          head.components(separatedBy: "\r\n").first { $0.hasPrefix("User-Agent") }
+        }
+      }
+      #expect(agents == ["User-Agent: a/1", "User-Agent: b/2"])
+    }
+
+    @Test func `fields and bodies come as they are, and no redirection is followed`() async throws {
+      let zipped: [UInt8] = [0x1F, 0x8B, 8, 0]
+      let head =
+        "HTTP/1.1 302 Over there\r\nX-B: 2\r\nSet-Cookie: a=1\r\nX-A: 1\r\nSet-Cookie: b=2\r\n"
+        + "Location: /b\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n"
       let transport = CurlTransport()
-      let isAnswered = try await fault.serve(
-        received: { line in lines.withLock { $0.append(line) } },
-        { base in
-          func send(_ method: String, _ path: String, _ bytes: [UInt8]) async throws {
-            let request = Self.request(
-              .init(method)!, path, at: String(base.dropFirst("http://".count)))
-            let (_, answer) = try await transport.send(request, body: HTTPBody(bytes)) { _ in }
-            _ = try await answer.bytes()
-          }
-          if fault == .resetKept { try await send("GET", "/a", []) }
-          do {
-            try await send(method, "/b", body)
-            return true
-          } catch let error as CurlError {
-            #expect(error.kind == .interrupted)
-            return false
-          }
-        })
-      #expect(isAnswered == (fault == .resetKept))
-      let count = lines.withLock { $0.count { $0.hasPrefix(method + " /b") } }
-      #expect(count == (fault == .resetKept && method == "GET" ? 2 : 1), "\(fault)")
+      try await RawServer.run(answer: Array(head.utf8) + zipped) { authority in
+        for _ in 1...2 {
+          let (response, body) = try await transport.send(
+            Self.request(at: authority), body: HTTPBody()
+          ) { _ in }
+          #expect(response.status == .init(code: 302, reasonPhrase: "Over there"))
+          #expect(
+            response.headerFields.map { "\($0.name.rawName)=\($0.value)" } == [
+              "X-B=2", "Set-Cookie=a=1", "X-A=1", "Set-Cookie=b=2", "Location=/b",
+              "Content-Encoding=gzip", "Content-Length=4",
+            ])
+          #expect(try await body.bytes() == zipped)
+        }
+      }
+    }
+
+    @Test func `interim responses come first, in order, and trailers are no fields`() async throws {
+      let answer =
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
+        + "HTTP/1.1 404 Not Found\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + "2\r\nab\r\n1\r\nc\r\n0\r\nX-Late: d\r\n\r\n"
+      let interim = Mutex([String]())
+      let (response, bytes) = try await RawServer.run(answer: Array(answer.utf8)) { authority in
+        let (response, body) = try await CurlTransport().send(
+          Self.request(at: authority), body: HTTPBody()
+        ) { response in
+          interim.withLock { $0.append("\(response.status.code) \(response.headerFields.count)") }
+        }
+        return (response, try await body.bytes())
+      }
+      #expect(interim.withLock { $0 } == ["100 0", "103 1"])
+      #expect(response.status.code == 404 && bytes == Array("abc".utf8))
+      #expect(response.headerFields.map(\.name.rawName) == ["X-A", "Transfer-Encoding"])
+    }
+
+    @Test func `the answer to HEAD has no body`() async throws {
+      let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8)
+      try await RawServer.run(answer: answer) { authority in
+        let (response, body) = try await CurlTransport().send(
+          Self.request(.head, at: authority), body: HTTPBody()
+        ) { _ in }
+        #expect(response.headerFields[.contentLength] == "5")
+        #expect(try await body.bytes().isEmpty)
+      }
+    }
+
+    @Test func `a connection is used again, but not for a request with an effect`() async throws {
+      let connections = Mutex(0)
+      try await RawServer.run { connection in
+        let number = connections.withLock { count in
+          count += 1
+          return count
+        }
+        while await connection.head() != nil {
+          try await connection.send(
+            "HTTP/1.1 200 OK\r\nX-N: \(number)\r\nContent-Length: 1\r\n\r\na")
+        }
+      } _: { authority in
+        let transport = CurlTransport()
+        var numbers: [String?] = []
+        for method in [HTTPRequest.Method.get, .get, .delete, .head, .get] {
+          let (response, body) = try await transport.send(
+            Self.request(method, at: authority), body: HTTPBody()
+          ) { _ in }
+          // A server that sent a body to a HEAD request would spoil its connection.
+          _ = try await body.bytes()
+          numbers.append(response.headerFields[.init("X-N")!])
+          if method == .head { break }
+        }
+        #expect(numbers == ["1", "1", "2", "2"])
+      }
+    }
+
+    @Test(arguments: ["GET", "POST", "DELETE"])
+    func `a kept connection that ends makes no request with an effect come twice`(method: String)
+      async throws
+    {
+      let body = Array((method == "POST" ? "{}" : "").utf8)
+      for fault in [ServerFault.resetKept, .reset] {
+        let lines = Mutex([String]())
+        let transport = CurlTransport()
+        let isAnswered = try await fault.serve(
+          received: { line in lines.withLock { $0.append(line) } },
+          { base in
+            func send(_ method: String, _ path: String, _ bytes: [UInt8]) async throws {
+              let request = Self.request(
+                .init(method)!, path, at: String(base.dropFirst("http://".count)))
+              let (_, answer) = try await transport.send(request, body: HTTPBody(bytes)) { _ in }
+              _ = try await answer.bytes()
+            }
+            if fault == .resetKept { try await send("GET", "/a", []) }
+            do {
+              try await send(method, "/b", body)
+              return true
+            } catch let error as CurlError {
+              #expect(error.kind == .interrupted)
+              return false
+            }
+          })
+        #expect(isAnswered == (fault == .resetKept))
+        let count = lines.withLock { $0.count { $0.hasPrefix(method + " /b") } }
+        #expect(count == (fault == .resetKept && method == "GET" ? 2 : 1), "\(fault)")
+      }
     }
   }
-}
+#endif

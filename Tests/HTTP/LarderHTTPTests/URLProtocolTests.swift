@@ -1,286 +1,289 @@
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderHTTPTesting
-import LarderURLSession
-import Synchronization
-import TestSupport
-import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
-/// Code over `URLSession`, answered from a cache.
-@Suite(.serialized) struct URLProtocolTests {
-  private static let fresh = ["Cache-Control": "max-age=100", "ETag": "\"1\""]
-
-  @Test func `a session gets the second answer from the cache`() async throws {
-    try await Bench.run { bench in
-      bench.server.become { .init(200, Self.fresh, text: "page \($0.path)") }
-      for _ in 0..<2 {
-        let (body, response) = try await bench.get("/a?b=c%20d")
-        #expect(body == "page /a?b=c%20d" && response.statusCode == 200)
-        #expect(response.url?.absoluteString == bench.server.base + "/a?b=c%20d")
-      }
-      #expect(bench.server.count == 1)
-    }
-  }
-
-  @Test func `a long body arrives whole, from the origin and from the store`() async throws {
-    try await Bench.run { bench in
-      let long = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
-      bench.server.become { _ in .init(200, Self.fresh, body: long) }
-      for _ in 0..<2 {
-        let (body, _) = try await bench.session.data(from: bench.url("/long"))
-        #expect(body == long)
-      }
-      #expect(bench.server.count == 1)
-    }
-  }
-
-  @Test func `a request sends its body and its fields, and invalidates`() async throws {
-    try await Bench.run { bench in
-      bench.server.become { .init(200, Self.fresh, body: $0.body) }
-      _ = try await bench.get("/a")
-      for isStream in [false, true] {
-        var request = URLRequest(url: bench.url("/a"))
-        request.httpMethod = "PUT"
-        request.setValue("1", forHTTPHeaderField: "X-One")
-        let data = Data("new".utf8)
-        if isStream {
-          request.httpBodyStream = InputStream(data: data)
-        } else {
-          request.httpBody = data
-        }
-        let (body, _) = try await bench.session.data(for: request)
-        #expect(String(decoding: body, as: UTF8.self) == "new")
-        #expect(bench.server.received.last?.fields["x-one"] == "1")
-      }
-      _ = try await bench.get("/a")
-      #expect(bench.server.received.map(\.method) == ["GET", "PUT", "PUT", "GET"])
-    }
-  }
-
-  @Test func `redirections are followed, each from the cache, without credentials to others`()
-    async throws
-  {
-    try await Bench.run { bench in
-      try await LocalServer.run { other in
-        other.become { _ in .init(200, Self.fresh, text: "there") }
-        let there = other.base + "/there"
-        bench.server.become { request in
-          switch request.path {
-          case "/a": .init(302, ["Location": "b", "Cache-Control": "max-age=100"])
-          default: .init(301, ["Location": there, "Cache-Control": "max-age=100"])
-          }
-        }
-        for _ in 0..<2 {
-          var request = URLRequest(url: bench.url("/a"))
-          request.setValue("Bearer 1", forHTTPHeaderField: "Authorization")
-          let (body, response) = try await bench.session.data(for: request)
-          #expect(String(decoding: body, as: UTF8.self) == "there")
-          #expect(response.url?.absoluteString == there)
-        }
-        #expect(bench.server.count == 2 && other.count == 1)
-        #expect(bench.server.received.allSatisfy { $0.fields["authorization"] == "Bearer 1" })
-        #expect(other.received[0].fields["authorization"] == nil)
-      }
-    }
-  }
-
-  @Test func `a POST becomes a GET by 303 and stays one by 307, and a circle ends`() async throws {
-    try await Bench.run { bench in
-      bench.server.become { request in
-        switch request.path {
-        case "/303": .init(303, ["Location": "/end"])
-        case "/307": .init(307, ["Location": "/end"])
-        case "/circle": .init(302, ["Location": "/circle"])
-        default:
-          .init(200, text: "\(request.method) \(String(decoding: request.body, as: UTF8.self))")
-        }
-      }
-      for (path, expected) in [("/303", "GET "), ("/307", "POST x")] {
-        var request = URLRequest(url: bench.url(path))
-        request.httpMethod = "POST"
-        request.httpBody = Data("x".utf8)
-        let (body, _) = try await bench.session.data(for: request)
-        #expect(String(decoding: body, as: UTF8.self) == expected)
-      }
-      let error = await #expect(throws: URLError.self) { try await bench.get("/circle") }
-      #expect(error?.code == .httpTooManyRedirects)
-    }
-  }
-
-  @Test func `the cache policy of a request applies`() async throws {
-    try await Bench.run { bench in
-      bench.server.become { _ in .init(200, ["Cache-Control": "max-age=10"], text: "page") }
-      let error = await #expect(throws: URLError.self) {
-        try await bench.get("/a", .returnCacheDataDontLoad)
-      }
-      #expect(error?.code == .resourceUnavailable && bench.server.count == 0)
-      _ = try await bench.get("/a")
-      bench.clock.advance(by: .seconds(20))
-      #expect(try await bench.get("/a", .returnCacheDataDontLoad).body == "page")
-      #expect(try await bench.get("/a", .returnCacheDataElseLoad).body == "page")
-      #expect(bench.server.count == 1)
-      _ = try await bench.get("/a", .reloadIgnoringLocalCacheData)
-      _ = try await bench.get("/a", .reloadRevalidatingCacheData)
-      #expect(bench.server.count == 3)
-    }
-  }
-
-  @Test(arguments: [Double.infinity, 1e300, .greatestFiniteMagnitude, 0, -1])
-  func `a request may have any time limit`(seconds: Double) async throws {
-    try await Bench.run { bench in
-      bench.server.become { _ in .init(200, text: "page") }
-      var request = URLRequest(url: bench.url("/a"))
-      request.timeoutInterval = seconds
-      let (body, _) = try await bench.session.data(for: request)
-      #expect(String(decoding: body, as: UTF8.self) == "page")
-    }
-  }
-
-  @Test func `the time limit of a request applies, and a cancelled one ends`() async throws {
-    try await Bench.run { bench in
-      bench.server.become { _ in
-        try await Task.sleep(for: .seconds(1000))
-        return .init()
-      }
-      var request = URLRequest(url: bench.url("/slow"))
-      request.timeoutInterval = 3
-      let (session, sent) = (bench.session, request)
-      let slow = Task { try await session.data(for: sent) }
-      try await waitUntil { bench.server.count == 1 }
-      bench.clock.advance(by: .seconds(4))
-      let error = await #expect(throws: URLError.self) { try await slow.value }
-      #expect(error?.code == .timedOut)
-
-      let cancelled = Task { try await session.data(for: sent) }
-      try await waitUntil { bench.server.count == 2 }
-      cancelled.cancel()
-      await #expect(throws: (any Error).self) { try await cancelled.value }
-    }
-  }
-
-  @Test func `an origin that cannot be reached is an error, and other schemes are left alone`()
-    async throws
-  {
-    try await Bench.run { bench in
-      await #expect(throws: URLError.self) {
-        try await bench.session.data(from: URL(string: "http://127.0.0.1:1/")!)
-      }
-      #expect(!BenchProtocol.canInit(with: URLRequest(url: URL(string: "file:///etc/hosts")!)))
-      #expect(!HTTPCacheURLProtocol.canInit(with: URLRequest(url: bench.url("/a"))))
-    }
-  }
+#if HTTPTesting
+  import Foundation
+  import HTTPTypes
+  import Larder
+  import LarderHTTP
+  import LarderHTTPTesting
+  import LarderURLSession
+  import Synchronization
+  import TestSupport
+  import Testing
 
   #if canImport(FoundationNetworking)
-    @Test func `an upload task fails rather than to send no body`() async throws {
-      try await Bench.run { bench in
-        var request = URLRequest(url: bench.url("/a"))
-        request.httpMethod = "POST"
-        await #expect(throws: URLError.self) {
-          try await bench.session.upload(for: request, from: Data("x".utf8))
-        }
-        #expect(bench.server.count == 0)
-      }
-    }
+    import FoundationNetworking
   #endif
 
-  @Test func `a transport never sends its requests to a cache`() async throws {
-    try await Bench.run { bench in
-      bench.server.become { _ in .init(200, Self.fresh, text: "page") }
-      let transport = URLSessionTransport(configuration: bench.session.configuration)
-      let cache = HTTPCache(in: bench.cache.namespace, over: transport)
-      bench.use(cache)
-      let page = try await bench.get("/a").body
-      #expect(page == "page")
-      #expect(bench.session.configuration.protocolClasses?.isEmpty == false)
-    }
-  }
+  /// Code over `URLSession`, answered from a cache.
+  @Suite(.serialized) struct URLProtocolTests {
+    private static let fresh = ["Cache-Control": "max-age=100", "ETag": "\"1\""]
 
-  @Test func `a delegate hears of the response, the body and the end`() async throws {
-    try await Bench.run { bench in
-      bench.server.become { _ in .init(200, Self.fresh, text: "page") }
-      for _ in 0..<2 {
-        let delegate = Delegate()
-        let session = URLSession(
-          configuration: bench.session.configuration, delegate: delegate, delegateQueue: nil)
-        session.dataTask(with: bench.url("/a")).resume()
-        try await waitUntil { delegate.events.withLock { $0.last == "end" } }
-        #expect(delegate.events.withLock { $0 } == ["200", "page", "end"])
-        session.finishTasksAndInvalidate()
+    @Test func `a session gets the second answer from the cache`() async throws {
+      try await Bench.run { bench in
+        bench.server.become { .init(200, Self.fresh, text: "page \($0.path)") }
+        for _ in 0..<2 {
+          let (body, response) = try await bench.get("/a?b=c%20d")
+          #expect(body == "page /a?b=c%20d" && response.statusCode == 200)
+          #expect(response.url?.absoluteString == bench.server.base + "/a?b=c%20d")
+        }
+        #expect(bench.server.count == 1)
       }
-      #expect(bench.server.count == 1)
+    }
+
+    @Test func `a long body arrives whole, from the origin and from the store`() async throws {
+      try await Bench.run { bench in
+        let long = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        bench.server.become { _ in .init(200, Self.fresh, body: long) }
+        for _ in 0..<2 {
+          let (body, _) = try await bench.session.data(from: bench.url("/long"))
+          #expect(body == long)
+        }
+        #expect(bench.server.count == 1)
+      }
+    }
+
+    @Test func `a request sends its body and its fields, and invalidates`() async throws {
+      try await Bench.run { bench in
+        bench.server.become { .init(200, Self.fresh, body: $0.body) }
+        _ = try await bench.get("/a")
+        for isStream in [false, true] {
+          var request = URLRequest(url: bench.url("/a"))
+          request.httpMethod = "PUT"
+          request.setValue("1", forHTTPHeaderField: "X-One")
+          let data = Data("new".utf8)
+          if isStream {
+            request.httpBodyStream = InputStream(data: data)
+          } else {
+            request.httpBody = data
+          }
+          let (body, _) = try await bench.session.data(for: request)
+          #expect(String(decoding: body, as: UTF8.self) == "new")
+          #expect(bench.server.received.last?.fields["x-one"] == "1")
+        }
+        _ = try await bench.get("/a")
+        #expect(bench.server.received.map(\.method) == ["GET", "PUT", "PUT", "GET"])
+      }
+    }
+
+    @Test func `redirections are followed, each from the cache, without credentials to others`()
+      async throws
+    {
+      try await Bench.run { bench in
+        try await LocalServer.run { other in
+          other.become { _ in .init(200, Self.fresh, text: "there") }
+          let there = other.base + "/there"
+          bench.server.become { request in
+            switch request.path {
+            case "/a": .init(302, ["Location": "b", "Cache-Control": "max-age=100"])
+            default: .init(301, ["Location": there, "Cache-Control": "max-age=100"])
+            }
+          }
+          for _ in 0..<2 {
+            var request = URLRequest(url: bench.url("/a"))
+            request.setValue("Bearer 1", forHTTPHeaderField: "Authorization")
+            let (body, response) = try await bench.session.data(for: request)
+            #expect(String(decoding: body, as: UTF8.self) == "there")
+            #expect(response.url?.absoluteString == there)
+          }
+          #expect(bench.server.count == 2 && other.count == 1)
+          #expect(bench.server.received.allSatisfy { $0.fields["authorization"] == "Bearer 1" })
+          #expect(other.received[0].fields["authorization"] == nil)
+        }
+      }
+    }
+
+    @Test func `a POST becomes a GET by 303 and stays one by 307, and a circle ends`() async throws
+    {
+      try await Bench.run { bench in
+        bench.server.become { request in
+          switch request.path {
+          case "/303": .init(303, ["Location": "/end"])
+          case "/307": .init(307, ["Location": "/end"])
+          case "/circle": .init(302, ["Location": "/circle"])
+          default:
+            .init(200, text: "\(request.method) \(String(decoding: request.body, as: UTF8.self))")
+          }
+        }
+        for (path, expected) in [("/303", "GET "), ("/307", "POST x")] {
+          var request = URLRequest(url: bench.url(path))
+          request.httpMethod = "POST"
+          request.httpBody = Data("x".utf8)
+          let (body, _) = try await bench.session.data(for: request)
+          #expect(String(decoding: body, as: UTF8.self) == expected)
+        }
+        let error = await #expect(throws: URLError.self) { try await bench.get("/circle") }
+        #expect(error?.code == .httpTooManyRedirects)
+      }
+    }
+
+    @Test func `the cache policy of a request applies`() async throws {
+      try await Bench.run { bench in
+        bench.server.become { _ in .init(200, ["Cache-Control": "max-age=10"], text: "page") }
+        let error = await #expect(throws: URLError.self) {
+          try await bench.get("/a", .returnCacheDataDontLoad)
+        }
+        #expect(error?.code == .resourceUnavailable && bench.server.count == 0)
+        _ = try await bench.get("/a")
+        bench.clock.advance(by: .seconds(20))
+        #expect(try await bench.get("/a", .returnCacheDataDontLoad).body == "page")
+        #expect(try await bench.get("/a", .returnCacheDataElseLoad).body == "page")
+        #expect(bench.server.count == 1)
+        _ = try await bench.get("/a", .reloadIgnoringLocalCacheData)
+        _ = try await bench.get("/a", .reloadRevalidatingCacheData)
+        #expect(bench.server.count == 3)
+      }
+    }
+
+    @Test(arguments: [Double.infinity, 1e300, .greatestFiniteMagnitude, 0, -1])
+    func `a request may have any time limit`(seconds: Double) async throws {
+      try await Bench.run { bench in
+        bench.server.become { _ in .init(200, text: "page") }
+        var request = URLRequest(url: bench.url("/a"))
+        request.timeoutInterval = seconds
+        let (body, _) = try await bench.session.data(for: request)
+        #expect(String(decoding: body, as: UTF8.self) == "page")
+      }
+    }
+
+    @Test func `the time limit of a request applies, and a cancelled one ends`() async throws {
+      try await Bench.run { bench in
+        bench.server.become { _ in
+          try await Task.sleep(for: .seconds(1000))
+          return .init()
+        }
+        var request = URLRequest(url: bench.url("/slow"))
+        request.timeoutInterval = 3
+        let (session, sent) = (bench.session, request)
+        let slow = Task { try await session.data(for: sent) }
+        try await waitUntil { bench.server.count == 1 }
+        bench.clock.advance(by: .seconds(4))
+        let error = await #expect(throws: URLError.self) { try await slow.value }
+        #expect(error?.code == .timedOut)
+
+        let cancelled = Task { try await session.data(for: sent) }
+        try await waitUntil { bench.server.count == 2 }
+        cancelled.cancel()
+        await #expect(throws: (any Error).self) { try await cancelled.value }
+      }
+    }
+
+    @Test func `an origin that cannot be reached is an error, and other schemes are left alone`()
+      async throws
+    {
+      try await Bench.run { bench in
+        await #expect(throws: URLError.self) {
+          try await bench.session.data(from: URL(string: "http://127.0.0.1:1/")!)
+        }
+        #expect(!BenchProtocol.canInit(with: URLRequest(url: URL(string: "file:///etc/hosts")!)))
+        #expect(!HTTPCacheURLProtocol.canInit(with: URLRequest(url: bench.url("/a"))))
+      }
+    }
+
+    #if canImport(FoundationNetworking)
+      @Test func `an upload task fails rather than to send no body`() async throws {
+        try await Bench.run { bench in
+          var request = URLRequest(url: bench.url("/a"))
+          request.httpMethod = "POST"
+          await #expect(throws: URLError.self) {
+            try await bench.session.upload(for: request, from: Data("x".utf8))
+          }
+          #expect(bench.server.count == 0)
+        }
+      }
+    #endif
+
+    @Test func `a transport never sends its requests to a cache`() async throws {
+      try await Bench.run { bench in
+        bench.server.become { _ in .init(200, Self.fresh, text: "page") }
+        let transport = URLSessionTransport(configuration: bench.session.configuration)
+        let cache = HTTPCache(in: bench.cache.namespace, over: transport)
+        bench.use(cache)
+        let page = try await bench.get("/a").body
+        #expect(page == "page")
+        #expect(bench.session.configuration.protocolClasses?.isEmpty == false)
+      }
+    }
+
+    @Test func `a delegate hears of the response, the body and the end`() async throws {
+      try await Bench.run { bench in
+        bench.server.become { _ in .init(200, Self.fresh, text: "page") }
+        for _ in 0..<2 {
+          let delegate = Delegate()
+          let session = URLSession(
+            configuration: bench.session.configuration, delegate: delegate, delegateQueue: nil)
+          session.dataTask(with: bench.url("/a")).resume()
+          try await waitUntil { delegate.events.withLock { $0.last == "end" } }
+          #expect(delegate.events.withLock { $0 } == ["200", "page", "end"])
+          session.finishTasksAndInvalidate()
+        }
+        #expect(bench.server.count == 1)
+      }
     }
   }
-}
 
-private final class Delegate: NSObject, URLSessionDataDelegate {
-  let events = Mutex<[String]>([])
+  private final class Delegate: NSObject, URLSessionDataDelegate {
+    let events = Mutex<[String]>([])
 
-  func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
-    events.withLock { $0.append("\((response as? HTTPURLResponse)?.statusCode ?? 0)") }
-    completionHandler(.allow)
-  }
-
-  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    events.withLock { $0.append(String(decoding: data, as: UTF8.self)) }
-  }
-
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
-  ) {
-    events.withLock { $0.append(error.map { "\($0)" } ?? "end") }
-  }
-}
-
-private final class BenchProtocol: HTTPCacheURLProtocol {
-  static let current = Mutex<HTTPCache?>(nil)
-  override class var cache: HTTPCache? { current.withLock { $0 } }
-}
-
-/// A session over a cache over a local server.
-private struct Bench {
-  let server: LocalServer
-  let clock: ManualClock
-  let cache: HTTPCache
-  let session: URLSession
-
-  static func run(_ body: (Bench) async throws -> Void) async throws {
-    let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
-    let cache = HTTPCache(in: store.namespace("http"), over: URLSessionTransport())
-    BenchProtocol.current.withLock { $0 = cache }
-    defer { BenchProtocol.current.withLock { $0 = nil } }
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.protocolClasses = [BenchProtocol.self]
-    try await LocalServer.run { server in
-      let bench = Bench(
-        server: server, clock: clock, cache: cache,
-        session: URLSession(configuration: configuration))
-      try await body(bench)
-      bench.session.finishTasksAndInvalidate()
+    func urlSession(
+      _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+      completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+      events.withLock { $0.append("\((response as? HTTPURLResponse)?.statusCode ?? 0)") }
+      completionHandler(.allow)
     }
-    #expect(try store.verify().isSound)
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+      events.withLock { $0.append(String(decoding: data, as: UTF8.self)) }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+      events.withLock { $0.append(error.map { "\($0)" } ?? "end") }
+    }
   }
 
-  func use(_ cache: HTTPCache) { BenchProtocol.current.withLock { $0 = cache } }
-
-  func url(_ path: String) -> URL { URL(string: server.base + path)! }
-
-  func get(
-    _ path: String, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy
-  ) async throws -> (body: String, response: HTTPURLResponse) {
-    let (data, response) = try await session.data(
-      for: URLRequest(url: url(path), cachePolicy: policy))
-    return (
-      String(decoding: data, as: UTF8.self), try #require(response as? HTTPURLResponse)
-    )
+  private final class BenchProtocol: HTTPCacheURLProtocol {
+    static let current = Mutex<HTTPCache?>(nil)
+    override class var cache: HTTPCache? { current.withLock { $0 } }
   }
-}
+
+  /// A session over a cache over a local server.
+  private struct Bench {
+    let server: LocalServer
+    let clock: ManualClock
+    let cache: HTTPCache
+    let session: URLSession
+
+    static func run(_ body: (Bench) async throws -> Void) async throws {
+      let clock = ManualClock()
+      let store = try Store.temporary(clock: clock)
+      let cache = HTTPCache(in: store.namespace("http"), over: URLSessionTransport())
+      BenchProtocol.current.withLock { $0 = cache }
+      defer { BenchProtocol.current.withLock { $0 = nil } }
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.protocolClasses = [BenchProtocol.self]
+      try await LocalServer.run { server in
+        let bench = Bench(
+          server: server, clock: clock, cache: cache,
+          session: URLSession(configuration: configuration))
+        try await body(bench)
+        bench.session.finishTasksAndInvalidate()
+      }
+      #expect(try store.verify().isSound)
+    }
+
+    func use(_ cache: HTTPCache) { BenchProtocol.current.withLock { $0 = cache } }
+
+    func url(_ path: String) -> URL { URL(string: server.base + path)! }
+
+    func get(
+      _ path: String, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy
+    ) async throws -> (body: String, response: HTTPURLResponse) {
+      let (data, response) = try await session.data(
+        for: URLRequest(url: url(path), cachePolicy: policy))
+      return (
+        String(decoding: data, as: UTF8.self), try #require(response as? HTTPURLResponse)
+      )
+    }
+  }
+#endif

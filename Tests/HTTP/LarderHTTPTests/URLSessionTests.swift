@@ -1,132 +1,134 @@
-import FlyingSocks
-import Foundation
-import HTTPTypes
-import Larder
-import LarderHTTP
-import LarderHTTPTesting
-import LarderURLSession
-import Synchronization
-import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
-/// Faults of a server that `URLSession` hides.
-@Suite struct URLSessionTests {
-  /// With a short time limit, because `URLSession` on Linux may wait for it.
-  private static func transport(
-    _ change: (URLSessionConfiguration) -> Void = { _ in }
-  ) -> URLSessionTransport {
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = 60
-    change(configuration)
-    return URLSessionTransport(configuration: configuration)
-  }
-
-  private static func request(
-    _ method: String, _ path: String, at base: String
-  ) -> HTTPRequest {
-    HTTPRequest(
-      method: .init(method)!, scheme: "http", authority: String(base.dropFirst("http://".count)),
-      path: path)
-  }
-
-  @discardableResult
-  private static func send(
-    _ request: HTTPRequest, _ body: String = "", over transport: URLSessionTransport
-  ) async throws -> Int {
-    let (response, answer) = try await transport.send(
-      request, body: HTTPBody(Array(body.utf8)), interim: { _ in })
-    _ = try await answer.bytes()
-    return response.status.code
-  }
-
-  @Test(arguments: [ServerFault.truncated, .truncatedGzip])
-  func `a body that was cut off is an error, and nothing of it is stored`(fault: ServerFault)
-    async throws
-  {
-    let store = try Store.temporary(clock: ManualClock())
-    let cache = HTTPCache(in: store.namespace("http"), over: Self.transport())
-    _ = try await fault.serve { base in
-      await #expect(throws: (any Error).self) {
-        try await cache.send(Self.request("GET", "/a", at: base)).body.bytes()
-      }
-    }
-    #expect(try store.namespace("http").count() == 0)
-    try store.close()
-  }
+#if HTTPTesting
+  import FlyingSocks
+  import Foundation
+  import HTTPTypes
+  import Larder
+  import LarderHTTP
+  import LarderHTTPTesting
+  import LarderURLSession
+  import Synchronization
+  import Testing
 
   #if canImport(FoundationNetworking)
-    @Test func `bodies are requested without a coding, unless a coding is chosen`() async throws {
-      try await LocalServer.run { server in
-        server.become { _ in .init(200, text: "a") }
-        let chosen = Self.transport { $0.httpAdditionalHeaders = ["accept-encoding": "br"] }
-        for (transport, coding) in [
-          (Self.transport(), nil), (Self.transport(), "gzip"), (chosen, nil),
-        ] {
-          var request = Self.request("GET", "/a", at: server.base)
-          request.headerFields[.acceptEncoding] = coding
-          try await Self.send(request, over: transport)
-        }
-        #expect(
-          server.received.map { $0.fields["accept-encoding"] } == ["identity", "gzip", "br"])
-      }
-    }
+    import FoundationNetworking
   #endif
 
-  @Test(arguments: ["100 Continue", "103 Early Hints"])
-  func `an interim answer is not taken for the final one`(interim: String) async throws {
-    let listening = try Socket(domain: Int32(sockaddr_in.family))
-    try listening.bind(to: sockaddr_in.inet(ip4: "127.0.0.1", port: 0))
-    try listening.listen()
-    guard case .ip4(_, let port) = try listening.sockname() else {
-      throw CocoaError(.fileReadUnknown)
+  /// Faults of a server that `URLSession` hides.
+  @Suite struct URLSessionTests {
+    /// With a short time limit, because `URLSession` on Linux may wait for it.
+    private static func transport(
+      _ change: (URLSessionConfiguration) -> Void = { _ in }
+    ) -> URLSessionTransport {
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.timeoutIntervalForRequest = 60
+      change(configuration)
+      return URLSessionTransport(configuration: configuration)
     }
-    let socket = try await AsyncSocket(socket: listening, pool: .client)
-    let serving = Task {
-      let connection = try await socket.accept()
-      defer { try? connection.close() }
-      _ = try await connection.read(atMost: 65_536)
-      let answer =
-        "HTTP/1.1 \(interim)\r\nLink: </a.css>\r\n\r\n"
-        + "HTTP/1.1 404 Not Found\r\nX-A: b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"
-      try await connection.write(Data(answer.utf8))
-    }
-    defer { serving.cancel() }
-    let (response, body) = try await Self.transport().send(
-      Self.request("GET", "/a", at: "http://127.0.0.1:\(port)"), body: HTTPBody([]),
-      interim: { _ in })
-    #expect(response.status.code == 404)
-    #expect(
-      response.headerFields[.init("X-A")!] == "b" && response.headerFields[.init("Link")!] == nil)
-    #expect(try await body.bytes() == Array("ab".utf8))
-  }
 
-  @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
-  func `a request with an effect is sent once, whatever becomes of its connection`(
-    method: String
-  ) async throws {
-    let body = method == "DELETE" ? "" : "{}"
-    for fault in [ServerFault.resetKept, .reset] {
-      let lines = Mutex([String]())
-      let transport = Self.transport()
-      let isAnswered = try await fault.serve(
-        received: { line in lines.withLock { $0.append(line) } },
-        { base in
-          if fault == .resetKept {
-            // Leaves a connection that is closed in place of the next answer.
-            try await Self.send(Self.request("GET", "/a", at: base), over: transport)
+    private static func request(
+      _ method: String, _ path: String, at base: String
+    ) -> HTTPRequest {
+      HTTPRequest(
+        method: .init(method)!, scheme: "http", authority: String(base.dropFirst("http://".count)),
+        path: path)
+    }
+
+    @discardableResult
+    private static func send(
+      _ request: HTTPRequest, _ body: String = "", over transport: URLSessionTransport
+    ) async throws -> Int {
+      let (response, answer) = try await transport.send(
+        request, body: HTTPBody(Array(body.utf8)), interim: { _ in })
+      _ = try await answer.bytes()
+      return response.status.code
+    }
+
+    @Test(arguments: [ServerFault.truncated, .truncatedGzip])
+    func `a body that was cut off is an error, and nothing of it is stored`(fault: ServerFault)
+      async throws
+    {
+      let store = try Store.temporary(clock: ManualClock())
+      let cache = HTTPCache(in: store.namespace("http"), over: Self.transport())
+      _ = try await fault.serve { base in
+        await #expect(throws: (any Error).self) {
+          try await cache.send(Self.request("GET", "/a", at: base)).body.bytes()
+        }
+      }
+      #expect(try store.namespace("http").count() == 0)
+      try store.close()
+    }
+
+    #if canImport(FoundationNetworking)
+      @Test func `bodies are requested without a coding, unless a coding is chosen`() async throws {
+        try await LocalServer.run { server in
+          server.become { _ in .init(200, text: "a") }
+          let chosen = Self.transport { $0.httpAdditionalHeaders = ["accept-encoding": "br"] }
+          for (transport, coding) in [
+            (Self.transport(), nil), (Self.transport(), "gzip"), (chosen, nil),
+          ] {
+            var request = Self.request("GET", "/a", at: server.base)
+            request.headerFields[.acceptEncoding] = coding
+            try await Self.send(request, over: transport)
           }
-          do {
-            let request = Self.request(method, "/b", at: base)
-            return try await Self.send(request, body, over: transport) == 200
-          } catch is URLError {
-            return false
-          }
-        })
-      #expect(isAnswered == (fault == .resetKept))
-      #expect(lines.withLock { $0.count { $0.hasPrefix(method) } } == 1, "\(fault)")
+          #expect(
+            server.received.map { $0.fields["accept-encoding"] } == ["identity", "gzip", "br"])
+        }
+      }
+    #endif
+
+    @Test(arguments: ["100 Continue", "103 Early Hints"])
+    func `an interim answer is not taken for the final one`(interim: String) async throws {
+      let listening = try Socket(domain: Int32(sockaddr_in.family))
+      try listening.bind(to: sockaddr_in.inet(ip4: "127.0.0.1", port: 0))
+      try listening.listen()
+      guard case .ip4(_, let port) = try listening.sockname() else {
+        throw CocoaError(.fileReadUnknown)
+      }
+      let socket = try await AsyncSocket(socket: listening, pool: .client)
+      let serving = Task {
+        let connection = try await socket.accept()
+        defer { try? connection.close() }
+        _ = try await connection.read(atMost: 65_536)
+        let answer =
+          "HTTP/1.1 \(interim)\r\nLink: </a.css>\r\n\r\n"
+          + "HTTP/1.1 404 Not Found\r\nX-A: b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"
+        try await connection.write(Data(answer.utf8))
+      }
+      defer { serving.cancel() }
+      let (response, body) = try await Self.transport().send(
+        Self.request("GET", "/a", at: "http://127.0.0.1:\(port)"), body: HTTPBody([]),
+        interim: { _ in })
+      #expect(response.status.code == 404)
+      #expect(
+        response.headerFields[.init("X-A")!] == "b" && response.headerFields[.init("Link")!] == nil)
+      #expect(try await body.bytes() == Array("ab".utf8))
+    }
+
+    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
+    func `a request with an effect is sent once, whatever becomes of its connection`(
+      method: String
+    ) async throws {
+      let body = method == "DELETE" ? "" : "{}"
+      for fault in [ServerFault.resetKept, .reset] {
+        let lines = Mutex([String]())
+        let transport = Self.transport()
+        let isAnswered = try await fault.serve(
+          received: { line in lines.withLock { $0.append(line) } },
+          { base in
+            if fault == .resetKept {
+              // Leaves a connection that is closed in place of the next answer.
+              try await Self.send(Self.request("GET", "/a", at: base), over: transport)
+            }
+            do {
+              let request = Self.request(method, "/b", at: base)
+              return try await Self.send(request, body, over: transport) == 200
+            } catch is URLError {
+              return false
+            }
+          })
+        #expect(isAnswered == (fault == .resetKept))
+        #expect(lines.withLock { $0.count { $0.hasPrefix(method) } } == 1, "\(fault)")
+      }
     }
   }
-}
+#endif

@@ -1,221 +1,224 @@
-import FlyingSocks
-import Foundation
-import Larder
-import LarderRedis
-import LarderSharedTesting
-import TestSupport
-import Testing
+#if HTTPTesting
+  import FlyingSocks
+  import Foundation
+  import Larder
+  import LarderRedis
+  import LarderSharedTesting
+  import TestSupport
+  import Testing
 
-@testable import LarderShared
+  @testable import LarderShared
 
-private let program = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
-  .map { $0 + "/redis-server" }
-  .first { FileManager.default.isExecutableFile(atPath: $0) }
-private let needsServer: Comment = "skipped: redis-server is not installed"
+  private let program = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
+    .map { $0 + "/redis-server" }
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
+  private let needsServer: Comment = "skipped: redis-server is not installed"
 
-/// The scripts and the log on a real server, with a sender that needs no SwiftNIO. `make shared` tests `LarderRedis`.
-@Suite(.enabled(if: program != nil, needsServer), .serialized) struct ServerTests {
-  @Test func theTierKeepsTheRules() async throws {
-    let server = try await Server()
-    let tier = try StreamTier(server.sender, application: "test", options: .patient)
-    try await withThrowingTaskGroup { group in
-      for check in TierConformance.allCases { group.addTask { try await check.run(on: tier) } }
-      try await group.waitForAll()
+  /// The scripts and the log on a real server, with a sender that needs no SwiftNIO. `make shared` tests `LarderRedis`.
+  @Suite(.enabled(if: program != nil, needsServer), .serialized) struct ServerTests {
+    @Test func theTierKeepsTheRules() async throws {
+      let server = try await Server()
+      let tier = try StreamTier(server.sender, application: "test", options: .patient)
+      try await withThrowingTaskGroup { group in
+        for check in TierConformance.allCases { group.addTask { try await check.run(on: tier) } }
+        try await group.waitForAll()
+      }
     }
-  }
 
-  @Test func machinesLearnOfChangesAndOfALostLog() async throws {
-    let server = try await Server()
-    func machine() throws -> (store: Store, cache: SharedCache<String>) {
+    @Test func machinesLearnOfChangesAndOfALostLog() async throws {
+      let server = try await Server()
+      func machine() throws -> (store: Store, cache: SharedCache<String>) {
+        let store = try Store.temporary()
+        let shared = try Shared(server.sender, application: "shop", options: .patient)
+        return (store, store.cache(TextCodec(), in: "prices", shared: shared))
+      }
+      let (one, two) = (try machine(), try machine())
+      try await one.cache.set("first", for: "a")
+      try await waitUntil { try await two.cache.result(for: "a") { "loaded" }.isConfirmed }
+      #expect(try two.cache.local.value(for: "a") == "first")
+      try await one.cache.set("second", for: "a")
+      try await waitUntil { try two.cache.local.value(for: "a") == nil }
+      #expect(try await two.cache.value(for: "a") { "loaded" } == "second")
+      _ = try await server.sender.send(Command([Array("FLUSHALL".utf8)], timeout: .seconds(10)))
+      try await waitUntil { two.cache.shared.statistics.gaps == 1 }
+      #expect(try await two.cache.value(for: "a") { "loaded" } == "loaded")
+      for machine in [one, two] { #expect(try machine.store.verify().faults == []) }
+    }
+
+    /// Another program writes into the log, or a later version writes records of a new kind.
+    @Test func aRecordThatCannotBeReadIsAGap() async throws {
+      let server = try await Server()
       let store = try Store.temporary()
       let shared = try Shared(server.sender, application: "shop", options: .patient)
-      return (store, store.cache(TextCodec(), in: "prices", shared: shared))
+      let cache = store.cache(TextCodec(), in: "prices", shared: shared)
+      try await cache.set("first", for: "a")
+      try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
+      let words = ["XADD", "shop:{0}:log", "*", "field", "value"]
+      _ = try await server.sender.send(
+        Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
+      try await waitUntil { shared.statistics.gaps == 1 }
+      try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
+      try await cache.set("second", for: "a")
+      #expect(try await cache.value(for: "a") { "loaded" } == "second")
+      #expect(shared.statistics.gaps == 1)
     }
-    let (one, two) = (try machine(), try machine())
-    try await one.cache.set("first", for: "a")
-    try await waitUntil { try await two.cache.result(for: "a") { "loaded" }.isConfirmed }
-    #expect(try two.cache.local.value(for: "a") == "first")
-    try await one.cache.set("second", for: "a")
-    try await waitUntil { try two.cache.local.value(for: "a") == nil }
-    #expect(try await two.cache.value(for: "a") { "loaded" } == "second")
-    _ = try await server.sender.send(Command([Array("FLUSHALL".utf8)], timeout: .seconds(10)))
-    try await waitUntil { two.cache.shared.statistics.gaps == 1 }
-    #expect(try await two.cache.value(for: "a") { "loaded" } == "loaded")
-    for machine in [one, two] { #expect(try machine.store.verify().faults == []) }
-  }
 
-  /// Another program writes into the log, or a later version writes records of a new kind.
-  @Test func aRecordThatCannotBeReadIsAGap() async throws {
-    let server = try await Server()
-    let store = try Store.temporary()
-    let shared = try Shared(server.sender, application: "shop", options: .patient)
-    let cache = store.cache(TextCodec(), in: "prices", shared: shared)
-    try await cache.set("first", for: "a")
-    try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
-    let words = ["XADD", "shop:{0}:log", "*", "field", "value"]
-    _ = try await server.sender.send(
-      Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
-    try await waitUntil { shared.statistics.gaps == 1 }
-    try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
-    try await cache.set("second", for: "a")
-    #expect(try await cache.value(for: "a") { "loaded" } == "second")
-    #expect(shared.statistics.gaps == 1)
-  }
+    private let key = SharedKey(namespace: "n", bytes: Array("a".utf8))
 
-  private let key = SharedKey(namespace: "n", bytes: Array("a".utf8))
-
-  /// After its clock was set back, a server counts on within the millisecond of its newest record.
-  @Test func aMillisecondOfManyChangesIsFollowedByTheNext() async throws {
-    let server = try await Server()
-    let tier = try StreamTier(server.sender, application: "shop", options: .patient)
-    let id = "9000000000000-\(1 << 20 - 3)"
-    try await server.run("XADD", "shop:{0}:log", id, "c", "begin 0123456789ab - 0 ")
-    try await server.run("SET", "shop:{0}:head", "\(id) 0123456789ab")
-    var positions = [try #require(Position(id: Array(id.utf8)))]
-    for _ in 0..<3 { positions.append(try await tier.change(.remove(key))) }
-    #expect(positions == positions.sorted() && Set(positions.map(\.word)).count == 4)
-    #expect(!positions.contains { $0.isBeyondWord }, "\(positions)")
-    let records = try await tier.records(after: positions[0], waiting: .zero)
-    #expect(records.map(\.position) == Array(positions.dropFirst()))
-    #expect(records.last?.position == (try await tier.newestRecord().position))
-  }
-
-  /// Another program's record may be further on than the head.
-  @Test func aForeignRecordBlocksNoChange() async throws {
-    let server = try await Server()
-    let tier = try StreamTier(server.sender, application: "shop", options: .patient)
-    let id = "9000000000000-\(1 << 20 - 2)"
-    try await server.run("SET", "shop:{0}:head", "\(id) 0123456789ab")
-    try await server.run("XADD", "shop:{0}:log", "9000000000009-0", "field", "value")
-    #expect(
-      try await tier.change(.remove(key)) > Position(milliseconds: 9_000_000_000_009, sequence: 0))
-  }
-
-  /// The clock may go back when it is set, or when a replica takes over. A value would count as older than the one before it.
-  @Test(arguments: [true, false])
-  func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
-    let server = try await Server()
-    let tier = try StreamTier(server.sender, application: "shop", options: .patient)
-    let value = TierValue(frame: [1], lifetime: .seconds(60), tags: [])
-    func fill(_ stamp: ValueStamp?) async throws -> ValueStamp {
-      let answer = try await tier.acquire(
-        key, rejecting: stamp, as: LeaseToken(), for: .seconds(60))
-      guard case .granted(let lease) = answer else { throw NoServer() }
-      return try #require(try await tier.fill(key, value, lease))
+    /// After its clock was set back, a server counts on within the millisecond of its newest record.
+    @Test func aMillisecondOfManyChangesIsFollowedByTheNext() async throws {
+      let server = try await Server()
+      let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+      let id = "9000000000000-\(1 << 20 - 3)"
+      try await server.run("XADD", "shop:{0}:log", id, "c", "begin 0123456789ab - 0 ")
+      try await server.run("SET", "shop:{0}:head", "\(id) 0123456789ab")
+      var positions = [try #require(Position(id: Array(id.utf8)))]
+      for _ in 0..<3 { positions.append(try await tier.change(.remove(key))) }
+      #expect(positions == positions.sorted() && Set(positions.map(\.word)).count == 4)
+      #expect(!positions.contains { $0.isBeyondWord }, "\(positions)")
+      let records = try await tier.records(after: positions[0], waiting: .zero)
+      #expect(records.map(\.position) == Array(positions.dropFirst()))
+      #expect(records.last?.position == (try await tier.newestRecord().position))
     }
-    if isFilled { _ = try await fill(nil) } else { _ = try await tier.change(.set(key, value)) }
-    let first = try #require(try await tier.fetch(key, tags: [])).stamp
-    let time = try await server.run("GET", "shop:{0}:time").bytes
-    #expect(time == Array("\(first.written)".utf8))
-    // An hour later by the clock, which is then set back.
-    try await server.run("SET", "shop:{0}:time", "\(first.written + 3_600_000_000)")
-    let second = try await fill(first)
-    #expect(second.version > first.version)
-    let third = try await fill(second)
-    #expect(third.version == second.version && third > second)
-  }
 
-  /// A lease that was granted by a clock ahead would last until the clock has caught up.
-  @Test func aLeaseLongerThanAnyEndsSoon() async throws {
-    let server = try await Server()
-    let tier = try StreamTier(server.sender, application: "shop", options: .patient)
-    func ask() async throws -> LeaseAnswer {
-      try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .milliseconds(200))
+    /// Another program's record may be further on than the head.
+    @Test func aForeignRecordBlocksNoChange() async throws {
+      let server = try await Server()
+      let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+      let id = "9000000000000-\(1 << 20 - 2)"
+      try await server.run("SET", "shop:{0}:head", "\(id) 0123456789ab")
+      try await server.run("XADD", "shop:{0}:log", "9000000000009-0", "field", "value")
+      #expect(
+        try await tier.change(.remove(key)) > Position(milliseconds: 9_000_000_000_009, sequence: 0)
+      )
     }
-    guard case .granted = try await ask() else { throw NoServer() }
-    try await server.run("PEXPIRE", "shop:{0}:l:1:n:a", "360000000")
-    guard case .held(let left) = try await ask() else { throw NoServer() }
-    #expect(left <= .milliseconds(200))
-    try await waitUntil { if case .granted = try await ask() { true } else { false } }
+
+    /// The clock may go back when it is set, or when a replica takes over. A value would count as older than the one before it.
+    @Test(arguments: [true, false])
+    func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
+      let server = try await Server()
+      let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+      let value = TierValue(frame: [1], lifetime: .seconds(60), tags: [])
+      func fill(_ stamp: ValueStamp?) async throws -> ValueStamp {
+        let answer = try await tier.acquire(
+          key, rejecting: stamp, as: LeaseToken(), for: .seconds(60))
+        guard case .granted(let lease) = answer else { throw NoServer() }
+        return try #require(try await tier.fill(key, value, lease))
+      }
+      if isFilled { _ = try await fill(nil) } else { _ = try await tier.change(.set(key, value)) }
+      let first = try #require(try await tier.fetch(key, tags: [])).stamp
+      let time = try await server.run("GET", "shop:{0}:time").bytes
+      #expect(time == Array("\(first.written)".utf8))
+      // An hour later by the clock, which is then set back.
+      try await server.run("SET", "shop:{0}:time", "\(first.written + 3_600_000_000)")
+      let second = try await fill(first)
+      #expect(second.version > first.version)
+      let third = try await fill(second)
+      #expect(third.version == second.version && third > second)
+    }
+
+    /// A lease that was granted by a clock ahead would last until the clock has caught up.
+    @Test func aLeaseLongerThanAnyEndsSoon() async throws {
+      let server = try await Server()
+      let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+      func ask() async throws -> LeaseAnswer {
+        try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .milliseconds(200))
+      }
+      guard case .granted = try await ask() else { throw NoServer() }
+      try await server.run("PEXPIRE", "shop:{0}:l:1:n:a", "360000000")
+      guard case .held(let left) = try await ask() else { throw NoServer() }
+      #expect(left <= .milliseconds(200))
+      try await waitUntil { if case .granted = try await ask() { true } else { false } }
+    }
+
+    /// A server may evict a lease during the load.
+    @Test func aLoadWhoseLeaseIsGoneIsRepeated() async throws {
+      let server = try await Server()
+      let store = try Store.temporary()
+      let shared = try Shared(server.sender, application: "shop", options: .patient)
+      let cache = store.cache(TextCodec(), in: "n", shared: shared)
+      let origin = Origin(isOpen: false)
+      let read = Task { try await cache.result(for: "a") { try await origin.load() } }
+      try await waitUntil { origin.loads == 1 }
+      try await server.run("DEL", "shop:{0}:l:1:n:a")
+      origin.open()
+      let result = try await read.value
+      #expect(result.value == "load 2" && result.error == nil)
+      #expect(shared.statistics.overtaken == 1)
+      #expect(try await cache.currentResult(for: "a") { try await origin.load() }.value == "load 2")
+    }
   }
 
-  /// A server may evict a lease during the load.
-  @Test func aLoadWhoseLeaseIsGoneIsRepeated() async throws {
-    let server = try await Server()
-    let store = try Store.temporary()
-    let shared = try Shared(server.sender, application: "shop", options: .patient)
-    let cache = store.cache(TextCodec(), in: "n", shared: shared)
-    let origin = Origin(isOpen: false)
-    let read = Task { try await cache.result(for: "a") { try await origin.load() } }
-    try await waitUntil { origin.loads == 1 }
-    try await server.run("DEL", "shop:{0}:l:1:n:a")
-    origin.open()
-    let result = try await read.value
-    #expect(result.value == "load 2" && result.error == nil)
-    #expect(shared.statistics.overtaken == 1)
-    #expect(try await cache.currentResult(for: "a") { try await origin.load() }.value == "load 2")
+  extension SharedOptions {
+    /// The tests run beside others: a busy machine is no fault.
+    fileprivate static let patient = SharedOptions(
+      readTimeout: .seconds(10), writeTimeout: .seconds(10))
   }
-}
 
-extension SharedOptions {
-  /// The tests run beside others: a busy machine is no fault.
-  fileprivate static let patient = SharedOptions(
-    readTimeout: .seconds(10), writeTimeout: .seconds(10))
-}
+  private struct NoServer: Error {}
 
-private struct NoServer: Error {}
+  /// A server on a loopback port, ended with the last reference.
+  private final class Server: Sendable {
+    let sender: SocketSender
+    private let process: Process
+    private let folder = try? TemporaryDirectory()
 
-/// A server on a loopback port, ended with the last reference.
-private final class Server: Sendable {
-  let sender: SocketSender
-  private let process: Process
-  private let folder = try? TemporaryDirectory()
-
-  init() async throws {
-    // A port that another program has makes the server end at once.
-    for _ in 0..<20 {
-      let port = UInt16.random(in: 20_000..<50_000)
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: program ?? "")
-      process.arguments = [
-        "--bind", "127.0.0.1", "--port", "\(port)", "--save", "", "--dir", folder?.path ?? "/tmp",
-      ]
-      process.standardOutput = FileHandle.nullDevice
-      try process.run()
-      let sender = SocketSender(port: port)
-      for _ in 0..<500 where process.isRunning {
-        let ping = Command([Array("PING".utf8)], timeout: .seconds(1))
-        if (try? await sender.send(ping)) == .bytes(Array("PONG".utf8)) {
-          self.process = process
-          self.sender = sender
-          return
+    init() async throws {
+      // A port that another program has makes the server end at once.
+      for _ in 0..<20 {
+        let port = UInt16.random(in: 20_000..<50_000)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program ?? "")
+        process.arguments = [
+          "--bind", "127.0.0.1", "--port", "\(port)", "--save", "", "--dir", folder?.path ?? "/tmp",
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        let sender = SocketSender(port: port)
+        for _ in 0..<500 where process.isRunning {
+          let ping = Command([Array("PING".utf8)], timeout: .seconds(1))
+          if (try? await sender.send(ping)) == .bytes(Array("PONG".utf8)) {
+            self.process = process
+            self.sender = sender
+            return
+          }
+          try await Task.sleep(for: .milliseconds(10))
         }
-        try await Task.sleep(for: .milliseconds(10))
+        process.terminate()
       }
-      process.terminate()
+      throw NoServer()
     }
-    throw NoServer()
-  }
 
-  @discardableResult
-  func run(_ words: String...) async throws -> Reply {
-    try await sender.send(Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
-  }
+    @discardableResult
+    func run(_ words: String...) async throws -> Reply {
+      try await sender.send(Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
+    }
 
-  deinit {
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-  }
-}
-
-/// Sends each command over a connection of its own.
-private struct SocketSender: CommandSender {
-  let port: UInt16
-
-  func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
-    do {
-      // The usual 5 s run out on a busy machine.
-      let socket = try await AsyncSocket.connected(
-        to: .inet(ip4: "127.0.0.1", port: port), timeout: 60)
-      defer { try? socket.close() }
-      try await socket.write(Data(command.encoded))
-      var parser = RESPParser()
-      while true {
-        if let reply = try parser.next() { return reply }
-        parser.append(try await socket.read(atMost: 65_536))
-      }
-    } catch {
-      throw LarderError(.unreachable, "\(error)")
+    deinit {
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
     }
   }
-}
+
+  /// Sends each command over a connection of its own.
+  private struct SocketSender: CommandSender {
+    let port: UInt16
+
+    func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
+      do {
+        // The usual 5 s run out on a busy machine.
+        let socket = try await AsyncSocket.connected(
+          to: .inet(ip4: "127.0.0.1", port: port), timeout: 60)
+        defer { try? socket.close() }
+        try await socket.write(Data(command.encoded))
+        var parser = RESPParser()
+        while true {
+          if let reply = try parser.next() { return reply }
+          parser.append(try await socket.read(atMost: 65_536))
+        }
+      } catch {
+        throw LarderError(.unreachable, "\(error)")
+      }
+    }
+  }
+#endif

@@ -1,59 +1,61 @@
-import Larder
-import Synchronization
+#if HTTP
+  import Larder
+  import Synchronization
 
-/// Stores a long body part by part, before its response is stored.
-struct BodyWriter: Sendable {
-  let parts: BodyParts
-  /// The longest body that may be stored.
-  let largest: Int
-  private let namespace: Store.Namespace
-  private let permit: StorePermit
+  /// Stores a long body part by part, before its response is stored.
+  struct BodyWriter: Sendable {
+    let parts: BodyParts
+    /// The longest body that may be stored.
+    let largest: Int
+    private let namespace: Store.Namespace
+    private let permit: StorePermit
 
-  /// - Parameter largest: the limit of the policy. A body also has at most half of what the namespace and the store may hold, so
-  ///   that one body does not evict all others.
-  init(in namespace: Store.Namespace, largest: Int, permit: StorePermit) throws {
-    let rules = try namespace.info()?.rules ?? Rules()
-    let store = try namespace.store.limits().effective
-    let size = max(1, min(BodyParts.usualSize, rules.largestValue))
-    let limits = [
-      rules.limits.bytes, store.bytes, store.disk,
-      rules.limits.entries.map { Self.bytes(of: $0, size) },
-      store.entries.map { Self.bytes(of: $0, size) },
-    ]
-    parts = BodyParts(id: .random(in: .min ... .max), size: size)
-    self.largest = min(largest, (limits.compactMap { $0 }.min() ?? .max) / 2)
-    self.namespace = namespace
-    self.permit = permit
-  }
+    /// - Parameter largest: the limit of the policy. A body also has at most half of what the namespace and the store may hold, so
+    ///   that one body does not evict all others.
+    init(in namespace: Store.Namespace, largest: Int, permit: StorePermit) throws {
+      let rules = try namespace.info()?.rules ?? Rules()
+      let store = try namespace.store.limits().effective
+      let size = max(1, min(BodyParts.usualSize, rules.largestValue))
+      let limits = [
+        rules.limits.bytes, store.bytes, store.disk,
+        rules.limits.entries.map { Self.bytes(of: $0, size) },
+        store.entries.map { Self.bytes(of: $0, size) },
+      ]
+      parts = BodyParts(id: .random(in: .min ... .max), size: size)
+      self.largest = min(largest, (limits.compactMap { $0 }.min() ?? .max) / 2)
+      self.namespace = namespace
+      self.permit = permit
+    }
 
-  private static func bytes(of entries: Int, _ size: Int) -> Int {
-    let (bytes, isTooLarge) = entries.multipliedReportingOverflow(by: size)
-    return isTooLarge ? .max : bytes
-  }
+    private static func bytes(of entries: Int, _ size: Int) -> Int {
+      let (bytes, isTooLarge) = entries.multipliedReportingOverflow(by: size)
+      return isTooLarge ? .max : bytes
+    }
 
-  /// Stores the part with that number; false if the body can no longer be stored.
-  func write(_ part: [UInt8], _ index: Int) async throws -> Bool {
-    guard permit.isValid else { return false }
-    return try await namespace.store.commit(size: part.count) { [parts, namespace] batch in
-      try batch.add(part, index, of: parts, in: namespace)
+    /// Stores the part with that number; false if the body can no longer be stored.
+    func write(_ part: [UInt8], _ index: Int) async throws -> Bool {
+      guard permit.isValid else { return false }
+      return try await namespace.store.commit(size: part.count) { [parts, namespace] batch in
+        try batch.add(part, index, of: parts, in: namespace)
+      }
+    }
+
+    /// Stores all parts but the last, which it returns; nil if the body can no longer be stored.
+    func writeAllButLast(of body: [UInt8]) async throws -> (last: [UInt8], index: Int)? {
+      let last = (body.count - 1) / parts.size
+      for index in 0..<last {
+        let start = index * parts.size
+        guard try await write(Array(body[start..<start + parts.size]), index) else { return nil }
+      }
+      return (Array(body[(last * parts.size)...]), last)
+    }
+
+    /// Removes the parts.
+    func discard() async throws { _ = try await namespace.remove(parts.root) }
+
+    /// The bytes `range`, which were written; nil if the store has removed them.
+    func piece(_ range: Range<Int>, of count: Int) throws -> [UInt8]? {
+      try namespace.piece(of: parts, range, count: count, as: .next)
     }
   }
-
-  /// Stores all parts but the last, which it returns; nil if the body can no longer be stored.
-  func writeAllButLast(of body: [UInt8]) async throws -> (last: [UInt8], index: Int)? {
-    let last = (body.count - 1) / parts.size
-    for index in 0..<last {
-      let start = index * parts.size
-      guard try await write(Array(body[start..<start + parts.size]), index) else { return nil }
-    }
-    return (Array(body[(last * parts.size)...]), last)
-  }
-
-  /// Removes the parts.
-  func discard() async throws { _ = try await namespace.remove(parts.root) }
-
-  /// The bytes `range`, which were written; nil if the store has removed them.
-  func piece(_ range: Range<Int>, of count: Int) throws -> [UInt8]? {
-    try namespace.piece(of: parts, range, count: count, as: .next)
-  }
-}
+#endif

@@ -1,42 +1,44 @@
-import Larder
-import Synchronization
+#if HTTP
+  import Larder
+  import Synchronization
 
-/// The memory of a cache for bodies on their way into the store, all of them together.
-final class BufferBudget: Sendable {
-  private let limit: Int
-  private let used = Mutex(0)
+  /// The memory of a cache for bodies on their way into the store, all of them together.
+  final class BufferBudget: Sendable {
+    private let limit: Int
+    private let used = Mutex(0)
 
-  init(_ limit: Int) { self.limit = limit }
+    init(_ limit: Int) { self.limit = limit }
 
-  /// Reserves `count` bytes; false if that many are not left.
-  func reserve(_ count: Int) -> Bool {
-    used.withLock { used in
-      guard count >= 0, count <= limit - used else { return false }
-      used += count
-      return true
-    }
-  }
-
-  func release(_ count: Int) { used.withLock { $0 -= count } }
-
-  /// The bytes that are reserved.
-  var reserved: Int { used.withLock { $0 } }
-
-  /// The whole body, whose length is then reserved; nil if it is longer than `largest` or there is no room.
-  func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {
-    var bytes: [UInt8] = []
-    do {
-      for try await piece in body {
-        guard bytes.count + piece.count <= largest, reserve(piece.count) else {
-          release(bytes.count)
-          return nil
-        }
-        bytes += piece
+    /// Reserves `count` bytes; false if that many are not left.
+    func reserve(_ count: Int) -> Bool {
+      used.withLock { used in
+        guard count >= 0, count <= limit - used else { return false }
+        used += count
+        return true
       }
-    } catch {
-      release(bytes.count)
-      throw error
     }
-    return bytes
+
+    func release(_ count: Int) { used.withLock { $0 -= count } }
+
+    /// The bytes that are reserved.
+    var reserved: Int { used.withLock { $0 } }
+
+    /// The whole body, whose length is then reserved; nil if it is longer than `largest` or there is no room.
+    func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {
+      var bytes: [UInt8] = []
+      do {
+        for try await piece in body {
+          guard bytes.count + piece.count <= largest, reserve(piece.count) else {
+            release(bytes.count)
+            return nil
+          }
+          bytes += piece
+        }
+      } catch {
+        release(bytes.count)
+        throw error
+      }
+      return bytes
+    }
   }
-}
+#endif

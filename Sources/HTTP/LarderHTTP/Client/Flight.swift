@@ -1,87 +1,90 @@
-import HTTPTypes
-import Larder
-import Synchronization
+#if HTTP
+  import HTTPTypes
+  import Larder
+  import Synchronization
 
-/// An exchange with the origin for which other clients with similar requests wait.
-final class Flight: Sendable {
-  /// The end of a flight, for those that wait.
-  enum Outcome: Sendable {
-    /// Look at the store again.
-    case arrived
-    /// The response serves no other client.
-    case ownOnly
-    /// Its client gave up, or its response was invalidated; another may send the request.
-    case abandoned
-    /// The origin gave no response to a request with these fields. Those of other requests may ask once more.
-    case failed(any Error, HTTPFields, Retry)
-  }
+  /// An exchange with the origin for which other clients with similar requests wait.
+  final class Flight: Sendable {
+    /// The end of a flight, for those that wait.
+    enum Outcome: Sendable {
+      /// Look at the store again.
+      case arrived
+      /// The response serves no other client.
+      case ownOnly
+      /// Its client gave up, or its response was invalidated; another may send the request.
+      case abandoned
+      /// The origin gave no response to a request with these fields. Those of other requests may ask once more.
+      case failed(any Error, HTTPFields, Retry)
+    }
 
-  private let name: String
-  private let flights: SingleFlight<String>
-  private let retry: Retry?
-  private let isComplete = Atomic(false)
+    private let name: String
+    private let flights: SingleFlight<String>
+    private let retry: Retry?
+    private let isComplete = Atomic(false)
 
-  /// - Parameters:
-  ///   - name: one that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
-  ///   - retry: what the flight is the request of, if it is one.
-  init(_ name: String, in flights: SingleFlight<String>, for retry: Retry? = nil) {
-    self.name = name
-    self.flights = flights
-    self.retry = retry
-  }
+    /// - Parameters:
+    ///   - name: one that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
+    ///   - retry: what the flight is the request of, if it is one.
+    init(_ name: String, in flights: SingleFlight<String>, for retry: Retry? = nil) {
+      self.name = name
+      self.flights = flights
+      self.retry = retry
+    }
 
-  /// Resumes those that wait. Only the first call counts: another flight may have the name since.
-  func complete(_ outcome: Outcome) {
-    if isComplete.exchange(true, ordering: .relaxed) { return }
-    retry?.keep(outcome)
-    flights.complete(name, with: outcome)
-  }
-
-  /// The one request that follows a flight that failed, for all that waited for it. It keeps its outcome for those that come
-  /// to it late, as long as one of them is under way.
-  final class Retry: Sendable {
-    fileprivate let flights = SingleFlight<String>()
-    private let kept = Mutex<Outcome?>(nil)
-
-    /// Waits for the outcome of the request. Nil makes the caller the one that sends it, in the flight ``leading(_:)``.
-    func outcome(under name: String) async throws -> Outcome? {
-      if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
-      guard let outcome = kept.withLock({ $0 }) else { return nil }
+    /// Resumes those that wait. Only the first call counts: another flight may have the name since.
+    func complete(_ outcome: Outcome) {
+      if isComplete.exchange(true, ordering: .relaxed) { return }
+      retry?.keep(outcome)
       flights.complete(name, with: outcome)
-      return outcome
     }
 
-    func leading(_ name: String) -> Flight { Flight(name, in: flights, for: self) }
+    /// The one request that follows a flight that failed, for all that waited for it. It keeps its outcome for those that come
+    /// to it late, as long as one of them is under way.
+    final class Retry: Sendable {
+      fileprivate let flights = SingleFlight<String>()
+      private let kept = Mutex<Outcome?>(nil)
 
-    /// One that was abandoned is sent by another.
-    fileprivate func keep(_ outcome: Outcome) {
-      if case .abandoned = outcome { return }
-      kept.withLock { $0 = outcome }
+      /// Waits for the outcome of the request. Nil makes the caller the one that sends it, in the flight ``leading(_:)``.
+      func outcome(under name: String) async throws -> Outcome? {
+        if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
+        guard let outcome = kept.withLock({ $0 }) else { return nil }
+        flights.complete(name, with: outcome)
+        return outcome
+      }
+
+      func leading(_ name: String) -> Flight { Flight(name, in: flights, for: self) }
+
+      /// One that was abandoned is sent by another.
+      fileprivate func keep(_ outcome: Outcome) {
+        if case .abandoned = outcome { return }
+        kept.withLock { $0 = outcome }
+      }
+    }
+
+    private static let distinguishingFields: Set<HTTPField.Name> = ClientCondition.fields.union([
+      .cacheControl, .pragma, .cookie, .range, .ifRange, .ifMatch, .ifUnmodifiedSince, .origin,
+    ])
+
+    /// The name under which similar requests wait for one exchange; nil where each is sent.
+    static func name(
+      of forward: CacheForward, under key: ResponseKey?, policy: HTTPCachePolicy
+    ) -> String? {
+      let request = forward.original
+      guard let key, forward.reason != .bypass,
+        request.method == .get || request.method == .head || key.bodyDigest != nil
+      else { return nil }
+      // After the exchange every waiting client looks at the store again, where `Vary` decides. So only fields that are
+      // likely to select another response, or that concern the cache, keep clients from waiting together.
+      var names = distinguishingFields.union(Preferences.names)
+      for stored in forward.stored {
+        names.formUnion(stored.vary.fields.compactMap { .init($0.name) })
+      }
+      let fields = request.headerFields.filter { names.contains($0.name) }
+        .map { $0.name.canonicalName + ":" + $0.faithfulText }
+      let principal = Principal(request, policy: policy).digest ?? ""
+      return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " "
+        + principal
+        + " " + Secrets.digest(fields.sorted().joined(separator: "\n"), key: policy.secret)
     }
   }
-
-  private static let distinguishingFields: Set<HTTPField.Name> = ClientCondition.fields.union([
-    .cacheControl, .pragma, .cookie, .range, .ifRange, .ifMatch, .ifUnmodifiedSince, .origin,
-  ])
-
-  /// The name under which similar requests wait for one exchange; nil where each is sent.
-  static func name(
-    of forward: CacheForward, under key: ResponseKey?, policy: HTTPCachePolicy
-  ) -> String? {
-    let request = forward.original
-    guard let key, forward.reason != .bypass,
-      request.method == .get || request.method == .head || key.bodyDigest != nil
-    else { return nil }
-    // After the exchange every waiting client looks at the store again, where `Vary` decides. So only fields that are
-    // likely to select another response, or that concern the cache, keep clients from waiting together.
-    var names = distinguishingFields.union(Preferences.names)
-    for stored in forward.stored {
-      names.formUnion(stored.vary.fields.compactMap { .init($0.name) })
-    }
-    let fields = request.headerFields.filter { names.contains($0.name) }
-      .map { $0.name.canonicalName + ":" + $0.faithfulText }
-    let principal = Principal(request, policy: policy).digest ?? ""
-    return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " " + principal
-      + " " + Secrets.digest(fields.sorted().joined(separator: "\n"), key: policy.secret)
-  }
-}
+#endif

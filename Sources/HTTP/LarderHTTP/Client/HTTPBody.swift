@@ -1,157 +1,159 @@
-import Larder
-import Synchronization
+#if HTTP
+  import Larder
+  import Synchronization
 
-/// The body of a request or a response as a stream; it can be read once.
-public struct HTTPBody: AsyncSequence, Sendable {
-  public typealias Element = [UInt8]
-  public typealias Failure = any Error
+  /// The body of a request or a response as a stream; it can be read once.
+  public struct HTTPBody: AsyncSequence, Sendable {
+    public typealias Element = [UInt8]
+    public typealias Failure = any Error
 
-  /// The whole body, if it is in memory.
-  public let whole: [UInt8]?
-  /// Its length in bytes; nil if that is not known before its end.
-  public let count: Int?
-  private let read: @Sendable () async throws -> [UInt8]?
-  /// Makes the last bytes that were read come again; false if they cannot.
-  let rewindSource: @Sendable (Int) async -> Bool
-
-  /// A body in memory.
-  public init(_ bytes: [UInt8] = []) {
-    whole = bytes
-    count = bytes.count
-    read = { nil }
-    rewindSource = { _ in false }
-  }
-
-  /// A body that is read piece by piece.
-  ///
-  /// - Parameters:
-  ///   - count: the length in bytes, if it is known.
-  ///   - next: waits for the next piece; nil at the end. Only one call is under way at a time, nothing is read ahead, and
-  ///     the task of a call may be cancelled.
-  public init(count: Int? = nil, next: @escaping @Sendable () async throws -> [UInt8]?) {
-    whole = nil
-    self.count = count
-    read = next
-    rewindSource = { _ in false }
-  }
-
-  /// A body that is held elsewhere, as in the store. `whole` has been read if it is not nil.
-  init(
-    _ whole: [UInt8]? = nil, count: Int?, rewind: @escaping @Sendable (Int) async -> Bool,
-    next: @escaping @Sendable () async throws -> [UInt8]?
-  ) {
-    self.whole = whole
-    self.count = count
-    read = next
-    rewindSource = rewind
-  }
-
-  /// Reads the pieces in order.
-  public func makeAsyncIterator() -> Iterator { Iterator(body: self) }
-
-  /// Reads a body; of one in memory, each iterator reads the whole.
-  public struct Iterator: AsyncIteratorProtocol {
-    /// Nil once it has been given: the reader may let go of it.
-    private var whole: [UInt8]?
+    /// The whole body, if it is in memory.
+    public let whole: [UInt8]?
+    /// Its length in bytes; nil if that is not known before its end.
+    public let count: Int?
     private let read: @Sendable () async throws -> [UInt8]?
-    private let rewindSource: @Sendable (Int) async -> Bool
+    /// Makes the last bytes that were read come again; false if they cannot.
+    let rewindSource: @Sendable (Int) async -> Bool
 
-    fileprivate init(body: HTTPBody) {
-      (whole, read, rewindSource) = (body.whole, body.read, body.rewindSource)
+    /// A body in memory.
+    public init(_ bytes: [UInt8] = []) {
+      whole = bytes
+      count = bytes.count
+      read = { nil }
+      rewindSource = { _ in false }
     }
 
-    /// The next piece; nil at the end.
-    public mutating func next() async throws -> [UInt8]? {
-      guard let whole else { return try await read() }
-      self.whole = nil
-      return whole.isEmpty ? nil : whole
-    }
-
-    /// Goes back by the last `count` bytes of the last piece, so that ``next()`` reads them again.
+    /// A body that is read piece by piece.
     ///
-    /// A server need not keep what a slow client has not taken: a stored body is read again from the store. False if the
-    /// bytes are held nowhere else; then the place stays.
-    public mutating func rewind(by count: Int) async -> Bool {
-      whole == nil ? await rewindSource(count) : false
+    /// - Parameters:
+    ///   - count: the length in bytes, if it is known.
+    ///   - next: waits for the next piece; nil at the end. Only one call is under way at a time, nothing is read ahead, and
+    ///     the task of a call may be cancelled.
+    public init(count: Int? = nil, next: @escaping @Sendable () async throws -> [UInt8]?) {
+      whole = nil
+      self.count = count
+      read = next
+      rewindSource = { _ in false }
     }
-  }
 
-  /// The whole body in one array.
-  ///
-  /// - Parameter limit: the largest length.
-  /// - Throws: ``HTTPCacheError/bodyTooLarge(limit:)`` for a longer body, and the errors of reading.
-  public func bytes(upTo limit: Int = .max) async throws -> [UInt8] {
-    if let whole, whole.count <= limit { return whole }
-    guard count ?? 0 <= limit else { throw HTTPCacheError.bodyTooLarge(limit: limit) }
-    var bytes: [UInt8] = []
-    for try await piece in self {
-      guard piece.count <= limit - bytes.count else {
-        throw HTTPCacheError.bodyTooLarge(limit: limit)
+    /// A body that is held elsewhere, as in the store. `whole` has been read if it is not nil.
+    init(
+      _ whole: [UInt8]? = nil, count: Int?, rewind: @escaping @Sendable (Int) async -> Bool,
+      next: @escaping @Sendable () async throws -> [UInt8]?
+    ) {
+      self.whole = whole
+      self.count = count
+      read = next
+      rewindSource = rewind
+    }
+
+    /// Reads the pieces in order.
+    public func makeAsyncIterator() -> Iterator { Iterator(body: self) }
+
+    /// Reads a body; of one in memory, each iterator reads the whole.
+    public struct Iterator: AsyncIteratorProtocol {
+      /// Nil once it has been given: the reader may let go of it.
+      private var whole: [UInt8]?
+      private let read: @Sendable () async throws -> [UInt8]?
+      private let rewindSource: @Sendable (Int) async -> Bool
+
+      fileprivate init(body: HTTPBody) {
+        (whole, read, rewindSource) = (body.whole, body.read, body.rewindSource)
       }
-      bytes += piece
-    }
-    return bytes
-  }
-}
 
-extension HTTPBody {
-  /// The same, but reading fails where nothing comes for longer than `limit`. The time between two reads does not count.
-  func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
-    guard whole == nil else { return self }
-    let watch = ReadLimit(limit, by: clock)
-    return HTTPBody(count: count, next: { [read] in try await watch.run(read) })
-  }
+      /// The next piece; nil at the end.
+      public mutating func next() async throws -> [UInt8]? {
+        guard let whole else { return try await read() }
+        self.whole = nil
+        return whole.isEmpty ? nil : whole
+      }
 
-  /// The same, and `progress` learns of each read.
-  func observed(by progress: UploadProgress) -> HTTPBody {
-    guard whole == nil else { return self }
-    return HTTPBody(
-      count: count,
-      next: { [read] in
-        progress.beginRead()
-        defer { progress.endRead() }
-        return try await read()
-      })
-  }
-
-  /// The same in memory if it has at most `limit` bytes; otherwise as a stream.
-  func gathered(upTo limit: Int) async throws -> HTTPBody {
-    guard whole == nil, count ?? 0 <= limit else { return self }
-    var bytes: [UInt8] = []
-    while bytes.count <= limit {
-      guard let piece = try await read() else { return HTTPBody(bytes) }
-      bytes += piece
-    }
-    return beginning(with: bytes)
-  }
-
-  /// The same, once its first piece has come.
-  func begun() async throws -> HTTPBody {
-    guard whole == nil else { return self }
-    guard let first = try await read() else { return HTTPBody(next: { nil }) }
-    return beginning(with: first)
-  }
-
-  private func beginning(with first: [UInt8]) -> HTTPBody {
-    let begin = Beginning(first)
-    return HTTPBody(
-      count: count,
-      next: { [read] in
-        if let first = begin.take() { return first }
-        return try await read()
-      })
-  }
-
-  private final class Beginning: Sendable {
-    private let piece: Mutex<[UInt8]?>
-
-    init(_ piece: [UInt8]) { self.piece = Mutex(piece) }
-
-    func take() -> [UInt8]? {
-      piece.withLock { piece in
-        defer { piece = nil }
-        return piece
+      /// Goes back by the last `count` bytes of the last piece, so that ``next()`` reads them again.
+      ///
+      /// A server need not keep what a slow client has not taken: a stored body is read again from the store. False if the
+      /// bytes are held nowhere else; then the place stays.
+      public mutating func rewind(by count: Int) async -> Bool {
+        whole == nil ? await rewindSource(count) : false
       }
     }
+
+    /// The whole body in one array.
+    ///
+    /// - Parameter limit: the largest length.
+    /// - Throws: ``HTTPCacheError/bodyTooLarge(limit:)`` for a longer body, and the errors of reading.
+    public func bytes(upTo limit: Int = .max) async throws -> [UInt8] {
+      if let whole, whole.count <= limit { return whole }
+      guard count ?? 0 <= limit else { throw HTTPCacheError.bodyTooLarge(limit: limit) }
+      var bytes: [UInt8] = []
+      for try await piece in self {
+        guard piece.count <= limit - bytes.count else {
+          throw HTTPCacheError.bodyTooLarge(limit: limit)
+        }
+        bytes += piece
+      }
+      return bytes
+    }
   }
-}
+
+  extension HTTPBody {
+    /// The same, but reading fails where nothing comes for longer than `limit`. The time between two reads does not count.
+    func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
+      guard whole == nil else { return self }
+      let watch = ReadLimit(limit, by: clock)
+      return HTTPBody(count: count, next: { [read] in try await watch.run(read) })
+    }
+
+    /// The same, and `progress` learns of each read.
+    func observed(by progress: UploadProgress) -> HTTPBody {
+      guard whole == nil else { return self }
+      return HTTPBody(
+        count: count,
+        next: { [read] in
+          progress.beginRead()
+          defer { progress.endRead() }
+          return try await read()
+        })
+    }
+
+    /// The same in memory if it has at most `limit` bytes; otherwise as a stream.
+    func gathered(upTo limit: Int) async throws -> HTTPBody {
+      guard whole == nil, count ?? 0 <= limit else { return self }
+      var bytes: [UInt8] = []
+      while bytes.count <= limit {
+        guard let piece = try await read() else { return HTTPBody(bytes) }
+        bytes += piece
+      }
+      return beginning(with: bytes)
+    }
+
+    /// The same, once its first piece has come.
+    func begun() async throws -> HTTPBody {
+      guard whole == nil else { return self }
+      guard let first = try await read() else { return HTTPBody(next: { nil }) }
+      return beginning(with: first)
+    }
+
+    private func beginning(with first: [UInt8]) -> HTTPBody {
+      let begin = Beginning(first)
+      return HTTPBody(
+        count: count,
+        next: { [read] in
+          if let first = begin.take() { return first }
+          return try await read()
+        })
+    }
+
+    private final class Beginning: Sendable {
+      private let piece: Mutex<[UInt8]?>
+
+      init(_ piece: [UInt8]) { self.piece = Mutex(piece) }
+
+      func take() -> [UInt8]? {
+        piece.withLock { piece in
+          defer { piece = nil }
+          return piece
+        }
+      }
+    }
+  }
+#endif

@@ -1,143 +1,148 @@
-public import HTTPTypes
-public import Larder
+#if HTTP
+  public import HTTPTypes
+  public import Larder
 
-/// Stored responses by their requests, without the origin.
-extension HTTPCache {
-  /// The stored response that `request` selects, fresh or stale; nil without one.
-  ///
-  /// An inspection: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
-  /// ``HTTPCacheResult/remaining`` is negative for a stale response. O(stored responses of the URI).
-  ///
-  /// - Parameter requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
-  public func peek(
-    _ request: HTTPRequest, requestBody: [UInt8] = []
-  ) throws -> HTTPCacheResult? {
-    let request = request.withEncodedTarget
-    let held = try responses.variants(
-      under: rules.key(of: request, body: requestBody), policy: rules.policy)
-    let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
-    guard let index = selection.best else { return nil }
-    let answer = rules.answer(
-      request, from: index, of: held[index].response, because: .fresh, at: clock.now)
-    let body = answer.slice(of: held).map { responses.stream(held[$0.index].body, $0.range) }
-    var result = HTTPCacheResult(answer, body: body ?? HTTPBody())
-    if answer.remaining <= 0 { result.reason = .staleByRequest }
-    return result
+  /// Stored responses by their requests, without the origin.
+  extension HTTPCache {
+    /// The stored response that `request` selects, fresh or stale; nil without one.
+    ///
+    /// An inspection: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
+    /// ``HTTPCacheResult/remaining`` is negative for a stale response. O(stored responses of the URI).
+    ///
+    /// - Parameter requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
+    public func peek(
+      _ request: HTTPRequest, requestBody: [UInt8] = []
+    ) throws -> HTTPCacheResult? {
+      let request = request.withEncodedTarget
+      let held = try responses.variants(
+        under: rules.key(of: request, body: requestBody), policy: rules.policy)
+      let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
+      guard let index = selection.best else { return nil }
+      let answer = rules.answer(
+        request, from: index, of: held[index].response, because: .fresh, at: clock.now)
+      let body = answer.slice(of: held).map { responses.stream(held[$0.index].body, $0.range) }
+      var result = HTTPCacheResult(answer, body: body ?? HTTPBody())
+      if answer.remaining <= 0 { result.reason = .staleByRequest }
+      return result
+    }
+
+    /// Stores `response` as if the origin had just sent it to `request`, and replaces the stored response to it.
+    ///
+    /// - Parameters:
+    ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
+    ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
+    ///   - tags: as for ``send(_:body:tags:interim:)``.
+    /// - Returns: false if the rules do not allow to store it (RFC 9111, section 3), or the body is too long.
+    /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` if the store fails.
+    @discardableResult
+    public func put(
+      _ response: HTTPResponse, body: [UInt8], for request: HTTPRequest, requestBody: [UInt8] = [],
+      tags: [String] = []
+    ) async throws -> Bool {
+      for tag in tags { _ = try EntryAttributes.validated(tag) }
+      try HTTPCacheError.check(
+        fieldCount: max(request.headerFields.count, response.headerFields.count))
+      let request = request.withEncodedTarget
+      guard request.method == .get || rules.storesByBody(request),
+        body.count <= rules.policy.largestBody
+      else { return false }
+      let client = ClientRequest(
+        request: request, key: rules.key(of: request, body: requestBody), body: HTTPBody(),
+        tags: tags)
+      let now = clock.now
+      let permit = responses.permits.issue(
+        ResponseTags.all(of: request, under: client.key, tags, policy: rules.policy))
+      let exchange = OriginExchange(
+        CacheForward(request, because: .request, stored: []), for: client,
+        held: try responses.variants(under: client.key, policy: rules.policy), permit: permit,
+        in: self)
+      let arrival = OriginResponse(
+        head: response, exchange: exchange, requested: now, received: now)
+      return try await arrival.store(arrival.reception(bodySize: body.count), .whole(body)) != nil
+    }
   }
 
-  /// Stores `response` as if the origin had just sent it to `request`, and replaces the stored response to it.
+  /// Invalidation of stored responses, in every process at once, and of requests of this cache under way.
   ///
-  /// - Parameters:
-  ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
-  ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
-  ///   - tags: as for ``send(_:body:tags:interim:)``.
-  /// - Returns: false if the rules do not allow to store it (RFC 9111, section 3), or the body is too long.
-  /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` if the store fails.
-  @discardableResult
-  public func put(
-    _ response: HTTPResponse, body: [UInt8], for request: HTTPRequest, requestBody: [UInt8] = [],
-    tags: [String] = []
-  ) async throws -> Bool {
-    for tag in tags { _ = try EntryAttributes.validated(tag) }
-    try HTTPCacheError.check(
-      fieldCount: max(request.headerFields.count, response.headerFields.count))
-    let request = request.withEncodedTarget
-    guard request.method == .get || rules.storesByBody(request),
-      body.count <= rules.policy.largestBody
-    else { return false }
-    let client = ClientRequest(
-      request: request, key: rules.key(of: request, body: requestBody), body: HTTPBody(),
-      tags: tags)
-    let now = clock.now
-    let permit = responses.permits.issue(
-      ResponseTags.all(of: request, under: client.key, tags, policy: rules.policy))
-    let exchange = OriginExchange(
-      CacheForward(request, because: .request, stored: []), for: client,
-      held: try responses.variants(under: client.key, policy: rules.policy), permit: permit,
-      in: self)
-    let arrival = OriginResponse(head: response, exchange: exchange, requested: now, received: now)
-    return try await arrival.store(arrival.reception(bodySize: body.count), .whole(body)) != nil
-  }
-}
+  /// A request under way is still answered, but its response is not stored. A request under way in another process counts as
+  /// sent after the invalidation.
+  extension HTTPCache {
+    /// Removes every response of a host, for all users.
+    ///
+    /// - Parameter host: as in a request's authority, with the port if that is not the scheme's own: `api.example.com`,
+    ///   `127.0.0.1:8000`.
+    /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`; no process finds any of them after the first transaction.
+    @discardableResult
+    public func removeAll(host: String) async throws -> RemovalResult {
+      try responses.invalidate(ResponseTags.host(host))
+    }
 
-/// Invalidation of stored responses, in every process at once, and of requests of this cache under way.
-///
-/// A request under way is still answered, but its response is not stored. A request under way in another process counts as
-/// sent after the invalidation.
-extension HTTPCache {
-  /// Removes every response of a host, for all users.
-  ///
-  /// - Parameter host: as in a request's authority, with the port if that is not the scheme's own: `api.example.com`,
-  ///   `127.0.0.1:8000`.
-  /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`; no process finds any of them after the first transaction.
-  @discardableResult
-  public func removeAll(host: String) async throws -> RemovalResult {
-    try responses.invalidate(ResponseTags.host(host))
-  }
+    /// Removes every response to requests with this `Authorization`, of any host.
+    ///
+    /// - Parameter authorization: the field's value, `Bearer ...`. The store has only its digest.
+    /// - Complexity: as ``removeAll(host:)``.
+    @discardableResult
+    public func removeAll(authorization: String) async throws -> RemovalResult {
+      let principal = Principal([.authorization: authorization], policy: rules.policy)
+      guard let digest = principal.authorization else { return RemovalResult() }
+      return try responses.invalidate(ResponseTags.user(digest))
+    }
 
-  /// Removes every response to requests with this `Authorization`, of any host.
-  ///
-  /// - Parameter authorization: the field's value, `Bearer ...`. The store has only its digest.
-  /// - Complexity: as ``removeAll(host:)``.
-  @discardableResult
-  public func removeAll(authorization: String) async throws -> RemovalResult {
-    let principal = Principal([.authorization: authorization], policy: rules.policy)
-    guard let digest = principal.authorization else { return RemovalResult() }
-    return try responses.invalidate(ResponseTags.user(digest))
-  }
+    /// Removes every response to requests of the user with this name, of any host.
+    ///
+    /// - Parameter principal: the name that ``HTTPCachePolicy/principal`` gives the user.
+    /// - Complexity: as ``removeAll(host:)``.
+    @discardableResult
+    public func removeAll(principal: String) async throws -> RemovalResult {
+      try responses.invalidate(
+        ResponseTags.user(Principal.digest(ofName: principal, policy: rules.policy)))
+    }
 
-  /// Removes every response to requests of the user with this name, of any host.
-  ///
-  /// - Parameter principal: the name that ``HTTPCachePolicy/principal`` gives the user.
-  /// - Complexity: as ``removeAll(host:)``.
-  @discardableResult
-  public func removeAll(principal: String) async throws -> RemovalResult {
-    try responses.invalidate(
-      ResponseTags.user(Principal.digest(ofName: principal, policy: rules.policy)))
-  }
+    /// Removes every response that was requested with this tag.
+    ///
+    /// Entries of other namespaces may carry the tag: `Store.invalidate(tag:)` removes all of them.
+    ///
+    /// - Complexity: as ``removeAll(host:)``.
+    @discardableResult
+    public func removeAll(tag: String) async throws -> RemovalResult {
+      try responses.invalidate(tag)
+    }
 
-  /// Removes every response that was requested with this tag.
-  ///
-  /// Entries of other namespaces may carry the tag: `Store.invalidate(tag:)` removes all of them.
-  ///
-  /// - Complexity: as ``removeAll(host:)``.
-  @discardableResult
-  public func removeAll(tag: String) async throws -> RemovalResult { try responses.invalidate(tag) }
+    /// Removes all stored responses of the request's URI, for all users. A client that reads one of them reads on.
+    ///
+    /// - Complexity: O(stored responses of the URI), each in a write of its own.
+    @discardableResult
+    public func removeAll(for request: HTTPRequest) async throws -> RemovalResult {
+      guard let key = ResponseKey(request, policy: rules.policy) else { return RemovalResult() }
+      return try await responses.removeAll(of: key, policy: rules.policy)
+    }
 
-  /// Removes all stored responses of the request's URI, for all users. A client that reads one of them reads on.
-  ///
-  /// - Complexity: O(stored responses of the URI), each in a write of its own.
-  @discardableResult
-  public func removeAll(for request: HTTPRequest) async throws -> RemovalResult {
-    guard let key = ResponseKey(request, policy: rules.policy) else { return RemovalResult() }
-    return try await responses.removeAll(of: key, policy: rules.policy)
+    /// Removes the stored responses that `isUnwanted` chooses, in this namespace.
+    ///
+    /// Requests under way are not affected: their responses are stored after it.
+    ///
+    /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response;
+    ///   ``StoredResponse/received`` is its date.
+    /// - Complexity: O(entries of the namespace), and each removal is a write of its own.
+    @discardableResult
+    public func removeAll(
+      where isUnwanted: (_ key: String, _ response: StoredResponse) throws -> Bool
+    ) async throws -> RemovalResult {
+      var removal = RemovalResult()
+      var cursor: PageCursor?
+      repeat {
+        let page = try namespace.page(limit: 100, after: cursor)
+        for entry in page.items {
+          guard let key = entry.key.string, let metadata = entry.metadata,
+            let response = StoredResponse(metadata: metadata, bodySize: entry.size),
+            try isUnwanted(key, response), try await responses.remove(entry.key)
+          else { continue }
+          removal.entries += 1
+          removal.bytes += response.bodySize
+        }
+        cursor = page.next
+      } while cursor != nil
+      return removal
+    }
   }
-
-  /// Removes the stored responses that `isUnwanted` chooses, in this namespace.
-  ///
-  /// Requests under way are not affected: their responses are stored after it.
-  ///
-  /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response;
-  ///   ``StoredResponse/received`` is its date.
-  /// - Complexity: O(entries of the namespace), and each removal is a write of its own.
-  @discardableResult
-  public func removeAll(
-    where isUnwanted: (_ key: String, _ response: StoredResponse) throws -> Bool
-  ) async throws -> RemovalResult {
-    var removal = RemovalResult()
-    var cursor: PageCursor?
-    repeat {
-      let page = try namespace.page(limit: 100, after: cursor)
-      for entry in page.items {
-        guard let key = entry.key.string, let metadata = entry.metadata,
-          let response = StoredResponse(metadata: metadata, bodySize: entry.size),
-          try isUnwanted(key, response), try await responses.remove(entry.key)
-        else { continue }
-        removal.entries += 1
-        removal.bytes += response.bodySize
-      }
-      cursor = page.next
-    } while cursor != nil
-    return removal
-  }
-}
+#endif

@@ -1,165 +1,169 @@
-public import HTTPTypes
-public import Larder
+#if HTTP
+  public import HTTPTypes
+  public import Larder
 
-#if !HTTP
-  #error("LarderHTTP needs the trait HTTP: .package(..., traits: [\"HTTP\"])")
-#endif
-
-/// An HTTP cache over a namespace (RFC 9111), private or shared.
-///
-/// Each stored response is an entry of the namespace: its body is the value, and its fields are the metadata. Any number
-/// of caches, in any process, may share a namespace. An entry expires later than its response, because a stale response
-/// can be validated.
-public struct HTTPCache: Sendable {
-  /// The namespace that holds the responses.
-  public let namespace: Store.Namespace
-  /// The rules for storing and answering.
-  public private(set) var rules: HTTPRules
-  let responses: ResponseStore
-  let transport: any HTTPTransport
-  let flights = SingleFlight<String>()
-  let buffers: BufferBudget
-  let counters = HTTPCounters()
-  let report: @Sendable (any Error) -> Void
-  var clock: any LarderClock { namespace.store.clock }
-
-  /// The store's clock gives the time.
+  /// An HTTP cache over a namespace (RFC 9111), private or shared.
   ///
-  /// - Parameter report: receives the errors of storing, and of background refreshes that no stored response could replace. Clients get
-  ///   their responses regardless.
-  public init(
-    in namespace: Store.Namespace, over transport: any HTTPTransport,
-    policy: HTTPCachePolicy = HTTPCachePolicy(),
-    report: @escaping @Sendable (any Error) -> Void = { _ in }
-  ) {
-    self.namespace = namespace
-    self.transport = transport
-    self.report = report
-    responses = ResponseStore(in: namespace)
-    var policy = policy
-    policy.secret = namespace.store.secret
-    rules = HTTPRules(policy: policy)
-    buffers = BufferBudget(policy.bufferLimit)
-  }
+  /// Each stored response is an entry of the namespace: its body is the value, and its fields are the metadata. Any number
+  /// of caches, in any process, may share a namespace. An entry expires later than its response, because a stale response
+  /// can be validated.
+  public struct HTTPCache: Sendable {
+    /// The namespace that holds the responses.
+    public let namespace: Store.Namespace
+    /// The rules for storing and answering.
+    public private(set) var rules: HTTPRules
+    let responses: ResponseStore
+    let transport: any HTTPTransport
+    let flights = SingleFlight<String>()
+    let buffers: BufferBudget
+    let counters = HTTPCounters()
+    let report: @Sendable (any Error) -> Void
+    var clock: any LarderClock { namespace.store.clock }
 
-  /// A copy with another policy, for some calls.
-  ///
-  /// It shares the stored responses, the requests under way, the memory and the statistics.
-  /// ``HTTPCachePolicy/bufferLimit`` stays that of the first. If ``HTTPCachePolicy/rules`` or
-  /// ``HTTPCachePolicy/partitionFields`` give a request another key, the copy has responses of its own for it.
-  public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
-    var copy = self
-    let secret = rules.policy.secret
-    change(&copy.rules.policy)
-    copy.rules.policy.secret = secret
-    return copy
-  }
-
-  /// How requests were answered, by this cache and its copies.
-  public var statistics: HTTPStatistics { counters.statistics }
-
-  /// Returns the response to `request` from the store or the origin.
-  ///
-  /// `request` has a scheme and an authority. Of several equal requests at the same time one is sent. Throws the transport's
-  /// error, or ``HTTPCacheError/timedOut(_:)``, where the origin cannot be reached and nothing may be served in its place;
-  /// and a `LarderError` if the store itself fails.
-  ///
-  /// - Parameters:
-  ///   - body: read while it is sent, and not kept. It is not read if the store answers the request.
-  ///   - tags: names by which ``removeAll(tag:)`` finds the stored response. An exchange with the origin adds them to the
-  ///     tags that the stored response has; a hit adds none.
-  public func send(
-    _ request: HTTPRequest, body: HTTPBody = HTTPBody(), tags: [String] = [],
-    interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
-  ) async throws -> HTTPCacheResult {
-    for tag in tags { _ = try EntryAttributes.validated(tag) }
-    try HTTPCacheError.check(fieldCount: request.headerFields.count)
-    let request = request.withEncodedTarget
-    if body.count != 0, request.method == .get || request.method == .head {
-      // The response may depend on the body, which no key has (RFC 9110, section 9.3.1).
-      return try await pass(request, body: body, interim: interim)
+    /// The store's clock gives the time.
+    ///
+    /// - Parameter report: receives the errors of storing, and of background refreshes that no stored response could replace. Clients get
+    ///   their responses regardless.
+    public init(
+      in namespace: Store.Namespace, over transport: any HTTPTransport,
+      policy: HTTPCachePolicy = HTTPCachePolicy(),
+      report: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+      self.namespace = namespace
+      self.transport = transport
+      self.report = report
+      responses = ResponseStore(in: namespace)
+      var policy = policy
+      policy.secret = namespace.store.secret
+      rules = HTTPRules(policy: policy)
+      buffers = BufferBudget(policy.bufferLimit)
     }
-    var body = body
-    if rules.storesByBody(request) {
-      body = try await body.gathered(upTo: Self.largestKeyedBody)
-      guard let whole = body.whole, whole.count <= Self.largestKeyedBody else {
+
+    /// A copy with another policy, for some calls.
+    ///
+    /// It shares the stored responses, the requests under way, the memory and the statistics.
+    /// ``HTTPCachePolicy/bufferLimit`` stays that of the first. If ``HTTPCachePolicy/rules`` or
+    /// ``HTTPCachePolicy/partitionFields`` give a request another key, the copy has responses of its own for it.
+    public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
+      var copy = self
+      let secret = rules.policy.secret
+      change(&copy.rules.policy)
+      copy.rules.policy.secret = secret
+      return copy
+    }
+
+    /// How requests were answered, by this cache and its copies.
+    public var statistics: HTTPStatistics { counters.statistics }
+
+    /// Returns the response to `request` from the store or the origin.
+    ///
+    /// `request` has a scheme and an authority. Of several equal requests at the same time one is sent. Throws the transport's
+    /// error, or ``HTTPCacheError/timedOut(_:)``, where the origin cannot be reached and nothing may be served in its place;
+    /// and a `LarderError` if the store itself fails.
+    ///
+    /// - Parameters:
+    ///   - body: read while it is sent, and not kept. It is not read if the store answers the request.
+    ///   - tags: names by which ``removeAll(tag:)`` finds the stored response. An exchange with the origin adds them to the
+    ///     tags that the stored response has; a hit adds none.
+    public func send(
+      _ request: HTTPRequest, body: HTTPBody = HTTPBody(), tags: [String] = [],
+      interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
+    ) async throws -> HTTPCacheResult {
+      for tag in tags { _ = try EntryAttributes.validated(tag) }
+      try HTTPCacheError.check(fieldCount: request.headerFields.count)
+      let request = request.withEncodedTarget
+      if body.count != 0, request.method == .get || request.method == .head {
+        // The response may depend on the body, which no key has (RFC 9110, section 9.3.1).
         return try await pass(request, body: body, interim: interim)
       }
-    }
-    var client = ClientRequest(
-      request: request, key: rules.key(of: request, body: body.whole), body: body, tags: tags,
-      interim: interim)
-    do {
-      while true {
-        try Task.checkCancellation()
-        if let result = try await attempt(&client) {
-          counters.count(result)
-          return result
+      var body = body
+      if rules.storesByBody(request) {
+        body = try await body.gathered(upTo: Self.largestKeyedBody)
+        guard let whole = body.whole, whole.count <= Self.largestKeyedBody else {
+          return try await pass(request, body: body, interim: interim)
         }
       }
-    } catch {
-      counters.countFailure()
-      throw error
-    }
-  }
-
-  /// The longest body, in bytes, by which responses are stored: it is in memory while its request is under way.
-  static let largestKeyedBody = 1 << 16
-
-  /// Returns the origin's response to `request` without a use of the store: nothing is read, stored or removed.
-  ///
-  /// Throws the transport's error, or ``HTTPCacheError``.
-  public func pass(
-    _ request: HTTPRequest, body: HTTPBody = HTTPBody(),
-    interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
-  ) async throws -> HTTPCacheResult {
-    let (response, received) = try await transport.send(
-      request, body: body, interim: interim, within: rules.policy.timeout, by: clock)
-    let result = HTTPCacheResult(response, body: received, forwarded: .bypass)
-    counters.count(result)
-    return result
-  }
-
-  /// Nil if the stored responses have changed meanwhile and must be read again.
-  private func attempt(_ client: inout ClientRequest) async throws -> HTTPCacheResult? {
-    let held = try responses.variants(
-      under: client.key, except: client.lost, policy: rules.policy)
-    let decision = rules.decide(client.request, stored: held.map(\.response), at: clock.now)
-    if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
-    // One that was revoked while the client waited for another is of no use.
-    guard let permit = client.permit, permit.isValid else {
-      client.permit = responses.permits.issue(
-        ResponseTags.all(of: client.request, under: client.key, client.tags, policy: rules.policy))
-      return nil
-    }
-    switch decision {
-    case .answer: return nil
-    case .answerWhileRevalidating(let answer, let forward):
-      let result = try result(answer, from: held, &client)
-      if result != nil {
-        OriginExchange(forward, for: client, held: held, permit: permit, in: self).refresh()
+      var client = ClientRequest(
+        request: request, key: rules.key(of: request, body: body.whole), body: body, tags: tags,
+        interim: interim)
+      do {
+        while true {
+          try Task.checkCancellation()
+          if let result = try await attempt(&client) {
+            counters.count(result)
+            return result
+          }
+        }
+      } catch {
+        counters.countFailure()
+        throw error
       }
+    }
+
+    /// The longest body, in bytes, by which responses are stored: it is in memory while its request is under way.
+    static let largestKeyedBody = 1 << 16
+
+    /// Returns the origin's response to `request` without a use of the store: nothing is read, stored or removed.
+    ///
+    /// Throws the transport's error, or ``HTTPCacheError``.
+    public func pass(
+      _ request: HTTPRequest, body: HTTPBody = HTTPBody(),
+      interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
+    ) async throws -> HTTPCacheResult {
+      let (response, received) = try await transport.send(
+        request, body: body, interim: interim, within: rules.policy.timeout, by: clock)
+      let result = HTTPCacheResult(response, body: received, forwarded: .bypass)
+      counters.count(result)
       return result
-    case .forward(let forward):
-      return try await OriginExchange(forward, for: client, held: held, permit: permit, in: self)
-        .result(&client)
     }
-  }
 
-  private func result(
-    _ answer: CacheAnswer, from held: [StoredVariant], _ client: inout ClientRequest
-  ) throws -> HTTPCacheResult? {
-    guard let body = try responses.body(of: answer, from: held) else {
-      // A replaced entry is read again under its new version; a damaged one never.
-      if let stored = answer.slice(of: held).map({ held[$0.index] }),
-        try namespace.entry(for: stored.key)?.version == stored.version
-      {
-        client.lost.insert(stored.key)
+    /// Nil if the stored responses have changed meanwhile and must be read again.
+    private func attempt(_ client: inout ClientRequest) async throws -> HTTPCacheResult? {
+      let held = try responses.variants(
+        under: client.key, except: client.lost, policy: rules.policy)
+      let decision = rules.decide(client.request, stored: held.map(\.response), at: clock.now)
+      if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
+      // One that was revoked while the client waited for another is of no use.
+      guard let permit = client.permit, permit.isValid else {
+        client.permit = responses.permits.issue(
+          ResponseTags.all(of: client.request, under: client.key, client.tags, policy: rules.policy)
+        )
+        return nil
       }
-      return nil
+      switch decision {
+      case .answer: return nil
+      case .answerWhileRevalidating(let answer, let forward):
+        let result = try result(answer, from: held, &client)
+        if result != nil {
+          OriginExchange(forward, for: client, held: held, permit: permit, in: self).refresh()
+        }
+        return result
+      case .forward(let forward):
+        return try await OriginExchange(forward, for: client, held: held, permit: permit, in: self)
+          .result(&client)
+      }
     }
-    var result = HTTPCacheResult(answer, body: body)
-    result.isCollapsed = client.hasWaited
-    return result
+
+    private func result(
+      _ answer: CacheAnswer, from held: [StoredVariant], _ client: inout ClientRequest
+    ) throws -> HTTPCacheResult? {
+      guard let body = try responses.body(of: answer, from: held) else {
+        // A replaced entry is read again under its new version; a damaged one never.
+        if let stored = answer.slice(of: held).map({ held[$0.index] }),
+          try namespace.entry(for: stored.key)?.version == stored.version
+        {
+          client.lost.insert(stored.key)
+        }
+        return nil
+      }
+      var result = HTTPCacheResult(answer, body: body)
+      result.isCollapsed = client.hasWaited
+      return result
+    }
   }
-}
+#else
+  @available(
+    *, unavailable, message: "LarderHTTP needs the trait HTTP: .package(..., traits: [\"HTTP\"])"
+  )
+  public struct HTTPCache {}
+#endif

@@ -1,181 +1,183 @@
-import Larder
-import Synchronization
+#if HTTP
+  import Larder
+  import Synchronization
 
-/// How the requests of a cache were answered: ``HTTPCache/statistics`` counts those of this process since the cache was made,
-/// ``HTTPCache/savedStatistics()`` those that all processes have saved.
-///
-/// The reads and writes of the store itself are in the statistics of its namespace, for all processes.
-public struct HTTPStatistics: Sendable, Hashable {
-  /// Answers from the store without a request to the origin, by their reason.
-  public var hits: [CacheAnswer.Reason: Int] = [:]
-  /// Requests to the origin, by their reason.
-  public var forwards: [CacheForward.Reason: Int] = [:]
-  /// Of the forwarded ones, those after which a stored response was the answer: confirmed, completed, or stale after a failure.
-  public var reuses: [CacheAnswer.Reason: Int] = [:]
-  /// Requests that waited for the exchange of another one.
-  public var collapsed = 0
-  /// Requests that ended with an error.
-  public var failures = 0
-  /// Bytes of stored bodies in answers, which the origin did not have to send.
-  public var bytesSaved = 0
-
-  /// Requests that were answered.
-  public var requests: Int {
-    // Counts come from a store, which may have any.
-    (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.saturatingAdding($1) }
-  }
-
-  /// The answers without a request to the origin divided by all; nil without any.
-  public var hitRate: Double? {
-    let hits = hits.values.reduce(0) { $0.saturatingAdding($1) }
-    return requests == 0 ? nil : Double(hits) / Double(requests)
-  }
-}
-
-/// The counters of a cache and its copies.
-final class HTTPCounters: Sendable {
-  private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
-  /// Fresh hits that are not in `counts` yet, and the bytes of their bodies: a lock and a hash would cost more than the rest
-  /// of such a hit in the cache.
-  private let freshHits = Atomic(0)
-  private let freshBytes = Atomic(0)
-
-  var statistics: HTTPStatistics { gathered { $0.all } }
-
-  /// Counts a fresh hit on a whole body.
-  func countFresh(bytes: Int) {
-    freshHits.wrappingAdd(1, ordering: .relaxed)
-    freshBytes.wrappingAdd(bytes, ordering: .relaxed)
-  }
-
-  private func gathered<Result>(
-    _ body: (inout (all: HTTPStatistics, saved: HTTPStatistics)) -> sending Result
-  ) -> sending Result {
-    counts.withLock { counts in
-      let hits = freshHits.exchange(0, ordering: .relaxed)
-      if hits > 0 { counts.all.hits[.fresh, default: 0] += hits }
-      counts.all.bytesSaved += freshBytes.exchange(0, ordering: .relaxed)
-      return body(&counts)
-    }
-  }
-
-  func count(_ result: HTTPCacheResult) {
-    counts.withLock { $0.all.count(result) }
-  }
-
-  func countFailure() { counts.withLock { $0.all.failures += 1 } }
-
-  /// The counts that are not saved, which then count as saved.
-  func takeUnsaved() -> HTTPStatistics {
-    gathered { counts in
-      defer { counts.saved = counts.all }
-      return counts.all.subtracting(counts.saved)
-    }
-  }
-
-  /// Takes counts that could not be saved as unsaved again.
-  func restoreUnsaved(_ unsaved: HTTPStatistics) {
-    counts.withLock { $0.saved = $0.saved.subtracting(unsaved) }
-  }
-}
-
-extension HTTPStatistics {
-  fileprivate mutating func count(_ result: HTTPCacheResult) {
-    if let forwarded = result.forwarded {
-      forwards[forwarded, default: 0] += 1
-      if let reason = result.reason { reuses[reason, default: 0] += 1 }
-    } else if let reason = result.reason {
-      hits[reason, default: 0] += 1
-    }
-    if result.isCollapsed { collapsed += 1 }
-    if result.reason != nil { bytesSaved += result.body.count ?? 0 }
-  }
-
-  fileprivate func subtracting(_ other: HTTPStatistics) -> HTTPStatistics {
-    HTTPStatistics(
-      numbers: numbers.merging(other.numbers) { $0 - $1 }.filter { $0.value != 0 })
-  }
-}
-
-/// Counts in the store: an entry of text in the namespace `http-statistics`, under the name of the cache's namespace, with a line
-/// for each count that is not 0.
-///
-///     hit fresh 1200
-///     forward uri-miss 45
-///     reuse validated 3
-///     bytes-saved 5800000
-extension HTTPCache {
-  static let statisticsNamespace = "http-statistics"
-
-  /// Adds the counts since the last call to those that all processes have saved in the store, which `stats` of the shell shows.
+  /// How the requests of a cache were answered: ``HTTPCache/statistics`` counts those of this process since the cache was made,
+  /// ``HTTPCache/savedStatistics()`` those that all processes have saved.
   ///
-  /// Nothing else saves them: call it once a minute, say, and before the process ends. `larder-proxy` does.
-  public func saveStatistics() async throws {
-    let unsaved = counters.takeUnsaved()
-    guard unsaved != HTTPStatistics() else { return }
-    do {
-      _ = try await namespace.store.namespace(Self.statisticsNamespace).update(
-        namespace.name, EntryAttributes(codec: .text, expires: .never)
-      ) { old in
-        let numbers = HTTPStatistics(text: old ?? []).numbers
-        let sums = numbers.merging(unsaved.numbers) { $0.saturatingAdding($1) }
-        return Array(HTTPStatistics(numbers: sums).text.utf8)
+  /// The reads and writes of the store itself are in the statistics of its namespace, for all processes.
+  public struct HTTPStatistics: Sendable, Hashable {
+    /// Answers from the store without a request to the origin, by their reason.
+    public var hits: [CacheAnswer.Reason: Int] = [:]
+    /// Requests to the origin, by their reason.
+    public var forwards: [CacheForward.Reason: Int] = [:]
+    /// Of the forwarded ones, those after which a stored response was the answer: confirmed, completed, or stale after a failure.
+    public var reuses: [CacheAnswer.Reason: Int] = [:]
+    /// Requests that waited for the exchange of another one.
+    public var collapsed = 0
+    /// Requests that ended with an error.
+    public var failures = 0
+    /// Bytes of stored bodies in answers, which the origin did not have to send.
+    public var bytesSaved = 0
+
+    /// Requests that were answered.
+    public var requests: Int {
+      // Counts come from a store, which may have any.
+      (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.saturatingAdding($1) }
+    }
+
+    /// The answers without a request to the origin divided by all; nil without any.
+    public var hitRate: Double? {
+      let hits = hits.values.reduce(0) { $0.saturatingAdding($1) }
+      return requests == 0 ? nil : Double(hits) / Double(requests)
+    }
+  }
+
+  /// The counters of a cache and its copies.
+  final class HTTPCounters: Sendable {
+    private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
+    /// Fresh hits that are not in `counts` yet, and the bytes of their bodies: a lock and a hash would cost more than the rest
+    /// of such a hit in the cache.
+    private let freshHits = Atomic(0)
+    private let freshBytes = Atomic(0)
+
+    var statistics: HTTPStatistics { gathered { $0.all } }
+
+    /// Counts a fresh hit on a whole body.
+    func countFresh(bytes: Int) {
+      freshHits.wrappingAdd(1, ordering: .relaxed)
+      freshBytes.wrappingAdd(bytes, ordering: .relaxed)
+    }
+
+    private func gathered<Result>(
+      _ body: (inout (all: HTTPStatistics, saved: HTTPStatistics)) -> sending Result
+    ) -> sending Result {
+      counts.withLock { counts in
+        let hits = freshHits.exchange(0, ordering: .relaxed)
+        if hits > 0 { counts.all.hits[.fresh, default: 0] += hits }
+        counts.all.bytesSaved += freshBytes.exchange(0, ordering: .relaxed)
+        return body(&counts)
       }
-    } catch {
-      counters.restoreUnsaved(unsaved)
-      throw error
     }
-  }
 
-  /// The counts that ``saveStatistics()`` of any process has added for this namespace.
-  public func savedStatistics() throws -> HTTPStatistics {
-    let store = namespace.store.namespace(Self.statisticsNamespace)
-    let bytes: [UInt8]? = try store.value(for: namespace.name)
-    return HTTPStatistics(text: bytes ?? [])
-  }
-}
+    func count(_ result: HTTPCacheResult) {
+      counts.withLock { $0.all.count(result) }
+    }
 
-extension HTTPStatistics {
-  /// Each count by its name.
-  var numbers: [String: Int] {
-    var numbers = ["collapsed": collapsed, "failures": failures, "bytes-saved": bytesSaved]
-    for (reason, count) in hits { numbers["hit " + reason.rawValue] = count }
-    for (reason, count) in reuses { numbers["reuse " + reason.rawValue] = count }
-    for (reason, count) in forwards { numbers["forward " + reason.rawValue] = count }
-    return numbers.filter { $0.value != 0 }
-  }
+    func countFailure() { counts.withLock { $0.all.failures += 1 } }
 
-  /// Names that are not known are left out.
-  init(numbers: [String: Int]) {
-    self.init()
-    for (name, count) in numbers {
-      let words = name.split(separator: " ", maxSplits: 1).map(String.init)
-      switch (words.first, words.count == 2 ? words[1] : "") {
-      case ("collapsed", ""): collapsed = count
-      case ("failures", ""): failures = count
-      case ("bytes-saved", ""): bytesSaved = count
-      case ("hit", let reason): CacheAnswer.Reason(rawValue: reason).map { hits[$0] = count }
-      case ("reuse", let reason): CacheAnswer.Reason(rawValue: reason).map { reuses[$0] = count }
-      case ("forward", let reason):
-        CacheForward.Reason(rawValue: reason).map { forwards[$0] = count }
-      default: break
+    /// The counts that are not saved, which then count as saved.
+    func takeUnsaved() -> HTTPStatistics {
+      gathered { counts in
+        defer { counts.saved = counts.all }
+        return counts.all.subtracting(counts.saved)
       }
     }
-  }
 
-  /// Lines that are no counts are left out.
-  init(text: [UInt8]) {
-    var numbers: [String: Int] = [:]
-    for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
-      guard let space = line.lastIndex(of: " "),
-        let count = Int(line[line.index(after: space)...]), count >= 0
-      else { continue }
-      numbers[String(line[..<space])] = count
+    /// Takes counts that could not be saved as unsaved again.
+    func restoreUnsaved(_ unsaved: HTTPStatistics) {
+      counts.withLock { $0.saved = $0.saved.subtracting(unsaved) }
     }
-    self.init(numbers: numbers)
   }
 
-  var text: String {
-    numbers.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
+  extension HTTPStatistics {
+    fileprivate mutating func count(_ result: HTTPCacheResult) {
+      if let forwarded = result.forwarded {
+        forwards[forwarded, default: 0] += 1
+        if let reason = result.reason { reuses[reason, default: 0] += 1 }
+      } else if let reason = result.reason {
+        hits[reason, default: 0] += 1
+      }
+      if result.isCollapsed { collapsed += 1 }
+      if result.reason != nil { bytesSaved += result.body.count ?? 0 }
+    }
+
+    fileprivate func subtracting(_ other: HTTPStatistics) -> HTTPStatistics {
+      HTTPStatistics(
+        numbers: numbers.merging(other.numbers) { $0 - $1 }.filter { $0.value != 0 })
+    }
   }
-}
+
+  /// Counts in the store: an entry of text in the namespace `http-statistics`, under the name of the cache's namespace, with a line
+  /// for each count that is not 0.
+  ///
+  ///     hit fresh 1200
+  ///     forward uri-miss 45
+  ///     reuse validated 3
+  ///     bytes-saved 5800000
+  extension HTTPCache {
+    static let statisticsNamespace = "http-statistics"
+
+    /// Adds the counts since the last call to those that all processes have saved in the store, which `stats` of the shell shows.
+    ///
+    /// Nothing else saves them: call it once a minute, say, and before the process ends. `larder-proxy` does.
+    public func saveStatistics() async throws {
+      let unsaved = counters.takeUnsaved()
+      guard unsaved != HTTPStatistics() else { return }
+      do {
+        _ = try await namespace.store.namespace(Self.statisticsNamespace).update(
+          namespace.name, EntryAttributes(codec: .text, expires: .never)
+        ) { old in
+          let numbers = HTTPStatistics(text: old ?? []).numbers
+          let sums = numbers.merging(unsaved.numbers) { $0.saturatingAdding($1) }
+          return Array(HTTPStatistics(numbers: sums).text.utf8)
+        }
+      } catch {
+        counters.restoreUnsaved(unsaved)
+        throw error
+      }
+    }
+
+    /// The counts that ``saveStatistics()`` of any process has added for this namespace.
+    public func savedStatistics() throws -> HTTPStatistics {
+      let store = namespace.store.namespace(Self.statisticsNamespace)
+      let bytes: [UInt8]? = try store.value(for: namespace.name)
+      return HTTPStatistics(text: bytes ?? [])
+    }
+  }
+
+  extension HTTPStatistics {
+    /// Each count by its name.
+    var numbers: [String: Int] {
+      var numbers = ["collapsed": collapsed, "failures": failures, "bytes-saved": bytesSaved]
+      for (reason, count) in hits { numbers["hit " + reason.rawValue] = count }
+      for (reason, count) in reuses { numbers["reuse " + reason.rawValue] = count }
+      for (reason, count) in forwards { numbers["forward " + reason.rawValue] = count }
+      return numbers.filter { $0.value != 0 }
+    }
+
+    /// Names that are not known are left out.
+    init(numbers: [String: Int]) {
+      self.init()
+      for (name, count) in numbers {
+        let words = name.split(separator: " ", maxSplits: 1).map(String.init)
+        switch (words.first, words.count == 2 ? words[1] : "") {
+        case ("collapsed", ""): collapsed = count
+        case ("failures", ""): failures = count
+        case ("bytes-saved", ""): bytesSaved = count
+        case ("hit", let reason): CacheAnswer.Reason(rawValue: reason).map { hits[$0] = count }
+        case ("reuse", let reason): CacheAnswer.Reason(rawValue: reason).map { reuses[$0] = count }
+        case ("forward", let reason):
+          CacheForward.Reason(rawValue: reason).map { forwards[$0] = count }
+        default: break
+        }
+      }
+    }
+
+    /// Lines that are no counts are left out.
+    init(text: [UInt8]) {
+      var numbers: [String: Int] = [:]
+      for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+        guard let space = line.lastIndex(of: " "),
+          let count = Int(line[line.index(after: space)...]), count >= 0
+        else { continue }
+        numbers[String(line[..<space])] = count
+      }
+      self.init(numbers: numbers)
+    }
+
+    var text: String {
+      numbers.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
+    }
+  }
+#endif

@@ -1,121 +1,123 @@
-public import HTTPTypes
-import Larder
-import LarderSystem
-import Synchronization
+#if HTTP
+  public import HTTPTypes
+  import Larder
+  import LarderSystem
+  import Synchronization
 
-/// Sends requests to the origin.
-public protocol HTTPTransport: Sendable {
-  /// Sends a request and returns the head of its final answer, with a body that is still to be read.
-  ///
-  /// A transport does not follow redirections, cache or repeat requests. It throws when the origin cannot be reached, and
-  /// supports cancellation. A body that ends before its announced length throws at its end.
-  ///
-  /// - Parameters:
-  ///   - body: the body of the request, to be read once and only as fast as it is sent.
-  ///   - interim: receives responses with a status below 200, in order.
-  func send(
-    _ request: HTTPRequest, body: HTTPBody,
-    interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody)
-}
-
-extension HTTPTransport {
-  /// The response to a request, with a time limit for its head and for each piece of its body.
-  func send(
-    _ request: HTTPRequest, body: HTTPBody,
-    interim: @escaping @Sendable (HTTPResponse) async -> Void, within timeout: Duration,
-    by clock: any LarderClock
-  ) async throws -> (HTTPResponse, HTTPBody) {
-    let upload = body.whole == nil ? UploadProgress(clock) : nil
-    let body = upload.map(body.observed) ?? body
-    var (response, unlimited) = try await LarderHTTP.within(timeout, by: clock, upload: upload) {
-      try await send(request, body: body, interim: interim)
-    }
-    try HTTPCacheError.check(fieldCount: response.headerFields.count)
-    // A recipient adds the time of arrival to a response without a date (RFC 9110, section 6.6.1).
-    if !response.headerFields.contains(.date) {
-      response.headerFields[.date] = HTTPDate(clock.now).text
-    }
-    return (response, unlimited.limited(to: timeout, by: clock))
-  }
-}
-
-/// The errors of a cache that are not errors of its transport.
-public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The origin did not answer in time, or stalled within its response.
-  case timedOut(Duration)
-  /// The request or the response has this number of fields, which is more than 1,000.
-  case tooManyFields(Int)
-  /// A body is longer than this limit, in bytes.
-  case bodyTooLarge(limit: Int)
-  /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
-  case bodyGone
-
-  /// The number of fields of a message that a cache accepts. A transport checks it before it builds `HTTPFields`, whose
-  /// own limit of 65,535 fields is a precondition.
-  public static let largestFieldCount = 1_000
-
-  static func check(fieldCount: Int) throws(HTTPCacheError) {
-    if fieldCount > largestFieldCount { throw tooManyFields(fieldCount) }
+  /// Sends requests to the origin.
+  public protocol HTTPTransport: Sendable {
+    /// Sends a request and returns the head of its final answer, with a body that is still to be read.
+    ///
+    /// A transport does not follow redirections, cache or repeat requests. It throws when the origin cannot be reached, and
+    /// supports cancellation. A body that ends before its announced length throws at its end.
+    ///
+    /// - Parameters:
+    ///   - body: the body of the request, to be read once and only as fast as it is sent.
+    ///   - interim: receives responses with a status below 200, in order.
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody)
   }
 
-  public var description: String {
-    switch self {
-    case .timedOut(let limit): "the origin sent nothing for \(limit)"
-    case .tooManyFields(let count):
-      "the message has \(count) fields; at most \(Self.largestFieldCount) are accepted"
-    case .bodyTooLarge(let limit): "the body is longer than \(limit) bytes"
-    case .bodyGone: "the store has removed the stored response while its body was read"
+  extension HTTPTransport {
+    /// The response to a request, with a time limit for its head and for each piece of its body.
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void, within timeout: Duration,
+      by clock: any LarderClock
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let upload = body.whole == nil ? UploadProgress(clock) : nil
+      let body = upload.map(body.observed) ?? body
+      var (response, unlimited) = try await LarderHTTP.within(timeout, by: clock, upload: upload) {
+        try await send(request, body: body, interim: interim)
+      }
+      try HTTPCacheError.check(fieldCount: response.headerFields.count)
+      // A recipient adds the time of arrival to a response without a date (RFC 9110, section 6.6.1).
+      if !response.headerFields.contains(.date) {
+        response.headerFields[.date] = HTTPDate(clock.now).text
+      }
+      return (response, unlimited.limited(to: timeout, by: clock))
     }
   }
-}
 
-/// Returns the result of `body`, or cancels it after `limit` and throws.
-///
-/// - Parameter upload: the body of a request that is sent meanwhile: the limit begins again with each piece of it, and does
-///   not run while the next piece is awaited from the client.
-func within<Value: Sendable>(
-  _ limit: Duration, by clock: any LarderClock, upload: UploadProgress? = nil,
-  _ body: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-  let end = clock.monotonic + limit.bounded
-  return try await withThrowingTaskGroup(of: Value?.self) { group in
-    defer { group.cancelAll() }
-    group.addTask { try await body() }
-    group.addTask {
-      var end = end
-      while true {
-        try await clock.sleep(until: end)
-        guard let later = upload?.last.map({ $0 + limit }), later > clock.monotonic else {
-          return nil
-        }
-        end = later
+  /// The errors of a cache that are not errors of its transport.
+  public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The origin did not answer in time, or stalled within its response.
+    case timedOut(Duration)
+    /// The request or the response has this number of fields, which is more than 1,000.
+    case tooManyFields(Int)
+    /// A body is longer than this limit, in bytes.
+    case bodyTooLarge(limit: Int)
+    /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
+    case bodyGone
+
+    /// The number of fields of a message that a cache accepts. A transport checks it before it builds `HTTPFields`, whose
+    /// own limit of 65,535 fields is a precondition.
+    public static let largestFieldCount = 1_000
+
+    static func check(fieldCount: Int) throws(HTTPCacheError) {
+      if fieldCount > largestFieldCount { throw tooManyFields(fieldCount) }
+    }
+
+    public var description: String {
+      switch self {
+      case .timedOut(let limit): "the origin sent nothing for \(limit)"
+      case .tooManyFields(let count):
+        "the message has \(count) fields; at most \(Self.largestFieldCount) are accepted"
+      case .bodyTooLarge(let limit): "the body is longer than \(limit) bytes"
+      case .bodyGone: "the store has removed the stored response while its body was read"
       }
     }
-    guard let first = try await group.next(), let value = first else {
-      throw HTTPCacheError.timedOut(limit)
+  }
+
+  /// Returns the result of `body`, or cancels it after `limit` and throws.
+  ///
+  /// - Parameter upload: the body of a request that is sent meanwhile: the limit begins again with each piece of it, and does
+  ///   not run while the next piece is awaited from the client.
+  func within<Value: Sendable>(
+    _ limit: Duration, by clock: any LarderClock, upload: UploadProgress? = nil,
+    _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let end = clock.monotonic + limit.bounded
+    return try await withThrowingTaskGroup(of: Value?.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { try await body() }
+      group.addTask {
+        var end = end
+        while true {
+          try await clock.sleep(until: end)
+          guard let later = upload?.last.map({ $0 + limit }), later > clock.monotonic else {
+            return nil
+          }
+          end = later
+        }
+      }
+      guard let first = try await group.next(), let value = first else {
+        throw HTTPCacheError.timedOut(limit)
+      }
+      return value
     }
-    return value
-  }
-}
-
-/// When the body of a request was last read.
-final class UploadProgress: Sendable {
-  private let clock: any LarderClock
-  private let state: Mutex<(isReading: Bool, last: Duration?)> = Mutex((false, nil))
-
-  init(_ clock: any LarderClock) { self.clock = clock }
-
-  func beginRead() { state.withLock { $0.isReading = true } }
-
-  func endRead() {
-    let now = clock.monotonic
-    state.withLock { $0 = (false, now) }
   }
 
-  /// The time of the last piece; now while a read is under way; nil before the first read.
-  var last: Duration? {
-    let now = clock.monotonic
-    return state.withLock { $0.isReading ? now : $0.last }
+  /// When the body of a request was last read.
+  final class UploadProgress: Sendable {
+    private let clock: any LarderClock
+    private let state: Mutex<(isReading: Bool, last: Duration?)> = Mutex((false, nil))
+
+    init(_ clock: any LarderClock) { self.clock = clock }
+
+    func beginRead() { state.withLock { $0.isReading = true } }
+
+    func endRead() {
+      let now = clock.monotonic
+      state.withLock { $0 = (false, now) }
+    }
+
+    /// The time of the last piece; now while a read is under way; nil before the first read.
+    var last: Duration? {
+      let now = clock.monotonic
+      return state.withLock { $0.isReading ? now : $0.last }
+    }
   }
-}
+#endif

@@ -1,258 +1,260 @@
-import Larder
+#if HTTP
+  import Larder
 
-/// The body of a response on its way to two readers: the client at its own speed, and the store without waiting for it.
-///
-/// The bytes are kept once, for both, within a ``BufferBudget``. Of a long body each full part goes into the store at once, and
-/// a client that lags behind reads it from there. A body that is not stored, because it is too long or the budget is used up,
-/// comes no faster than the client reads.
-actor IncomingBody {
-  /// The length of the pieces for the client.
-  static let pieceSize = 1 << 16
-
-  private let budget: BufferBudget
-  private let largest: Int
-  /// The announced length of the body.
-  private let length: Int?
-  private let makeWriter: (@Sendable () throws -> BodyWriter)?
-  private let report: @Sendable (any Error) -> Void
-  private let onPassing: @Sendable () -> Void
-  /// Set once a part is stored.
-  private var writer: BodyWriter?
-  private var partCount = 0
-  /// The bytes from `start` on; those before it are stored, or read.
-  private var bytes: [UInt8] = []
-  private var start = 0
-  /// The end of the bytes that the client has read.
-  private var position = 0
-  /// The end of the bytes that it may read.
-  private var visible = 0
-  private var reserved: Int
-  private var isKept = true
-  private var isEnded = false
-  private var failure: (any Error)?
-  /// The rest of the body, from the store.
-  private var rest: HTTPBody?
-  private var readers: [CheckedContinuation<Void, Never>] = []
-  private var origin: CheckedContinuation<Void, Never>?
-  /// Whether the client has stopped reading.
-  private var isAbandoned = false
-
-  /// - Parameters:
-  ///   - reserved: bytes that were reserved in `budget` for this body.
-  ///   - largest: the length up to which the body is kept for the store.
-  ///   - writer: called for a long body; nil for a body that must be in memory as a whole.
-  ///   - report: receives the errors of storing parts.
-  ///   - onPassing: called when the body is no longer kept for the store before its end. From then on it comes no faster than
-  ///     the client reads.
-  init(
-    length: Int?, reserved: Int, in budget: BufferBudget, largest: Int,
-    writer: (@Sendable () throws -> BodyWriter)?, report: @escaping @Sendable (any Error) -> Void,
-    onPassing: @escaping @Sendable () -> Void
-  ) {
-    self.budget = budget
-    self.length = length
-    self.reserved = reserved
-    self.largest = largest
-    makeWriter = writer
-    self.report = report
-    self.onPassing = onPassing
-    bytes.reserveCapacity(reserved)
-  }
-
-  deinit { budget.release(reserved) }
-
-  private var end: Int { start + bytes.count }
-
-  /// Adds a piece from the origin; of a body that is not kept, waits until the client has read it.
+  /// The body of a response on its way to two readers: the client at its own speed, and the store without waiting for it.
   ///
-  /// The piece that completes the announced length is not visible before ``finish(_:rest:)``, so that the client's next
-  /// request finds the stored response.
-  ///
-  /// - Returns: false if neither the client nor the store needs more.
-  func append(_ piece: [UInt8]) async -> Bool {
-    if isKept, !makeRoom(for: piece.count) { await stopKeeping() }
-    if !isKept, isAbandoned { return false }
-    bytes += piece
-    if !isKept || end != length { visible = end }
-    wakeReaders()
-    if isKept { await storeFullParts() }
-    if isKept { return true }
-    discardRead()
-    while !bytes.isEmpty, position < end, !isAbandoned {
-      await withCheckedContinuation { origin = $0 }
+  /// The bytes are kept once, for both, within a ``BufferBudget``. Of a long body each full part goes into the store at once, and
+  /// a client that lags behind reads it from there. A body that is not stored, because it is too long or the budget is used up,
+  /// comes no faster than the client reads.
+  actor IncomingBody {
+    /// The length of the pieces for the client.
+    static let pieceSize = 1 << 16
+
+    private let budget: BufferBudget
+    private let largest: Int
+    /// The announced length of the body.
+    private let length: Int?
+    private let makeWriter: (@Sendable () throws -> BodyWriter)?
+    private let report: @Sendable (any Error) -> Void
+    private let onPassing: @Sendable () -> Void
+    /// Set once a part is stored.
+    private var writer: BodyWriter?
+    private var partCount = 0
+    /// The bytes from `start` on; those before it are stored, or read.
+    private var bytes: [UInt8] = []
+    private var start = 0
+    /// The end of the bytes that the client has read.
+    private var position = 0
+    /// The end of the bytes that it may read.
+    private var visible = 0
+    private var reserved: Int
+    private var isKept = true
+    private var isEnded = false
+    private var failure: (any Error)?
+    /// The rest of the body, from the store.
+    private var rest: HTTPBody?
+    private var readers: [CheckedContinuation<Void, Never>] = []
+    private var origin: CheckedContinuation<Void, Never>?
+    /// Whether the client has stopped reading.
+    private var isAbandoned = false
+
+    /// - Parameters:
+    ///   - reserved: bytes that were reserved in `budget` for this body.
+    ///   - largest: the length up to which the body is kept for the store.
+    ///   - writer: called for a long body; nil for a body that must be in memory as a whole.
+    ///   - report: receives the errors of storing parts.
+    ///   - onPassing: called when the body is no longer kept for the store before its end. From then on it comes no faster than
+    ///     the client reads.
+    init(
+      length: Int?, reserved: Int, in budget: BufferBudget, largest: Int,
+      writer: (@Sendable () throws -> BodyWriter)?, report: @escaping @Sendable (any Error) -> Void,
+      onPassing: @escaping @Sendable () -> Void
+    ) {
+      self.budget = budget
+      self.length = length
+      self.reserved = reserved
+      self.largest = largest
+      makeWriter = writer
+      self.report = report
+      self.onPassing = onPassing
+      bytes.reserveCapacity(reserved)
     }
-    return !isAbandoned
-  }
 
-  private func makeRoom(for count: Int) -> Bool {
-    let more = bytes.count + count - reserved
-    guard end + count <= writer?.largest ?? largest, more <= 0 || budget.reserve(more) else {
-      return false
-    }
-    reserved += max(0, more)
-    return true
-  }
+    deinit { budget.release(reserved) }
 
-  /// The body for the store, once all of it has come; nil if it was not kept.
-  var received: ReceivedBody? {
-    guard isKept else { return nil }
-    return writer.map { .written($0, last: bytes, index: partCount) } ?? .whole(bytes)
-  }
+    private var end: Int { start + bytes.count }
 
-  /// Ends the body.
-  ///
-  /// - Parameter rest: reads the stored body from an offset on; nil if it is not stored.
-  func finish(_ failure: (any Error)? = nil, rest: ((Int) -> HTTPBody)? = nil) async {
-    self.failure = failure
-    visible = end
-    isEnded = true
-    isKept = false
-    if let rest {
-      writer = nil
-      if position < start || end - position > Self.pieceSize {
-        self.rest = rest(position)
-        position = end
-      }
-    }
-    discardRead()
-    wakeReaders()
-    await discardParts()
-  }
-
-  /// Removes what the client has read, or will not read; rarely, because that moves the rest.
-  private func discardRead() {
-    guard !isKept else { return }
-    if isAbandoned { position = end }
-    let read = position - start
-    guard read >= 0,
-      read > bytes.count / 2 || read == bytes.count || isEnded && read >= reserved / 2
-    else { return }
-    bytes = Array(bytes.dropFirst(read))
-    start = position
-    let surplus = reserved - bytes.count
-    if surplus > 0 {
-      budget.release(surplus)
-      reserved -= surplus
-    }
-  }
-
-  /// The client reads no more.
-  func abandon() async {
-    isAbandoned = true
-    discardRead()
-    wakeOrigin()
-    await discardParts()
-  }
-
-  /// The next piece for the client; nil at the end.
-  func next() async throws -> [UInt8]? {
-    while position == visible, !isEnded {
-      try Task.checkCancellation()
-      await withTaskCancellationHandler {
-        await withCheckedContinuation { readers.append($0) }
-      } onCancel: {
-        Task { await wakeReaders() }
-      }
-    }
-    if position < visible {
-      let piece = try nextPiece()
-      position += piece.count
+    /// Adds a piece from the origin; of a body that is not kept, waits until the client has read it.
+    ///
+    /// The piece that completes the announced length is not visible before ``finish(_:rest:)``, so that the client's next
+    /// request finds the stored response.
+    ///
+    /// - Returns: false if neither the client nor the store needs more.
+    func append(_ piece: [UInt8]) async -> Bool {
+      if isKept, !makeRoom(for: piece.count) { await stopKeeping() }
+      if !isKept, isAbandoned { return false }
+      bytes += piece
+      if !isKept || end != length { visible = end }
+      wakeReaders()
+      if isKept { await storeFullParts() }
+      if isKept { return true }
       discardRead()
-      if position == end { wakeOrigin() }
-      if writer != nil { await discardParts() }
+      while !bytes.isEmpty, position < end, !isAbandoned {
+        await withCheckedContinuation { origin = $0 }
+      }
+      return !isAbandoned
+    }
+
+    private func makeRoom(for count: Int) -> Bool {
+      let more = bytes.count + count - reserved
+      guard end + count <= writer?.largest ?? largest, more <= 0 || budget.reserve(more) else {
+        return false
+      }
+      reserved += max(0, more)
+      return true
+    }
+
+    /// The body for the store, once all of it has come; nil if it was not kept.
+    var received: ReceivedBody? {
+      guard isKept else { return nil }
+      return writer.map { .written($0, last: bytes, index: partCount) } ?? .whole(bytes)
+    }
+
+    /// Ends the body.
+    ///
+    /// - Parameter rest: reads the stored body from an offset on; nil if it is not stored.
+    func finish(_ failure: (any Error)? = nil, rest: ((Int) -> HTTPBody)? = nil) async {
+      self.failure = failure
+      visible = end
+      isEnded = true
+      isKept = false
+      if let rest {
+        writer = nil
+        if position < start || end - position > Self.pieceSize {
+          self.rest = rest(position)
+          position = end
+        }
+      }
+      discardRead()
+      wakeReaders()
+      await discardParts()
+    }
+
+    /// Removes what the client has read, or will not read; rarely, because that moves the rest.
+    private func discardRead() {
+      guard !isKept else { return }
+      if isAbandoned { position = end }
+      let read = position - start
+      guard read >= 0,
+        read > bytes.count / 2 || read == bytes.count || isEnded && read >= reserved / 2
+      else { return }
+      bytes = Array(bytes.dropFirst(read))
+      start = position
+      let surplus = reserved - bytes.count
+      if surplus > 0 {
+        budget.release(surplus)
+        reserved -= surplus
+      }
+    }
+
+    /// The client reads no more.
+    func abandon() async {
+      isAbandoned = true
+      discardRead()
+      wakeOrigin()
+      await discardParts()
+    }
+
+    /// The next piece for the client; nil at the end.
+    func next() async throws -> [UInt8]? {
+      while position == visible, !isEnded {
+        try Task.checkCancellation()
+        await withTaskCancellationHandler {
+          await withCheckedContinuation { readers.append($0) }
+        } onCancel: {
+          Task { await wakeReaders() }
+        }
+      }
+      if position < visible {
+        let piece = try nextPiece()
+        position += piece.count
+        discardRead()
+        if position == end { wakeOrigin() }
+        if writer != nil { await discardParts() }
+        return piece
+      }
+      if let rest {
+        var iterator = rest.makeAsyncIterator()
+        return try await iterator.next()
+      }
+      if let failure { throw failure }
+      return nil
+    }
+
+    /// The last `count` bytes that the client has read come again; false if they are no longer held.
+    func rewind(_ count: Int) async -> Bool {
+      if let rest { return await rest.rewindSource(count) }
+      let earlier = position - count
+      guard count >= 0, earlier >= start || writer != nil && earlier >= 0 else { return false }
+      position = earlier
+      return true
+    }
+
+    private func nextPiece() throws -> [UInt8] {
+      guard position < start, let writer else {
+        let count = min(Self.pieceSize, visible - position)
+        return Array(bytes[position - start..<position - start + count])
+      }
+      let range = position..<min(position + Self.pieceSize, start, visible)
+      guard let piece = try writer.piece(range, of: start) else { throw HTTPCacheError.bodyGone }
       return piece
     }
-    if let rest {
-      var iterator = rest.makeAsyncIterator()
-      return try await iterator.next()
+
+    private func wakeReaders() {
+      for reader in readers { reader.resume() }
+      readers = []
     }
-    if let failure { throw failure }
-    return nil
-  }
 
-  /// The last `count` bytes that the client has read come again; false if they are no longer held.
-  func rewind(_ count: Int) async -> Bool {
-    if let rest { return await rest.rewindSource(count) }
-    let earlier = position - count
-    guard count >= 0, earlier >= start || writer != nil && earlier >= 0 else { return false }
-    position = earlier
-    return true
-  }
-
-  private func nextPiece() throws -> [UInt8] {
-    guard position < start, let writer else {
-      let count = min(Self.pieceSize, visible - position)
-      return Array(bytes[position - start..<position - start + count])
+    private func wakeOrigin() {
+      origin?.resume()
+      origin = nil
     }
-    let range = position..<min(position + Self.pieceSize, start, visible)
-    guard let piece = try writer.piece(range, of: start) else { throw HTTPCacheError.bodyGone }
-    return piece
   }
 
-  private func wakeReaders() {
-    for reader in readers { reader.resume() }
-    readers = []
-  }
+  // MARK: Parts
 
-  private func wakeOrigin() {
-    origin?.resume()
-    origin = nil
-  }
-}
-
-// MARK: Parts
-
-extension IncomingBody {
-  /// Stores the full parts but one that may be the last: that goes into the store together with the response.
-  private func storeFullParts() async {
-    guard let makeWriter, bytes.count > writer?.parts.size ?? BodyParts.usualSize else { return }
-    do {
-      let writer = try self.writer ?? makeWriter()
-      self.writer = writer
-      let size = writer.parts.size
-      while bytes.count > size {
-        guard max(length ?? 0, end) <= writer.largest,
-          try await writer.write(Array(bytes[..<size]), partCount)
-        else { return await stopKeeping() }
-        partCount += 1
-        bytes.removeFirst(size)
-        start += size
+  extension IncomingBody {
+    /// Stores the full parts but one that may be the last: that goes into the store together with the response.
+    private func storeFullParts() async {
+      guard let makeWriter, bytes.count > writer?.parts.size ?? BodyParts.usualSize else { return }
+      do {
+        let writer = try self.writer ?? makeWriter()
+        self.writer = writer
+        let size = writer.parts.size
+        while bytes.count > size {
+          guard max(length ?? 0, end) <= writer.largest,
+            try await writer.write(Array(bytes[..<size]), partCount)
+          else { return await stopKeeping() }
+          partCount += 1
+          bytes.removeFirst(size)
+          start += size
+        }
+      } catch {
+        report(error)
+        await stopKeeping()
       }
-    } catch {
-      report(error)
-      await stopKeeping()
+    }
+
+    /// Ends the storing of the body: from now on it is for the client alone.
+    private func stopKeeping() async {
+      isKept = false
+      visible = end
+      onPassing()
+      wakeReaders()
+      await discardParts()
+    }
+
+    /// Removes the parts of a body that is not stored, once the client does not need them.
+    private func discardParts() async {
+      guard !isKept, let discarded = writer, isAbandoned || position >= start else { return }
+      writer = nil
+      do {
+        try await discarded.discard()
+      } catch {
+        report(error)
+      }
     }
   }
 
-  /// Ends the storing of the body: from now on it is for the client alone.
-  private func stopKeeping() async {
-    isKept = false
-    visible = end
-    onPassing()
-    wakeReaders()
-    await discardParts()
-  }
+  /// Abandons the body when the client releases it.
+  final class BodyReader: Sendable {
+    let incoming: IncomingBody
 
-  /// Removes the parts of a body that is not stored, once the client does not need them.
-  private func discardParts() async {
-    guard !isKept, let discarded = writer, isAbandoned || position >= start else { return }
-    writer = nil
-    do {
-      try await discarded.discard()
-    } catch {
-      report(error)
+    init(_ incoming: IncomingBody) { self.incoming = incoming }
+
+    deinit {
+      let incoming = incoming
+      Task { await incoming.abandon() }
     }
   }
-}
-
-/// Abandons the body when the client releases it.
-final class BodyReader: Sendable {
-  let incoming: IncomingBody
-
-  init(_ incoming: IncomingBody) { self.incoming = incoming }
-
-  deinit {
-    let incoming = incoming
-    Task { await incoming.abandon() }
-  }
-}
+#endif

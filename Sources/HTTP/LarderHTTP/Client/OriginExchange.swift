@@ -1,178 +1,181 @@
-import HTTPTypes
-import Larder
+#if HTTP
+  import HTTPTypes
+  import Larder
 
-/// One request of a client under way.
-struct ClientRequest: Sendable {
-  let request: HTTPRequest
-  /// Nil for a request that is not stored.
-  let key: ResponseKey?
-  var body: HTTPBody
-  let tags: [String]
-  var interim: @Sendable (HTTPResponse) async -> Void = { _ in }
-  /// Nil until a look at the store has shown that a request must be sent; then the store is looked at once more. So an
-  /// invalidation applies to what is found, or to the response.
-  var permit: StorePermit?
-  /// Keys of stored responses whose bodies are damaged.
-  var lost: Set<String> = []
-  /// Whether it has waited for the exchange of another client.
-  var hasWaited = false
-  /// The second request of those that waited with it for an exchange that failed.
-  var retry: Flight.Retry?
-}
-
-/// A request to the origin in place of the client's, and the stored responses that it concerns.
-struct OriginExchange: Sendable {
-  let cache: HTTPCache
-  private(set) var client: ClientRequest
-  private(set) var forward: CacheForward
-  /// All stored responses of the URI, in the order of ``CacheForward``.
-  let held: [StoredVariant]
-  let permit: StorePermit
-  /// The clients that wait for it, if any may.
-  private(set) var flight: Flight?
-
-  init(
-    _ forward: CacheForward, for client: ClientRequest, held: [StoredVariant], permit: StorePermit,
-    in cache: HTTPCache
-  ) {
-    self.cache = cache
-    self.client = client
-    self.forward = forward
-    self.held = held
-    self.permit = permit
+  /// One request of a client under way.
+  struct ClientRequest: Sendable {
+    let request: HTTPRequest
+    /// Nil for a request that is not stored.
+    let key: ResponseKey?
+    var body: HTTPBody
+    let tags: [String]
+    var interim: @Sendable (HTTPResponse) async -> Void = { _ in }
+    /// Nil until a look at the store has shown that a request must be sent; then the store is looked at once more. So an
+    /// invalidation applies to what is found, or to the response.
+    var permit: StorePermit?
+    /// Keys of stored responses whose bodies are damaged.
+    var lost: Set<String> = []
+    /// Whether it has waited for the exchange of another client.
+    var hasWaited = false
+    /// The second request of those that waited with it for an exchange that failed.
+    var retry: Flight.Retry?
   }
 
-  /// Sends the request, or waits for a similar one that is under way. Nil if the store must be looked at again.
-  ///
-  /// - Parameter waiting: the client, of which it notes whether it has waited.
-  func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
-    guard !waiting.hasWaited, let name = flightName else { return try await perform() }
-    guard let outcome = try await outcome(of: name) else {
-      let flight = client.retry?.leading(name) ?? Flight(name, in: cache.flights)
-      return try await leading(flight).perform()
+  /// A request to the origin in place of the client's, and the stored responses that it concerns.
+  struct OriginExchange: Sendable {
+    let cache: HTTPCache
+    private(set) var client: ClientRequest
+    private(set) var forward: CacheForward
+    /// All stored responses of the URI, in the order of ``CacheForward``.
+    let held: [StoredVariant]
+    let permit: StorePermit
+    /// The clients that wait for it, if any may.
+    private(set) var flight: Flight?
+
+    init(
+      _ forward: CacheForward, for client: ClientRequest, held: [StoredVariant],
+      permit: StorePermit,
+      in cache: HTTPCache
+    ) {
+      self.cache = cache
+      self.client = client
+      self.forward = forward
+      self.held = held
+      self.permit = permit
     }
-    switch outcome {
-    case .failed(let error, let fields, let retry):
-      // The fields of the other request may be the reason. So all that have other fields ask once more, together: an origin that
-      // is down is asked twice, however many wait.
-      guard fields != forward.original.headerFields, !error.isTimeout, waiting.retry == nil else {
-        waiting.hasWaited = true
-        return try staleFallback(after: error)
+
+    /// Sends the request, or waits for a similar one that is under way. Nil if the store must be looked at again.
+    ///
+    /// - Parameter waiting: the client, of which it notes whether it has waited.
+    func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
+      guard !waiting.hasWaited, let name = flightName else { return try await perform() }
+      guard let outcome = try await outcome(of: name) else {
+        let flight = client.retry?.leading(name) ?? Flight(name, in: cache.flights)
+        return try await leading(flight).perform()
       }
-      waiting.retry = retry
-    case .abandoned: break
-    case .arrived, .ownOnly: waiting.hasWaited = true
-    }
-    return nil
-  }
-
-  /// The end of the flight with this name, which another client leads; nil if this one is to lead it.
-  private func outcome(of name: String) async throws -> Flight.Outcome? {
-    if let retry = client.retry { return try await retry.outcome(under: name) }
-    return try await cache.flights.join(name, for: Flight.Outcome.self)?.outcome()
-  }
-
-  /// Refreshes the stored response in the background, unless the same exchange is under way.
-  func refresh() {
-    guard let name = flightName, cache.flights.join(name, for: Flight.Outcome.self) == nil else {
-      return
-    }
-    var exchange = leading(Flight(name, in: cache.flights))
-    exchange.client.interim = { _ in }
-    if client.key?.bodyDigest == nil { exchange.client.body = HTTPBody() }
-    Task(priority: .background) { [exchange] in
-      do {
-        let result = try await exchange.perform()
-        if let body = result?.body { for try await _ in body {} }
-      } catch {
-        cache.report(error)
+      switch outcome {
+      case .failed(let error, let fields, let retry):
+        // The fields of the other request may be the reason. So all that have other fields ask once more, together: an origin that
+        // is down is asked twice, however many wait.
+        guard fields != forward.original.headerFields, !error.isTimeout, waiting.retry == nil else {
+          waiting.hasWaited = true
+          return try staleFallback(after: error)
+        }
+        waiting.retry = retry
+      case .abandoned: break
+      case .arrived, .ownOnly: waiting.hasWaited = true
       }
+      return nil
     }
-  }
 
-  private var flightName: String? {
-    Flight.name(of: forward, under: client.key, policy: cache.rules.policy)
-  }
+    /// The end of the flight with this name, which another client leads; nil if this one is to lead it.
+    private func outcome(of name: String) async throws -> Flight.Outcome? {
+      if let retry = client.retry { return try await retry.outcome(under: name) }
+      return try await cache.flights.join(name, for: Flight.Outcome.self)?.outcome()
+    }
 
-  private func leading(_ flight: Flight) -> OriginExchange {
-    var exchange = self
-    exchange.flight = flight
-    cache.responses.permits.add(flight, to: permit)
-    return exchange
-  }
-
-  /// The end of a flight that failed.
-  func failure(_ error: any Error) -> Flight.Outcome {
-    .failed(error, forward.original.headerFields, Flight.Retry())
-  }
-
-  /// Asks the origin, stores its response, and returns the result for the client; nil if the store must be looked at again.
-  ///
-  /// The flight is complete after it, or at the end of the body.
-  private func perform() async throws -> HTTPCacheResult? {
-    do {
-      // Another exchange may have ended between the look at the store and the beginning of the flight.
-      if flight != nil {
-        let present = try cache.responses.variants(
-          under: client.key, except: client.lost, policy: cache.rules.policy)
-        guard present.map(\.version) == held.map(\.version) else {
-          flight?.complete(.arrived)
-          return nil
+    /// Refreshes the stored response in the background, unless the same exchange is under way.
+    func refresh() {
+      guard let name = flightName, cache.flights.join(name, for: Flight.Outcome.self) == nil else {
+        return
+      }
+      var exchange = leading(Flight(name, in: cache.flights))
+      exchange.client.interim = { _ in }
+      if client.key?.bodyDigest == nil { exchange.client.body = HTTPBody() }
+      Task(priority: .background) { [exchange] in
+        do {
+          let result = try await exchange.perform()
+          if let body = result?.body { for try await _ in body {} }
+        } catch {
+          cache.report(error)
         }
       }
-      return try await ask()
-    } catch let error where !(error is CancellationError) && !(error is LarderError) {
-      flight?.complete(failure(error))
-      return try staleFallback(after: error)
-    } catch {
-      flight?.complete(error is CancellationError ? .abandoned : .arrived)
-      throw error
     }
-  }
 
-  /// A stored response that may be served while the origin cannot be reached; throws `error` without one.
-  private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
-    guard let answer = cache.rules.fail(forward, at: cache.clock.now),
-      let body = try cache.responses.body(of: answer, from: held)
-    else { throw error }
-    return HTTPCacheResult(answer, body: body, forwarded: forward.reason)
-  }
-
-  private func ask() async throws -> HTTPCacheResult? {
-    let (policy, clock) = (cache.rules.policy, cache.clock)
-    // What invalidates a stored response that the new one may replace also applies to the new one.
-    let credential = cache.rules.credential(of: forward.original)
-    cache.responses.permits.add(
-      held.filter { $0.response.credential == credential }.flatMap(\.tags), to: permit)
-    let requested = clock.now
-    let (head, body) = try await cache.transport.send(
-      forward.request, body: client.body, interim: client.interim, within: policy.timeout,
-      by: clock)
-    let response = OriginResponse(
-      head: head, exchange: self, requested: requested, received: clock.now)
-    let reception = response.reception(bodySize: nil)
-    for key in reception.invalidates {
-      try await cache.responses.removeAll(of: key, policy: policy, by: permit)
+    private var flightName: String? {
+      Flight.name(of: forward, under: client.key, policy: cache.rules.policy)
     }
-    var next = self
-    switch reception.outcome {
-    case .pass: return try await response.streamed(body, reception)
-    case .again(let forward): next.forward = forward
-    case .answer(let answer):
-      if let result = try await response.answered(answer, reception, body: body) {
-        flight?.complete(.arrived)
-        return result
+
+    private func leading(_ flight: Flight) -> OriginExchange {
+      var exchange = self
+      exchange.flight = flight
+      cache.responses.permits.add(flight, to: permit)
+      return exchange
+    }
+
+    /// The end of a flight that failed.
+    func failure(_ error: any Error) -> Flight.Outcome {
+      .failed(error, forward.original.headerFields, Flight.Retry())
+    }
+
+    /// Asks the origin, stores its response, and returns the result for the client; nil if the store must be looked at again.
+    ///
+    /// The flight is complete after it, or at the end of the body.
+    private func perform() async throws -> HTTPCacheResult? {
+      do {
+        // Another exchange may have ended between the look at the store and the beginning of the flight.
+        if flight != nil {
+          let present = try cache.responses.variants(
+            under: client.key, except: client.lost, policy: cache.rules.policy)
+          guard present.map(\.version) == held.map(\.version) else {
+            flight?.complete(.arrived)
+            return nil
+          }
+        }
+        return try await ask()
+      } catch let error where !(error is CancellationError) && !(error is LarderError) {
+        flight?.complete(failure(error))
+        return try staleFallback(after: error)
+      } catch {
+        flight?.complete(error is CancellationError ? .abandoned : .arrived)
+        throw error
       }
-      // The stored body that the 304 confirms is gone: one unconditional request follows.
-      next.forward = forward.unconditional
     }
-    return try await next.ask()
-  }
-}
 
-extension Error {
-  /// Whether the origin was silent, as it will be to other requests.
-  fileprivate var isTimeout: Bool {
-    if case .timedOut = self as? HTTPCacheError { true } else { false }
+    /// A stored response that may be served while the origin cannot be reached; throws `error` without one.
+    private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
+      guard let answer = cache.rules.fail(forward, at: cache.clock.now),
+        let body = try cache.responses.body(of: answer, from: held)
+      else { throw error }
+      return HTTPCacheResult(answer, body: body, forwarded: forward.reason)
+    }
+
+    private func ask() async throws -> HTTPCacheResult? {
+      let (policy, clock) = (cache.rules.policy, cache.clock)
+      // What invalidates a stored response that the new one may replace also applies to the new one.
+      let credential = cache.rules.credential(of: forward.original)
+      cache.responses.permits.add(
+        held.filter { $0.response.credential == credential }.flatMap(\.tags), to: permit)
+      let requested = clock.now
+      let (head, body) = try await cache.transport.send(
+        forward.request, body: client.body, interim: client.interim, within: policy.timeout,
+        by: clock)
+      let response = OriginResponse(
+        head: head, exchange: self, requested: requested, received: clock.now)
+      let reception = response.reception(bodySize: nil)
+      for key in reception.invalidates {
+        try await cache.responses.removeAll(of: key, policy: policy, by: permit)
+      }
+      var next = self
+      switch reception.outcome {
+      case .pass: return try await response.streamed(body, reception)
+      case .again(let forward): next.forward = forward
+      case .answer(let answer):
+        if let result = try await response.answered(answer, reception, body: body) {
+          flight?.complete(.arrived)
+          return result
+        }
+        // The stored body that the 304 confirms is gone: one unconditional request follows.
+        next.forward = forward.unconditional
+      }
+      return try await next.ask()
+    }
   }
-}
+
+  extension Error {
+    /// Whether the origin was silent, as it will be to other requests.
+    fileprivate var isTimeout: Bool {
+      if case .timedOut = self as? HTTPCacheError { true } else { false }
+    }
+  }
+#endif

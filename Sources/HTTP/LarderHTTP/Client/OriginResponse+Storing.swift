@@ -1,191 +1,194 @@
-import HTTPTypes
-import Larder
+#if HTTP
+  import HTTPTypes
+  import Larder
 
-/// A received body that is to be stored.
-enum ReceivedBody: Sendable {
-  case whole([UInt8])
-  /// One of which the first parts are stored already.
-  case written(BodyWriter, last: [UInt8], index: Int)
+  /// A received body that is to be stored.
+  enum ReceivedBody: Sendable {
+    case whole([UInt8])
+    /// One of which the first parts are stored already.
+    case written(BodyWriter, last: [UInt8], index: Int)
 
-  var count: Int {
-    switch self {
-    case .whole(let bytes): bytes.count
-    case .written(let writer, let last, let index): index * writer.parts.size + last.count
-    }
-  }
-}
-
-extension OriginResponse {
-  /// Stores a response that the client gets in any case; a failure is reported.
-  func storeOrReport(_ reception: CacheReception, _ received: ReceivedBody) async -> StoredBody? {
-    do {
-      return try await store(reception, received)
-    } catch {
-      cache.report(error)
-      return nil
-    }
-  }
-
-  func isStored(_ reception: CacheReception, _ received: ReceivedBody) async -> Bool {
-    await storeOrReport(reception, received) != nil
-  }
-
-  /// Stores and removes responses as `reception` says. Returns where the received body is stored; nil if it is not.
-  ///
-  /// A stored body that another exchange has replaced stays: that exchange had newer information.
-  func store(_ reception: CacheReception, _ received: ReceivedBody) async throws -> StoredBody? {
-    guard let uri = exchange.client.key else { return nil }
-    var kept: StoredBody?
-    var keys: Set<String> = []
-    var reserved = 0
-    defer { cache.buffers.release(reserved) }
-    for (stored, source) in reception.stores {
-      var response = stored
-      let key = uri.key(credential: response.credential, vary: response.vary)
-      keys.insert(key)
-      var version: UInt64?
-      var body: ReceivedBody?
-      switch source {
-      case .received:
-        body = received
-        response.bodyID = .random(in: .min ... .max)
-      case .stored(let index):
-        if exchange.held[index].key == key { version = exchange.held[index].version }
-        if response.parts != nil { break }
-        // Without room for the body the validation is not recorded, and the next request validates again.
-        guard let bytes = try storedBytes(index, &reserved) else { continue }
-        body = .whole(bytes)
-      case .joined(let joined):
-        guard case .whole(let bytes) = received,
-          let stored = try storedBytes(joined.stored, &reserved)
-        else { continue }
-        body = .whole(joined.joined(stored: stored, received: bytes))
-        response.bodyID = .random(in: .min ... .max)
-      }
-      if try await commit(&response, body, under: key, of: uri, over: version) {
-        kept = StoredBody(of: response, under: key, version: nil)
-        try await removeSurplus(beside: key)
+    var count: Int {
+      switch self {
+      case .whole(let bytes): bytes.count
+      case .written(let writer, let last, let index): index * writer.parts.size + last.count
       }
     }
-    try await remove(reception.removes.filter { !keys.contains(exchange.held[$0].key) })
-    return kept
   }
 
-  /// A stored body; nil if it was replaced, evicted or damaged, or without room for it.
-  ///
-  /// - Parameter reserved: grows by the bytes that were reserved for it.
-  func storedBytes(_ index: Int, _ reserved: inout Int) throws -> [UInt8]? {
-    let body = exchange.held[index].body
-    guard cache.buffers.reserve(body.count) else { return nil }
-    reserved += body.count
-    return try cache.namespace.piece(of: body, 0..<body.count, as: .first)
-  }
-
-  func remove(_ indexes: [Int]) async throws {
-    for index in indexes {
-      let held = exchange.held[index]
-      _ = try await cache.responses.remove(held.key, if: { $0.version == held.version })
-    }
-  }
-
-  /// Keeps the number of variants of a URI within the policy: a hit looks at all of them.
-  private func removeSurplus(beside key: String) async throws {
-    let others = exchange.held.filter { $0.key != key }
-    let surplus = others.count + 1 - max(1, cache.rules.policy.largestVariantCount)
-    guard surplus > 0 else { return }
-    let used = try others.map { variant in
-      let entry = try cache.namespace.entry(for: variant.key)
-      return (key: variant.key, last: entry?.lastUsed ?? variant.written)
-    }
-    for variant in used.sorted(by: { $0.last < $1.last }).prefix(surplus) {
-      _ = try await cache.responses.remove(variant.key)
-    }
-  }
-
-  private func attributes(
-    of response: StoredResponse, under key: String, of uri: ResponseKey
-  ) -> EntryAttributes {
-    let policy = cache.rules.policy
-    var attributes = EntryAttributes(expires: .at(response.keptUntil(policy: policy)))
-    attributes.stale = .zero
-    attributes.entityTag = response.fields[fields: .eTag].first?.valueBytes
-    attributes.lastModified = response.fields[fields: .lastModified].first?.valueBytes
-    attributes.metadata = response.encodedMetadata()
-    attributes.tags = [ResponseTags.host(uri.host)]
-    if response.credential != nil {
-      attributes.tags += Principal(exchange.forward.original, policy: policy).tags
-    }
-    // A response keeps the tags of earlier requests.
-    attributes.tags += exchange.client.tags
-    attributes.tags += exchange.held.filter { $0.key == key }.flatMap(\.tags)
-    return attributes
-  }
-
-  /// Stores a response and its body, if the permit holds and the version is still there. Other processes see both at once.
-  ///
-  /// - Parameter body: nil for a response whose body is stored in parts and stays.
-  /// - Returns: false if nothing is stored.
-  private func commit(
-    _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
-    of uri: ResponseKey, over version: UInt64?
-  ) async throws -> Bool {
-    guard case .whole(let bytes) = body, bytes.count > BodyParts.largestWhole else {
-      return try await commitLast(&response, body, under: key, of: uri, over: version)
-    }
-    let writer = try BodyWriter(
-      in: cache.namespace, largest: cache.rules.policy.largestBody, permit: exchange.permit)
-    guard bytes.count <= writer.largest else { return false }
-    var isSet = false
-    do {
-      if let (last, index) = try await writer.writeAllButLast(of: bytes) {
-        isSet = try await commitLast(
-          &response, .written(writer, last: last, index: index), under: key, of: uri, over: version)
+  extension OriginResponse {
+    /// Stores a response that the client gets in any case; a failure is reported.
+    func storeOrReport(_ reception: CacheReception, _ received: ReceivedBody) async -> StoredBody? {
+      do {
+        return try await store(reception, received)
+      } catch {
+        cache.report(error)
+        return nil
       }
-    } catch {
-      try await writer.discard()
-      throw error
     }
-    if !isSet { try await writer.discard() }
-    return isSet
-  }
 
-  /// Stores a response and the rest of its body in one commit.
-  private func commitLast(
-    _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
-    of uri: ResponseKey, over version: UInt64?
-  ) async throws -> Bool {
-    var value: [UInt8] = []
-    var last: (part: [UInt8], index: Int)?
-    switch body {
-    case .whole(let bytes):
-      value = bytes
-      response.partSize = nil
-    case .written(let writer, let part, let index):
-      last = (part, index)
-      response.bodyID = writer.parts.id
-      response.partSize = writer.parts.size
-    case nil: break
+    func isStored(_ reception: CacheReception, _ received: ReceivedBody) async -> Bool {
+      await storeOrReport(reception, received) != nil
     }
-    if let body { response.bodySize = body.count }
-    let (parts, permit, namespace) = (response.parts, exchange.permit, cache.namespace)
-    let common = attributes(of: response, under: key, of: uri)
-    return try await namespace.store.commit(size: value.count + (last?.part.count ?? 0)) {
-      [value, last] batch in
-      guard permit.isValid else { return false }
-      let present = try batch.entry(for: key, in: namespace)
-      if let version, present?.version != version || present?.state == .expired { return false }
-      let replaced = try batch.bodyParts(of: key, in: namespace)
-      var attributes = common
-      if let parts {
-        if let (part, index) = last {
-          guard try batch.add(part, index, of: parts, in: namespace) else { return false }
+
+    /// Stores and removes responses as `reception` says. Returns where the received body is stored; nil if it is not.
+    ///
+    /// A stored body that another exchange has replaced stays: that exchange had newer information.
+    func store(_ reception: CacheReception, _ received: ReceivedBody) async throws -> StoredBody? {
+      guard let uri = exchange.client.key else { return nil }
+      var kept: StoredBody?
+      var keys: Set<String> = []
+      var reserved = 0
+      defer { cache.buffers.release(reserved) }
+      for (stored, source) in reception.stores {
+        var response = stored
+        let key = uri.key(credential: response.credential, vary: response.vary)
+        keys.insert(key)
+        var version: UInt64?
+        var body: ReceivedBody?
+        switch source {
+        case .received:
+          body = received
+          response.bodyID = .random(in: .min ... .max)
+        case .stored(let index):
+          if exchange.held[index].key == key { version = exchange.held[index].version }
+          if response.parts != nil { break }
+          // Without room for the body the validation is not recorded, and the next request validates again.
+          guard let bytes = try storedBytes(index, &reserved) else { continue }
+          body = .whole(bytes)
+        case .joined(let joined):
+          guard case .whole(let bytes) = received,
+            let stored = try storedBytes(joined.stored, &reserved)
+          else { continue }
+          body = .whole(joined.joined(stored: stored, received: bytes))
+          response.bodyID = .random(in: .min ... .max)
         }
-        guard try batch.keep(parts, in: namespace, attributes) else { return false }
-        attributes.owners = [parts.owner(in: namespace)]
+        if try await commit(&response, body, under: key, of: uri, over: version) {
+          kept = StoredBody(of: response, under: key, version: nil)
+          try await removeSurplus(beside: key)
+        }
       }
-      try batch.set(value, for: key, in: namespace, attributes)
-      if let replaced, replaced.id != parts?.id { try batch.release(replaced, in: namespace) }
-      return true
+      try await remove(reception.removes.filter { !keys.contains(exchange.held[$0].key) })
+      return kept
+    }
+
+    /// A stored body; nil if it was replaced, evicted or damaged, or without room for it.
+    ///
+    /// - Parameter reserved: grows by the bytes that were reserved for it.
+    func storedBytes(_ index: Int, _ reserved: inout Int) throws -> [UInt8]? {
+      let body = exchange.held[index].body
+      guard cache.buffers.reserve(body.count) else { return nil }
+      reserved += body.count
+      return try cache.namespace.piece(of: body, 0..<body.count, as: .first)
+    }
+
+    func remove(_ indexes: [Int]) async throws {
+      for index in indexes {
+        let held = exchange.held[index]
+        _ = try await cache.responses.remove(held.key, if: { $0.version == held.version })
+      }
+    }
+
+    /// Keeps the number of variants of a URI within the policy: a hit looks at all of them.
+    private func removeSurplus(beside key: String) async throws {
+      let others = exchange.held.filter { $0.key != key }
+      let surplus = others.count + 1 - max(1, cache.rules.policy.largestVariantCount)
+      guard surplus > 0 else { return }
+      let used = try others.map { variant in
+        let entry = try cache.namespace.entry(for: variant.key)
+        return (key: variant.key, last: entry?.lastUsed ?? variant.written)
+      }
+      for variant in used.sorted(by: { $0.last < $1.last }).prefix(surplus) {
+        _ = try await cache.responses.remove(variant.key)
+      }
+    }
+
+    private func attributes(
+      of response: StoredResponse, under key: String, of uri: ResponseKey
+    ) -> EntryAttributes {
+      let policy = cache.rules.policy
+      var attributes = EntryAttributes(expires: .at(response.keptUntil(policy: policy)))
+      attributes.stale = .zero
+      attributes.entityTag = response.fields[fields: .eTag].first?.valueBytes
+      attributes.lastModified = response.fields[fields: .lastModified].first?.valueBytes
+      attributes.metadata = response.encodedMetadata()
+      attributes.tags = [ResponseTags.host(uri.host)]
+      if response.credential != nil {
+        attributes.tags += Principal(exchange.forward.original, policy: policy).tags
+      }
+      // A response keeps the tags of earlier requests.
+      attributes.tags += exchange.client.tags
+      attributes.tags += exchange.held.filter { $0.key == key }.flatMap(\.tags)
+      return attributes
+    }
+
+    /// Stores a response and its body, if the permit holds and the version is still there. Other processes see both at once.
+    ///
+    /// - Parameter body: nil for a response whose body is stored in parts and stays.
+    /// - Returns: false if nothing is stored.
+    private func commit(
+      _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
+      of uri: ResponseKey, over version: UInt64?
+    ) async throws -> Bool {
+      guard case .whole(let bytes) = body, bytes.count > BodyParts.largestWhole else {
+        return try await commitLast(&response, body, under: key, of: uri, over: version)
+      }
+      let writer = try BodyWriter(
+        in: cache.namespace, largest: cache.rules.policy.largestBody, permit: exchange.permit)
+      guard bytes.count <= writer.largest else { return false }
+      var isSet = false
+      do {
+        if let (last, index) = try await writer.writeAllButLast(of: bytes) {
+          isSet = try await commitLast(
+            &response, .written(writer, last: last, index: index), under: key, of: uri,
+            over: version)
+        }
+      } catch {
+        try await writer.discard()
+        throw error
+      }
+      if !isSet { try await writer.discard() }
+      return isSet
+    }
+
+    /// Stores a response and the rest of its body in one commit.
+    private func commitLast(
+      _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
+      of uri: ResponseKey, over version: UInt64?
+    ) async throws -> Bool {
+      var value: [UInt8] = []
+      var last: (part: [UInt8], index: Int)?
+      switch body {
+      case .whole(let bytes):
+        value = bytes
+        response.partSize = nil
+      case .written(let writer, let part, let index):
+        last = (part, index)
+        response.bodyID = writer.parts.id
+        response.partSize = writer.parts.size
+      case nil: break
+      }
+      if let body { response.bodySize = body.count }
+      let (parts, permit, namespace) = (response.parts, exchange.permit, cache.namespace)
+      let common = attributes(of: response, under: key, of: uri)
+      return try await namespace.store.commit(size: value.count + (last?.part.count ?? 0)) {
+        [value, last] batch in
+        guard permit.isValid else { return false }
+        let present = try batch.entry(for: key, in: namespace)
+        if let version, present?.version != version || present?.state == .expired { return false }
+        let replaced = try batch.bodyParts(of: key, in: namespace)
+        var attributes = common
+        if let parts {
+          if let (part, index) = last {
+            guard try batch.add(part, index, of: parts, in: namespace) else { return false }
+          }
+          guard try batch.keep(parts, in: namespace, attributes) else { return false }
+          attributes.owners = [parts.owner(in: namespace)]
+        }
+        try batch.set(value, for: key, in: namespace, attributes)
+        if let replaced, replaced.id != parts?.id { try batch.release(replaced, in: namespace) }
+        return true
+      }
     }
   }
-}
+#endif

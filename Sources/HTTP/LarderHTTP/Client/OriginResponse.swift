@@ -1,152 +1,155 @@
-import HTTPTypes
-import Larder
+#if HTTP
+  import HTTPTypes
+  import Larder
 
-/// The head of a response to an exchange with the origin.
-///
-/// This part makes the client's result of it, and of the body.
-struct OriginResponse: Sendable {
-  let head: HTTPResponse
-  let exchange: OriginExchange
-  let requested: Timestamp
-  let received: Timestamp
-
-  var cache: HTTPCache { exchange.cache }
-
-  func reception(bodySize: Int?) -> CacheReception {
-    cache.rules.receive(
-      head, bodySize: bodySize, to: exchange.forward, requested: requested, received: received)
-  }
-
-  // MARK: Answers of stored parts
-
-  /// Answers with a stored response, whose body the received one may complete. Nil if a stored part is gone, or the
-  /// received one is too long.
+  /// The head of a response to an exchange with the origin.
   ///
-  /// - Parameter preliminary: the reception while the size of the body is not known.
-  func answered(
-    _ answer: CacheAnswer, _ preliminary: CacheReception, body: HTTPBody
-  ) async throws -> HTTPCacheResult? {
-    // The body of an error that a stored response replaces, say, is not read.
-    guard preliminary.needsReceivedBody else {
-      // The stored body is read before the entry is written again under another version.
-      guard var result = try result(answer) else { return nil }
-      result.isStored = await isStored(preliminary, .whole([]))
-      return result
-    }
-    let buffers = cache.buffers
-    guard let bytes = try await buffers.collect(body, upTo: cache.rules.policy.largestBody) else {
-      if case .joined = answer.body { return nil }
-      return try result(answer)
-    }
-    defer { buffers.release(bytes.count) }
-    let reception = reception(bodySize: bytes.count)
-    guard case .answer(let answer) = reception.outcome else { return nil }
-    var whole: HTTPBody?
-    var reserved = 0
-    defer { buffers.release(reserved) }
-    if case .joined(let joined) = answer.body {
-      guard let stored = try storedBytes(joined.stored, &reserved) else { return nil }
-      whole = HTTPBody(joined.joined(stored: stored, received: bytes))
-    }
-    let isStored = await isStored(reception, .whole(bytes))
-    var result = try result(answer, body: whole)
-    result?.isStored = isStored
-    return result
-  }
+  /// This part makes the client's result of it, and of the body.
+  struct OriginResponse: Sendable {
+    let head: HTTPResponse
+    let exchange: OriginExchange
+    let requested: Timestamp
+    let received: Timestamp
 
-  /// - Parameter body: nil for the stored one.
-  private func result(_ answer: CacheAnswer, body: HTTPBody? = nil) throws -> HTTPCacheResult? {
-    guard let body = try body ?? cache.responses.body(of: answer, from: exchange.held) else {
-      return nil
+    var cache: HTTPCache { exchange.cache }
+
+    func reception(bodySize: Int?) -> CacheReception {
+      cache.rules.receive(
+        head, bodySize: bodySize, to: exchange.forward, requested: requested, received: received)
     }
-    var result = HTTPCacheResult(answer, body: body, forwarded: exchange.forward.reason)
-    result.originStatus = head.status.code
-    return result
-  }
 
-  // MARK: Streams
+    // MARK: Answers of stored parts
 
-  /// Streams the body to the client, and into the store meanwhile.
-  func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {
-    // If a stored response could replace this one, the head is passed on only after the body has begun.
-    let hasStaleFallback = cache.rules.fail(exchange.forward, at: cache.clock.now) != nil
-    let body = hasStaleFallback ? try await body.begun() : body
-    var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)
-    let length = head.headerFields[.contentLength].flatMap { ContentRange.position($0) }
-    guard let (response, source) = reception.stores.first,
-      let incoming = incoming(source, length: length)
-    else {
-      try await remove(reception.removes)
-      exchange.flight?.complete(.ownOnly)
-      return result
-    }
-    let left = Freshness(of: response, at: cache.clock.now, policy: cache.rules.policy).left
-    var hasBody = length != 0 && head.status.code != 204
-    if case .stored = source { hasBody = false }
-    guard hasBody else {
-      // A response without a body is stored before the client sees it.
-      result.isStored = await isStored(self.reception(bodySize: 0), .whole([]))
-      if result.isStored { result.remaining = left }
-      exchange.flight?.complete(.arrived)
-      return result
-    }
-    result.remaining = left
-    result.isBeingStored = true
-    let reader = BodyReader(incoming)
-    result.body = HTTPBody(
-      count: nil, rewind: { await reader.incoming.rewind($0) },
-      next: { try await reader.incoming.next() })
-    Task { await pump(body, into: incoming) }
-    return result
-  }
-
-  /// Other clients wait for the exchange of a body of at most so many bytes.
-  private static let longestAwaited = 64_000_000
-
-  /// A body on its way into the store; nil if it is too long or there is no room.
-  private func incoming(_ source: CacheReception.Body, length: Int?) -> IncomingBody? {
-    let largest = cache.rules.policy.largestBody
-    // A part that is joined with a stored one is in memory as a whole.
-    var writer: (@Sendable () throws -> BodyWriter)?
-    if case .received = source {
-      writer = { [namespace = cache.namespace, permit = exchange.permit] in
-        try BodyWriter(in: namespace, largest: largest, permit: permit)
+    /// Answers with a stored response, whose body the received one may complete. Nil if a stored part is gone, or the
+    /// received one is too long.
+    ///
+    /// - Parameter preliminary: the reception while the size of the body is not known.
+    func answered(
+      _ answer: CacheAnswer, _ preliminary: CacheReception, body: HTTPBody
+    ) async throws -> HTTPCacheResult? {
+      // The body of an error that a stored response replaces, say, is not read.
+      guard preliminary.needsReceivedBody else {
+        // The stored body is read before the entry is written again under another version.
+        guard var result = try result(answer) else { return nil }
+        result.isStored = await isStored(preliminary, .whole([]))
+        return result
       }
-    }
-    let most = writer == nil ? length ?? 0 : min(length ?? 0, BodyParts.usualSize)
-    guard length ?? 0 <= largest, cache.buffers.reserve(most) else { return nil }
-    return IncomingBody(
-      length: length, reserved: most, in: cache.buffers, largest: largest, writer: writer,
-      report: cache.report, onPassing: { [flight = exchange.flight] in flight?.complete(.ownOnly) })
-  }
-
-  /// Reads the body for the client and the store.
-  ///
-  /// The client sees the end of the body after the response is stored, so its next request is a hit.
-  private func pump(_ body: HTTPBody, into incoming: IncomingBody) async {
-    let flight = exchange.flight
-    var count = 0
-    do {
-      for try await piece in body {
-        count += piece.count
-        if count > Self.longestAwaited { flight?.complete(.ownOnly) }
-        guard await incoming.append(piece) else { break }
+      let buffers = cache.buffers
+      guard let bytes = try await buffers.collect(body, upTo: cache.rules.policy.largestBody) else {
+        if case .joined = answer.body { return nil }
+        return try result(answer)
       }
-    } catch {
-      await incoming.finish(error)
-      flight?.complete(exchange.failure(error))
-      return
+      defer { buffers.release(bytes.count) }
+      let reception = reception(bodySize: bytes.count)
+      guard case .answer(let answer) = reception.outcome else { return nil }
+      var whole: HTTPBody?
+      var reserved = 0
+      defer { buffers.release(reserved) }
+      if case .joined(let joined) = answer.body {
+        guard let stored = try storedBytes(joined.stored, &reserved) else { return nil }
+        whole = HTTPBody(joined.joined(stored: stored, received: bytes))
+      }
+      let isStored = await isStored(reception, .whole(bytes))
+      var result = try result(answer, body: whole)
+      result?.isStored = isStored
+      return result
     }
-    guard let received = await incoming.received else {
-      await incoming.finish()
-      flight?.complete(.ownOnly)
-      return
+
+    /// - Parameter body: nil for the stored one.
+    private func result(_ answer: CacheAnswer, body: HTTPBody? = nil) throws -> HTTPCacheResult? {
+      guard let body = try body ?? cache.responses.body(of: answer, from: exchange.held) else {
+        return nil
+      }
+      var result = HTTPCacheResult(answer, body: body, forwarded: exchange.forward.reason)
+      result.originStatus = head.status.code
+      return result
     }
-    let stored = await storeOrReport(reception(bodySize: received.count), received)
-    // A part that was joined with a stored one is not stored as the client gets it.
-    let same = stored.flatMap { $0.count == received.count ? $0 : nil }
-    await incoming.finish(
-      rest: same.map { same in { cache.responses.stream(same, $0..<same.count) } })
-    flight?.complete(.arrived)
+
+    // MARK: Streams
+
+    /// Streams the body to the client, and into the store meanwhile.
+    func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {
+      // If a stored response could replace this one, the head is passed on only after the body has begun.
+      let hasStaleFallback = cache.rules.fail(exchange.forward, at: cache.clock.now) != nil
+      let body = hasStaleFallback ? try await body.begun() : body
+      var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)
+      let length = head.headerFields[.contentLength].flatMap { ContentRange.position($0) }
+      guard let (response, source) = reception.stores.first,
+        let incoming = incoming(source, length: length)
+      else {
+        try await remove(reception.removes)
+        exchange.flight?.complete(.ownOnly)
+        return result
+      }
+      let left = Freshness(of: response, at: cache.clock.now, policy: cache.rules.policy).left
+      var hasBody = length != 0 && head.status.code != 204
+      if case .stored = source { hasBody = false }
+      guard hasBody else {
+        // A response without a body is stored before the client sees it.
+        result.isStored = await isStored(self.reception(bodySize: 0), .whole([]))
+        if result.isStored { result.remaining = left }
+        exchange.flight?.complete(.arrived)
+        return result
+      }
+      result.remaining = left
+      result.isBeingStored = true
+      let reader = BodyReader(incoming)
+      result.body = HTTPBody(
+        count: nil, rewind: { await reader.incoming.rewind($0) },
+        next: { try await reader.incoming.next() })
+      Task { await pump(body, into: incoming) }
+      return result
+    }
+
+    /// Other clients wait for the exchange of a body of at most so many bytes.
+    private static let longestAwaited = 64_000_000
+
+    /// A body on its way into the store; nil if it is too long or there is no room.
+    private func incoming(_ source: CacheReception.Body, length: Int?) -> IncomingBody? {
+      let largest = cache.rules.policy.largestBody
+      // A part that is joined with a stored one is in memory as a whole.
+      var writer: (@Sendable () throws -> BodyWriter)?
+      if case .received = source {
+        writer = { [namespace = cache.namespace, permit = exchange.permit] in
+          try BodyWriter(in: namespace, largest: largest, permit: permit)
+        }
+      }
+      let most = writer == nil ? length ?? 0 : min(length ?? 0, BodyParts.usualSize)
+      guard length ?? 0 <= largest, cache.buffers.reserve(most) else { return nil }
+      return IncomingBody(
+        length: length, reserved: most, in: cache.buffers, largest: largest, writer: writer,
+        report: cache.report,
+        onPassing: { [flight = exchange.flight] in flight?.complete(.ownOnly) })
+    }
+
+    /// Reads the body for the client and the store.
+    ///
+    /// The client sees the end of the body after the response is stored, so its next request is a hit.
+    private func pump(_ body: HTTPBody, into incoming: IncomingBody) async {
+      let flight = exchange.flight
+      var count = 0
+      do {
+        for try await piece in body {
+          count += piece.count
+          if count > Self.longestAwaited { flight?.complete(.ownOnly) }
+          guard await incoming.append(piece) else { break }
+        }
+      } catch {
+        await incoming.finish(error)
+        flight?.complete(exchange.failure(error))
+        return
+      }
+      guard let received = await incoming.received else {
+        await incoming.finish()
+        flight?.complete(.ownOnly)
+        return
+      }
+      let stored = await storeOrReport(reception(bodySize: received.count), received)
+      // A part that was joined with a stored one is not stored as the client gets it.
+      let same = stored.flatMap { $0.count == received.count ? $0 : nil }
+      await incoming.finish(
+        rest: same.map { same in { cache.responses.stream(same, $0..<same.count) } })
+      flight?.complete(.arrived)
+    }
   }
-}
+#endif

@@ -1,76 +1,78 @@
-import Larder
-import LarderSystem
-import Synchronization
+#if HTTP
+  import Larder
+  import LarderSystem
+  import Synchronization
 
-/// The time limit of each read of a body.
-///
-/// One timer serves all reads that follow each other: an origin that sends many small pieces costs no timer for each.
-final class ReadLimit: Sendable {
-  private struct State {
-    /// The end of the read under way.
-    var deadline: Duration?
-    var cancel: (@Sendable () -> Void)?
-    /// Nil while no timer runs.
-    var timer: Task<Void, Never>?
-    var isOver = false
-  }
-
-  private let limit: Duration
-  private let clock: any LarderClock
-  private let state = Mutex(State())
-
-  init(_ limit: Duration, by clock: any LarderClock) {
-    self.limit = limit
-    self.clock = clock
-  }
-
-  deinit { state.withLock { $0.timer?.cancel() } }
-
-  /// Returns the result of `read`, or cancels it after the limit and throws. One call is under way at a time.
-  func run(_ read: @escaping @Sendable () async throws -> [UInt8]?) async throws -> [UInt8]? {
-    // The time runs before the read begins.
-    let deadline = clock.monotonic + limit.bounded
-    let reading = Task { try await read() }
-    begin(until: deadline) { reading.cancel() }
-    let result = await withTaskCancellationHandler {
-      await reading.result
-    } onCancel: {
-      reading.cancel()
+  /// The time limit of each read of a body.
+  ///
+  /// One timer serves all reads that follow each other: an origin that sends many small pieces costs no timer for each.
+  final class ReadLimit: Sendable {
+    private struct State {
+      /// The end of the read under way.
+      var deadline: Duration?
+      var cancel: (@Sendable () -> Void)?
+      /// Nil while no timer runs.
+      var timer: Task<Void, Never>?
+      var isOver = false
     }
-    // A transport may take the cancellation for the end of the body.
-    if end() { throw HTTPCacheError.timedOut(limit) }
-    return try result.get()
-  }
 
-  private func begin(until deadline: Duration, cancel: @escaping @Sendable () -> Void) {
-    state.withLock { state in
-      (state.deadline, state.cancel) = (deadline, cancel)
-      if state.timer != nil { return }
-      state.timer = Task { [weak self, clock] in
-        while let end = self?.nextDeadline() {
-          guard (try? await clock.sleep(until: end)) != nil else { return }
+    private let limit: Duration
+    private let clock: any LarderClock
+    private let state = Mutex(State())
+
+    init(_ limit: Duration, by clock: any LarderClock) {
+      self.limit = limit
+      self.clock = clock
+    }
+
+    deinit { state.withLock { $0.timer?.cancel() } }
+
+    /// Returns the result of `read`, or cancels it after the limit and throws. One call is under way at a time.
+    func run(_ read: @escaping @Sendable () async throws -> [UInt8]?) async throws -> [UInt8]? {
+      // The time runs before the read begins.
+      let deadline = clock.monotonic + limit.bounded
+      let reading = Task { try await read() }
+      begin(until: deadline) { reading.cancel() }
+      let result = await withTaskCancellationHandler {
+        await reading.result
+      } onCancel: {
+        reading.cancel()
+      }
+      // A transport may take the cancellation for the end of the body.
+      if end() { throw HTTPCacheError.timedOut(limit) }
+      return try result.get()
+    }
+
+    private func begin(until deadline: Duration, cancel: @escaping @Sendable () -> Void) {
+      state.withLock { state in
+        (state.deadline, state.cancel) = (deadline, cancel)
+        if state.timer != nil { return }
+        state.timer = Task { [weak self, clock] in
+          while let end = self?.nextDeadline() {
+            guard (try? await clock.sleep(until: end)) != nil else { return }
+          }
         }
       }
     }
-  }
 
-  /// Whether the read took too long.
-  private func end() -> Bool {
-    state.withLock { state in
-      (state.deadline, state.cancel) = (nil, nil)
-      return state.isOver
+    /// Whether the read took too long.
+    private func end() -> Bool {
+      state.withLock { state in
+        (state.deadline, state.cancel) = (nil, nil)
+        return state.isOver
+      }
+    }
+
+    /// When the timer must look again; nil ends it.
+    private func nextDeadline() -> Duration? {
+      let (deadline, cancel) = state.withLock { state -> (Duration?, (@Sendable () -> Void)?) in
+        if let deadline = state.deadline, deadline > clock.monotonic { return (deadline, nil) }
+        state.timer = nil
+        state.isOver = state.deadline != nil
+        return (nil, state.cancel)
+      }
+      cancel?()
+      return deadline
     }
   }
-
-  /// When the timer must look again; nil ends it.
-  private func nextDeadline() -> Duration? {
-    let (deadline, cancel) = state.withLock { state -> (Duration?, (@Sendable () -> Void)?) in
-      if let deadline = state.deadline, deadline > clock.monotonic { return (deadline, nil) }
-      state.timer = nil
-      state.isOver = state.deadline != nil
-      return (nil, state.cancel)
-    }
-    cancel?()
-    return deadline
-  }
-}
+#endif

@@ -1,48 +1,50 @@
-import Larder
-import Synchronization
+#if HTTP
+  import Larder
+  import Synchronization
 
-/// The stored responses of the URIs that were asked for last, as a read of the store has found them.
-///
-/// A read would find the same as long as no process has committed anything since. Most reads of a busy cache are hits, which
-/// commit nothing.
-final class RememberedResponses: Sendable {
-  /// The variants of one URI.
-  private struct Found {
-    /// The commit that the read saw.
-    var transaction: UInt64
-    var variants: [StoredVariant]
-    var size: Int
-  }
+  /// The stored responses of the URIs that were asked for last, as a read of the store has found them.
+  ///
+  /// A read would find the same as long as no process has committed anything since. Most reads of a busy cache are hits, which
+  /// commit nothing.
+  final class RememberedResponses: Sendable {
+    /// The variants of one URI.
+    private struct Found {
+      /// The commit that the read saw.
+      var transaction: UInt64
+      var variants: [StoredVariant]
+      var size: Int
+    }
 
-  private struct State {
-    var all: [String: Found] = [:]
-    var size = 0
-  }
+    private struct State {
+      var all: [String: Found] = [:]
+      var size = 0
+    }
 
-  /// Bytes of the heads, as they are stored.
-  private static let largestSize = 1 << 20
-  private let state = Mutex(State())
+    /// Bytes of the heads, as they are stored.
+    private static let largestSize = 1 << 20
+    private let state = Mutex(State())
 
-  /// The stored responses of a URI that a read of the store at `now` would find; nil if they are not known.
-  func variants(
-    of uri: String, transaction: UInt64, at now: Timestamp
-  ) -> [StoredVariant]? {
-    let found = state.withLock { $0.all[uri] }
-    guard let found, found.transaction == transaction,
-      found.variants.allSatisfy({ $0.isThere(at: now) })
-    else { return nil }
-    return found.variants
-  }
+    /// The stored responses of a URI that a read of the store at `now` would find; nil if they are not known.
+    func variants(
+      of uri: String, transaction: UInt64, at now: Timestamp
+    ) -> [StoredVariant]? {
+      let found = state.withLock { $0.all[uri] }
+      guard let found, found.transaction == transaction,
+        found.variants.allSatisfy({ $0.isThere(at: now) })
+      else { return nil }
+      return found.variants
+    }
 
-  /// - Parameter transaction: the commit that all of `variants` were read from.
-  func keep(
-    _ variants: [StoredVariant], of uri: String, transaction: UInt64, size: Int
-  ) {
-    guard size <= Self.largestSize / 16 else { return }
-    state.withLock { state in
-      if state.size + size > Self.largestSize { state = State() }
-      state.size += size - (state.all[uri]?.size ?? 0)
-      state.all[uri] = Found(transaction: transaction, variants: variants, size: size)
+    /// - Parameter transaction: the commit that all of `variants` were read from.
+    func keep(
+      _ variants: [StoredVariant], of uri: String, transaction: UInt64, size: Int
+    ) {
+      guard size <= Self.largestSize / 16 else { return }
+      state.withLock { state in
+        if state.size + size > Self.largestSize { state = State() }
+        state.size += size - (state.all[uri]?.size ?? 0)
+        state.all[uri] = Found(transaction: transaction, variants: variants, size: size)
+      }
     }
   }
-}
+#endif

@@ -1,129 +1,131 @@
-import Larder
+#if HTTP
+  import Larder
 
-/// A stored response as a read has found it, and the version of its entry.
-struct StoredVariant: Sendable {
-  let key: String
-  let version: UInt64
-  let response: StoredResponse
-  let tags: [String]
-  let written: Timestamp
-  /// Nil for never.
-  let expires: Timestamp?
+  /// A stored response as a read has found it, and the version of its entry.
+  struct StoredVariant: Sendable {
+    let key: String
+    let version: UInt64
+    let response: StoredResponse
+    let tags: [String]
+    let written: Timestamp
+    /// Nil for never.
+    let expires: Timestamp?
 
-  var body: StoredBody { StoredBody(of: response, under: key, version: version) }
+    var body: StoredBody { StoredBody(of: response, under: key, version: version) }
 
-  /// Whether a read at `now` finds it.
-  func isThere(at now: Timestamp) -> Bool {
-    written <= now && expires.map { now < $0 } != false
-  }
-}
-
-/// The stored responses of a cache in their namespace, of which any number belong to one URI.
-struct ResponseStore: Sendable {
-  let namespace: Store.Namespace
-  /// The permits of the requests under way.
-  let permits = StorePermits()
-  private let known = RememberedResponses()
-
-  init(in namespace: Store.Namespace) { self.namespace = namespace }
-
-  /// All stored responses under a key, from memory if nothing was committed since they were read.
-  func variants(
-    under key: ResponseKey?, except lost: Set<String> = [], policy: HTTPCachePolicy
-  ) throws -> [StoredVariant] {
-    guard let key else { return [] }
-    let variants = try remembered(under: key) ?? read(under: key, policy: policy)
-    return lost.isEmpty ? variants : variants.filter { !lost.contains($0.key) }
-  }
-
-  /// The stored responses under a key, from memory; nil if only a read of the store can tell.
-  func remembered(under key: ResponseKey) -> [StoredVariant]? {
-    guard key.bodyDigest == nil else { return nil }
-    let store = namespace.store
-    return known.variants(of: key.uri, transaction: store.lastTransaction, at: store.clock.now)
-  }
-
-  private func read(under key: ResponseKey, policy: HTTPCachePolicy) throws -> [StoredVariant] {
-    let transaction = try namespace.store.snapshotNumber
-    var size = key.uri.utf8.count
-    let variants = try entries(of: key).compactMap { entry -> StoredVariant? in
-      guard let name = entry.key.string, entry.state == .fresh, let metadata = entry.metadata,
-        var response = StoredResponse(metadata: metadata, bodySize: entry.size)
-      else { return nil }
-      response.readTerms(for: policy)
-      size += 2 * (name.utf8.count + metadata.count)
-      return StoredVariant(
-        key: name, version: entry.version, response: response, tags: entry.tags,
-        written: entry.written, expires: entry.expires)
+    /// Whether a read at `now` finds it.
+    func isThere(at now: Timestamp) -> Bool {
+      written <= now && expires.map { now < $0 } != false
     }
-    // Nothing was committed between the first read and the last one.
-    if key.bodyDigest == nil, namespace.store.lastTransaction == transaction {
-      known.keep(variants, of: key.uri, transaction: transaction, size: size)
+  }
+
+  /// The stored responses of a cache in their namespace, of which any number belong to one URI.
+  struct ResponseStore: Sendable {
+    let namespace: Store.Namespace
+    /// The permits of the requests under way.
+    let permits = StorePermits()
+    private let known = RememberedResponses()
+
+    init(in namespace: Store.Namespace) { self.namespace = namespace }
+
+    /// All stored responses under a key, from memory if nothing was committed since they were read.
+    func variants(
+      under key: ResponseKey?, except lost: Set<String> = [], policy: HTTPCachePolicy
+    ) throws -> [StoredVariant] {
+      guard let key else { return [] }
+      let variants = try remembered(under: key) ?? read(under: key, policy: policy)
+      return lost.isEmpty ? variants : variants.filter { !lost.contains($0.key) }
     }
-    return variants
-  }
 
-  func entries(of key: ResponseKey) throws -> [Store.Entry] {
-    let entry = try namespace.entry(for: key.base).map { [$0] } ?? []
-    return try entry + entries(with: key.variantPrefix)
-  }
-
-  private func entries(with prefix: String) throws -> [Store.Entry] {
-    var page = try namespace.page(limit: 100, prefix: prefix)
-    var entries = page.items
-    while let cursor = page.next {
-      page = try namespace.page(limit: 100, after: cursor, prefix: prefix)
-      entries += page.items
+    /// The stored responses under a key, from memory; nil if only a read of the store can tell.
+    func remembered(under key: ResponseKey) -> [StoredVariant]? {
+      guard key.bodyDigest == nil else { return nil }
+      let store = namespace.store
+      return known.variants(of: key.uri, transaction: store.lastTransaction, at: store.clock.now)
     }
-    return entries
-  }
 
-  // MARK: Removing
-
-  /// Removes a stored response. Clients that read its body read on.
-  func remove(
-    _ key: some StoreKey & Sendable,
-    if isUnwanted: @escaping @Sendable (Store.Entry) -> Bool = { _ in true }
-  ) async throws -> Bool {
-    try await namespace.store.commit { [namespace] batch in
-      guard let entry = try batch.entry(for: key, in: namespace), isUnwanted(entry) else {
-        return false
+    private func read(under key: ResponseKey, policy: HTTPCachePolicy) throws -> [StoredVariant] {
+      let transaction = try namespace.store.snapshotNumber
+      var size = key.uri.utf8.count
+      let variants = try entries(of: key).compactMap { entry -> StoredVariant? in
+        guard let name = entry.key.string, entry.state == .fresh, let metadata = entry.metadata,
+          var response = StoredResponse(metadata: metadata, bodySize: entry.size)
+        else { return nil }
+        response.readTerms(for: policy)
+        size += 2 * (name.utf8.count + metadata.count)
+        return StoredVariant(
+          key: name, version: entry.version, response: response, tags: entry.tags,
+          written: entry.written, expires: entry.expires)
       }
-      if let parts = try batch.bodyParts(of: key, in: namespace) {
-        try batch.release(parts, in: namespace)
+      // Nothing was committed between the first read and the last one.
+      if key.bodyDigest == nil, namespace.store.lastTransaction == transaction {
+        known.keep(variants, of: key.uri, transaction: transaction, size: size)
       }
-      return try batch.remove(key, from: namespace)
+      return variants
     }
-  }
 
-  /// Removes all stored responses of a URI.
-  ///
-  /// - Parameter permit: the permit of the request that causes the removal; its own response is newer and may be stored.
-  @discardableResult
-  func removeAll(
-    of key: ResponseKey, policy: HTTPCachePolicy, by permit: StorePermit? = nil
-  ) async throws -> RemovalResult {
-    if permits.revoke(ResponseTags.uri(key), except: permit) {
-      // Waits for commits that have found their permits valid: a read sees what they have stored.
-      try await namespace.store.commit { _ in }
+    func entries(of key: ResponseKey) throws -> [Store.Entry] {
+      let entry = try namespace.entry(for: key.base).map { [$0] } ?? []
+      return try entry + entries(with: key.variantPrefix)
     }
-    var removal = RemovalResult()
-    var entries = try entries(of: key)
-    if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
-      entries += try self.entries(with: key.bodyPrefix)
-    }
-    for entry in entries where try await remove(entry.key) {
-      removal.entries += 1
-      removal.bytes +=
-        entry.metadata.flatMap { StoredResponse(metadata: $0, bodySize: entry.size)?.bodySize }
-        ?? entry.size
-    }
-    return removal
-  }
 
-  /// Removes all responses with a tag, and keeps those of requests under way from being stored.
-  func invalidate(_ tag: String) throws -> RemovalResult {
-    permits.revoke(tag)
-    return try namespace.invalidate(tag: tag)
+    private func entries(with prefix: String) throws -> [Store.Entry] {
+      var page = try namespace.page(limit: 100, prefix: prefix)
+      var entries = page.items
+      while let cursor = page.next {
+        page = try namespace.page(limit: 100, after: cursor, prefix: prefix)
+        entries += page.items
+      }
+      return entries
+    }
+
+    // MARK: Removing
+
+    /// Removes a stored response. Clients that read its body read on.
+    func remove(
+      _ key: some StoreKey & Sendable,
+      if isUnwanted: @escaping @Sendable (Store.Entry) -> Bool = { _ in true }
+    ) async throws -> Bool {
+      try await namespace.store.commit { [namespace] batch in
+        guard let entry = try batch.entry(for: key, in: namespace), isUnwanted(entry) else {
+          return false
+        }
+        if let parts = try batch.bodyParts(of: key, in: namespace) {
+          try batch.release(parts, in: namespace)
+        }
+        return try batch.remove(key, from: namespace)
+      }
+    }
+
+    /// Removes all stored responses of a URI.
+    ///
+    /// - Parameter permit: the permit of the request that causes the removal; its own response is newer and may be stored.
+    @discardableResult
+    func removeAll(
+      of key: ResponseKey, policy: HTTPCachePolicy, by permit: StorePermit? = nil
+    ) async throws -> RemovalResult {
+      if permits.revoke(ResponseTags.uri(key), except: permit) {
+        // Waits for commits that have found their permits valid: a read sees what they have stored.
+        try await namespace.store.commit { _ in }
+      }
+      var removal = RemovalResult()
+      var entries = try entries(of: key)
+      if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
+        entries += try self.entries(with: key.bodyPrefix)
+      }
+      for entry in entries where try await remove(entry.key) {
+        removal.entries += 1
+        removal.bytes +=
+          entry.metadata.flatMap { StoredResponse(metadata: $0, bodySize: entry.size)?.bodySize }
+          ?? entry.size
+      }
+      return removal
+    }
+
+    /// Removes all responses with a tag, and keeps those of requests under way from being stored.
+    func invalidate(_ tag: String) throws -> RemovalResult {
+      permits.revoke(tag)
+      return try namespace.invalidate(tag: tag)
+    }
   }
-}
+#endif

@@ -1,181 +1,183 @@
-import Larder
+#if HTTP
+  import Larder
 
-/// The body of one stored response, for readers of any speed.
-struct StoredBody: Sendable {
-  let key: String
-  /// The version of the entry when it was found; nil right after it was stored.
-  let version: UInt64?
-  /// ``StoredResponse/bodyID``: a validation writes the entry again, with the same body.
-  let id: UInt64?
-  let count: Int
-  /// The entries of the body; nil for a body that is the value of the response's entry.
-  let parts: BodyParts?
+  /// The body of one stored response, for readers of any speed.
+  struct StoredBody: Sendable {
+    let key: String
+    /// The version of the entry when it was found; nil right after it was stored.
+    let version: UInt64?
+    /// ``StoredResponse/bodyID``: a validation writes the entry again, with the same body.
+    let id: UInt64?
+    let count: Int
+    /// The entries of the body; nil for a body that is the value of the response's entry.
+    let parts: BodyParts?
 
-  init(of response: StoredResponse, under key: String, version: UInt64?) {
-    self.key = key
-    self.version = version
-    id = response.bodyID
-    count = response.bodySize
-    parts = response.parts
+    init(of response: StoredResponse, under key: String, version: UInt64?) {
+      self.key = key
+      self.version = version
+      id = response.bodyID
+      count = response.bodySize
+      parts = response.parts
+    }
+
+    /// Whether `entry` is the response with this body.
+    func isStored(in entry: Store.Entry) -> Bool {
+      if entry.version == version { return true }
+      guard let id, let metadata = entry.metadata,
+        let response = StoredResponse(metadata: metadata, bodySize: entry.size)
+      else { return false }
+      return response.bodyID == id && response.bodySize == count
+    }
   }
 
-  /// Whether `entry` is the response with this body.
-  func isStored(in entry: Store.Entry) -> Bool {
-    if entry.version == version { return true }
-    guard let id, let metadata = entry.metadata,
-      let response = StoredResponse(metadata: metadata, bodySize: entry.size)
-    else { return false }
-    return response.bodyID == id && response.bodySize == count
-  }
-}
+  extension Store.Namespace {
+    /// The bytes `range` of a stored body; nil if it was replaced, evicted or damaged.
+    ///
+    /// - Parameter role: the first piece counts as a read of the response. Parts that a reader has begun stay readable after
+    ///   the response was replaced.
+    func piece(of body: StoredBody, _ range: Range<Int>, as role: PieceRole) throws -> [UInt8]? {
+      guard let parts = body.parts else {
+        return try piece(of: body.key, range, as: role, if: body.isStored)
+      }
+      if role == .first, try piece(of: body.key, 0..<0, as: .first, if: body.isStored) == nil {
+        return nil
+      }
+      return try piece(of: parts, range, count: body.count, as: role)
+    }
 
-extension Store.Namespace {
-  /// The bytes `range` of a stored body; nil if it was replaced, evicted or damaged.
-  ///
-  /// - Parameter role: the first piece counts as a read of the response. Parts that a reader has begun stay readable after
-  ///   the response was replaced.
-  func piece(of body: StoredBody, _ range: Range<Int>, as role: PieceRole) throws -> [UInt8]? {
-    guard let parts = body.parts else {
-      return try piece(of: body.key, range, as: role, if: body.isStored)
+    /// The bytes `range` of a body of `count` bytes in parts; nil if one of them is gone or damaged.
+    func piece(
+      of parts: BodyParts, _ range: Range<Int>, count: Int, as role: PieceRole
+    ) throws -> [UInt8]? {
+      if role == .first, try piece(of: parts.root, 0..<0, as: .part, if: { _ in true }) == nil {
+        return nil
+      }
+      var bytes: [UInt8] = []
+      var position = range.lowerBound
+      while position < range.upperBound {
+        let (index, offset) = position.quotientAndRemainder(dividingBy: parts.size)
+        let length = parts.length(of: index, in: count)
+        let end = min(length, offset + range.upperBound - position)
+        let piece = try piece(
+          of: parts.key(index), offset..<end, as: role == .first || offset == 0 ? .part : .next,
+          if: { $0.size == length })
+        guard let piece, piece.count == end - offset else { return nil }
+        if piece.count == range.count { return piece }
+        bytes += piece
+        position += piece.count
+      }
+      return bytes
     }
-    if role == .first, try piece(of: body.key, 0..<0, as: .first, if: body.isStored) == nil {
-      return nil
-    }
-    return try piece(of: parts, range, count: body.count, as: role)
   }
 
-  /// The bytes `range` of a body of `count` bytes in parts; nil if one of them is gone or damaged.
-  func piece(
-    of parts: BodyParts, _ range: Range<Int>, count: Int, as role: PieceRole
-  ) throws -> [UInt8]? {
-    if role == .first, try piece(of: parts.root, 0..<0, as: .part, if: { _ in true }) == nil {
-      return nil
+  extension CacheAnswer {
+    /// The stored response whose body the answer has, and which bytes of it; nil without a stored body.
+    func slice(of held: [StoredVariant]) -> (index: Int, range: Range<Int>)? {
+      switch body {
+      case .none, .joined: nil
+      case .stored(let index): (index, 0..<held[index].response.bodySize)
+      case .part(let index, let range):
+        (index, range.clamped(to: 0..<held[index].response.bodySize))
+      }
     }
-    var bytes: [UInt8] = []
-    var position = range.lowerBound
-    while position < range.upperBound {
-      let (index, offset) = position.quotientAndRemainder(dividingBy: parts.size)
-      let length = parts.length(of: index, in: count)
-      let end = min(length, offset + range.upperBound - position)
-      let piece = try piece(
-        of: parts.key(index), offset..<end, as: role == .first || offset == 0 ? .part : .next,
-        if: { $0.size == length })
-      guard let piece, piece.count == end - offset else { return nil }
-      if piece.count == range.count { return piece }
-      bytes += piece
+  }
+
+  extension ResponseStore {
+    /// The body of an answer, which counts as a read; nil if the entry of the stored one was replaced, evicted or damaged.
+    func body(of answer: CacheAnswer, from held: [StoredVariant]) throws -> HTTPBody? {
+      guard let (index, range) = answer.slice(of: held) else { return HTTPBody() }
+      let body = held[index].body
+      let end = min(range.upperBound, range.lowerBound + IncomingBody.pieceSize)
+      return try namespace.piece(of: body, range.lowerBound..<end, as: .first).map {
+        stream(body, range, first: $0)
+      }
+    }
+
+    /// The bytes `range` of a stored body, piece by piece, each in a snapshot of its own.
+    ///
+    /// Reading throws ``HTTPCacheError/bodyGone`` once the store has removed the body.
+    ///
+    /// - Parameter first: the first piece, if it has been read.
+    func stream(_ body: StoredBody, _ range: Range<Int>, first: [UInt8]? = nil) -> HTTPBody {
+      let whole = first?.count == range.count ? first : nil
+      let reader = StoredBodyReader(
+        body, range, first: whole == nil ? first : nil, at: whole == nil ? 0 : range.count,
+        in: namespace)
+      return HTTPBody(
+        whole, count: range.count, rewind: { await reader.rewind($0) },
+        next: { try await reader.next() })
+    }
+  }
+
+  private actor StoredBodyReader {
+    /// How long a reader keeps the entries of a replaced body.
+    private static let longestUse = Duration.seconds(3600)
+
+    private let body: StoredBody
+    private let namespace: Store.Namespace
+    private var first: [UInt8]?
+    private let start: Int
+    private var position: Int
+    private let end: Int
+    private let began: Duration
+    private var renewed: Duration
+
+    /// - Parameter offset: how many bytes have been read.
+    init(
+      _ body: StoredBody, _ range: Range<Int>, first: [UInt8]?, at offset: Int,
+      in namespace: Store.Namespace
+    ) {
+      self.body = body
+      self.namespace = namespace
+      self.first = first
+      start = range.lowerBound
+      position = start + offset
+      end = range.upperBound
+      began = namespace.store.clock.monotonic
+      renewed = began
+    }
+
+    func next() async throws -> [UInt8]? {
+      guard position < end else { return nil }
+      if let first {
+        self.first = nil
+        position += first.count
+        return first
+      }
+      let range = position..<min(end, position + IncomingBody.pieceSize)
+      guard let piece = try namespace.piece(of: body, range, as: .next), !piece.isEmpty else {
+        try await removeIncomplete()
+        throw HTTPCacheError.bodyGone
+      }
       position += piece.count
+      if let parts = body.parts { try await renew(parts) }
+      return piece
     }
-    return bytes
-  }
-}
 
-extension CacheAnswer {
-  /// The stored response whose body the answer has, and which bytes of it; nil without a stored body.
-  func slice(of held: [StoredVariant]) -> (index: Int, range: Range<Int>)? {
-    switch body {
-    case .none, .joined: nil
-    case .stored(let index): (index, 0..<held[index].response.bodySize)
-    case .part(let index, let range):
-      (index, range.clamped(to: 0..<held[index].response.bodySize))
+    /// The last `count` bytes that were read come again; false if not so many were.
+    func rewind(_ count: Int) -> Bool {
+      guard 0...(position - start) ~= count else { return false }
+      position -= count
+      return true
+    }
+
+    /// Keeps the entries of a body that was replaced meanwhile.
+    private func renew(_ parts: BodyParts) async throws {
+      let now = namespace.store.clock.monotonic
+      guard now - renewed > BodyParts.grace / 4, now - began < Self.longestUse,
+        !namespace.store.isReadOnly
+      else { return }
+      renewed = now
+      guard let end = try namespace.entry(for: parts.root)?.expires,
+        end < namespace.store.clock.now.advanced(by: BodyParts.grace / 2)
+      else { return }
+      _ = try await namespace.touch(parts.root, expires: .after(BodyParts.grace))
+    }
+
+    /// A body without one of its parts is of no use: its response is removed with it.
+    private func removeIncomplete() async throws {
+      guard let parts = body.parts, !namespace.store.isReadOnly else { return }
+      _ = try await namespace.remove(parts.root)
     }
   }
-}
-
-extension ResponseStore {
-  /// The body of an answer, which counts as a read; nil if the entry of the stored one was replaced, evicted or damaged.
-  func body(of answer: CacheAnswer, from held: [StoredVariant]) throws -> HTTPBody? {
-    guard let (index, range) = answer.slice(of: held) else { return HTTPBody() }
-    let body = held[index].body
-    let end = min(range.upperBound, range.lowerBound + IncomingBody.pieceSize)
-    return try namespace.piece(of: body, range.lowerBound..<end, as: .first).map {
-      stream(body, range, first: $0)
-    }
-  }
-
-  /// The bytes `range` of a stored body, piece by piece, each in a snapshot of its own.
-  ///
-  /// Reading throws ``HTTPCacheError/bodyGone`` once the store has removed the body.
-  ///
-  /// - Parameter first: the first piece, if it has been read.
-  func stream(_ body: StoredBody, _ range: Range<Int>, first: [UInt8]? = nil) -> HTTPBody {
-    let whole = first?.count == range.count ? first : nil
-    let reader = StoredBodyReader(
-      body, range, first: whole == nil ? first : nil, at: whole == nil ? 0 : range.count,
-      in: namespace)
-    return HTTPBody(
-      whole, count: range.count, rewind: { await reader.rewind($0) },
-      next: { try await reader.next() })
-  }
-}
-
-private actor StoredBodyReader {
-  /// How long a reader keeps the entries of a replaced body.
-  private static let longestUse = Duration.seconds(3600)
-
-  private let body: StoredBody
-  private let namespace: Store.Namespace
-  private var first: [UInt8]?
-  private let start: Int
-  private var position: Int
-  private let end: Int
-  private let began: Duration
-  private var renewed: Duration
-
-  /// - Parameter offset: how many bytes have been read.
-  init(
-    _ body: StoredBody, _ range: Range<Int>, first: [UInt8]?, at offset: Int,
-    in namespace: Store.Namespace
-  ) {
-    self.body = body
-    self.namespace = namespace
-    self.first = first
-    start = range.lowerBound
-    position = start + offset
-    end = range.upperBound
-    began = namespace.store.clock.monotonic
-    renewed = began
-  }
-
-  func next() async throws -> [UInt8]? {
-    guard position < end else { return nil }
-    if let first {
-      self.first = nil
-      position += first.count
-      return first
-    }
-    let range = position..<min(end, position + IncomingBody.pieceSize)
-    guard let piece = try namespace.piece(of: body, range, as: .next), !piece.isEmpty else {
-      try await removeIncomplete()
-      throw HTTPCacheError.bodyGone
-    }
-    position += piece.count
-    if let parts = body.parts { try await renew(parts) }
-    return piece
-  }
-
-  /// The last `count` bytes that were read come again; false if not so many were.
-  func rewind(_ count: Int) -> Bool {
-    guard 0...(position - start) ~= count else { return false }
-    position -= count
-    return true
-  }
-
-  /// Keeps the entries of a body that was replaced meanwhile.
-  private func renew(_ parts: BodyParts) async throws {
-    let now = namespace.store.clock.monotonic
-    guard now - renewed > BodyParts.grace / 4, now - began < Self.longestUse,
-      !namespace.store.isReadOnly
-    else { return }
-    renewed = now
-    guard let end = try namespace.entry(for: parts.root)?.expires,
-      end < namespace.store.clock.now.advanced(by: BodyParts.grace / 2)
-    else { return }
-    _ = try await namespace.touch(parts.root, expires: .after(BodyParts.grace))
-  }
-
-  /// A body without one of its parts is of no use: its response is removed with it.
-  private func removeIncomplete() async throws {
-    guard let parts = body.parts, !namespace.store.isReadOnly else { return }
-    _ = try await namespace.remove(parts.root)
-  }
-}
+#endif

@@ -1,133 +1,135 @@
-import HTTPTypes
+#if HTTP
+  import HTTPTypes
 
-/// The directives of `Cache-Control` in their order (RFC 9111, 5.2).
-struct CacheControl: Equatable {
-  struct Directive: Equatable {
-    /// In lower case.
-    var name: String
-    /// The argument after `=`, without its quotes.
-    var argument: String?
-    /// Whether the directive follows the grammar.
-    var isWellFormed = true
-    /// Whether the argument was a quoted string.
-    var isQuoted = false
+  /// The directives of `Cache-Control` in their order (RFC 9111, 5.2).
+  struct CacheControl: Equatable {
+    struct Directive: Equatable {
+      /// In lower case.
+      var name: String
+      /// The argument after `=`, without its quotes.
+      var argument: String?
+      /// Whether the directive follows the grammar.
+      var isWellFormed = true
+      /// Whether the argument was a quoted string.
+      var isQuoted = false
 
-    private static let durations: Set<String> = [
-      "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
-    ]
+      private static let durations: Set<String> = [
+        "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
+      ]
 
-    /// Whether it is a number of seconds that was written as a string.
-    var isQuotedDuration: Bool { isQuoted && Self.durations.contains(name) }
-  }
+      /// Whether it is a number of seconds that was written as a string.
+      var isQuotedDuration: Bool { isQuoted && Self.durations.contains(name) }
+    }
 
-  let directives: [Directive]
-  /// Whether they come from `CDN-Cache-Control`, in whose presence `Expires` has no effect either (RFC 9213, section 2.2).
-  let isTargeted: Bool
+    let directives: [Directive]
+    /// Whether they come from `CDN-Cache-Control`, in whose presence `Expires` has no effect either (RFC 9213, section 2.2).
+    let isTargeted: Bool
 
-  init(_ fields: HTTPFields) {
-    directives = fields.members(of: .cacheControl).map(Self.directive)
-    isTargeted = false
-  }
+    init(_ fields: HTTPFields) {
+      directives = fields.members(of: .cacheControl).map(Self.directive)
+      isTargeted = false
+    }
 
-  private init?(targetedIn fields: HTTPFields) {
-    guard fields.contains(.cdnCacheControl),
-      let dictionary = StructuredDictionary(fields.lines(of: .cdnCacheControl)),
-      !dictionary.members.isEmpty
-    else { return nil }
-    directives = dictionary.members.compactMap { name, value in
-      switch value {
-      case .boolean(true): Directive(name: name)
-      case .boolean(false): nil
-      case .bare(let text): Directive(name: name, argument: text)
-      case .string(let text): Directive(name: name, argument: text, isQuoted: true)
-      case .list(let items):
-        Directive(name: name, argument: items.joined(separator: ","), isQuoted: true)
+    private init?(targetedIn fields: HTTPFields) {
+      guard fields.contains(.cdnCacheControl),
+        let dictionary = StructuredDictionary(fields.lines(of: .cdnCacheControl)),
+        !dictionary.members.isEmpty
+      else { return nil }
+      directives = dictionary.members.compactMap { name, value in
+        switch value {
+        case .boolean(true): Directive(name: name)
+        case .boolean(false): nil
+        case .bare(let text): Directive(name: name, argument: text)
+        case .string(let text): Directive(name: name, argument: text, isQuoted: true)
+        case .list(let items):
+          Directive(name: name, argument: items.joined(separator: ","), isQuoted: true)
+        }
       }
+      if directives.contains(where: \.isQuotedDuration) { return nil }
+      isTargeted = true
     }
-    if directives.contains(where: \.isQuotedDuration) { return nil }
-    isTargeted = true
-  }
 
-  /// The directives for a shared cache: those of `CDN-Cache-Control` where its value is valid and not empty, else those of
-  /// `Cache-Control` (RFC 9213, sections 2.1 and 3).
-  static func targeted(_ fields: HTTPFields) -> CacheControl {
-    CacheControl(targetedIn: fields) ?? CacheControl(fields)
-  }
-
-  private static func directive(_ member: Substring) -> Directive {
-    guard let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-      return Directive(name: member.lowercased())
+    /// The directives for a shared cache: those of `CDN-Cache-Control` where its value is valid and not empty, else those of
+    /// `Cache-Control` (RFC 9213, sections 2.1 and 3).
+    static func targeted(_ fields: HTTPFields) -> CacheControl {
+      CacheControl(targetedIn: fields) ?? CacheControl(fields)
     }
-    let name = member[..<equals]
-    let argument = member[member.utf8.index(after: equals)...]
-    var directive = Directive(name: name.trimmed.lowercased())
-    if let unquoted = argument.unquoted {
-      directive.argument = unquoted
-      directive.isQuoted = true
-    } else {
-      directive.argument = String(argument)
-      directive.isWellFormed = !argument.contains("\"")
+
+    private static func directive(_ member: Substring) -> Directive {
+      guard let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+        return Directive(name: member.lowercased())
+      }
+      let name = member[..<equals]
+      let argument = member[member.utf8.index(after: equals)...]
+      var directive = Directive(name: name.trimmed.lowercased())
+      if let unquoted = argument.unquoted {
+        directive.argument = unquoted
+        directive.isQuoted = true
+      } else {
+        directive.argument = String(argument)
+        directive.isWellFormed = !argument.contains("\"")
+      }
+      if name.trimmed != name || argument.trimmed != argument { directive.isWellFormed = false }
+      return directive
     }
-    if name.trimmed != name || argument.trimmed != argument { directive.isWellFormed = false }
-    return directive
-  }
 
-  func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
+    func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-  /// The argument of a directive that takes seconds.
-  enum Seconds: Equatable {
-    case absent
-    case seconds(Int)
-    /// The argument is not a number, or repetitions differ.
-    case invalid
-  }
-
-  func seconds(_ name: String) -> Seconds {
-    var found = Seconds.absent
-    for directive in directives where directive.name == name {
-      guard directive.isWellFormed, let argument = directive.argument,
-        let value = DeltaSeconds.parse(argument)
-      else { return .invalid }
-      if case .seconds(let earlier) = found, earlier != value { return .invalid }
-      found = .seconds(value)
+    /// The argument of a directive that takes seconds.
+    enum Seconds: Equatable {
+      case absent
+      case seconds(Int)
+      /// The argument is not a number, or repetitions differ.
+      case invalid
     }
-    return found
-  }
 
-  /// The field names that the directive lists; nil without the directive, and empty if it concerns the whole response.
-  func fieldNames(_ name: String) -> Set<String>? {
-    var names: Set<String>?
-    for directive in directives where directive.name == name {
-      let listed = directive.argument.map { fieldMembers([$0]).map { $0.lowercased() } } ?? []
-      if !directive.isWellFormed || listed.isEmpty { return [] }
-      names = names ?? []
-      names?.formUnion(listed)
+    func seconds(_ name: String) -> Seconds {
+      var found = Seconds.absent
+      for directive in directives where directive.name == name {
+        guard directive.isWellFormed, let argument = directive.argument,
+          let value = DeltaSeconds.parse(argument)
+        else { return .invalid }
+        if case .seconds(let earlier) = found, earlier != value { return .invalid }
+        found = .seconds(value)
+      }
+      return found
     }
-    return names
-  }
-}
 
-/// A number of seconds as fields say it (RFC 9111, 1.2.2).
-enum DeltaSeconds {
-  /// The value of a number that is too large: 68 years, longer than any response is kept.
-  static let most = 1 << 31
-
-  /// The number that `text` is; nil unless it is digits and nothing else. Cut to ``most``.
-  static func parse(_ text: some StringProtocol) -> Int? {
-    guard !text.isEmpty else { return nil }
-    var value = 0
-    for byte in text.utf8 {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-      value = min(most, value * 10 + Int(byte - UInt8(ascii: "0")))
+    /// The field names that the directive lists; nil without the directive, and empty if it concerns the whole response.
+    func fieldNames(_ name: String) -> Set<String>? {
+      var names: Set<String>?
+      for directive in directives where directive.name == name {
+        let listed = directive.argument.map { fieldMembers([$0]).map { $0.lowercased() } } ?? []
+        if !directive.isWellFormed || listed.isEmpty { return [] }
+        names = names ?? []
+        names?.formUnion(listed)
+      }
+      return names
     }
-    return value
   }
-}
 
-extension Duration {
-  /// Whole seconds, at most those of some 30,000 years: `components` traps beyond 64 bits.
-  var wholeSeconds: Int64 {
-    let longest = Duration.seconds(1 << 40)
-    return min(max(self, .zero - longest), longest).components.seconds
+  /// A number of seconds as fields say it (RFC 9111, 1.2.2).
+  enum DeltaSeconds {
+    /// The value of a number that is too large: 68 years, longer than any response is kept.
+    static let most = 1 << 31
+
+    /// The number that `text` is; nil unless it is digits and nothing else. Cut to ``most``.
+    static func parse(_ text: some StringProtocol) -> Int? {
+      guard !text.isEmpty else { return nil }
+      var value = 0
+      for byte in text.utf8 {
+        guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+        value = min(most, value * 10 + Int(byte - UInt8(ascii: "0")))
+      }
+      return value
+    }
   }
-}
+
+  extension Duration {
+    /// Whole seconds, at most those of some 30,000 years: `components` traps beyond 64 bits.
+    var wholeSeconds: Int64 {
+      let longest = Duration.seconds(1 << 40)
+      return min(max(self, .zero - longest), longest).components.seconds
+    }
+  }
+#endif

@@ -1,104 +1,106 @@
-import HTTPTypes
+#if HTTP
+  import HTTPTypes
 
-/// The directives of a request (RFC 9111, 5.2.1 and 5.4; RFC 5861, 4).
-struct RequestDirectives: Equatable {
-  enum Stale: Equatable {
-    case no
-    /// By at most so many seconds.
-    case seconds(Int)
-    case any
-  }
+  /// The directives of a request (RFC 9111, 5.2.1 and 5.4; RFC 5861, 4).
+  struct RequestDirectives: Equatable {
+    enum Stale: Equatable {
+      case no
+      /// By at most so many seconds.
+      case seconds(Int)
+      case any
+    }
 
-  var noCache: Bool
-  var noStore: Bool
-  var onlyIfCached: Bool
-  /// The greatest age; nil for any. An invalid value counts as 0, which demands validation.
-  var maxAge: Int?
-  var minFresh: Int
-  var maxStale: Stale
-  /// Nil where the request does not state it.
-  var staleIfError: Int?
+    var noCache: Bool
+    var noStore: Bool
+    var onlyIfCached: Bool
+    /// The greatest age; nil for any. An invalid value counts as 0, which demands validation.
+    var maxAge: Int?
+    var minFresh: Int
+    var maxStale: Stale
+    /// Nil where the request does not state it.
+    var staleIfError: Int?
 
-  init(_ fields: HTTPFields) {
-    let control = CacheControl(fields)
-    noCache = control.has("no-cache")
-    noStore = control.has("no-store")
-    onlyIfCached = control.has("only-if-cached")
-    maxAge =
-      switch control.seconds("max-age") {
-      case .absent: nil
-      case .seconds(let value): value
-      case .invalid: 0
+    init(_ fields: HTTPFields) {
+      let control = CacheControl(fields)
+      noCache = control.has("no-cache")
+      noStore = control.has("no-store")
+      onlyIfCached = control.has("only-if-cached")
+      maxAge =
+        switch control.seconds("max-age") {
+        case .absent: nil
+        case .seconds(let value): value
+        case .invalid: 0
+        }
+      minFresh = control.seconds("min-fresh").orZero
+      staleIfError = control.seconds("stale-if-error").value
+      if let directive = control.directives.first(where: { $0.name == "max-stale" }) {
+        maxStale =
+          directive.argument == nil ? .any : .seconds(control.seconds("max-stale").orZero)
+      } else {
+        maxStale = .no
       }
-    minFresh = control.seconds("min-fresh").orZero
-    staleIfError = control.seconds("stale-if-error").value
-    if let directive = control.directives.first(where: { $0.name == "max-stale" }) {
-      maxStale =
-        directive.argument == nil ? .any : .seconds(control.seconds("max-stale").orZero)
-    } else {
-      maxStale = .no
-    }
-    // `Pragma` counts only without `Cache-Control`: HTTP/1.0 clients send nothing else.
-    if !fields.contains(.cacheControl) {
-      noCache = fields.members(of: .pragma).contains { $0.lowercased() == "no-cache" }
-    }
-  }
-}
-
-/// The directives of a response for a cache of a kind (RFC 9111, section 5.2.2; RFC 5861; RFC 8246; RFC 9213).
-struct ResponseDirectives: Equatable {
-  var noStore: Bool
-  /// Validation is required before every use.
-  var noCache: Bool
-  /// Fields that may not be reused, in lower case: those of `no-cache="..."`, and for a shared cache of `private="..."`.
-  var unusableFields: Set<String>
-  var mustRevalidate: Bool
-  var mustUnderstand: Bool
-  var isPublic: Bool
-  /// `private` for the whole response.
-  var isPrivate: Bool
-  var immutable: Bool
-  /// Whether `Expires` has no effect.
-  var ignoresExpires: Bool
-  /// `max-age`, or `s-maxage` for a shared cache where present.
-  var maxAge: CacheControl.Seconds
-  var staleWhileRevalidate: Int
-  /// Nil where the response does not state it.
-  var staleIfError: Int?
-  /// Whether a shared cache may store the response to a request with credentials (RFC 9111, section 3.5).
-  var allowsSharingWithCredentials: Bool
-
-  init(_ fields: HTTPFields, for kind: HTTPCachePolicy.Kind) {
-    let control = kind == .shared ? CacheControl.targeted(fields) : CacheControl(fields)
-    let unvalidated = control.fieldNames("no-cache")
-    let ofUser = control.fieldNames("private")
-    noStore = control.has("no-store")
-    noCache = unvalidated?.isEmpty ?? false
-    unusableFields = unvalidated ?? []
-    mustRevalidate = control.has("must-revalidate")
-    mustUnderstand = control.has("must-understand")
-    isPublic = control.has("public")
-    isPrivate = ofUser?.isEmpty ?? false
-    immutable = control.has("immutable")
-    ignoresExpires = control.isTargeted
-    maxAge = control.seconds("max-age")
-    staleWhileRevalidate = control.seconds("stale-while-revalidate").orZero
-    staleIfError = control.seconds("stale-if-error").value
-    let sharedAge = control.seconds("s-maxage")
-    allowsSharingWithCredentials = isPublic || mustRevalidate || sharedAge != .absent
-    if kind == .shared {
-      unusableFields.formUnion(ofUser ?? [])
-      if sharedAge != .absent { maxAge = sharedAge }
-      // 5.2.2.8 and 5.2.2.10: both forbid a shared cache to reuse a stale response.
-      if control.has("proxy-revalidate") || sharedAge != .absent { mustRevalidate = true }
+      // `Pragma` counts only without `Cache-Control`: HTTP/1.0 clients send nothing else.
+      if !fields.contains(.cacheControl) {
+        noCache = fields.members(of: .pragma).contains { $0.lowercased() == "no-cache" }
+      }
     }
   }
 
-  /// Whether a stale response may be used only after validation (RFC 9111, section 4.2.4).
-  var forbidsStale: Bool { noCache || mustRevalidate }
-}
+  /// The directives of a response for a cache of a kind (RFC 9111, section 5.2.2; RFC 5861; RFC 8246; RFC 9213).
+  struct ResponseDirectives: Equatable {
+    var noStore: Bool
+    /// Validation is required before every use.
+    var noCache: Bool
+    /// Fields that may not be reused, in lower case: those of `no-cache="..."`, and for a shared cache of `private="..."`.
+    var unusableFields: Set<String>
+    var mustRevalidate: Bool
+    var mustUnderstand: Bool
+    var isPublic: Bool
+    /// `private` for the whole response.
+    var isPrivate: Bool
+    var immutable: Bool
+    /// Whether `Expires` has no effect.
+    var ignoresExpires: Bool
+    /// `max-age`, or `s-maxage` for a shared cache where present.
+    var maxAge: CacheControl.Seconds
+    var staleWhileRevalidate: Int
+    /// Nil where the response does not state it.
+    var staleIfError: Int?
+    /// Whether a shared cache may store the response to a request with credentials (RFC 9111, section 3.5).
+    var allowsSharingWithCredentials: Bool
 
-extension CacheControl.Seconds {
-  var value: Int? { if case .seconds(let value) = self { value } else { nil } }
-  var orZero: Int { value ?? 0 }
-}
+    init(_ fields: HTTPFields, for kind: HTTPCachePolicy.Kind) {
+      let control = kind == .shared ? CacheControl.targeted(fields) : CacheControl(fields)
+      let unvalidated = control.fieldNames("no-cache")
+      let ofUser = control.fieldNames("private")
+      noStore = control.has("no-store")
+      noCache = unvalidated?.isEmpty ?? false
+      unusableFields = unvalidated ?? []
+      mustRevalidate = control.has("must-revalidate")
+      mustUnderstand = control.has("must-understand")
+      isPublic = control.has("public")
+      isPrivate = ofUser?.isEmpty ?? false
+      immutable = control.has("immutable")
+      ignoresExpires = control.isTargeted
+      maxAge = control.seconds("max-age")
+      staleWhileRevalidate = control.seconds("stale-while-revalidate").orZero
+      staleIfError = control.seconds("stale-if-error").value
+      let sharedAge = control.seconds("s-maxage")
+      allowsSharingWithCredentials = isPublic || mustRevalidate || sharedAge != .absent
+      if kind == .shared {
+        unusableFields.formUnion(ofUser ?? [])
+        if sharedAge != .absent { maxAge = sharedAge }
+        // 5.2.2.8 and 5.2.2.10: both forbid a shared cache to reuse a stale response.
+        if control.has("proxy-revalidate") || sharedAge != .absent { mustRevalidate = true }
+      }
+    }
+
+    /// Whether a stale response may be used only after validation (RFC 9111, section 4.2.4).
+    var forbidsStale: Bool { noCache || mustRevalidate }
+  }
+
+  extension CacheControl.Seconds {
+    var value: Int? { if case .seconds(let value) = self { value } else { nil } }
+    var orZero: Int { value ?? 0 }
+  }
+#endif

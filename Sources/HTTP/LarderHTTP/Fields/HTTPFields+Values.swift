@@ -1,170 +1,173 @@
-public import HTTPTypes
+#if HTTP
+  public import HTTPTypes
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
 
-/// The members of a comma-separated field, over all its lines (RFC 9110, 5.6.1).
-///
-/// Commas within quoted strings do not part members; a string that does not end does with its line. Empty members are
-/// left out, as are spaces and tabs around each.
-func fieldMembers(_ lines: [String]) -> [Substring] {
-  var members: [Substring] = []
-  for line in lines { line[...].forEachPart(endedBy: ",") { members.append($0) } }
-  return members.filter { !$0.isEmpty }
-}
-
-extension HTTPFields {
-  func members(of name: HTTPField.Name) -> [Substring] { fieldMembers(lines(of: name)) }
-}
-
-extension Substring {
-  /// The parts between separators outside quoted strings, without the spaces and tabs around each.
-  func forEachPart(endedBy separator: Unicode.Scalar, _ body: (Substring) -> Void) {
-    var start = startIndex
-    var isQuoted = false
-    var isEscaped = false
-    for index in utf8.indices {
-      let byte = utf8[index]
-      if isEscaped {
-        isEscaped = false
-      } else if isQuoted, byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if byte == UInt8(ascii: "\"") {
-        isQuoted.toggle()
-      } else if byte == UInt8(ascii: separator), !isQuoted {
-        body(self[start..<index].trimmed)
-        start = utf8.index(after: index)
-      }
-    }
-    body(self[start...].trimmed)
-  }
-
-  /// Without the spaces and tabs around it.
-  var trimmed: Substring {
-    var bytes = utf8
-    while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
-    while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
-    return Substring(bytes)
-  }
-
-  /// The text of a quoted string (RFC 9110, 5.6.4); nil for other text.
-  var unquoted: String? {
-    guard utf8.count >= 2, utf8.first == UInt8(ascii: "\""), utf8.last == UInt8(ascii: "\"") else {
-      return nil
-    }
-    var bytes: [UInt8] = []
-    var isEscaped = false
-    for byte in utf8.dropFirst().dropLast() {
-      if !isEscaped, byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if !isEscaped, byte == UInt8(ascii: "\"") {
-        return nil
-      } else {
-        bytes.append(byte)
-        isEscaped = false
-      }
-    }
-    return isEscaped ? nil : String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension String {
-  var trimmed: Substring { self[...].trimmed }
-}
-
-extension StringProtocol {
-  /// Whether both are the same bytes. `==` also finds two spellings of a character equal, such as one with a combining accent.
-  func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
-}
-
-extension HTTPField {
-  /// The bytes of the value, which may be invalid UTF-8.
-  public var valueBytes: [UInt8] {
-    // A value with invalid UTF-8 shows replacement characters. Only its coding, as Latin-1, has the bytes.
-    guard value.hasReplacement, let latin = latinValue else {
-      return Array(value.utf8)
-    }
-    return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-  }
-
-  /// The value as text. Different bytes give different texts: in a value that is no UTF-8, a NUL and a number stand for each byte
-  /// beyond ASCII. No value contains a NUL.
-  var faithfulText: String {
-    let bytes = valueBytes
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
-    var text = ""
-    for byte in bytes {
-      if byte < 0x80 {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        text += "\0" + Secrets.hexadecimal(byte)
-      }
-    }
-    return text
-  }
-
-  private struct Coded: Decodable { var value: String }
-
-  private var latinValue: String? {
-    guard let coded = try? JSONEncoder().encode(self) else { return nil }
-    return (try? JSONDecoder().decode(Coded.self, from: coded))?.value
-  }
-}
-
-extension HTTPFields {
-  /// The values of a name line by line, so that they can be compared byte for byte.
-  func lines(of name: HTTPField.Name) -> [String] {
-    let values = self[values: name]
-    return values.contains(where: \.hasReplacement)
-      ? self[fields: name].map(\.faithfulText) : values
-  }
-}
-
-extension String {
-  /// Whether a replacement character is there, which may stand for invalid UTF-8. Nearly all values are ASCII.
-  fileprivate var hasReplacement: Bool {
-    utf8.contains(0xEF) && unicodeScalars.contains("\u{FFFD}")
-  }
-}
-
-extension HTTPField.Name {
-  static let pragma = Self("Pragma")!
-  static let keepAlive = Self("Keep-Alive")!
-  static let proxyConnection = Self("Proxy-Connection")!
-  static let setCookie2 = Self("Set-Cookie2")!
-  static let cdnCacheControl = Self("CDN-Cache-Control")!
-}
-
-extension HTTPFields {
-  /// Fields that end at the next hop whatever `Connection` says (RFC 9110, 7.6.1), and those of proxies
-  /// (RFC 9111, 3.1).
-  static let hopByHop: Set<HTTPField.Name> = [
-    .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
-    .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
-  ]
-
-  /// Without the fields of the connection it came over, those named by `Connection` included.
+  /// The members of a comma-separated field, over all its lines (RFC 9110, 5.6.1).
   ///
-  /// A field that caching relies on stays even where it is named there.
-  public var endToEnd: HTTPFields {
-    guard contains(where: { Self.hopByHop.contains($0.name) }) else { return self }
-    let named = Set(members(of: .connection).compactMap { HTTPField.Name(String($0)) })
-    var fields = HTTPFields()
-    for field in self where !Self.hopByHop.contains(field.name) {
-      if !named.contains(field.name) || Self.indispensable.contains(field.name) {
-        fields.append(field)
+  /// Commas within quoted strings do not part members; a string that does not end does with its line. Empty members are
+  /// left out, as are spaces and tabs around each.
+  func fieldMembers(_ lines: [String]) -> [Substring] {
+    var members: [Substring] = []
+    for line in lines { line[...].forEachPart(endedBy: ",") { members.append($0) } }
+    return members.filter { !$0.isEmpty }
+  }
+
+  extension HTTPFields {
+    func members(of name: HTTPField.Name) -> [Substring] { fieldMembers(lines(of: name)) }
+  }
+
+  extension Substring {
+    /// The parts between separators outside quoted strings, without the spaces and tabs around each.
+    func forEachPart(endedBy separator: Unicode.Scalar, _ body: (Substring) -> Void) {
+      var start = startIndex
+      var isQuoted = false
+      var isEscaped = false
+      for index in utf8.indices {
+        let byte = utf8[index]
+        if isEscaped {
+          isEscaped = false
+        } else if isQuoted, byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isQuoted.toggle()
+        } else if byte == UInt8(ascii: separator), !isQuoted {
+          body(self[start..<index].trimmed)
+          start = utf8.index(after: index)
+        }
       }
+      body(self[start...].trimmed)
     }
-    return fields
+
+    /// Without the spaces and tabs around it.
+    var trimmed: Substring {
+      var bytes = utf8
+      while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+      while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+      return Substring(bytes)
+    }
+
+    /// The text of a quoted string (RFC 9110, 5.6.4); nil for other text.
+    var unquoted: String? {
+      guard utf8.count >= 2, utf8.first == UInt8(ascii: "\""), utf8.last == UInt8(ascii: "\"")
+      else {
+        return nil
+      }
+      var bytes: [UInt8] = []
+      var isEscaped = false
+      for byte in utf8.dropFirst().dropLast() {
+        if !isEscaped, byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if !isEscaped, byte == UInt8(ascii: "\"") {
+          return nil
+        } else {
+          bytes.append(byte)
+          isEscaped = false
+        }
+      }
+      return isEscaped ? nil : String(decoding: bytes, as: UTF8.self)
+    }
   }
 
-  private static let indispensable: Set<HTTPField.Name> = [.cacheControl, .date, .age, .vary]
-
-  mutating func removeAll(_ names: Set<HTTPField.Name>) {
-    let kept = filter { !names.contains($0.name) }
-    if kept.count != count { self = HTTPFields(kept) }
+  extension String {
+    var trimmed: Substring { self[...].trimmed }
   }
-}
+
+  extension StringProtocol {
+    /// Whether both are the same bytes. `==` also finds two spellings of a character equal, such as one with a combining accent.
+    func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
+  }
+
+  extension HTTPField {
+    /// The bytes of the value, which may be invalid UTF-8.
+    public var valueBytes: [UInt8] {
+      // A value with invalid UTF-8 shows replacement characters. Only its coding, as Latin-1, has the bytes.
+      guard value.hasReplacement, let latin = latinValue else {
+        return Array(value.utf8)
+      }
+      return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    }
+
+    /// The value as text. Different bytes give different texts: in a value that is no UTF-8, a NUL and a number stand for each byte
+    /// beyond ASCII. No value contains a NUL.
+    var faithfulText: String {
+      let bytes = valueBytes
+      if let text = String(validating: bytes, as: UTF8.self) { return text }
+      var text = ""
+      for byte in bytes {
+        if byte < 0x80 {
+          text.unicodeScalars.append(Unicode.Scalar(byte))
+        } else {
+          text += "\0" + Secrets.hexadecimal(byte)
+        }
+      }
+      return text
+    }
+
+    private struct Coded: Decodable { var value: String }
+
+    private var latinValue: String? {
+      guard let coded = try? JSONEncoder().encode(self) else { return nil }
+      return (try? JSONDecoder().decode(Coded.self, from: coded))?.value
+    }
+  }
+
+  extension HTTPFields {
+    /// The values of a name line by line, so that they can be compared byte for byte.
+    func lines(of name: HTTPField.Name) -> [String] {
+      let values = self[values: name]
+      return values.contains(where: \.hasReplacement)
+        ? self[fields: name].map(\.faithfulText) : values
+    }
+  }
+
+  extension String {
+    /// Whether a replacement character is there, which may stand for invalid UTF-8. Nearly all values are ASCII.
+    fileprivate var hasReplacement: Bool {
+      utf8.contains(0xEF) && unicodeScalars.contains("\u{FFFD}")
+    }
+  }
+
+  extension HTTPField.Name {
+    static let pragma = Self("Pragma")!
+    static let keepAlive = Self("Keep-Alive")!
+    static let proxyConnection = Self("Proxy-Connection")!
+    static let setCookie2 = Self("Set-Cookie2")!
+    static let cdnCacheControl = Self("CDN-Cache-Control")!
+  }
+
+  extension HTTPFields {
+    /// Fields that end at the next hop whatever `Connection` says (RFC 9110, 7.6.1), and those of proxies
+    /// (RFC 9111, 3.1).
+    static let hopByHop: Set<HTTPField.Name> = [
+      .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
+      .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
+    ]
+
+    /// Without the fields of the connection it came over, those named by `Connection` included.
+    ///
+    /// A field that caching relies on stays even where it is named there.
+    public var endToEnd: HTTPFields {
+      guard contains(where: { Self.hopByHop.contains($0.name) }) else { return self }
+      let named = Set(members(of: .connection).compactMap { HTTPField.Name(String($0)) })
+      var fields = HTTPFields()
+      for field in self where !Self.hopByHop.contains(field.name) {
+        if !named.contains(field.name) || Self.indispensable.contains(field.name) {
+          fields.append(field)
+        }
+      }
+      return fields
+    }
+
+    private static let indispensable: Set<HTTPField.Name> = [.cacheControl, .date, .age, .vary]
+
+    mutating func removeAll(_ names: Set<HTTPField.Name>) {
+      let kept = filter { !names.contains($0.name) }
+      if kept.count != count { self = HTTPFields(kept) }
+    }
+  }
+#endif

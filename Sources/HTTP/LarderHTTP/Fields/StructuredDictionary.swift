@@ -1,138 +1,140 @@
-/// A dictionary of structured fields (RFC 8941, section 3.2), without the parameters of its members.
-struct StructuredDictionary {
-  enum Value: Equatable {
-    case boolean(Bool)
-    /// A number, a token or a byte sequence as it is written.
-    case bare(String)
-    case string(String)
-    /// The items of an inner list; only those that are tokens, numbers or strings.
-    case list([String])
-  }
-
-  /// In their order. Of members with the same key the last counts.
-  private(set) var members: [(key: String, value: Value)] = []
-  private var rest: ArraySlice<UInt8>
-
-  /// Nil for lines that together are no dictionary.
-  init?(_ lines: [String]) {
-    rest = lines.map { Array($0.utf8) }.joined(separator: [0x2C, 0x20]).reduce(into: []) {
-      $0.append($1)
+#if HTTP
+  /// A dictionary of structured fields (RFC 8941, section 3.2), without the parameters of its members.
+  struct StructuredDictionary {
+    enum Value: Equatable {
+      case boolean(Bool)
+      /// A number, a token or a byte sequence as it is written.
+      case bare(String)
+      case string(String)
+      /// The items of an inner list; only those that are tokens, numbers or strings.
+      case list([String])
     }
-    skip { $0 == 0x20 }
-    while !rest.isEmpty {
-      guard let key = key() else { return nil }
-      var value = Value.boolean(true)
-      if take("=") {
-        guard let given = member() else { return nil }
-        value = given
+
+    /// In their order. Of members with the same key the last counts.
+    private(set) var members: [(key: String, value: Value)] = []
+    private var rest: ArraySlice<UInt8>
+
+    /// Nil for lines that together are no dictionary.
+    init?(_ lines: [String]) {
+      rest = lines.map { Array($0.utf8) }.joined(separator: [0x2C, 0x20]).reduce(into: []) {
+        $0.append($1)
       }
-      guard skipParameters() else { return nil }
-      members.removeAll { $0.key == key }
-      members.append((key, value))
-      skip { $0 == 0x20 || $0 == 0x09 }
-      if rest.isEmpty { return }
-      guard take(",") else { return nil }
-      skip { $0 == 0x20 || $0 == 0x09 }
-      // Nothing may follow the last comma but a member.
-      if rest.isEmpty { return nil }
+      skip { $0 == 0x20 }
+      while !rest.isEmpty {
+        guard let key = key() else { return nil }
+        var value = Value.boolean(true)
+        if take("=") {
+          guard let given = member() else { return nil }
+          value = given
+        }
+        guard skipParameters() else { return nil }
+        members.removeAll { $0.key == key }
+        members.append((key, value))
+        skip { $0 == 0x20 || $0 == 0x09 }
+        if rest.isEmpty { return }
+        guard take(",") else { return nil }
+        skip { $0 == 0x20 || $0 == 0x09 }
+        // Nothing may follow the last comma but a member.
+        if rest.isEmpty { return nil }
+      }
     }
-  }
 
-  private mutating func take(_ character: Unicode.Scalar) -> Bool {
-    guard rest.first == UInt8(ascii: character) else { return false }
-    rest.removeFirst()
-    return true
-  }
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+      guard rest.first == UInt8(ascii: character) else { return false }
+      rest.removeFirst()
+      return true
+    }
 
-  private mutating func skip(_ isSkipped: (UInt8) -> Bool) { rest = rest.drop(while: isSkipped) }
+    private mutating func skip(_ isSkipped: (UInt8) -> Bool) { rest = rest.drop(while: isSkipped) }
 
-  private mutating func takeAll(_ isTaken: (UInt8) -> Bool) -> String {
-    let taken = rest.prefix(while: isTaken)
-    rest = rest.dropFirst(taken.count)
-    return String(decoding: taken, as: UTF8.self)
-  }
+    private mutating func takeAll(_ isTaken: (UInt8) -> Bool) -> String {
+      let taken = rest.prefix(while: isTaken)
+      rest = rest.dropFirst(taken.count)
+      return String(decoding: taken, as: UTF8.self)
+    }
 
-  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-  private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-  private static func isLetter(_ byte: UInt8) -> Bool { isLower(byte | 0x20) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+    private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
+    private static func isLetter(_ byte: UInt8) -> Bool { isLower(byte | 0x20) }
 
-  private mutating func key() -> String? {
-    guard let first = rest.first, Self.isLower(first) || first == UInt8(ascii: "*") else {
+    private mutating func key() -> String? {
+      guard let first = rest.first, Self.isLower(first) || first == UInt8(ascii: "*") else {
+        return nil
+      }
+      return takeAll { Self.isLower($0) || Self.isDigit($0) || "_-.*".utf8.contains($0) }
+    }
+
+    private mutating func skipParameters() -> Bool {
+      while take(";") {
+        skip { $0 == 0x20 }
+        guard key() != nil else { return false }
+        if take("="), item() == nil { return false }
+      }
+      return true
+    }
+
+    private mutating func member() -> Value? {
+      guard take("(") else { return item() }
+      var items: [String] = []
+      while true {
+        skip { $0 == 0x20 }
+        if take(")") { return .list(items) }
+        guard let item = item(), skipParameters() else { return nil }
+        switch item {
+        case .bare(let text), .string(let text): items.append(text)
+        case .boolean, .list: break
+        }
+        guard let next = rest.first, next == 0x20 || next == UInt8(ascii: ")") else { return nil }
+      }
+    }
+
+    private mutating func item() -> Value? {
+      guard let first = rest.first else { return nil }
+      switch first {
+      case UInt8(ascii: "\""): return string()
+      case UInt8(ascii: "?"):
+        rest.removeFirst()
+        if take("1") { return .boolean(true) }
+        return take("0") ? .boolean(false) : nil
+      case UInt8(ascii: ":"):
+        rest.removeFirst()
+        let text = takeAll { Self.isLetter($0) || Self.isDigit($0) || "+/=".utf8.contains($0) }
+        return take(":") ? .bare(text) : nil
+      case UInt8(ascii: "*"), 0x41...0x5A, 0x61...0x7A:
+        return .bare(
+          takeAll {
+            Self.isLetter($0) || Self.isDigit($0) || "!#$%&'*+-.^_`|~:/".utf8.contains($0)
+          })
+      default: return number()
+      }
+    }
+
+    private mutating func number() -> Value? {
+      let sign = take("-") ? "-" : ""
+      let whole = takeAll(Self.isDigit)
+      guard !whole.isEmpty, whole.utf8.count <= 15 else { return nil }
+      guard take(".") else { return .bare(sign + whole) }
+      let fraction = takeAll(Self.isDigit)
+      guard (1...3).contains(fraction.utf8.count), whole.utf8.count <= 12 else { return nil }
+      return .bare(sign + whole + "." + fraction)
+    }
+
+    private mutating func string() -> Value? {
+      rest.removeFirst()
+      var bytes: [UInt8] = []
+      while let byte = rest.popFirst() {
+        switch byte {
+        case UInt8(ascii: "\""): return .string(String(decoding: bytes, as: UTF8.self))
+        case UInt8(ascii: "\\"):
+          guard let next = rest.popFirst(),
+            next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\")
+          else { return nil }
+          bytes.append(next)
+        case 0x20...0x7E: bytes.append(byte)
+        default: return nil
+        }
+      }
       return nil
     }
-    return takeAll { Self.isLower($0) || Self.isDigit($0) || "_-.*".utf8.contains($0) }
   }
-
-  private mutating func skipParameters() -> Bool {
-    while take(";") {
-      skip { $0 == 0x20 }
-      guard key() != nil else { return false }
-      if take("="), item() == nil { return false }
-    }
-    return true
-  }
-
-  private mutating func member() -> Value? {
-    guard take("(") else { return item() }
-    var items: [String] = []
-    while true {
-      skip { $0 == 0x20 }
-      if take(")") { return .list(items) }
-      guard let item = item(), skipParameters() else { return nil }
-      switch item {
-      case .bare(let text), .string(let text): items.append(text)
-      case .boolean, .list: break
-      }
-      guard let next = rest.first, next == 0x20 || next == UInt8(ascii: ")") else { return nil }
-    }
-  }
-
-  private mutating func item() -> Value? {
-    guard let first = rest.first else { return nil }
-    switch first {
-    case UInt8(ascii: "\""): return string()
-    case UInt8(ascii: "?"):
-      rest.removeFirst()
-      if take("1") { return .boolean(true) }
-      return take("0") ? .boolean(false) : nil
-    case UInt8(ascii: ":"):
-      rest.removeFirst()
-      let text = takeAll { Self.isLetter($0) || Self.isDigit($0) || "+/=".utf8.contains($0) }
-      return take(":") ? .bare(text) : nil
-    case UInt8(ascii: "*"), 0x41...0x5A, 0x61...0x7A:
-      return .bare(
-        takeAll {
-          Self.isLetter($0) || Self.isDigit($0) || "!#$%&'*+-.^_`|~:/".utf8.contains($0)
-        })
-    default: return number()
-    }
-  }
-
-  private mutating func number() -> Value? {
-    let sign = take("-") ? "-" : ""
-    let whole = takeAll(Self.isDigit)
-    guard !whole.isEmpty, whole.utf8.count <= 15 else { return nil }
-    guard take(".") else { return .bare(sign + whole) }
-    let fraction = takeAll(Self.isDigit)
-    guard (1...3).contains(fraction.utf8.count), whole.utf8.count <= 12 else { return nil }
-    return .bare(sign + whole + "." + fraction)
-  }
-
-  private mutating func string() -> Value? {
-    rest.removeFirst()
-    var bytes: [UInt8] = []
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "\""): return .string(String(decoding: bytes, as: UTF8.self))
-      case UInt8(ascii: "\\"):
-        guard let next = rest.popFirst(),
-          next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\")
-        else { return nil }
-        bytes.append(next)
-      case 0x20...0x7E: bytes.append(byte)
-      default: return nil
-      }
-    }
-    return nil
-  }
-}
+#endif

@@ -1,108 +1,110 @@
-import HTTPTypes
+#if HTTP
+  import HTTPTypes
 
-/// A range that a request asks for (RFC 9110, 14.1.2).
-enum ByteRange: Equatable {
-  /// From one byte on, to a last one or the end.
-  case from(Int, to: Int?)
-  /// So many at the end.
-  case suffix(Int)
+  /// A range that a request asks for (RFC 9110, 14.1.2).
+  enum ByteRange: Equatable {
+    /// From one byte on, to a last one or the end.
+    case from(Int, to: Int?)
+    /// So many at the end.
+    case suffix(Int)
 
-  /// The ranges of a request; nil if it has none that can be understood, and is to be answered as if it had none.
-  static func parse(_ fields: HTTPFields) -> [ByteRange]? {
-    let lines = fields[values: .range]
-    guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
-      lines[0][..<equals].trimmed.lowercased() == "bytes"
-    else { return nil }
-    var ranges: [ByteRange] = []
-    for member in fieldMembers([String(lines[0][lines[0].index(after: equals)...])]) {
-      guard let range = ByteRange(member) else { return nil }
-      ranges.append(range)
-    }
-    return ranges.isEmpty ? nil : ranges
-  }
-
-  private init?(_ text: Substring) {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(\.trimmed)
-    guard parts.count == 2 else { return nil }
-    let last = ContentRange.position(parts[1])
-    if parts[0].isEmpty {
-      guard let last else { return nil }
-      self = .suffix(last)
-    } else {
-      guard let first = ContentRange.position(parts[0]), parts[1].isEmpty || last != nil,
-        last.map({ $0 >= first }) ?? true
+    /// The ranges of a request; nil if it has none that can be understood, and is to be answered as if it had none.
+    static func parse(_ fields: HTTPFields) -> [ByteRange]? {
+      let lines = fields[values: .range]
+      guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
+        lines[0][..<equals].trimmed.lowercased() == "bytes"
       else { return nil }
-      self = .from(first, to: last)
+      var ranges: [ByteRange] = []
+      for member in fieldMembers([String(lines[0][lines[0].index(after: equals)...])]) {
+        guard let range = ByteRange(member) else { return nil }
+        ranges.append(range)
+      }
+      return ranges.isEmpty ? nil : ranges
+    }
+
+    private init?(_ text: Substring) {
+      let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(\.trimmed)
+      guard parts.count == 2 else { return nil }
+      let last = ContentRange.position(parts[1])
+      if parts[0].isEmpty {
+        guard let last else { return nil }
+        self = .suffix(last)
+      } else {
+        guard let first = ContentRange.position(parts[0]), parts[1].isEmpty || last != nil,
+          last.map({ $0 >= first }) ?? true
+        else { return nil }
+        self = .from(first, to: last)
+      }
+    }
+
+    /// The bytes of the range in a representation of `count` bytes; nil if the range is empty.
+    func resolved(in count: Int) -> ClosedRange<Int>? {
+      switch self {
+      case .from(let first, let last):
+        first < count ? first...min(last ?? count - 1, count - 1) : nil
+      case .suffix(let length):
+        length > 0 && count > 0 ? max(0, count - length)...count - 1 : nil
+      }
     }
   }
 
-  /// The bytes of the range in a representation of `count` bytes; nil if the range is empty.
-  func resolved(in count: Int) -> ClosedRange<Int>? {
-    switch self {
-    case .from(let first, let last):
-      first < count ? first...min(last ?? count - 1, count - 1) : nil
-    case .suffix(let length):
-      length > 0 && count > 0 ? max(0, count - length)...count - 1 : nil
+  /// Which part of the whole a response is (RFC 9110, 14.4).
+  struct ContentRange: Equatable {
+    var bytes: ClosedRange<Int>
+    /// Bytes of the whole.
+    var whole: Int
+
+    var count: Int { bytes.count }
+
+    init(_ bytes: ClosedRange<Int>, of whole: Int) {
+      self.bytes = bytes
+      self.whole = whole
+    }
+
+    /// Nil unless there is one such field, in bytes, that makes sense and knows the whole.
+    init?(_ fields: HTTPFields) {
+      let lines = fields[values: .contentRange]
+      guard lines.count == 1 else { return nil }
+      let words = lines[0].split(separator: " ")
+      guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+      let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 2, let whole = Self.position(parts[1]) else { return nil }
+      let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+      guard ends.count == 2, let first = Self.position(ends[0]), let last = Self.position(ends[1]),
+        first <= last, last < whole
+      else { return nil }
+      self.init(first...last, of: whole)
+    }
+
+    var text: String { "bytes \(bytes.lowerBound)-\(bytes.upperBound)/\(whole)" }
+
+    var isWhole: Bool { bytes.count == whole }
+
+    /// Both in one, if they overlap or touch; nil if a gap is between them or they are of different wholes.
+    func joined(with other: ContentRange) -> ContentRange? {
+      guard whole == other.whole, bytes.lowerBound <= other.bytes.upperBound + 1,
+        other.bytes.lowerBound <= bytes.upperBound + 1
+      else { return nil }
+      let first = min(bytes.lowerBound, other.bytes.lowerBound)
+      return ContentRange(first...max(bytes.upperBound, other.bytes.upperBound), of: whole)
+    }
+
+    /// The range that completes the part; nil if one range cannot complete it.
+    var missing: String? {
+      if isWhole { return nil }
+      if bytes.lowerBound == 0 { return "bytes=\(bytes.upperBound + 1)-" }
+      return bytes.upperBound == whole - 1 ? "bytes=0-\(bytes.lowerBound - 1)" : nil
+    }
+
+    /// A position; numbers that nothing is as long as are cut.
+    static func position(_ text: some StringProtocol) -> Int? {
+      guard !text.isEmpty else { return nil }
+      var value = 0
+      for byte in text.utf8 {
+        guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+        value = min(1 << 56, value * 10 + Int(byte - UInt8(ascii: "0")))
+      }
+      return value
     }
   }
-}
-
-/// Which part of the whole a response is (RFC 9110, 14.4).
-struct ContentRange: Equatable {
-  var bytes: ClosedRange<Int>
-  /// Bytes of the whole.
-  var whole: Int
-
-  var count: Int { bytes.count }
-
-  init(_ bytes: ClosedRange<Int>, of whole: Int) {
-    self.bytes = bytes
-    self.whole = whole
-  }
-
-  /// Nil unless there is one such field, in bytes, that makes sense and knows the whole.
-  init?(_ fields: HTTPFields) {
-    let lines = fields[values: .contentRange]
-    guard lines.count == 1 else { return nil }
-    let words = lines[0].split(separator: " ")
-    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, let whole = Self.position(parts[1]) else { return nil }
-    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard ends.count == 2, let first = Self.position(ends[0]), let last = Self.position(ends[1]),
-      first <= last, last < whole
-    else { return nil }
-    self.init(first...last, of: whole)
-  }
-
-  var text: String { "bytes \(bytes.lowerBound)-\(bytes.upperBound)/\(whole)" }
-
-  var isWhole: Bool { bytes.count == whole }
-
-  /// Both in one, if they overlap or touch; nil if a gap is between them or they are of different wholes.
-  func joined(with other: ContentRange) -> ContentRange? {
-    guard whole == other.whole, bytes.lowerBound <= other.bytes.upperBound + 1,
-      other.bytes.lowerBound <= bytes.upperBound + 1
-    else { return nil }
-    let first = min(bytes.lowerBound, other.bytes.lowerBound)
-    return ContentRange(first...max(bytes.upperBound, other.bytes.upperBound), of: whole)
-  }
-
-  /// The range that completes the part; nil if one range cannot complete it.
-  var missing: String? {
-    if isWhole { return nil }
-    if bytes.lowerBound == 0 { return "bytes=\(bytes.upperBound + 1)-" }
-    return bytes.upperBound == whole - 1 ? "bytes=0-\(bytes.lowerBound - 1)" : nil
-  }
-
-  /// A position; numbers that nothing is as long as are cut.
-  static func position(_ text: some StringProtocol) -> Int? {
-    guard !text.isEmpty else { return nil }
-    var value = 0
-    for byte in text.utf8 {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-      value = min(1 << 56, value * 10 + Int(byte - UInt8(ascii: "0")))
-    }
-    return value
-  }
-}
+#endif

@@ -1,194 +1,196 @@
-public import HTTPTypes
+#if HTTP
+  public import HTTPTypes
 
-/// How a cache handles a request.
-public enum CacheDecision: Sendable, Hashable {
-  /// Answer without asking the origin.
-  case answer(CacheAnswer)
-  /// Answer at once and revalidate in the background, once for all clients.
-  case answerWhileRevalidating(CacheAnswer, CacheForward)
-  /// Send a request to the origin.
-  case forward(CacheForward)
-}
-
-/// A response that a cache builds from stored responses.
-public struct CacheAnswer: Sendable, Hashable {
-  /// The source of the body.
-  public enum Body: Sendable, Hashable {
-    /// No body.
-    case none
-    /// The whole body of the stored response with that index.
-    case stored(Int)
-    /// These bytes of it.
-    case part(Int, Range<Int>)
-    /// The stored body of that index and the one just received, put together.
-    case joined(JoinedBody)
+  /// How a cache handles a request.
+  public enum CacheDecision: Sendable, Hashable {
+    /// Answer without asking the origin.
+    case answer(CacheAnswer)
+    /// Answer at once and revalidate in the background, once for all clients.
+    case answerWhileRevalidating(CacheAnswer, CacheForward)
+    /// Send a request to the origin.
+    case forward(CacheForward)
   }
 
-  /// Why the cache may answer with a stored response.
-  public enum Reason: String, Sendable, Hashable {
-    /// The stored response is fresh.
-    case fresh
-    /// The origin has just confirmed it.
-    case validated
-    /// The part just received completes it.
-    case completed
-    /// The client accepts it stale.
-    case staleByRequest = "stale-by-request"
-    /// Stale, while it is validated.
-    case staleWhileRevalidating = "stale-while-revalidating"
-    /// Stale, because the origin answered with an error.
-    case staleOnError = "stale-on-error"
-    /// Stale, because the origin could not be reached.
-    case staleDisconnected = "stale-disconnected"
-    /// No stored response is usable and the request has `only-if-cached`: a 504.
-    case onlyIfCached = "only-if-cached"
+  /// A response that a cache builds from stored responses.
+  public struct CacheAnswer: Sendable, Hashable {
+    /// The source of the body.
+    public enum Body: Sendable, Hashable {
+      /// No body.
+      case none
+      /// The whole body of the stored response with that index.
+      case stored(Int)
+      /// These bytes of it.
+      case part(Int, Range<Int>)
+      /// The stored body of that index and the one just received, put together.
+      case joined(JoinedBody)
+    }
 
-    /// Whether the answer is stale.
-    public var isStale: Bool {
-      switch self {
-      case .fresh, .validated, .completed, .onlyIfCached: false
-      case .staleByRequest, .staleWhileRevalidating, .staleOnError, .staleDisconnected: true
+    /// Why the cache may answer with a stored response.
+    public enum Reason: String, Sendable, Hashable {
+      /// The stored response is fresh.
+      case fresh
+      /// The origin has just confirmed it.
+      case validated
+      /// The part just received completes it.
+      case completed
+      /// The client accepts it stale.
+      case staleByRequest = "stale-by-request"
+      /// Stale, while it is validated.
+      case staleWhileRevalidating = "stale-while-revalidating"
+      /// Stale, because the origin answered with an error.
+      case staleOnError = "stale-on-error"
+      /// Stale, because the origin could not be reached.
+      case staleDisconnected = "stale-disconnected"
+      /// No stored response is usable and the request has `only-if-cached`: a 504.
+      case onlyIfCached = "only-if-cached"
+
+      /// Whether the answer is stale.
+      public var isStale: Bool {
+        switch self {
+        case .fresh, .validated, .completed, .onlyIfCached: false
+        case .staleByRequest, .staleWhileRevalidating, .staleOnError, .staleDisconnected: true
+        }
       }
     }
+
+    /// The status and the fields for the client.
+    public var response: HTTPResponse
+    /// The source of the body.
+    public var body: Body
+    /// Why the cache may give this answer.
+    public var reason: Reason
+    /// The age in seconds, as in the `Age` field.
+    public var age: Int
+    /// The remaining freshness in seconds; negative for a stale response.
+    public var remaining: Int
+
+    static let onlyIfCached = CacheAnswer(
+      response: HTTPResponse(
+        status: .init(code: 504, reasonPhrase: "Gateway Timeout"),
+        headerFields: [.contentLength: "0"]),
+      body: .none, reason: .onlyIfCached, age: 0, remaining: 0)
   }
 
-  /// The status and the fields for the client.
-  public var response: HTTPResponse
-  /// The source of the body.
-  public var body: Body
-  /// Why the cache may give this answer.
-  public var reason: Reason
-  /// The age in seconds, as in the `Age` field.
-  public var age: Int
-  /// The remaining freshness in seconds; negative for a stale response.
-  public var remaining: Int
+  /// Two overlapping or adjoining parts of a whole.
+  public struct JoinedBody: Sendable, Hashable {
+    /// The index of the stored part.
+    public var stored: Int
+    /// The place of the stored part in the whole body, in bytes.
+    public var storedStart: Int
+    /// The place of the received part in the whole body, in bytes.
+    public var receivedStart: Int
 
-  static let onlyIfCached = CacheAnswer(
-    response: HTTPResponse(
-      status: .init(code: 504, reasonPhrase: "Gateway Timeout"),
-      headerFields: [.contentLength: "0"]),
-    body: .none, reason: .onlyIfCached, age: 0, remaining: 0)
-}
-
-/// Two overlapping or adjoining parts of a whole.
-public struct JoinedBody: Sendable, Hashable {
-  /// The index of the stored part.
-  public var stored: Int
-  /// The place of the stored part in the whole body, in bytes.
-  public var storedStart: Int
-  /// The place of the received part in the whole body, in bytes.
-  public var receivedStart: Int
-
-  /// The joined bytes. Where the parts overlap, the received bytes are used.
-  public func joined(stored: [UInt8], received: [UInt8]) -> [UInt8] {
-    let start = min(storedStart, receivedStart)
-    var bytes = [UInt8](
-      repeating: 0,
-      count: max(storedStart + stored.count, receivedStart + received.count) - start)
-    bytes.replaceSubrange(storedStart - start..<storedStart - start + stored.count, with: stored)
-    bytes.replaceSubrange(
-      receivedStart - start..<receivedStart - start + received.count, with: received)
-    return bytes
-  }
-}
-
-/// A request for the origin, with the stored responses that its answer concerns.
-public struct CacheForward: Sendable, Hashable {
-  /// Why the cache could not answer by itself; named as `fwd` of `Cache-Status` (RFC 9211, 2.2).
-  public enum Reason: String, Sendable, Hashable {
-    /// A cache does not answer such a request.
-    case bypass
-    /// The method is one that the cache does not answer.
-    case method
-    /// No response is stored for the URI.
-    case uriMiss = "uri-miss"
-    /// The stored responses belong to other field values (`Vary`).
-    case varyMiss = "vary-miss"
-    /// The request demands a newer response.
-    case request
-    /// The stored response is stale.
-    case stale
-    /// The stored part does not contain the requested range.
-    case partial
-  }
-
-  /// The request to send.
-  public var request: HTTPRequest
-  /// Why the cache could not answer by itself.
-  public var reason: Reason
-  /// The request of the client.
-  public let original: HTTPRequest
-  /// All stored responses of the URI.
-  let stored: [StoredResponse]
-  /// The index of the response that the request selects.
-  var selected: Int?
-  /// The indices of the responses that the request validates.
-  var validates: [Int] = []
-  /// The index of the part that the answer may complete.
-  var completes: Int?
-  var permission = StalePermission.none
-
-  /// Whether the request only validates stored responses.
-  public var isConditional: Bool { !validates.isEmpty }
-
-  init(_ request: HTTPRequest, because reason: Reason, stored: [StoredResponse]) {
-    self.request = request
-    self.reason = reason
-    original = request
-    self.stored = stored
-  }
-
-  /// The client's request without validators of stored responses.
-  var unconditional: CacheForward {
-    var forward = self
-    forward.request = original
-    // The cache evaluates the client's condition on the response.
-    if isConditional || completes != nil {
-      forward.request.headerFields.removeAll(ClientCondition.fields)
-    }
-    forward.validates = []
-    forward.completes = nil
-    return forward
-  }
-}
-
-/// How a cache handles a response of the origin.
-public struct CacheReception: Sendable {
-  /// The next step for the client's request.
-  public enum Outcome: Sendable, Hashable {
-    /// Pass the response on.
-    case pass
-    /// Answer the client with this response instead.
-    case answer(CacheAnswer)
-    /// The response is unusable: send this request and handle its response.
-    case again(CacheForward)
-  }
-
-  /// The source of a stored body.
-  public enum Body: Sendable, Hashable {
-    /// The received body.
-    case received
-    /// The stored body of that index.
-    case stored(Int)
-    /// A stored part and the received one, put together.
-    case joined(JoinedBody)
-  }
-
-  /// The next step for the client's request.
-  public var outcome: Outcome
-  /// The responses to store, with the source of their bodies.
-  public var stores: [(response: StoredResponse, body: Body)] = []
-  /// Indices of stored responses to remove.
-  public var removes: [Int] = []
-  /// URIs whose responses are invalid; remove them before storing.
-  public var invalidates: [ResponseKey] = []
-
-  /// Whether the answer or a stored response is made of the received body.
-  var needsReceivedBody: Bool {
-    stores.contains { store in
-      if case .stored = store.body { false } else { true }
+    /// The joined bytes. Where the parts overlap, the received bytes are used.
+    public func joined(stored: [UInt8], received: [UInt8]) -> [UInt8] {
+      let start = min(storedStart, receivedStart)
+      var bytes = [UInt8](
+        repeating: 0,
+        count: max(storedStart + stored.count, receivedStart + received.count) - start)
+      bytes.replaceSubrange(storedStart - start..<storedStart - start + stored.count, with: stored)
+      bytes.replaceSubrange(
+        receivedStart - start..<receivedStart - start + received.count, with: received)
+      return bytes
     }
   }
 
-  init(_ outcome: Outcome) { self.outcome = outcome }
-}
+  /// A request for the origin, with the stored responses that its answer concerns.
+  public struct CacheForward: Sendable, Hashable {
+    /// Why the cache could not answer by itself; named as `fwd` of `Cache-Status` (RFC 9211, 2.2).
+    public enum Reason: String, Sendable, Hashable {
+      /// A cache does not answer such a request.
+      case bypass
+      /// The method is one that the cache does not answer.
+      case method
+      /// No response is stored for the URI.
+      case uriMiss = "uri-miss"
+      /// The stored responses belong to other field values (`Vary`).
+      case varyMiss = "vary-miss"
+      /// The request demands a newer response.
+      case request
+      /// The stored response is stale.
+      case stale
+      /// The stored part does not contain the requested range.
+      case partial
+    }
+
+    /// The request to send.
+    public var request: HTTPRequest
+    /// Why the cache could not answer by itself.
+    public var reason: Reason
+    /// The request of the client.
+    public let original: HTTPRequest
+    /// All stored responses of the URI.
+    let stored: [StoredResponse]
+    /// The index of the response that the request selects.
+    var selected: Int?
+    /// The indices of the responses that the request validates.
+    var validates: [Int] = []
+    /// The index of the part that the answer may complete.
+    var completes: Int?
+    var permission = StalePermission.none
+
+    /// Whether the request only validates stored responses.
+    public var isConditional: Bool { !validates.isEmpty }
+
+    init(_ request: HTTPRequest, because reason: Reason, stored: [StoredResponse]) {
+      self.request = request
+      self.reason = reason
+      original = request
+      self.stored = stored
+    }
+
+    /// The client's request without validators of stored responses.
+    var unconditional: CacheForward {
+      var forward = self
+      forward.request = original
+      // The cache evaluates the client's condition on the response.
+      if isConditional || completes != nil {
+        forward.request.headerFields.removeAll(ClientCondition.fields)
+      }
+      forward.validates = []
+      forward.completes = nil
+      return forward
+    }
+  }
+
+  /// How a cache handles a response of the origin.
+  public struct CacheReception: Sendable {
+    /// The next step for the client's request.
+    public enum Outcome: Sendable, Hashable {
+      /// Pass the response on.
+      case pass
+      /// Answer the client with this response instead.
+      case answer(CacheAnswer)
+      /// The response is unusable: send this request and handle its response.
+      case again(CacheForward)
+    }
+
+    /// The source of a stored body.
+    public enum Body: Sendable, Hashable {
+      /// The received body.
+      case received
+      /// The stored body of that index.
+      case stored(Int)
+      /// A stored part and the received one, put together.
+      case joined(JoinedBody)
+    }
+
+    /// The next step for the client's request.
+    public var outcome: Outcome
+    /// The responses to store, with the source of their bodies.
+    public var stores: [(response: StoredResponse, body: Body)] = []
+    /// Indices of stored responses to remove.
+    public var removes: [Int] = []
+    /// URIs whose responses are invalid; remove them before storing.
+    public var invalidates: [ResponseKey] = []
+
+    /// Whether the answer or a stored response is made of the received body.
+    var needsReceivedBody: Bool {
+      stores.contains { store in
+        if case .stored = store.body { false } else { true }
+      }
+    }
+
+    init(_ outcome: Outcome) { self.outcome = outcome }
+  }
+#endif

@@ -1,198 +1,200 @@
-import HTTPTypes
-import Larder
+#if HTTP
+  import HTTPTypes
+  import Larder
 
-/// The freshness of a stored response at a time (RFC 9111, 4.2).
-struct Freshness: Equatable {
-  let lifetime: FreshnessLifetime
-  /// In seconds.
-  let age: Int
-  /// Whether the response was received after the clock's time, so that its age is unknown.
-  let isFromTheFuture: Bool
+  /// The freshness of a stored response at a time (RFC 9111, 4.2).
+  struct Freshness: Equatable {
+    let lifetime: FreshnessLifetime
+    /// In seconds.
+    let age: Int
+    /// Whether the response was received after the clock's time, so that its age is unknown.
+    let isFromTheFuture: Bool
 
-  init(of stored: StoredResponse, at now: Timestamp, policy: HTTPCachePolicy) {
-    self.init(
-      stored.lifetime(policy: policy), age: stored.age, received: stored.received, at: now)
+    init(of stored: StoredResponse, at now: Timestamp, policy: HTTPCachePolicy) {
+      self.init(
+        stored.lifetime(policy: policy), age: stored.age, received: stored.received, at: now)
+    }
+
+    init(_ lifetime: FreshnessLifetime, age: ResponseAge, received: Timestamp, at now: Timestamp) {
+      self.lifetime = lifetime
+      self.age = age.seconds(at: now)
+      isFromTheFuture = now.advanced(by: .seconds(60)) < received
+    }
+
+    var isFresh: Bool { staleness == nil }
+
+    /// The seconds since it became stale; nil while it is fresh. It is stale as soon as its age equals its lifetime.
+    var staleness: Int? {
+      if isFromTheFuture { return DeltaSeconds.most }
+      return age < lifetime.seconds ? nil : age - lifetime.seconds
+    }
+
+    /// The remaining seconds of freshness.
+    var remaining: Int { isFromTheFuture ? 0 : max(0, lifetime.seconds - age) }
+
+    /// The same, negative for a stale response.
+    var left: Int { staleness.map { -$0 } ?? remaining }
   }
 
-  init(_ lifetime: FreshnessLifetime, age: ResponseAge, received: Timestamp, at now: Timestamp) {
-    self.lifetime = lifetime
-    self.age = age.seconds(at: now)
-    isFromTheFuture = now.advanced(by: .seconds(60)) < received
-  }
+  /// The freshness lifetime of a response and its source (RFC 9111, 4.2.1 and 4.2.2).
+  struct FreshnessLifetime: Equatable {
+    enum Source: Equatable {
+      case maxAge, expires, heuristic
+      /// A rule of the application.
+      case rule
+      /// No source: the response is never fresh.
+      case none
+    }
 
-  var isFresh: Bool { staleness == nil }
+    let seconds: Int
+    let source: Source
 
-  /// The seconds since it became stale; nil while it is fresh. It is stale as soon as its age equals its lifetime.
-  var staleness: Int? {
-    if isFromTheFuture { return DeltaSeconds.most }
-    return age < lifetime.seconds ? nil : age - lifetime.seconds
-  }
+    var isExplicit: Bool { source != .heuristic && source != .none }
 
-  /// The remaining seconds of freshness.
-  var remaining: Int { isFromTheFuture ? 0 : max(0, lifetime.seconds - age) }
-
-  /// The same, negative for a stale response.
-  var left: Int { staleness.map { -$0 } ?? remaining }
-}
-
-/// The freshness lifetime of a response and its source (RFC 9111, 4.2.1 and 4.2.2).
-struct FreshnessLifetime: Equatable {
-  enum Source: Equatable {
-    case maxAge, expires, heuristic
-    /// A rule of the application.
-    case rule
-    /// No source: the response is never fresh.
-    case none
-  }
-
-  let seconds: Int
-  let source: Source
-
-  var isExplicit: Bool { source != .heuristic && source != .none }
-
-  init(_ response: HTTPResponse, received: Timestamp, policy: HTTPCachePolicy) {
-    let fields = response.headerFields
-    let directives = ResponseDirectives(fields, for: policy.kind)
-    switch directives.maxAge {
-    case .seconds(let value):
-      self.init(value, .maxAge)
-    case .invalid:
-      // 4.2.1: an invalid or contradictory value makes the response stale.
-      self.init(0, .maxAge)
-    case .absent:
-      if fields.contains(.expires), !directives.ignoresExpires {
-        self.init(Self.untilExpires(fields, received: received), .expires)
-      } else if let seconds = Self.heuristic(
-        response, directives: directives, received: received, policy: policy)
-      {
-        self.init(seconds, .heuristic)
-      } else {
-        self.init(0, .none)
+    init(_ response: HTTPResponse, received: Timestamp, policy: HTTPCachePolicy) {
+      let fields = response.headerFields
+      let directives = ResponseDirectives(fields, for: policy.kind)
+      switch directives.maxAge {
+      case .seconds(let value):
+        self.init(value, .maxAge)
+      case .invalid:
+        // 4.2.1: an invalid or contradictory value makes the response stale.
+        self.init(0, .maxAge)
+      case .absent:
+        if fields.contains(.expires), !directives.ignoresExpires {
+          self.init(Self.untilExpires(fields, received: received), .expires)
+        } else if let seconds = Self.heuristic(
+          response, directives: directives, received: received, policy: policy)
+        {
+          self.init(seconds, .heuristic)
+        } else {
+          self.init(0, .none)
+        }
       }
+    }
+
+    init(assigned seconds: Int) { self.init(seconds, .rule) }
+
+    private init(_ seconds: Int, _ source: Source) {
+      self.seconds = seconds
+      self.source = source
+    }
+
+    /// 5.3: an invalid date, or several different dates, lie in the past.
+    private static func untilExpires(_ fields: HTTPFields, received: Timestamp) -> Int {
+      let lines = Set(fields[values: .expires])
+      guard lines.count == 1, let line = lines.first,
+        let expires = HTTPDate(strictly: line, now: received)
+      else { return 0 }
+      let date = HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
+      return Int(clamping: min(Int64(DeltaSeconds.most), max(0, expires.seconds - date.seconds)))
+    }
+
+    /// A tenth of the time since the last modification.
+    private static func heuristic(
+      _ response: HTTPResponse, directives: ResponseDirectives, received: Timestamp,
+      policy: HTTPCachePolicy
+    ) -> Int? {
+      let fields = response.headerFields
+      guard isHeuristicallyCacheable(response.status) || directives.isPublic,
+        !fields.members(of: .pragma).contains(where: { $0.lowercased() == "no-cache" }),
+        let modified = HTTPDate(of: .lastModified, in: fields, now: received)
+      else { return nil }
+      let date = HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
+      let unchanged = max(0, date.seconds - modified.seconds)
+      return Int(clamping: min(unchanged / 10, max(0, policy.longestHeuristic.wholeSeconds)))
+    }
+
+    /// The statuses of RFC 9110, section 15.1.
+    static func isHeuristicallyCacheable(_ status: HTTPResponse.Status) -> Bool {
+      [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status.code)
     }
   }
 
-  init(assigned seconds: Int) { self.init(seconds, .rule) }
-
-  private init(_ seconds: Int, _ source: Source) {
-    self.seconds = seconds
-    self.source = source
-  }
-
-  /// 5.3: an invalid date, or several different dates, lie in the past.
-  private static func untilExpires(_ fields: HTTPFields, received: Timestamp) -> Int {
-    let lines = Set(fields[values: .expires])
-    guard lines.count == 1, let line = lines.first,
-      let expires = HTTPDate(strictly: line, now: received)
-    else { return 0 }
-    let date = HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
-    return Int(clamping: min(Int64(DeltaSeconds.most), max(0, expires.seconds - date.seconds)))
-  }
-
-  /// A tenth of the time since the last modification.
-  private static func heuristic(
-    _ response: HTTPResponse, directives: ResponseDirectives, received: Timestamp,
-    policy: HTTPCachePolicy
-  ) -> Int? {
-    let fields = response.headerFields
-    guard isHeuristicallyCacheable(response.status) || directives.isPublic,
-      !fields.members(of: .pragma).contains(where: { $0.lowercased() == "no-cache" }),
-      let modified = HTTPDate(of: .lastModified, in: fields, now: received)
-    else { return nil }
-    let date = HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
-    let unchanged = max(0, date.seconds - modified.seconds)
-    return Int(clamping: min(unchanged / 10, max(0, policy.longestHeuristic.wholeSeconds)))
-  }
-
-  /// The statuses of RFC 9110, section 15.1.
-  static func isHeuristicallyCacheable(_ status: HTTPResponse.Status) -> Bool {
-    [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status.code)
-  }
-}
-
-extension HTTPDate {
-  /// The date of a field that says how old something is.
-  init?(of name: HTTPField.Name, in fields: HTTPFields, now: Timestamp) {
-    guard let line = fields[values: name].first else { return nil }
-    self.init(leniently: line, now: now)
-  }
-}
-
-/// The age of a response (RFC 9111, 4.2.3).
-struct ResponseAge: Equatable {
-  /// The age on arrival in seconds: `corrected_initial_age`.
-  let initial: Int
-  let received: Timestamp
-
-  init(_ fields: HTTPFields, requested: Timestamp, received: Timestamp) {
-    let date = fields[values: .date].first.flatMap { HTTPDate(leniently: $0, now: received) }
-    let apparent = date.map { max(0, HTTPDate(received).seconds - $0.seconds) } ?? 0
-    let delay = max(0, requested.duration(to: received).components.seconds)
-    let corrected = Int64(Self.value(fields) ?? 0) + delay
-    initial = Int(clamping: max(apparent, corrected))
-    self.received = received
-  }
-
-  /// In whole seconds, rounded down.
-  func seconds(at now: Timestamp) -> Int {
-    let resident = max(0, received.duration(to: now).components.seconds)
-    return initial + Int(clamping: resident)
-  }
-
-  /// The value of `Age` (RFC 9111, 5.1). The first of several members counts; a member that is not a number is ignored.
-  ///
-  /// Parameters after the number are ignored, because a higher age is safer than none.
-  static func value(_ fields: HTTPFields) -> Int? {
-    guard let first = fields.members(of: .age).first else { return nil }
-    return DeltaSeconds.parse(first.prefix { $0 != ";" })
-  }
-}
-
-/// The permitted uses of a stale response (RFC 9111, 4.2.4; RFC 5861).
-struct StalePermission: Hashable, Sendable {
-  /// Serve it to a client that accepts stale responses.
-  var byRequest: Bool
-  /// Serve it while it is revalidated.
-  var whileRevalidating: Bool
-  /// Serve it in place of a server error.
-  var onError: Bool
-  /// Serve it if the origin cannot be reached.
-  var whenDisconnected: Bool
-
-  static let none = StalePermission(
-    byRequest: false, whileRevalidating: false, onError: false, whenDisconnected: false)
-
-}
-
-extension StalePermission {
-  init(
-    of stored: StoredResponse, freshness: Freshness, for request: RequestDirectives,
-    policy: HTTPCachePolicy
-  ) {
-    let directives = stored.directives(for: policy.kind)
-    guard !directives.forbidsStale else {
-      self = .none
-      return
+  extension HTTPDate {
+    /// The date of a field that says how old something is.
+    init?(of name: HTTPField.Name, in fields: HTTPFields, now: Timestamp) {
+      guard let line = fields[values: name].first else { return nil }
+      self.init(leniently: line, now: now)
     }
-    let staleness = freshness.staleness ?? 0
-    byRequest =
-      switch request.maxStale {
-      case .no: false
-      case .any: true
-      case .seconds(let most): staleness <= most
-      }
-    // A client that demands a newer response waits for it.
-    let isOldEnough = request.maxAge.map { freshness.age <= $0 } ?? true
-    if !isOldEnough { byRequest = false }
-    whileRevalidating =
-      !request.noCache && isOldEnough && request.minFresh == 0
-      && directives.staleWhileRevalidate > 0 && staleness <= directives.staleWhileRevalidate
-    // A request or a response that states 0 forbids it, whatever the other states (RFC 5861, section 4).
-    let stated = [directives.staleIfError, request.staleIfError].compactMap { $0 }
-    let errorWindow = stated.contains(0) ? 0 : stated.max() ?? 0
-    onError = errorWindow > 0 && staleness <= errorWindow
-    whenDisconnected =
-      !stated.contains(0)
-      && (onError || staleness <= policy.whenDisconnected.wholeSeconds)
   }
-}
+
+  /// The age of a response (RFC 9111, 4.2.3).
+  struct ResponseAge: Equatable {
+    /// The age on arrival in seconds: `corrected_initial_age`.
+    let initial: Int
+    let received: Timestamp
+
+    init(_ fields: HTTPFields, requested: Timestamp, received: Timestamp) {
+      let date = fields[values: .date].first.flatMap { HTTPDate(leniently: $0, now: received) }
+      let apparent = date.map { max(0, HTTPDate(received).seconds - $0.seconds) } ?? 0
+      let delay = max(0, requested.duration(to: received).components.seconds)
+      let corrected = Int64(Self.value(fields) ?? 0) + delay
+      initial = Int(clamping: max(apparent, corrected))
+      self.received = received
+    }
+
+    /// In whole seconds, rounded down.
+    func seconds(at now: Timestamp) -> Int {
+      let resident = max(0, received.duration(to: now).components.seconds)
+      return initial + Int(clamping: resident)
+    }
+
+    /// The value of `Age` (RFC 9111, 5.1). The first of several members counts; a member that is not a number is ignored.
+    ///
+    /// Parameters after the number are ignored, because a higher age is safer than none.
+    static func value(_ fields: HTTPFields) -> Int? {
+      guard let first = fields.members(of: .age).first else { return nil }
+      return DeltaSeconds.parse(first.prefix { $0 != ";" })
+    }
+  }
+
+  /// The permitted uses of a stale response (RFC 9111, 4.2.4; RFC 5861).
+  struct StalePermission: Hashable, Sendable {
+    /// Serve it to a client that accepts stale responses.
+    var byRequest: Bool
+    /// Serve it while it is revalidated.
+    var whileRevalidating: Bool
+    /// Serve it in place of a server error.
+    var onError: Bool
+    /// Serve it if the origin cannot be reached.
+    var whenDisconnected: Bool
+
+    static let none = StalePermission(
+      byRequest: false, whileRevalidating: false, onError: false, whenDisconnected: false)
+
+  }
+
+  extension StalePermission {
+    init(
+      of stored: StoredResponse, freshness: Freshness, for request: RequestDirectives,
+      policy: HTTPCachePolicy
+    ) {
+      let directives = stored.directives(for: policy.kind)
+      guard !directives.forbidsStale else {
+        self = .none
+        return
+      }
+      let staleness = freshness.staleness ?? 0
+      byRequest =
+        switch request.maxStale {
+        case .no: false
+        case .any: true
+        case .seconds(let most): staleness <= most
+        }
+      // A client that demands a newer response waits for it.
+      let isOldEnough = request.maxAge.map { freshness.age <= $0 } ?? true
+      if !isOldEnough { byRequest = false }
+      whileRevalidating =
+        !request.noCache && isOldEnough && request.minFresh == 0
+        && directives.staleWhileRevalidate > 0 && staleness <= directives.staleWhileRevalidate
+      // A request or a response that states 0 forbids it, whatever the other states (RFC 5861, section 4).
+      let stated = [directives.staleIfError, request.staleIfError].compactMap { $0 }
+      let errorWindow = stated.contains(0) ? 0 : stated.max() ?? 0
+      onError = errorWindow > 0 && staleness <= errorWindow
+      whenDisconnected =
+        !stated.contains(0)
+        && (onError || staleness <= policy.whenDisconnected.wholeSeconds)
+    }
+  }
+#endif

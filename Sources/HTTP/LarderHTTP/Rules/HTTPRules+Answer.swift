@@ -1,85 +1,89 @@
-import HTTPTypes
-public import Larder
+#if HTTP
+  import HTTPTypes
+  public import Larder
 
-extension HTTPRules {
-  /// The answer to `request` out of a stored response that it selects: the whole, a part, or that the client has it
-  /// (RFC 9111, 4.3.2; RFC 9110, 13.2.2 and 14.2).
-  func answer(
-    _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
-    because reason: CacheAnswer.Reason, at now: Timestamp
-  ) -> CacheAnswer {
-    answer(
-      request, from: index, of: stored, because: reason,
-      Freshness(of: stored, at: now, policy: policy))
-  }
-
-  func answer(
-    _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
-    because reason: CacheAnswer.Reason, _ freshness: Freshness
-  ) -> CacheAnswer {
-    var answer = CacheAnswer(
-      response: stored.response, body: .stored(index), reason: reason, age: freshness.age,
-      remaining: freshness.left)
-    answer.response.headerFields[.age] = String(freshness.age)
-    if let condition = ClientCondition(request.headerFields), condition.isMet(by: stored) {
-      answer.response.status = .init(code: 304, reasonPhrase: "Not Modified")
-      answer.response.headerFields.removeAll(HTTPFields.ofTheBody)
-      answer.body = .none
-    } else if request.method == .head {
-      answer.body = .none
-    } else if let ranges = ByteRange.parse(request.headerFields), ranges.count == 1 {
-      apply(ranges[0], of: request, to: &answer, from: index, of: stored)
+  extension HTTPRules {
+    /// The answer to `request` out of a stored response that it selects: the whole, a part, or that the client has it
+    /// (RFC 9111, 4.3.2; RFC 9110, 13.2.2 and 14.2).
+    func answer(
+      _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
+      because reason: CacheAnswer.Reason, at now: Timestamp
+    ) -> CacheAnswer {
+      answer(
+        request, from: index, of: stored, because: reason,
+        Freshness(of: stored, at: now, policy: policy))
     }
-    return answer
-  }
 
-  /// Several ranges at once are answered with the whole, as RFC 9110 (14.2) allows.
-  private func apply(
-    _ range: ByteRange, of request: HTTPRequest, to answer: inout CacheAnswer, from index: Int,
-    of stored: StoredResponse
-  ) {
-    let held: ContentRange
-    if let part = stored.part {
-      held = part
-    } else if stored.response.status.code == 200, stored.bodySize > 0,
-      stored.allowsRange(request.headerFields)
-    {
-      held = ContentRange(0...stored.bodySize - 1, of: stored.bodySize)
-    } else {
-      return
+    func answer(
+      _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
+      because reason: CacheAnswer.Reason, _ freshness: Freshness
+    ) -> CacheAnswer {
+      var answer = CacheAnswer(
+        response: stored.response, body: .stored(index), reason: reason, age: freshness.age,
+        remaining: freshness.left)
+      answer.response.headerFields[.age] = String(freshness.age)
+      if let condition = ClientCondition(request.headerFields), condition.isMet(by: stored) {
+        answer.response.status = .init(code: 304, reasonPhrase: "Not Modified")
+        answer.response.headerFields.removeAll(HTTPFields.ofTheBody)
+        answer.body = .none
+      } else if request.method == .head {
+        answer.body = .none
+      } else if let ranges = ByteRange.parse(request.headerFields), ranges.count == 1 {
+        apply(ranges[0], of: request, to: &answer, from: index, of: stored)
+      }
+      return answer
     }
-    guard let bytes = range.resolved(in: held.whole) else {
-      answer.response.status = .init(code: 416, reasonPhrase: "Range Not Satisfiable")
-      answer.response.headerFields.removeAll(HTTPFields.ofTheBody)
-      answer.response.headerFields[.contentRange] = "bytes */\(held.whole)"
-      answer.response.headerFields[.contentLength] = "0"
-      answer.body = .none
-      return
+
+    /// Several ranges at once are answered with the whole, as RFC 9110 (14.2) allows.
+    private func apply(
+      _ range: ByteRange, of request: HTTPRequest, to answer: inout CacheAnswer, from index: Int,
+      of stored: StoredResponse
+    ) {
+      let held: ContentRange
+      if let part = stored.part {
+        held = part
+      } else if stored.response.status.code == 200, stored.bodySize > 0,
+        stored.allowsRange(request.headerFields)
+      {
+        held = ContentRange(0...stored.bodySize - 1, of: stored.bodySize)
+      } else {
+        return
+      }
+      guard let bytes = range.resolved(in: held.whole) else {
+        answer.response.status = .init(code: 416, reasonPhrase: "Range Not Satisfiable")
+        answer.response.headerFields.removeAll(HTTPFields.ofTheBody)
+        answer.response.headerFields[.contentRange] = "bytes */\(held.whole)"
+        answer.response.headerFields[.contentLength] = "0"
+        answer.body = .none
+        return
+      }
+      let offset = bytes.lowerBound - held.bytes.lowerBound
+      answer.response.status = .init(code: 206, reasonPhrase: "Partial Content")
+      answer.response.headerFields[.contentRange] = ContentRange(bytes, of: held.whole).text
+      answer.response.headerFields[.contentLength] = String(bytes.count)
+      answer.body = .part(index, offset..<offset + bytes.count)
     }
-    let offset = bytes.lowerBound - held.bytes.lowerBound
-    answer.response.status = .init(code: 206, reasonPhrase: "Partial Content")
-    answer.response.headerFields[.contentRange] = ContentRange(bytes, of: held.whole).text
-    answer.response.headerFields[.contentLength] = String(bytes.count)
-    answer.body = .part(index, offset..<offset + bytes.count)
-  }
 
-  /// The answer where the origin could not be reached, or did not answer in time; nil where nothing may be served
-  /// (RFC 9111, 4.2.4).
-  public func fail(_ forward: CacheForward, at now: Timestamp) -> CacheAnswer? {
-    stale(forward, if: \.whenDisconnected, because: .staleDisconnected, at: now)
-  }
+    /// The answer where the origin could not be reached, or did not answer in time; nil where nothing may be served
+    /// (RFC 9111, 4.2.4).
+    public func fail(_ forward: CacheForward, at now: Timestamp) -> CacheAnswer? {
+      stale(forward, if: \.whenDisconnected, because: .staleDisconnected, at: now)
+    }
 
-  func stale(
-    _ forward: CacheForward, if isAllowed: KeyPath<StalePermission, Bool>,
-    because reason: CacheAnswer.Reason, at now: Timestamp
-  ) -> CacheAnswer? {
-    guard let index = forward.selected, forward.completes == nil else { return nil }
-    // The windows are judged now: the request may have taken long.
-    let stored = forward.stored[index]
-    let wish = RequestDirectives(forward.original.headerFields)
-    let freshness = Freshness(of: stored, at: now, policy: policy)
-    let permission = StalePermission(of: stored, freshness: freshness, for: wish, policy: policy)
-    guard forward.permission[keyPath: isAllowed], permission[keyPath: isAllowed] else { return nil }
-    return answer(forward.original, from: index, of: stored, because: reason, at: now)
+    func stale(
+      _ forward: CacheForward, if isAllowed: KeyPath<StalePermission, Bool>,
+      because reason: CacheAnswer.Reason, at now: Timestamp
+    ) -> CacheAnswer? {
+      guard let index = forward.selected, forward.completes == nil else { return nil }
+      // The windows are judged now: the request may have taken long.
+      let stored = forward.stored[index]
+      let wish = RequestDirectives(forward.original.headerFields)
+      let freshness = Freshness(of: stored, at: now, policy: policy)
+      let permission = StalePermission(of: stored, freshness: freshness, for: wish, policy: policy)
+      guard forward.permission[keyPath: isAllowed], permission[keyPath: isAllowed] else {
+        return nil
+      }
+      return answer(forward.original, from: index, of: stored, because: reason, at: now)
+    }
   }
-}
+#endif

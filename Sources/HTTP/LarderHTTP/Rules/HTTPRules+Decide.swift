@@ -1,194 +1,196 @@
-public import HTTPTypes
-public import Larder
+#if HTTP
+  public import HTTPTypes
+  public import Larder
 
-extension HTTPRules {
-  /// Decides how to answer `request`, given all stored responses of its URI.
-  ///
-  /// - Complexity: O(stored responses).
-  public func decide(
-    _ request: HTTPRequest, stored: [StoredResponse], at now: Timestamp
-  ) -> CacheDecision {
-    let wish = RequestDirectives(request.headerFields)
-    let isByBody = storesByBody(request)
-    guard request.method == .get || request.method == .head || isByBody else {
-      return .forward(CacheForward(request, because: .method, stored: stored))
-    }
-    let refusal: CacheDecision? = wish.onlyIfCached ? .answer(.onlyIfCached) : nil
-    if wish.noStore || ClientCondition.isForOrigin(request.headerFields)
-      || isByBody
-        && (ClientCondition(request.headerFields) != nil || request.headerFields.contains(.range))
-    {
-      return refusal ?? .forward(CacheForward(request, because: .bypass, stored: stored))
-    }
-    let selection = Selection(request, stored: stored, policy: policy)
-    guard let index = selection.best else {
-      return refusal ?? .forward(miss(request, stored: stored, selection: selection))
-    }
-    return decide(request, wish: wish, stored: stored, selected: index, at: now)
-  }
-
-  /// Whether responses to the request are stored by its body (``HTTPCacheRule/bodyMethods``).
-  func storesByBody(_ request: HTTPRequest) -> Bool {
-    request.method != .get && request.method != .head
-      && policy.rule(for: request)?.storesByBody(request.method) == true
-  }
-
-  /// The key of the responses to a request.
-  ///
-  /// - Parameter body: the body of the request, where that is a part of the key.
-  func key(of request: HTTPRequest, body: [UInt8]?) -> ResponseKey? {
-    var key = ResponseKey(request, policy: policy)
-    if let body, storesByBody(request) {
-      key?.bodyDigest = ResponseKey.digest(of: body, in: request, policy: policy)
-    }
-    return key
-  }
-
-  private func decide(
-    _ request: HTTPRequest, wish: RequestDirectives, stored: [StoredResponse], selected: Int,
-    at now: Timestamp
-  ) -> CacheDecision {
-    let response = stored[selected]
-    let freshness = Freshness(of: response, at: now, policy: policy)
-    if isUsable(response, freshness, wish) {
-      return .answer(answer(request, from: selected, of: response, because: .fresh, freshness))
-    }
-    let permission =
-      wish.noCache
-      ? StalePermission.none
-      : StalePermission(of: response, freshness: freshness, for: wish, policy: policy)
-    if permission.byRequest, !freshness.isFresh {
-      return .answer(
-        answer(request, from: selected, of: response, because: .staleByRequest, at: now))
-    }
-    var forward = CacheForward(
-      request, because: freshness.isFresh ? .request : .stale, stored: stored)
-    forward.selected = selected
-    forward.permission = permission
-    // A HEAD is forwarded unchanged; its response updates the stored one.
-    if request.method == .get, response.hasValidators {
-      forward.validates = [selected]
-      forward.request = Validation.request(request, of: [response])
-    }
-    if permission.whileRevalidating, !freshness.isFresh {
-      let answer = answer(
-        request, from: selected, of: response, because: .staleWhileRevalidating, at: now)
-      return wish.onlyIfCached
-        ? .answer(answer) : .answerWhileRevalidating(answer, background(forward))
-    }
-    return wish.onlyIfCached ? .answer(.onlyIfCached) : .forward(forward)
-  }
-
-  /// Whether the response may be served without validation (RFC 9111, 4).
-  private func isUsable(
-    _ response: StoredResponse, _ freshness: Freshness, _ wish: RequestDirectives
-  ) -> Bool {
-    let directives = response.directives(for: policy.kind)
-    guard freshness.isFresh, !directives.noCache, !wish.noCache else { return false }
-    // RFC 8246: a reload (max-age=0) does not revalidate an immutable response.
-    if wish.maxAge == 0, !directives.immutable { return false }
-    if let most = wish.maxAge, most > 0, freshness.age > most { return false }
-    return freshness.remaining >= wish.minFresh
-  }
-
-  /// The number of entity tags that a conditional request names. Origins limit the size of a head.
-  private static let largestTagCount = 8
-
-  /// The credential that a stored response must have to answer `request`. Responses in a shared cache have none.
-  func credential(of request: HTTPRequest) -> String? {
-    policy.kind == .shared ? nil : Principal(request, policy: policy).digest
-  }
-
-  /// A request that no stored response can answer.
-  private func miss(
-    _ request: HTTPRequest, stored: [StoredResponse], selection: Selection
-  ) -> CacheForward {
-    if let part = selection.part { return completion(request, stored: stored, of: part) }
-    var forward = CacheForward(
-      request, because: stored.isEmpty ? .uriMiss : .varyMiss, stored: stored)
-    // 4.3.1: the origin may confirm one of the other variants for this request.
-    let credential = credential(of: request)
-    let others = stored.indices.filter { index in
-      stored[index].entityTag?.isStrong == true && stored[index].part == nil
-        && stored[index].credential == credential
-    }.sorted { stored[$0].received > stored[$1].received }.prefix(Self.largestTagCount)
-    let isPlain =
-      request.method == .get && ByteRange.parse(request.headerFields) == nil
-      && ClientCondition(request.headerFields) == nil
-    if isPlain, !others.isEmpty {
-      forward.validates = Array(others)
-      forward.request = Validation.request(request, of: others.map { stored[$0] })
-    }
-    return forward
-  }
-
-  /// A request for the missing part, if a strong validator proves that the parts belong together (RFC 9111, 3.4).
-  private func completion(
-    _ request: HTTPRequest, stored: [StoredResponse], of index: Int
-  ) -> CacheForward {
-    var forward = CacheForward(request, because: .partial, stored: stored)
-    forward.selected = index
-    let fields = request.headerFields
-    guard request.method == .get, !fields.contains(.range), ClientCondition(fields) == nil,
-      stored[index].entityTag?.isStrong == true, let part = stored[index].part,
-      // A whole that is too long to be stored is not put together in memory either.
-      part.whole <= policy.largestBody, let missing = part.missing,
-      var tag = stored[index].fields[fields: .eTag].first
-    else { return forward }
-    tag.name = .ifRange
-    forward.completes = index
-    forward.request.headerFields[.range] = missing
-    forward.request.headerFields.append(tag)
-    return forward
-  }
-
-  /// The background request that refreshes a stale response. It asks for the whole response.
-  private func background(_ forward: CacheForward) -> CacheForward {
-    var request = forward.original
-    if request.method == .head { request.method = .get }
-    request.headerFields.removeAll(ClientCondition.fields.union([.range, .ifRange]))
-    var background = CacheForward(request, because: .stale, stored: forward.stored)
-    background.selected = forward.selected
-    if request.method == .get, let selected = forward.selected,
-      forward.stored[selected].hasValidators
-    {
-      background.validates = [selected]
-      background.request = Validation.request(request, of: [forward.stored[selected]])
-    }
-    return background
-  }
-}
-
-/// The stored responses of a URI that a request selects (RFC 9111, 4 and 4.1).
-struct Selection {
-  /// The newest response that can answer: a whole one, or a part that covers the requested range.
-  let best: Int?
-  /// Without such a response, a stored part of the selected representation.
-  let part: Int?
-
-  init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {
-    let fields = request.headerFields
-    let credential = HTTPRules(policy: policy).credential(of: request)
-    var selecting = SelectingFields(fields, policy: policy)
-    let selected = stored.indices.filter { index in
-      stored[index].credential == credential && stored[index].isSelected(by: &selecting)
-    }
-    let newest = { (indices: [Int]) in
-      indices.max {
-        (stored[$0].date, stored[$0].received) < (stored[$1].date, stored[$1].received)
+  extension HTTPRules {
+    /// Decides how to answer `request`, given all stored responses of its URI.
+    ///
+    /// - Complexity: O(stored responses).
+    public func decide(
+      _ request: HTTPRequest, stored: [StoredResponse], at now: Timestamp
+    ) -> CacheDecision {
+      let wish = RequestDirectives(request.headerFields)
+      let isByBody = storesByBody(request)
+      guard request.method == .get || request.method == .head || isByBody else {
+        return .forward(CacheForward(request, because: .method, stored: stored))
       }
+      let refusal: CacheDecision? = wish.onlyIfCached ? .answer(.onlyIfCached) : nil
+      if wish.noStore || ClientCondition.isForOrigin(request.headerFields)
+        || isByBody
+          && (ClientCondition(request.headerFields) != nil || request.headerFields.contains(.range))
+      {
+        return refusal ?? .forward(CacheForward(request, because: .bypass, stored: stored))
+      }
+      let selection = Selection(request, stored: stored, policy: policy)
+      guard let index = selection.best else {
+        return refusal ?? .forward(miss(request, stored: stored, selection: selection))
+      }
+      return decide(request, wish: wish, stored: stored, selected: index, at: now)
     }
-    let parts = selected.filter { stored[$0].response.status.code == 206 }
-    let whole = newest(selected.filter { stored[$0].response.status.code != 206 })
-    let wanted = request.method == .get ? ByteRange.parse(fields) : nil
-    let fitting = parts.filter { index in
-      guard let part = stored[index].part, wanted?.count == 1, let range = wanted?.first,
-        let bytes = range.resolved(in: part.whole)
-      else { return false }
-      return part.bytes.contains(bytes.lowerBound) && part.bytes.contains(bytes.upperBound)
-        && stored[index].allowsRange(fields)
+
+    /// Whether responses to the request are stored by its body (``HTTPCacheRule/bodyMethods``).
+    func storesByBody(_ request: HTTPRequest) -> Bool {
+      request.method != .get && request.method != .head
+        && policy.rule(for: request)?.storesByBody(request.method) == true
     }
-    best = whole ?? newest(fitting)
-    part = best == nil ? newest(parts) : nil
+
+    /// The key of the responses to a request.
+    ///
+    /// - Parameter body: the body of the request, where that is a part of the key.
+    func key(of request: HTTPRequest, body: [UInt8]?) -> ResponseKey? {
+      var key = ResponseKey(request, policy: policy)
+      if let body, storesByBody(request) {
+        key?.bodyDigest = ResponseKey.digest(of: body, in: request, policy: policy)
+      }
+      return key
+    }
+
+    private func decide(
+      _ request: HTTPRequest, wish: RequestDirectives, stored: [StoredResponse], selected: Int,
+      at now: Timestamp
+    ) -> CacheDecision {
+      let response = stored[selected]
+      let freshness = Freshness(of: response, at: now, policy: policy)
+      if isUsable(response, freshness, wish) {
+        return .answer(answer(request, from: selected, of: response, because: .fresh, freshness))
+      }
+      let permission =
+        wish.noCache
+        ? StalePermission.none
+        : StalePermission(of: response, freshness: freshness, for: wish, policy: policy)
+      if permission.byRequest, !freshness.isFresh {
+        return .answer(
+          answer(request, from: selected, of: response, because: .staleByRequest, at: now))
+      }
+      var forward = CacheForward(
+        request, because: freshness.isFresh ? .request : .stale, stored: stored)
+      forward.selected = selected
+      forward.permission = permission
+      // A HEAD is forwarded unchanged; its response updates the stored one.
+      if request.method == .get, response.hasValidators {
+        forward.validates = [selected]
+        forward.request = Validation.request(request, of: [response])
+      }
+      if permission.whileRevalidating, !freshness.isFresh {
+        let answer = answer(
+          request, from: selected, of: response, because: .staleWhileRevalidating, at: now)
+        return wish.onlyIfCached
+          ? .answer(answer) : .answerWhileRevalidating(answer, background(forward))
+      }
+      return wish.onlyIfCached ? .answer(.onlyIfCached) : .forward(forward)
+    }
+
+    /// Whether the response may be served without validation (RFC 9111, 4).
+    private func isUsable(
+      _ response: StoredResponse, _ freshness: Freshness, _ wish: RequestDirectives
+    ) -> Bool {
+      let directives = response.directives(for: policy.kind)
+      guard freshness.isFresh, !directives.noCache, !wish.noCache else { return false }
+      // RFC 8246: a reload (max-age=0) does not revalidate an immutable response.
+      if wish.maxAge == 0, !directives.immutable { return false }
+      if let most = wish.maxAge, most > 0, freshness.age > most { return false }
+      return freshness.remaining >= wish.minFresh
+    }
+
+    /// The number of entity tags that a conditional request names. Origins limit the size of a head.
+    private static let largestTagCount = 8
+
+    /// The credential that a stored response must have to answer `request`. Responses in a shared cache have none.
+    func credential(of request: HTTPRequest) -> String? {
+      policy.kind == .shared ? nil : Principal(request, policy: policy).digest
+    }
+
+    /// A request that no stored response can answer.
+    private func miss(
+      _ request: HTTPRequest, stored: [StoredResponse], selection: Selection
+    ) -> CacheForward {
+      if let part = selection.part { return completion(request, stored: stored, of: part) }
+      var forward = CacheForward(
+        request, because: stored.isEmpty ? .uriMiss : .varyMiss, stored: stored)
+      // 4.3.1: the origin may confirm one of the other variants for this request.
+      let credential = credential(of: request)
+      let others = stored.indices.filter { index in
+        stored[index].entityTag?.isStrong == true && stored[index].part == nil
+          && stored[index].credential == credential
+      }.sorted { stored[$0].received > stored[$1].received }.prefix(Self.largestTagCount)
+      let isPlain =
+        request.method == .get && ByteRange.parse(request.headerFields) == nil
+        && ClientCondition(request.headerFields) == nil
+      if isPlain, !others.isEmpty {
+        forward.validates = Array(others)
+        forward.request = Validation.request(request, of: others.map { stored[$0] })
+      }
+      return forward
+    }
+
+    /// A request for the missing part, if a strong validator proves that the parts belong together (RFC 9111, 3.4).
+    private func completion(
+      _ request: HTTPRequest, stored: [StoredResponse], of index: Int
+    ) -> CacheForward {
+      var forward = CacheForward(request, because: .partial, stored: stored)
+      forward.selected = index
+      let fields = request.headerFields
+      guard request.method == .get, !fields.contains(.range), ClientCondition(fields) == nil,
+        stored[index].entityTag?.isStrong == true, let part = stored[index].part,
+        // A whole that is too long to be stored is not put together in memory either.
+        part.whole <= policy.largestBody, let missing = part.missing,
+        var tag = stored[index].fields[fields: .eTag].first
+      else { return forward }
+      tag.name = .ifRange
+      forward.completes = index
+      forward.request.headerFields[.range] = missing
+      forward.request.headerFields.append(tag)
+      return forward
+    }
+
+    /// The background request that refreshes a stale response. It asks for the whole response.
+    private func background(_ forward: CacheForward) -> CacheForward {
+      var request = forward.original
+      if request.method == .head { request.method = .get }
+      request.headerFields.removeAll(ClientCondition.fields.union([.range, .ifRange]))
+      var background = CacheForward(request, because: .stale, stored: forward.stored)
+      background.selected = forward.selected
+      if request.method == .get, let selected = forward.selected,
+        forward.stored[selected].hasValidators
+      {
+        background.validates = [selected]
+        background.request = Validation.request(request, of: [forward.stored[selected]])
+      }
+      return background
+    }
   }
-}
+
+  /// The stored responses of a URI that a request selects (RFC 9111, 4 and 4.1).
+  struct Selection {
+    /// The newest response that can answer: a whole one, or a part that covers the requested range.
+    let best: Int?
+    /// Without such a response, a stored part of the selected representation.
+    let part: Int?
+
+    init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {
+      let fields = request.headerFields
+      let credential = HTTPRules(policy: policy).credential(of: request)
+      var selecting = SelectingFields(fields, policy: policy)
+      let selected = stored.indices.filter { index in
+        stored[index].credential == credential && stored[index].isSelected(by: &selecting)
+      }
+      let newest = { (indices: [Int]) in
+        indices.max {
+          (stored[$0].date, stored[$0].received) < (stored[$1].date, stored[$1].received)
+        }
+      }
+      let parts = selected.filter { stored[$0].response.status.code == 206 }
+      let whole = newest(selected.filter { stored[$0].response.status.code != 206 })
+      let wanted = request.method == .get ? ByteRange.parse(fields) : nil
+      let fitting = parts.filter { index in
+        guard let part = stored[index].part, wanted?.count == 1, let range = wanted?.first,
+          let bytes = range.resolved(in: part.whole)
+        else { return false }
+        return part.bytes.contains(bytes.lowerBound) && part.bytes.contains(bytes.upperBound)
+          && stored[index].allowsRange(fields)
+      }
+      best = whole ?? newest(fitting)
+      part = best == nil ? newest(parts) : nil
+    }
+  }
+#endif

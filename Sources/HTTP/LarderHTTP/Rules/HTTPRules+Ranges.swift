@@ -1,92 +1,94 @@
-import HTTPTypes
-import Larder
+#if HTTP
+  import HTTPTypes
+  import Larder
 
-extension HTTPRules {
-  typealias Stores = [(response: StoredResponse, body: CacheReception.Body)]
+  extension HTTPRules {
+    typealias Stores = [(response: StoredResponse, body: CacheReception.Body)]
 
-  /// The missing part, as requested: the client gets the whole response.
-  func receiveRest(_ exchange: Exchange) -> CacheReception {
-    let forward = exchange.forward
-    guard let index = forward.completes, let joined = joined(exchange, with: index),
-      joined.response.part == nil
-    else { return CacheReception(.again(forward.unconditional)) }
-    var answer = answer(
-      forward.original, from: index, of: joined.response, because: .completed,
-      at: exchange.received)
-    answer.body = .joined(joined.body)
-    var reception = CacheReception(.answer(answer))
-    reception.stores = [(joined.response, .joined(joined.body))]
-    return reception
-  }
-
-  /// Combines a received part with a stored response; nil if they do not belong together.
-  func joinable(_ exchange: Exchange) -> Stores? {
-    let forward = exchange.forward
-    var selecting = SelectingFields(forward.original.headerFields, policy: policy)
-    let credential = credential(of: forward.original)
-    for index in forward.stored.indices
-    where forward.stored[index].credential == credential
-      && forward.stored[index].isSelected(by: &selecting)
-    {
-      let stored = forward.stored[index]
-      guard stored.isSameWhole(as: exchange.response.headerFields) else { continue }
-      if stored.response.status.code == 200 {
-        // The whole body is stored; only the fields are new.
-        return freshened(stored, by: exchange).stored.map { [($0, .stored(index))] } ?? []
-      }
-      if let joined = joined(exchange, with: index) {
-        return [(joined.response, .joined(joined.body))]
-      }
+    /// The missing part, as requested: the client gets the whole response.
+    func receiveRest(_ exchange: Exchange) -> CacheReception {
+      let forward = exchange.forward
+      guard let index = forward.completes, let joined = joined(exchange, with: index),
+        joined.response.part == nil
+      else { return CacheReception(.again(forward.unconditional)) }
+      var answer = answer(
+        forward.original, from: index, of: joined.response, because: .completed,
+        at: exchange.received)
+      answer.body = .joined(joined.body)
+      var reception = CacheReception(.answer(answer))
+      reception.stores = [(joined.response, .joined(joined.body))]
+      return reception
     }
-    return nil
-  }
 
-  /// A stored part and the one that came, as one; nil unless they are of the same whole and leave no gap
-  /// (RFC 9111, 3.4).
-  private func joined(
-    _ exchange: Exchange, with index: Int
-  ) -> (response: StoredResponse, body: JoinedBody)? {
-    let stored = exchange.forward.stored[index]
-    guard exchange.response.status.code == 206,
-      stored.isSameWhole(as: exchange.response.headerFields),
-      let old = stored.part, let new = ContentRange(exchange.response.headerFields),
-      new.count == exchange.bodySize ?? new.count, old.count == stored.bodySize,
-      let union = old.joined(with: new), union.count <= policy.largestBody,
-      var response = freshened(stored, by: exchange).stored
-    else { return nil }
-    response.bodySize = union.count
-    response.response.headerFields[.contentLength] = String(union.count)
-    if union.isWhole {
-      response.response.status = .init(code: 200, reasonPhrase: "OK")
-      response.response.headerFields[.contentRange] = nil
-    } else {
-      response.response.headerFields[.contentRange] = union.text
+    /// Combines a received part with a stored response; nil if they do not belong together.
+    func joinable(_ exchange: Exchange) -> Stores? {
+      let forward = exchange.forward
+      var selecting = SelectingFields(forward.original.headerFields, policy: policy)
+      let credential = credential(of: forward.original)
+      for index in forward.stored.indices
+      where forward.stored[index].credential == credential
+        && forward.stored[index].isSelected(by: &selecting)
+      {
+        let stored = forward.stored[index]
+        guard stored.isSameWhole(as: exchange.response.headerFields) else { continue }
+        if stored.response.status.code == 200 {
+          // The whole body is stored; only the fields are new.
+          return freshened(stored, by: exchange).stored.map { [($0, .stored(index))] } ?? []
+        }
+        if let joined = joined(exchange, with: index) {
+          return [(joined.response, .joined(joined.body))]
+        }
+      }
+      return nil
     }
-    return (
-      response,
-      JoinedBody(
-        stored: index, storedStart: old.bytes.lowerBound, receivedStart: new.bytes.lowerBound)
-    )
-  }
-}
 
-extension StoredResponse {
-  /// Whether `If-Range` lets a part of this be given, rather than the whole (RFC 9110, 13.1.5).
-  ///
-  /// A tag must be the same and strong; a date must be exactly `Last-Modified`, and that be strong by its distance from
-  /// `Date`.
-  func allowsRange(_ request: HTTPFields) -> Bool {
-    guard let condition = request.lines(of: .ifRange).first else { return true }
-    if let tag = entityTag, tag.matchesStrongly(EntityTag(condition)) { return true }
-    guard let lastModified, lastModified.hasBytes(of: condition),
-      let modified = HTTPDate(leniently: lastModified, now: received)
-    else { return false }
-    return date.seconds - modified.seconds >= 60
+    /// A stored part and the one that came, as one; nil unless they are of the same whole and leave no gap
+    /// (RFC 9111, 3.4).
+    private func joined(
+      _ exchange: Exchange, with index: Int
+    ) -> (response: StoredResponse, body: JoinedBody)? {
+      let stored = exchange.forward.stored[index]
+      guard exchange.response.status.code == 206,
+        stored.isSameWhole(as: exchange.response.headerFields),
+        let old = stored.part, let new = ContentRange(exchange.response.headerFields),
+        new.count == exchange.bodySize ?? new.count, old.count == stored.bodySize,
+        let union = old.joined(with: new), union.count <= policy.largestBody,
+        var response = freshened(stored, by: exchange).stored
+      else { return nil }
+      response.bodySize = union.count
+      response.response.headerFields[.contentLength] = String(union.count)
+      if union.isWhole {
+        response.response.status = .init(code: 200, reasonPhrase: "OK")
+        response.response.headerFields[.contentRange] = nil
+      } else {
+        response.response.headerFields[.contentRange] = union.text
+      }
+      return (
+        response,
+        JoinedBody(
+          stored: index, storedStart: old.bytes.lowerBound, receivedStart: new.bytes.lowerBound)
+      )
+    }
   }
 
-  /// Whether parts of this and of `other` are parts of the same whole (RFC 9110, 15.3.7.3).
-  func isSameWhole(as other: HTTPFields) -> Bool {
-    guard let tag = entityTag, let newer = EntityTag(other), tag.isStrong else { return false }
-    return tag.matchesStrongly(newer)
+  extension StoredResponse {
+    /// Whether `If-Range` lets a part of this be given, rather than the whole (RFC 9110, 13.1.5).
+    ///
+    /// A tag must be the same and strong; a date must be exactly `Last-Modified`, and that be strong by its distance from
+    /// `Date`.
+    func allowsRange(_ request: HTTPFields) -> Bool {
+      guard let condition = request.lines(of: .ifRange).first else { return true }
+      if let tag = entityTag, tag.matchesStrongly(EntityTag(condition)) { return true }
+      guard let lastModified, lastModified.hasBytes(of: condition),
+        let modified = HTTPDate(leniently: lastModified, now: received)
+      else { return false }
+      return date.seconds - modified.seconds >= 60
+    }
+
+    /// Whether parts of this and of `other` are parts of the same whole (RFC 9110, 15.3.7.3).
+    func isSameWhole(as other: HTTPFields) -> Bool {
+      guard let tag = entityTag, let newer = EntityTag(other), tag.isStrong else { return false }
+      return tag.matchesStrongly(newer)
+    }
   }
-}
+#endif

@@ -1,175 +1,179 @@
-public import HTTPTypes
-public import Larder
+#if HTTP
+  public import HTTPTypes
+  public import Larder
 
-extension HTTPRules {
-  /// Handles the origin's final response to a forwarded request (RFC 9111, 3, 4.3.3, 4.3.4 and 4.4).
-  ///
-  /// - Parameters:
-  ///   - bodySize: the size of the received body; nil while it is not known, and then `stores` is preliminary.
-  ///   - requested: when the request was sent.
-  ///   - received: when the head of the response arrived.
-  public func receive(
-    _ response: HTTPResponse, bodySize: Int?, to forward: CacheForward, requested: Timestamp,
-    received: Timestamp
-  ) -> CacheReception {
-    let exchange = Exchange(
-      response: response, bodySize: bodySize, forward: forward, requested: requested,
-      received: received)
-    switch forward.original.method {
-    case .get: return receiveGet(exchange)
-    case .head: return receiveHead(exchange)
-    default:
-      if storesByBody(forward.original) { return receiveGet(exchange) }
+  extension HTTPRules {
+    /// Handles the origin's final response to a forwarded request (RFC 9111, 3, 4.3.3, 4.3.4 and 4.4).
+    ///
+    /// - Parameters:
+    ///   - bodySize: the size of the received body; nil while it is not known, and then `stores` is preliminary.
+    ///   - requested: when the request was sent.
+    ///   - received: when the head of the response arrived.
+    public func receive(
+      _ response: HTTPResponse, bodySize: Int?, to forward: CacheForward, requested: Timestamp,
+      received: Timestamp
+    ) -> CacheReception {
+      let exchange = Exchange(
+        response: response, bodySize: bodySize, forward: forward, requested: requested,
+        received: received)
+      switch forward.original.method {
+      case .get: return receiveGet(exchange)
+      case .head: return receiveHead(exchange)
+      default:
+        if storesByBody(forward.original) { return receiveGet(exchange) }
+        var reception = CacheReception(.pass)
+        reception.invalidates = Invalidation.keys(
+          of: forward.original, response, policy: policy)
+        if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
+        return reception
+      }
+    }
+
+    struct Exchange {
+      let response: HTTPResponse
+      let bodySize: Int?
+      let forward: CacheForward
+      let requested: Timestamp
+      let received: Timestamp
+    }
+
+    func stored(_ exchange: Exchange) -> StoredResponse? {
+      stored(
+        exchange.response, to: exchange.forward.original, bodySize: exchange.bodySize,
+        requested: exchange.requested, received: exchange.received)
+    }
+
+    private func receiveGet(_ exchange: Exchange) -> CacheReception {
+      let (response, forward) = (exchange.response, exchange.forward)
+      if response.status.code == 304, forward.isConditional { return receiveConfirmation(exchange) }
+      if forward.completes != nil, [206, 416].contains(response.status.code) {
+        return receiveRest(exchange)
+      }
+      if [500, 502, 503, 504].contains(response.status.code),
+        let answer = stale(forward, if: \.onError, because: .staleOnError, at: exchange.received)
+      {
+        return CacheReception(.answer(answer))
+      }
+      return receiveNew(exchange)
+    }
+
+    /// A complete response.
+    private func receiveNew(_ exchange: Exchange) -> CacheReception {
+      let (response, forward) = (exchange.response, exchange.forward)
       var reception = CacheReception(.pass)
-      reception.invalidates = Invalidation.keys(
-        of: forward.original, response, policy: policy)
+      if response.status.code == 206, let joined = joinable(exchange) {
+        reception.stores = joined
+        return reception
+      }
       if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
+      // A successful response replaces the selected one. An answer that this is gone, or not for this client, ends it too. Another
+      // error may be of the moment.
+      let status = response.status.code
+      if let selected = forward.selected,
+        (200...299).contains(status) && status != 206 || [401, 403, 404, 410].contains(status)
+      {
+        reception.removes = [selected]
+      }
+      // The cache replaced or removed the client's condition, so it evaluates the condition on the response.
+      if forward.request != forward.original, let stored = reception.stores.first?.response,
+        let condition = ClientCondition(forward.original.headerFields), condition.isMet(by: stored)
+      {
+        var answer = answer(
+          forward.original, from: 0, of: stored, because: .validated, at: exchange.received)
+        answer.body = .none
+        reception.outcome = .answer(answer)
+      }
       return reception
     }
-  }
 
-  struct Exchange {
-    let response: HTTPResponse
-    let bodySize: Int?
-    let forward: CacheForward
-    let requested: Timestamp
-    let received: Timestamp
-  }
-
-  func stored(_ exchange: Exchange) -> StoredResponse? {
-    stored(
-      exchange.response, to: exchange.forward.original, bodySize: exchange.bodySize,
-      requested: exchange.requested, received: exchange.received)
-  }
-
-  private func receiveGet(_ exchange: Exchange) -> CacheReception {
-    let (response, forward) = (exchange.response, exchange.forward)
-    if response.status.code == 304, forward.isConditional { return receiveConfirmation(exchange) }
-    if forward.completes != nil, [206, 416].contains(response.status.code) {
-      return receiveRest(exchange)
-    }
-    if [500, 502, 503, 504].contains(response.status.code),
-      let answer = stale(forward, if: \.onError, because: .staleOnError, at: exchange.received)
-    {
-      return CacheReception(.answer(answer))
-    }
-    return receiveNew(exchange)
-  }
-
-  /// A complete response.
-  private func receiveNew(_ exchange: Exchange) -> CacheReception {
-    let (response, forward) = (exchange.response, exchange.forward)
-    var reception = CacheReception(.pass)
-    if response.status.code == 206, let joined = joinable(exchange) {
-      reception.stores = joined
+    /// A 304 to the cache's validation.
+    private func receiveConfirmation(_ exchange: Exchange) -> CacheReception {
+      let forward = exchange.forward
+      let asked = forward.validates.map { forward.stored[$0] }
+      guard let confirmed = Validation.confirmed(exchange.response.headerFields, among: asked)
+      else {
+        return CacheReception(.again(forward.unconditional))
+      }
+      let index = forward.validates[confirmed]
+      let (full, stored) = freshened(forward.stored[index], by: exchange)
+      var reception = CacheReception(
+        .answer(
+          answer(
+            forward.original, from: index, of: full, because: .validated, at: exchange.received)
+        ))
+      if let stored {
+        reception.stores = [(stored, .stored(index))]
+      } else {
+        reception.removes = [index]
+      }
       return reception
     }
-    if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
-    // A successful response replaces the selected one. An answer that this is gone, or not for this client, ends it too. Another
-    // error may be of the moment.
-    let status = response.status.code
-    if let selected = forward.selected,
-      (200...299).contains(status) && status != 206 || [401, 403, 404, 410].contains(status)
-    {
-      reception.removes = [selected]
-    }
-    // The cache replaced or removed the client's condition, so it evaluates the condition on the response.
-    if forward.request != forward.original, let stored = reception.stores.first?.response,
-      let condition = ClientCondition(forward.original.headerFields), condition.isMet(by: stored)
-    {
-      var answer = answer(
-        forward.original, from: 0, of: stored, because: .validated, at: exchange.received)
-      answer.body = .none
-      reception.outcome = .answer(answer)
-    }
-    return reception
-  }
 
-  /// A 304 to the cache's validation.
-  private func receiveConfirmation(_ exchange: Exchange) -> CacheReception {
-    let forward = exchange.forward
-    let asked = forward.validates.map { forward.stored[$0] }
-    guard let confirmed = Validation.confirmed(exchange.response.headerFields, among: asked) else {
-      return CacheReception(.again(forward.unconditional))
+    /// A stored response with the fields of a newer one: the full form for this client, and the form to store, if it may stay.
+    func freshened(
+      _ old: StoredResponse, by exchange: Exchange
+    ) -> (full: StoredResponse, stored: StoredResponse?) {
+      var full = old
+      full.requested = exchange.requested
+      full.received = exchange.received
+      var newer = exchange.response.headerFields
+      // A strong tag proves nothing of a response that is stored with a weak one, which keeps its own.
+      if let tag = EntityTag(newer), let own = old.entityTag, !tag.confirms(own) {
+        newer[.eTag] = nil
+      }
+      full.response.headerFields = old.fields.updated(by: newer, received: exchange.received)
+      let fields = exchange.forward.original.headerFields
+      guard let vary = VaryKey(of: full.fields, request: fields, policy: policy) else {
+        return (full, nil)
+      }
+      full.vary = vary
+      let directives = full.directives(for: policy.kind)
+      var stored = full
+      stored.response.headerFields = full.fields.storable(directives, policy: policy)
+      let isStorable =
+        !directives.noStore && !RequestDirectives(fields).noStore
+        || directives.mustUnderstand && Self.understands(old.response.status)
+      // The newer fields may be those of one user.
+      let credential = Principal(exchange.forward.original, policy: policy).digest
+      let mayStay = isStorable && allowsSharing(directives, credential: credential)
+      return (
+        full, mayStay && stored.keptUntil(policy: policy) > exchange.received ? stored : nil
+      )
     }
-    let index = forward.validates[confirmed]
-    let (full, stored) = freshened(forward.stored[index], by: exchange)
-    var reception = CacheReception(
-      .answer(
-        answer(forward.original, from: index, of: full, because: .validated, at: exchange.received)
-      ))
-    if let stored {
-      reception.stores = [(stored, .stored(index))]
-    } else {
-      reception.removes = [index]
-    }
-    return reception
-  }
 
-  /// A stored response with the fields of a newer one: the full form for this client, and the form to store, if it may stay.
-  func freshened(
-    _ old: StoredResponse, by exchange: Exchange
-  ) -> (full: StoredResponse, stored: StoredResponse?) {
-    var full = old
-    full.requested = exchange.requested
-    full.received = exchange.received
-    var newer = exchange.response.headerFields
-    // A strong tag proves nothing of a response that is stored with a weak one, which keeps its own.
-    if let tag = EntityTag(newer), let own = old.entityTag, !tag.confirms(own) {
-      newer[.eTag] = nil
+    /// A response to HEAD updates the stored response to GET, or invalidates it (RFC 9111, 4.3.5).
+    func receiveHead(_ exchange: Exchange) -> CacheReception {
+      let (response, forward) = (exchange.response, exchange.forward)
+      if [500, 502, 503, 504].contains(response.status.code),
+        let answer = stale(forward, if: \.onError, because: .staleOnError, at: exchange.received)
+      {
+        return CacheReception(.answer(answer))
+      }
+      var reception = CacheReception(.pass)
+      guard response.status.code == 200, let index = forward.selected,
+        forward.stored[index].response.status.code == 200
+      else { return reception }
+      if isSameRepresentation(forward.stored[index], response.headerFields),
+        let stored = freshened(forward.stored[index], by: exchange).stored
+      {
+        reception.stores = [(stored, .stored(index))]
+      } else {
+        reception.removes = [index]
+      }
+      return reception
     }
-    full.response.headerFields = old.fields.updated(by: newer, received: exchange.received)
-    let fields = exchange.forward.original.headerFields
-    guard let vary = VaryKey(of: full.fields, request: fields, policy: policy) else {
-      return (full, nil)
-    }
-    full.vary = vary
-    let directives = full.directives(for: policy.kind)
-    var stored = full
-    stored.response.headerFields = full.fields.storable(directives, policy: policy)
-    let isStorable =
-      !directives.noStore && !RequestDirectives(fields).noStore
-      || directives.mustUnderstand && Self.understands(old.response.status)
-    // The newer fields may be those of one user.
-    let credential = Principal(exchange.forward.original, policy: policy).digest
-    let mayStay = isStorable && allowsSharing(directives, credential: credential)
-    return (
-      full, mayStay && stored.keptUntil(policy: policy) > exchange.received ? stored : nil
-    )
-  }
 
-  /// A response to HEAD updates the stored response to GET, or invalidates it (RFC 9111, 4.3.5).
-  func receiveHead(_ exchange: Exchange) -> CacheReception {
-    let (response, forward) = (exchange.response, exchange.forward)
-    if [500, 502, 503, 504].contains(response.status.code),
-      let answer = stale(forward, if: \.onError, because: .staleOnError, at: exchange.received)
-    {
-      return CacheReception(.answer(answer))
+    /// Whether the fields of a HEAD response describe the stored representation.
+    private func isSameRepresentation(_ stored: StoredResponse, _ fields: HTTPFields) -> Bool {
+      if let tag = EntityTag(fields), stored.entityTag.map(tag.confirms) != true { return false }
+      if let modified = fields.lines(of: .lastModified).first,
+        stored.lastModified?.hasBytes(of: modified) != true
+      {
+        return false
+      }
+      // The length differs if the origin encodes each response again.
+      let length = fields[.contentLength].flatMap { ContentRange.position($0) }
+      return length.map { $0 == stored.bodySize } ?? true
     }
-    var reception = CacheReception(.pass)
-    guard response.status.code == 200, let index = forward.selected,
-      forward.stored[index].response.status.code == 200
-    else { return reception }
-    if isSameRepresentation(forward.stored[index], response.headerFields),
-      let stored = freshened(forward.stored[index], by: exchange).stored
-    {
-      reception.stores = [(stored, .stored(index))]
-    } else {
-      reception.removes = [index]
-    }
-    return reception
   }
-
-  /// Whether the fields of a HEAD response describe the stored representation.
-  private func isSameRepresentation(_ stored: StoredResponse, _ fields: HTTPFields) -> Bool {
-    if let tag = EntityTag(fields), stored.entityTag.map(tag.confirms) != true { return false }
-    if let modified = fields.lines(of: .lastModified).first,
-      stored.lastModified?.hasBytes(of: modified) != true
-    {
-      return false
-    }
-    // The length differs if the origin encodes each response again.
-    let length = fields[.contentLength].flatMap { ContentRange.position($0) }
-    return length.map { $0 == stored.bodySize } ?? true
-  }
-}
+#endif

@@ -1,87 +1,89 @@
-import HTTPTypes
+#if HTTP
+  import HTTPTypes
 
-/// The invalidation by unsafe requests (RFC 9111, 4.4).
-enum Invalidation {
-  /// Safe methods (RFC 9110, 9.2.1; RFC 4918 and 3253; QUERY). All others, known or unknown, are unsafe.
-  private static let safe: Set<String> = [
-    "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
-  ]
+  /// The invalidation by unsafe requests (RFC 9111, 4.4).
+  enum Invalidation {
+    /// Safe methods (RFC 9110, 9.2.1; RFC 4918 and 3253; QUERY). All others, known or unknown, are unsafe.
+    private static let safe: Set<String> = [
+      "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
+    ]
 
-  static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }
+    static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }
 
-  /// The URIs to invalidate: the target, and `Location` and `Content-Location` on the same origin. Empty for a failed request.
-  static func keys(
-    of request: HTTPRequest, _ response: HTTPResponse, policy: HTTPCachePolicy
-  ) -> [ResponseKey] {
-    guard !isSafe(request.method), (200...399).contains(response.status.code),
-      let target = ResponseKey(request, policy: policy)
-    else { return [] }
-    var keys = [target]
-    for name in [HTTPField.Name.location, .contentLocation] {
-      for location in response.headerFields[values: name] {
-        guard let key = resolve(location, against: request, policy: policy),
-          key.origin == target.origin, !keys.contains(key)
-        else { continue }
-        keys.append(key)
+    /// The URIs to invalidate: the target, and `Location` and `Content-Location` on the same origin. Empty for a failed request.
+    static func keys(
+      of request: HTTPRequest, _ response: HTTPResponse, policy: HTTPCachePolicy
+    ) -> [ResponseKey] {
+      guard !isSafe(request.method), (200...399).contains(response.status.code),
+        let target = ResponseKey(request, policy: policy)
+      else { return [] }
+      var keys = [target]
+      for name in [HTTPField.Name.location, .contentLocation] {
+        for location in response.headerFields[values: name] {
+          guard let key = resolve(location, against: request, policy: policy),
+            key.origin == target.origin, !keys.contains(key)
+          else { continue }
+          keys.append(key)
+        }
       }
+      return keys
     }
-    return keys
-  }
 
-  /// Resolves a reference in a response (RFC 3986, 5.2); nil if it is not an HTTP URI.
-  ///
-  /// Characters stay as they are, as those of a request do, so both have one key. The segments `.` and `..` are removed.
-  static func resolve(
-    _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
-  ) -> ResponseKey? {
-    guard var scheme = request.scheme, var authority = request.authority else { return nil }
-    var rest = reference.prefix { $0 != "#" }
-    let first = rest.prefix { !":/?".contains($0) }
-    if rest[first.endIndex...].hasPrefix(":") {
-      scheme = first.lowercased()
-      rest = rest[first.endIndex...].dropFirst()
-      guard ["http", "https"].contains(scheme), rest.hasPrefix("//") else { return nil }
-    }
-    let target = request.path ?? "/"
-    let base = target.prefix { $0 != "?" }
-    var path: Substring
-    if rest.hasPrefix("//") {
-      let host = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
-      if host.isEmpty { return nil }
-      authority = String(host)
-      path = rest[host.endIndex...]
-      if !path.hasPrefix("/") { path = "/" + path }
-    } else if rest.isEmpty {
-      path = target[...]
-    } else if rest.hasPrefix("?") {
-      path = base + rest
-    } else if rest.hasPrefix("/") {
-      path = rest
-    } else {
-      let folder = base.lastIndex(of: "/").map { base[...$0] } ?? "/"
-      path = folder + rest
-    }
-    return ResponseKey(
-      scheme: scheme, authority: authority, path: withoutDots(path), policy: policy)
-  }
-
-  /// Removes the segments `.` and `..` of a path (RFC 3986, 5.2.4).
-  private static func withoutDots(_ target: Substring) -> String {
-    let path = target.prefix { $0 != "?" }
-    let query = target[path.endIndex...]
-    guard path.contains("/.") else { return String(target) }
-    var segments: [Substring] = []
-    let all = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-    for (number, segment) in all.enumerated() {
-      let isLast = number == all.count - 1
-      switch segment {
-      case ".": if isLast { segments.append("") }
-      case "..":
-        _ = segments.popLast()
-        if isLast { segments.append("") }
-      default: segments.append(segment)
+    /// Resolves a reference in a response (RFC 3986, 5.2); nil if it is not an HTTP URI.
+    ///
+    /// Characters stay as they are, as those of a request do, so both have one key. The segments `.` and `..` are removed.
+    static func resolve(
+      _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
+    ) -> ResponseKey? {
+      guard var scheme = request.scheme, var authority = request.authority else { return nil }
+      var rest = reference.prefix { $0 != "#" }
+      let first = rest.prefix { !":/?".contains($0) }
+      if rest[first.endIndex...].hasPrefix(":") {
+        scheme = first.lowercased()
+        rest = rest[first.endIndex...].dropFirst()
+        guard ["http", "https"].contains(scheme), rest.hasPrefix("//") else { return nil }
       }
+      let target = request.path ?? "/"
+      let base = target.prefix { $0 != "?" }
+      var path: Substring
+      if rest.hasPrefix("//") {
+        let host = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+        if host.isEmpty { return nil }
+        authority = String(host)
+        path = rest[host.endIndex...]
+        if !path.hasPrefix("/") { path = "/" + path }
+      } else if rest.isEmpty {
+        path = target[...]
+      } else if rest.hasPrefix("?") {
+        path = base + rest
+      } else if rest.hasPrefix("/") {
+        path = rest
+      } else {
+        let folder = base.lastIndex(of: "/").map { base[...$0] } ?? "/"
+        path = folder + rest
+      }
+      return ResponseKey(
+        scheme: scheme, authority: authority, path: withoutDots(path), policy: policy)
     }
-    return "/" + segments.joined(separator: "/") + query
+
+    /// Removes the segments `.` and `..` of a path (RFC 3986, 5.2.4).
+    private static func withoutDots(_ target: Substring) -> String {
+      let path = target.prefix { $0 != "?" }
+      let query = target[path.endIndex...]
+      guard path.contains("/.") else { return String(target) }
+      var segments: [Substring] = []
+      let all = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+      for (number, segment) in all.enumerated() {
+        let isLast = number == all.count - 1
+        switch segment {
+        case ".": if isLast { segments.append("") }
+        case "..":
+          _ = segments.popLast()
+          if isLast { segments.append("") }
+        default: segments.append(segment)
+        }
+      }
+      return "/" + segments.joined(separator: "/") + query
+    }
   }
-}
+#endif

@@ -1,160 +1,164 @@
-import HTTPTypes
-import Larder
+#if HTTP
+  import HTTPTypes
+  import Larder
 
-/// An entity tag, as it came: opaque, and kept even where it is malformed (RFC 9110, 8.8.3).
-struct EntityTag: Equatable {
-  let text: String
+  /// An entity tag, as it came: opaque, and kept even where it is malformed (RFC 9110, 8.8.3).
+  struct EntityTag: Equatable {
+    let text: String
 
-  init(_ text: some StringProtocol) { self.text = String(text) }
+    init(_ text: some StringProtocol) { self.text = String(text) }
 
-  init?(_ fields: HTTPFields) {
-    guard let line = fields.lines(of: .eTag).first, !line.isEmpty else { return nil }
-    self.init(line)
-  }
-
-  var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
-
-  private var opaque: Substring.UTF8View {
-    isWeak ? text.utf8.dropFirst(2) : text.utf8.dropFirst(0)
-  }
-
-  static func == (left: EntityTag, right: EntityTag) -> Bool { left.text.hasBytes(of: right.text) }
-
-  /// RFC 9110, 8.8.3.2: the same, be one of them weak.
-  func matchesWeakly(_ other: EntityTag) -> Bool { opaque.elementsEqual(other.opaque) }
-
-  func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && self == other }
-
-  /// Whether a newer response with this tag speaks of a stored one with `other` (RFC 9111, 4.3.4): a strong tag of the same
-  /// strong one alone. A weak tag says only that both mean the same.
-  func confirms(_ other: EntityTag) -> Bool {
-    isWeak ? matchesWeakly(other) : matchesStrongly(other)
-  }
-
-  /// Whether parts of it can be put together: quoted, and strong.
-  var isStrong: Bool { !isWeak && text[...].unquotedTag }
-}
-
-extension Substring {
-  fileprivate var unquotedTag: Bool {
-    utf8.count >= 2 && utf8.first == UInt8(ascii: "\"") && utf8.last == UInt8(ascii: "\"")
-  }
-}
-
-/// The condition that a client sends for the response it has (RFC 9110, 13.1.2 and 13.1.3; RFC 9111, 4.3.2).
-struct ClientCondition {
-  private let tags: [Substring]?
-  private let date: String?
-
-  /// Nil for a request without a condition that a cache evaluates.
-  init?(_ fields: HTTPFields) {
-    tags = fields.contains(.ifNoneMatch) ? fields.members(of: .ifNoneMatch) : nil
-    date = fields[values: .ifModifiedSince].first
-    if tags == nil, date == nil { return nil }
-  }
-
-  static let fields: Set<HTTPField.Name> = [.ifNoneMatch, .ifModifiedSince]
-
-  /// Conditions that only the origin can evaluate.
-  static func isForOrigin(_ fields: HTTPFields) -> Bool {
-    fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
-  }
-
-  /// Whether the client has the stored response. Entity tags take precedence, also if the cache knows none of them.
-  func isMet(by stored: StoredResponse) -> Bool {
-    guard (200...299).contains(stored.response.status.code) else { return false }
-    if let tags {
-      if tags.contains("*") { return true }
-      guard let tag = stored.entityTag else { return false }
-      return tags.contains { EntityTag($0).matchesWeakly(tag) }
+    init?(_ fields: HTTPFields) {
+      guard let line = fields.lines(of: .eTag).first, !line.isEmpty else { return nil }
+      self.init(line)
     }
-    guard let date, let since = HTTPDate(leniently: date, now: stored.received) else {
-      return false
-    }
-    // Without Last-Modified, the date of the response stands for its last change.
-    let modified =
-      HTTPDate(of: .lastModified, in: stored.fields, now: stored.received) ?? stored.date
-    return modified <= since
-  }
-}
 
-/// Asking the origin whether stored responses still hold (RFC 9111, 4.3.1 and 4.3.4).
-enum Validation {
-  /// `request` with the validators of `stored` in the place of the client's own conditions; each as it came, byte for
-  /// byte.
-  static func request(_ request: HTTPRequest, of stored: [StoredResponse]) -> HTTPRequest {
-    var request = request
-    request.headerFields.removeAll(ClientCondition.fields)
-    let tagged = stored.compactMap { stored in
-      stored.fields[fields: .eTag].first.flatMap { $0.value.isEmpty ? nil : $0 }
+    var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
+
+    private var opaque: Substring.UTF8View {
+      isWeak ? text.utf8.dropFirst(2) : text.utf8.dropFirst(0)
     }
-    if tagged.count == 1 {
-      // Copied as a field: its bytes need not be text.
-      var field = tagged[0]
-      field.name = .ifNoneMatch
-      request.headerFields.append(field)
-    } else if !tagged.isEmpty {
-      request.headerFields.append(
-        HTTPField(
-          name: .ifNoneMatch,
-          lenientValue: Array(tagged.map(\.valueBytes).joined(separator: [0x2C, 0x20]))))
+
+    static func == (left: EntityTag, right: EntityTag) -> Bool {
+      left.text.hasBytes(of: right.text)
     }
-    if stored.count == 1, let modified = stored[0].fields[fields: .lastModified].first {
-      var field = modified
-      field.name = .ifModifiedSince
-      request.headerFields.append(field)
+
+    /// RFC 9110, 8.8.3.2: the same, be one of them weak.
+    func matchesWeakly(_ other: EntityTag) -> Bool { opaque.elementsEqual(other.opaque) }
+
+    func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && self == other }
+
+    /// Whether a newer response with this tag speaks of a stored one with `other` (RFC 9111, 4.3.4): a strong tag of the same
+    /// strong one alone. A weak tag says only that both mean the same.
+    func confirms(_ other: EntityTag) -> Bool {
+      isWeak ? matchesWeakly(other) : matchesStrongly(other)
     }
-    return request
+
+    /// Whether parts of it can be put together: quoted, and strong.
+    var isStrong: Bool { !isWeak && text[...].unquotedTag }
   }
 
-  /// The index of the response that a 304 confirms, among those that the request asked about; nil if it cannot be known.
-  ///
-  /// A 304 with an entity tag confirms the response with that tag. Servers also send a 304 without any validator, against
-  /// RFC 9111: it confirms the response only if the request asked about no other.
-  static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
-    if let tag = EntityTag(fields) {
-      return stored.firstIndex { $0.entityTag.map(tag.confirms) ?? false }
-        ?? stored.firstIndex { $0.entityTag.map(tag.matchesWeakly) ?? false }
+  extension Substring {
+    fileprivate var unquotedTag: Bool {
+      utf8.count >= 2 && utf8.first == UInt8(ascii: "\"") && utf8.last == UInt8(ascii: "\"")
     }
-    let candidates = stored.indices.filter { index in
-      guard let modified = fields.lines(of: .lastModified).first else { return true }
-      return stored[index].lastModified.map { $0.hasBytes(of: modified) } ?? true
-    }
-    return candidates.count == 1 ? candidates[0] : nil
-  }
-}
-
-extension HTTPFields {
-  /// Fields that describe the stored body. A response without that body does not update them: servers send wrong values in a
-  /// 304 (RFC 9111, 3.2).
-  static let ofTheBody: Set<HTTPField.Name> = [
-    .contentLength, .contentEncoding, .contentType, .contentRange,
-  ]
-
-  /// These fields of a stored response, updated by those of a newer answer (RFC 9111, 3.2).
-  ///
-  /// Without `Age` in the newer one the old age is removed; without `Date` the time of arrival is used.
-  func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {
-    var result = self
-    let newer = newer.endToEnd
-    var changed: Set<HTTPField.Name> = []
-    for field in newer where !Self.ofTheBody.contains(field.name) {
-      if changed.insert(field.name).inserted { result[fields: field.name] = [] }
-      result.append(field)
-    }
-    if !newer.contains(.age) { result[.age] = nil }
-    if !newer.contains(.date) { result[.date] = HTTPDate(received).text }
-    return result
   }
 
-  /// The fields to store: without connection fields, the fields that `no-cache="..."` or `private="..."` name, and cookies
-  /// unless the policy stores them (RFC 9111, 3.1, 5.2.2.4 and 5.2.2.7).
-  func storable(_ directives: ResponseDirectives, policy: HTTPCachePolicy) -> HTTPFields {
-    var result = endToEnd
-    result.removeAll(Set(directives.unusableFields.compactMap { HTTPField.Name($0) }))
-    if !policy.storesCookies {
-      result.removeAll([.setCookie, .setCookie2])
+  /// The condition that a client sends for the response it has (RFC 9110, 13.1.2 and 13.1.3; RFC 9111, 4.3.2).
+  struct ClientCondition {
+    private let tags: [Substring]?
+    private let date: String?
+
+    /// Nil for a request without a condition that a cache evaluates.
+    init?(_ fields: HTTPFields) {
+      tags = fields.contains(.ifNoneMatch) ? fields.members(of: .ifNoneMatch) : nil
+      date = fields[values: .ifModifiedSince].first
+      if tags == nil, date == nil { return nil }
     }
-    return result
+
+    static let fields: Set<HTTPField.Name> = [.ifNoneMatch, .ifModifiedSince]
+
+    /// Conditions that only the origin can evaluate.
+    static func isForOrigin(_ fields: HTTPFields) -> Bool {
+      fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
+    }
+
+    /// Whether the client has the stored response. Entity tags take precedence, also if the cache knows none of them.
+    func isMet(by stored: StoredResponse) -> Bool {
+      guard (200...299).contains(stored.response.status.code) else { return false }
+      if let tags {
+        if tags.contains("*") { return true }
+        guard let tag = stored.entityTag else { return false }
+        return tags.contains { EntityTag($0).matchesWeakly(tag) }
+      }
+      guard let date, let since = HTTPDate(leniently: date, now: stored.received) else {
+        return false
+      }
+      // Without Last-Modified, the date of the response stands for its last change.
+      let modified =
+        HTTPDate(of: .lastModified, in: stored.fields, now: stored.received) ?? stored.date
+      return modified <= since
+    }
   }
-}
+
+  /// Asking the origin whether stored responses still hold (RFC 9111, 4.3.1 and 4.3.4).
+  enum Validation {
+    /// `request` with the validators of `stored` in the place of the client's own conditions; each as it came, byte for
+    /// byte.
+    static func request(_ request: HTTPRequest, of stored: [StoredResponse]) -> HTTPRequest {
+      var request = request
+      request.headerFields.removeAll(ClientCondition.fields)
+      let tagged = stored.compactMap { stored in
+        stored.fields[fields: .eTag].first.flatMap { $0.value.isEmpty ? nil : $0 }
+      }
+      if tagged.count == 1 {
+        // Copied as a field: its bytes need not be text.
+        var field = tagged[0]
+        field.name = .ifNoneMatch
+        request.headerFields.append(field)
+      } else if !tagged.isEmpty {
+        request.headerFields.append(
+          HTTPField(
+            name: .ifNoneMatch,
+            lenientValue: Array(tagged.map(\.valueBytes).joined(separator: [0x2C, 0x20]))))
+      }
+      if stored.count == 1, let modified = stored[0].fields[fields: .lastModified].first {
+        var field = modified
+        field.name = .ifModifiedSince
+        request.headerFields.append(field)
+      }
+      return request
+    }
+
+    /// The index of the response that a 304 confirms, among those that the request asked about; nil if it cannot be known.
+    ///
+    /// A 304 with an entity tag confirms the response with that tag. Servers also send a 304 without any validator, against
+    /// RFC 9111: it confirms the response only if the request asked about no other.
+    static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
+      if let tag = EntityTag(fields) {
+        return stored.firstIndex { $0.entityTag.map(tag.confirms) ?? false }
+          ?? stored.firstIndex { $0.entityTag.map(tag.matchesWeakly) ?? false }
+      }
+      let candidates = stored.indices.filter { index in
+        guard let modified = fields.lines(of: .lastModified).first else { return true }
+        return stored[index].lastModified.map { $0.hasBytes(of: modified) } ?? true
+      }
+      return candidates.count == 1 ? candidates[0] : nil
+    }
+  }
+
+  extension HTTPFields {
+    /// Fields that describe the stored body. A response without that body does not update them: servers send wrong values in a
+    /// 304 (RFC 9111, 3.2).
+    static let ofTheBody: Set<HTTPField.Name> = [
+      .contentLength, .contentEncoding, .contentType, .contentRange,
+    ]
+
+    /// These fields of a stored response, updated by those of a newer answer (RFC 9111, 3.2).
+    ///
+    /// Without `Age` in the newer one the old age is removed; without `Date` the time of arrival is used.
+    func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {
+      var result = self
+      let newer = newer.endToEnd
+      var changed: Set<HTTPField.Name> = []
+      for field in newer where !Self.ofTheBody.contains(field.name) {
+        if changed.insert(field.name).inserted { result[fields: field.name] = [] }
+        result.append(field)
+      }
+      if !newer.contains(.age) { result[.age] = nil }
+      if !newer.contains(.date) { result[.date] = HTTPDate(received).text }
+      return result
+    }
+
+    /// The fields to store: without connection fields, the fields that `no-cache="..."` or `private="..."` name, and cookies
+    /// unless the policy stores them (RFC 9111, 3.1, 5.2.2.4 and 5.2.2.7).
+    func storable(_ directives: ResponseDirectives, policy: HTTPCachePolicy) -> HTTPFields {
+      var result = endToEnd
+      result.removeAll(Set(directives.unusableFields.compactMap { HTTPField.Name($0) }))
+      if !policy.storesCookies {
+        result.removeAll([.setCookie, .setCookie2])
+      }
+      return result
+    }
+  }
+#endif

@@ -1,179 +1,182 @@
-import HTTPTypes
+#if HTTP
+  import HTTPTypes
 
-/// The request fields that `Vary` names, with their values (RFC 9111, 4.1).
-struct VaryKey: Hashable, Sendable {
-  /// Sorted by name, in lower case; a nil value means that the request had no such field.
-  let fields: [(name: String, value: String?)]
+  /// The request fields that `Vary` names, with their values (RFC 9111, 4.1).
+  struct VaryKey: Hashable, Sendable {
+    /// Sorted by name, in lower case; a nil value means that the request had no such field.
+    let fields: [(name: String, value: String?)]
 
-  static let empty = VaryKey(fields: [])
+    static let empty = VaryKey(fields: [])
 
-  init(fields: [(name: String, value: String?)]) { self.fields = fields }
+    init(fields: [(name: String, value: String?)]) { self.fields = fields }
 
-  /// Nil for `*`, which matches no request.
-  init?(of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy) {
-    guard let names = Self.names(in: response) else { return nil }
-    var selecting = SelectingFields(request, policy: policy)
-    fields = names.map { name in (name, selecting.value(of: name)) }
-  }
-
-  private static let mostNames = 100
-
-  /// The names that `Vary` lists, sorted. Nil if one is `*`, or is no name: what such a response depends on is unknown. Nil
-  /// also for more than 100 names.
-  static func names(in response: HTTPFields) -> [String]? {
-    let names = Set(response.members(of: .vary).map { $0.lowercased() })
-    guard !names.contains("*"), names.count <= mostNames,
-      names.allSatisfy({ HTTPField.Name($0) != nil })
-    else { return nil }
-    return names.sorted()
-  }
-
-  /// Whether `request` selects the response: equal fields, or the language that the request prefers.
-  func matches(_ request: inout SelectingFields, response: HTTPFields) -> Bool {
-    fields.allSatisfy { name, value in
-      Self.areSame(request.value(of: name), value)
-        || name == "accept-language" && request.preferLanguage(of: response)
+    /// Nil for `*`, which matches no request.
+    init?(of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy) {
+      guard let names = Self.names(in: response) else { return nil }
+      var selecting = SelectingFields(request, policy: policy)
+      fields = names.map { name in (name, selecting.value(of: name)) }
     }
-  }
 
-  /// RFC 9111, 4.1: the fields of two requests match if their bytes do.
-  private static func areSame(_ left: String?, _ right: String?) -> Bool {
-    guard let left, let right else { return left == nil && right == nil }
-    return left.hasBytes(of: right)
-  }
+    private static let mostNames = 100
 
-  static func == (left: Self, right: Self) -> Bool {
-    left.fields.elementsEqual(right.fields) {
-      $0.name == $1.name && areSame($0.value, $1.value)
+    /// The names that `Vary` lists, sorted. Nil if one is `*`, or is no name: what such a response depends on is unknown. Nil
+    /// also for more than 100 names.
+    static func names(in response: HTTPFields) -> [String]? {
+      let names = Set(response.members(of: .vary).map { $0.lowercased() })
+      guard !names.contains("*"), names.count <= mostNames,
+        names.allSatisfy({ HTTPField.Name($0) != nil })
+      else { return nil }
+      return names.sorted()
     }
-  }
 
-  func hash(into hasher: inout Hasher) {
-    for (name, value) in fields {
-      hasher.combine(name)
-      hasher.combine(value)
-    }
-  }
-}
-
-/// The fields of a request as `Vary` compares them (RFC 9111, 4.1): each is brought into its normal form once, however many
-/// stored responses the request is compared with.
-struct SelectingFields {
-  /// A longer value, in bytes, is compared by a digest of its lines. Its normal form could take as long as hundreds of requests,
-  /// and a hit reads the values of all variants.
-  private static let longest = 1024
-
-  private let request: HTTPFields
-  private let secret: [UInt8]
-  private var values: [String: String?] = [:]
-  private var preferredLanguage: String??
-
-  init(_ request: HTTPFields, policy: HTTPCachePolicy) {
-    self.request = request
-    secret = policy.secret
-  }
-
-  /// The normal form of a field; a digest for secrets and long values; nil without the field.
-  mutating func value(of name: String) -> String? {
-    if let known = values[name] { return known }
-    let value = normalForm(of: name)
-    values.updateValue(value, forKey: name)
-    return value
-  }
-
-  private func normalForm(of name: String) -> String? {
-    guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
-    let lines = request.lines(of: fieldName)
-    if Self.isLong(lines) { return digest(lines.joined(separator: "\n")) }
-    let value: String
-    if fieldName == .cookie {
-      value = lines.joined(separator: "; ")
-    } else if Preferences.names.contains(fieldName) {
-      value = Preferences(lines).text
-    } else {
-      // A field of unknown syntax may be a list, whose members may have any space around them (RFC 9110, section 5.6.1).
-      value = fieldMembers(lines).joined(separator: ",")
-    }
-    return Secrets.fields.contains(fieldName) || value.utf8.first == UInt8(ascii: "~")
-      ? digest(value) : value
-  }
-
-  /// No value that is no digest begins with `~`.
-  private func digest(_ text: String) -> String { "~" + Secrets.digest(text, key: secret) }
-
-  private static func isLong(_ lines: [String]) -> Bool {
-    lines.reduce(0) { $0 + $1.utf8.count } > longest
-  }
-
-  /// Whether the response has one language, which the request prefers to all others.
-  mutating func preferLanguage(of response: HTTPFields) -> Bool {
-    let preferred = preferredLanguage ?? findPreferredLanguage()
-    preferredLanguage = .some(preferred)
-    guard let preferred else { return false }
-    let languages = response.members(of: .contentLanguage)
-    return languages.count == 1 && languages[0].lowercased() == preferred
-  }
-
-  private func findPreferredLanguage() -> String? {
-    let lines = request.lines(of: .acceptLanguage)
-    guard !Self.isLong(lines) else { return nil }
-    let ranked = Preferences(lines).ranked
-    guard let best = ranked.first, best.weight > 0,
-      ranked.count == 1 || ranked[1].weight < best.weight
-    else { return nil }
-    return best.range
-  }
-}
-
-/// The weighted preferences of `Accept` and similar fields (RFC 9110, 12.5).
-struct Preferences {
-  /// Sorted by weight, then by name: the order of equal weights has no meaning.
-  let ranked: [(range: String, weight: Int)]
-
-  static let names: Set<HTTPField.Name> = [
-    .accept, .acceptEncoding, .acceptLanguage, HTTPField.Name("Accept-Charset")!,
-  ]
-
-  init(_ lines: [String]) {
-    ranked = fieldMembers(lines).map(Self.weighted).sorted {
-      $0.weight != $1.weight ? $0.weight > $1.weight : $0.range < $1.range
-    }
-  }
-
-  /// A normal form: equal preferences give equal texts.
-  var text: String {
-    ranked.map { $0.weight == 1000 ? $0.range : "\($0.range);q=\($0.weight)" }
-      .joined(separator: ",")
-  }
-
-  /// Weights in thousandths. An invalid weight stays part of the range. Parameters keep their letters: of some the case counts.
-  private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
-    var range: [String] = []
-    var weight = 1000
-    member.forEachPart(endedBy: ";") { part in
-      if range.isEmpty {
-        range.append(part.lowercased())
-      } else if part.utf8.count > 2, part.prefix(2).lowercased() == "q=",
-        let parsed = thousandths(part.dropFirst(2))
-      {
-        weight = parsed
-      } else {
-        range.append(String(part))
+    /// Whether `request` selects the response: equal fields, or the language that the request prefers.
+    func matches(_ request: inout SelectingFields, response: HTTPFields) -> Bool {
+      fields.allSatisfy { name, value in
+        Self.areSame(request.value(of: name), value)
+          || name == "accept-language" && request.preferLanguage(of: response)
       }
     }
-    return (range.joined(separator: ";"), weight)
+
+    /// RFC 9111, 4.1: the fields of two requests match if their bytes do.
+    private static func areSame(_ left: String?, _ right: String?) -> Bool {
+      guard let left, let right else { return left == nil && right == nil }
+      return left.hasBytes(of: right)
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+      left.fields.elementsEqual(right.fields) {
+        $0.name == $1.name && areSame($0.value, $1.value)
+      }
+    }
+
+    func hash(into hasher: inout Hasher) {
+      for (name, value) in fields {
+        hasher.combine(name)
+        hasher.combine(value)
+      }
+    }
   }
 
-  private static func thousandths(_ text: Substring) -> Int? {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), let whole = DeltaSeconds.parse(parts[0]), whole <= 1 else {
-      return nil
+  /// The fields of a request as `Vary` compares them (RFC 9111, 4.1): each is brought into its normal form once, however many
+  /// stored responses the request is compared with.
+  struct SelectingFields {
+    /// A longer value, in bytes, is compared by a digest of its lines. Its normal form could take as long as hundreds of requests,
+    /// and a hit reads the values of all variants.
+    private static let longest = 1024
+
+    private let request: HTTPFields
+    private let secret: [UInt8]
+    private var values: [String: String?] = [:]
+    private var preferredLanguage: String??
+
+    init(_ request: HTTPFields, policy: HTTPCachePolicy) {
+      self.request = request
+      secret = policy.secret
     }
-    let digits = parts.count == 2 ? parts[1] : ""
-    guard digits.utf8.count <= 3, digits.isEmpty || DeltaSeconds.parse(digits) != nil else {
-      return nil
+
+    /// The normal form of a field; a digest for secrets and long values; nil without the field.
+    mutating func value(of name: String) -> String? {
+      if let known = values[name] { return known }
+      let value = normalForm(of: name)
+      values.updateValue(value, forKey: name)
+      return value
     }
-    let fraction = Int(String(digits) + String(repeating: "0", count: 3 - digits.utf8.count)) ?? 0
-    return min(1000, whole * 1000 + fraction)
+
+    private func normalForm(of name: String) -> String? {
+      guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
+      let lines = request.lines(of: fieldName)
+      if Self.isLong(lines) { return digest(lines.joined(separator: "\n")) }
+      let value: String
+      if fieldName == .cookie {
+        value = lines.joined(separator: "; ")
+      } else if Preferences.names.contains(fieldName) {
+        value = Preferences(lines).text
+      } else {
+        // A field of unknown syntax may be a list, whose members may have any space around them (RFC 9110, section 5.6.1).
+        value = fieldMembers(lines).joined(separator: ",")
+      }
+      return Secrets.fields.contains(fieldName) || value.utf8.first == UInt8(ascii: "~")
+        ? digest(value) : value
+    }
+
+    /// No value that is no digest begins with `~`.
+    private func digest(_ text: String) -> String { "~" + Secrets.digest(text, key: secret) }
+
+    private static func isLong(_ lines: [String]) -> Bool {
+      lines.reduce(0) { $0 + $1.utf8.count } > longest
+    }
+
+    /// Whether the response has one language, which the request prefers to all others.
+    mutating func preferLanguage(of response: HTTPFields) -> Bool {
+      let preferred = preferredLanguage ?? findPreferredLanguage()
+      preferredLanguage = .some(preferred)
+      guard let preferred else { return false }
+      let languages = response.members(of: .contentLanguage)
+      return languages.count == 1 && languages[0].lowercased() == preferred
+    }
+
+    private func findPreferredLanguage() -> String? {
+      let lines = request.lines(of: .acceptLanguage)
+      guard !Self.isLong(lines) else { return nil }
+      let ranked = Preferences(lines).ranked
+      guard let best = ranked.first, best.weight > 0,
+        ranked.count == 1 || ranked[1].weight < best.weight
+      else { return nil }
+      return best.range
+    }
   }
-}
+
+  /// The weighted preferences of `Accept` and similar fields (RFC 9110, 12.5).
+  struct Preferences {
+    /// Sorted by weight, then by name: the order of equal weights has no meaning.
+    let ranked: [(range: String, weight: Int)]
+
+    static let names: Set<HTTPField.Name> = [
+      .accept, .acceptEncoding, .acceptLanguage, HTTPField.Name("Accept-Charset")!,
+    ]
+
+    init(_ lines: [String]) {
+      ranked = fieldMembers(lines).map(Self.weighted).sorted {
+        $0.weight != $1.weight ? $0.weight > $1.weight : $0.range < $1.range
+      }
+    }
+
+    /// A normal form: equal preferences give equal texts.
+    var text: String {
+      ranked.map { $0.weight == 1000 ? $0.range : "\($0.range);q=\($0.weight)" }
+        .joined(separator: ",")
+    }
+
+    /// Weights in thousandths. An invalid weight stays part of the range. Parameters keep their letters: of some the case counts.
+    private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
+      var range: [String] = []
+      var weight = 1000
+      member.forEachPart(endedBy: ";") { part in
+        if range.isEmpty {
+          range.append(part.lowercased())
+        } else if part.utf8.count > 2, part.prefix(2).lowercased() == "q=",
+          let parsed = thousandths(part.dropFirst(2))
+        {
+          weight = parsed
+        } else {
+          range.append(String(part))
+        }
+      }
+      return (range.joined(separator: ";"), weight)
+    }
+
+    private static func thousandths(_ text: Substring) -> Int? {
+      let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+      guard (1...2).contains(parts.count), let whole = DeltaSeconds.parse(parts[0]), whole <= 1
+      else {
+        return nil
+      }
+      let digits = parts.count == 2 ? parts[1] : ""
+      guard digits.utf8.count <= 3, digits.isEmpty || DeltaSeconds.parse(digits) != nil else {
+        return nil
+      }
+      let fraction = Int(String(digits) + String(repeating: "0", count: 3 - digits.utf8.count)) ?? 0
+      return min(1000, whole * 1000 + fraction)
+    }
+  }
+#endif

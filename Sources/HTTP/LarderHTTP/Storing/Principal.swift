@@ -1,87 +1,89 @@
-import HTTPTypes
+#if HTTP
+  import HTTPTypes
 
-/// The user that a request speaks for, as digests.
-///
-/// ``HTTPCachePolicy/principal`` names the user. Without a name the credentials stand for the user: these are the field `Authorization`, user information in the URI (`alice:pw@host`), and the fields that
-/// ``HTTPCachePolicy/partitionFields`` names.
-struct Principal: Hashable, Sendable {
-  /// A digest of the name, or of all credentials; nil for a request without either.
-  let digest: String?
-  /// A digest of `Authorization` alone, by which ``HTTPCache/removeAll(authorization:)`` finds responses.
-  let authorization: String?
-
-  init(_ request: HTTPRequest, policy: HTTPCachePolicy) {
-    self.init(
-      request.headerFields,
-      userInformation: request.authority.flatMap { authority in
-        authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { String(authority[..<$0]) }
-      }, name: policy.principal?(request), policy: policy)
-  }
-
-  init(
-    _ fields: HTTPFields, userInformation: String? = nil, name: String? = nil,
-    policy: HTTPCachePolicy
-  ) {
-    authorization =
-      fields.contains(.authorization)
-      ? Secrets.digest(
-        fields.lines(of: .authorization).joined(separator: "\n"), key: policy.secret) : nil
-    if let name {
-      digest = Self.digest(ofName: name, policy: policy)
-      return
-    }
-    var others = userInformation.map { ["user " + $0] } ?? []
-    for name in policy.partitionFields.sorted(by: { $0.canonicalName < $1.canonicalName })
-    where fields.contains(name) && name != .authorization {
-      others.append(name.canonicalName + " " + fields.lines(of: name).joined(separator: "\n"))
-    }
-    if others.isEmpty {
-      digest = authorization
-    } else {
-      let parts = (authorization.map { [$0] } ?? []) + others
-      digest = Secrets.digest(parts.joined(separator: "\n\n"), key: policy.secret)
-    }
-  }
-
-  /// The digest of a user whom ``HTTPCachePolicy/principal`` names.
-  static func digest(ofName name: String, policy: HTTPCachePolicy) -> String {
-    Secrets.digest("principal\n\n" + name, key: policy.secret)
-  }
-
-  /// The tags of responses to this user.
-  var tags: [String] {
-    Set([digest, authorization].compactMap { $0 }).sorted().map(ResponseTags.user)
-  }
-}
-
-/// The tags that every stored response carries, so that one call ends all of a host, or all of a user.
-enum ResponseTags {
-  private static let longestHost = 150
-
-  /// - Parameter host: as ``ResponseKey/host`` or as a caller writes it. Ports that some scheme has for its own are left
-  ///   out, whatever the scheme.
-  static func host(_ host: String) -> String {
-    var host = RequestTarget.encoded(host).lowercased()
-    for port in [":80", ":443", ":"] where host.hasSuffix(port) {
-      host.removeLast(port.count)
-      break
-    }
-    return "http-host:" + (host.utf8.count <= longestHost ? host : Secrets.digest(host))
-  }
-
-  /// - Parameter credential: a digest, as ``StoredResponse/credential``.
-  static func user(_ credential: String) -> String { "http-user:" + credential }
-
-  /// Of all responses of a URI; only requests under way are found by it, since keys find those that are stored.
-  static func uri(_ key: ResponseKey) -> String { "http-uri:" + key.uri }
-
-  /// Those by which the response to a request under way can be invalidated.
+  /// The user that a request speaks for, as digests.
   ///
-  /// - Parameter own: the tags of the client.
-  static func all(
-    of request: HTTPRequest, under key: ResponseKey?, _ own: [String], policy: HTTPCachePolicy
-  ) -> Set<String> {
-    guard let key else { return [] }
-    return Set(own + [uri(key), host(key.host)] + Principal(request, policy: policy).tags)
+  /// ``HTTPCachePolicy/principal`` names the user. Without a name the credentials stand for the user: these are the field `Authorization`, user information in the URI (`alice:pw@host`), and the fields that
+  /// ``HTTPCachePolicy/partitionFields`` names.
+  struct Principal: Hashable, Sendable {
+    /// A digest of the name, or of all credentials; nil for a request without either.
+    let digest: String?
+    /// A digest of `Authorization` alone, by which ``HTTPCache/removeAll(authorization:)`` finds responses.
+    let authorization: String?
+
+    init(_ request: HTTPRequest, policy: HTTPCachePolicy) {
+      self.init(
+        request.headerFields,
+        userInformation: request.authority.flatMap { authority in
+          authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { String(authority[..<$0]) }
+        }, name: policy.principal?(request), policy: policy)
+    }
+
+    init(
+      _ fields: HTTPFields, userInformation: String? = nil, name: String? = nil,
+      policy: HTTPCachePolicy
+    ) {
+      authorization =
+        fields.contains(.authorization)
+        ? Secrets.digest(
+          fields.lines(of: .authorization).joined(separator: "\n"), key: policy.secret) : nil
+      if let name {
+        digest = Self.digest(ofName: name, policy: policy)
+        return
+      }
+      var others = userInformation.map { ["user " + $0] } ?? []
+      for name in policy.partitionFields.sorted(by: { $0.canonicalName < $1.canonicalName })
+      where fields.contains(name) && name != .authorization {
+        others.append(name.canonicalName + " " + fields.lines(of: name).joined(separator: "\n"))
+      }
+      if others.isEmpty {
+        digest = authorization
+      } else {
+        let parts = (authorization.map { [$0] } ?? []) + others
+        digest = Secrets.digest(parts.joined(separator: "\n\n"), key: policy.secret)
+      }
+    }
+
+    /// The digest of a user whom ``HTTPCachePolicy/principal`` names.
+    static func digest(ofName name: String, policy: HTTPCachePolicy) -> String {
+      Secrets.digest("principal\n\n" + name, key: policy.secret)
+    }
+
+    /// The tags of responses to this user.
+    var tags: [String] {
+      Set([digest, authorization].compactMap { $0 }).sorted().map(ResponseTags.user)
+    }
   }
-}
+
+  /// The tags that every stored response carries, so that one call ends all of a host, or all of a user.
+  enum ResponseTags {
+    private static let longestHost = 150
+
+    /// - Parameter host: as ``ResponseKey/host`` or as a caller writes it. Ports that some scheme has for its own are left
+    ///   out, whatever the scheme.
+    static func host(_ host: String) -> String {
+      var host = RequestTarget.encoded(host).lowercased()
+      for port in [":80", ":443", ":"] where host.hasSuffix(port) {
+        host.removeLast(port.count)
+        break
+      }
+      return "http-host:" + (host.utf8.count <= longestHost ? host : Secrets.digest(host))
+    }
+
+    /// - Parameter credential: a digest, as ``StoredResponse/credential``.
+    static func user(_ credential: String) -> String { "http-user:" + credential }
+
+    /// Of all responses of a URI; only requests under way are found by it, since keys find those that are stored.
+    static func uri(_ key: ResponseKey) -> String { "http-uri:" + key.uri }
+
+    /// Those by which the response to a request under way can be invalidated.
+    ///
+    /// - Parameter own: the tags of the client.
+    static func all(
+      of request: HTTPRequest, under key: ResponseKey?, _ own: [String], policy: HTTPCachePolicy
+    ) -> Set<String> {
+      guard let key else { return [] }
+      return Set(own + [uri(key), host(key.host)] + Principal(request, policy: policy).tags)
+    }
+  }
+#endif

@@ -1,147 +1,149 @@
-public import HTTPTypes
-import Larder
+#if HTTP
+  public import HTTPTypes
+  import Larder
 
-/// The keys under which the responses of one URI are stored.
-///
-/// A key is the URI, or its beginning and a SHA-256 hash where the URI is longer than 180 bytes. For a request that its body
-/// tells from others (``HTTPCacheRule/bodyMethods``) `#` and a digest of the body follow. Where `Vary` or credentials
-/// separate several responses, a space and a digest follow. A URI in a key contains no `#`, no space and no byte outside
-/// printable ASCII, so the prefix `URI + " "` finds the responses of this URI and of no other.
-/// A key has at most 250 bytes, so its cost does not depend on other keys with the same beginning.
-public struct ResponseKey: Hashable, Sendable {
-  /// The target URI in a normal form. Secrets in its query are replaced by digests.
-  public let uri: String
-  /// Scheme and host of ``uri``, for comparing origins.
-  let origin: String
-  /// The host of ``uri``, with the port if it is not the scheme's default.
-  let host: String
-  /// The digest of the request's body; nil for a request whose responses are stored by its URI alone.
-  var bodyDigest: String?
-
-  /// Nil for a request without scheme or authority.
-  public init?(_ request: HTTPRequest, policy: HTTPCachePolicy = HTTPCachePolicy()) {
-    guard let scheme = request.scheme, let authority = request.authority else { return nil }
-    self.init(scheme: scheme, authority: authority, path: request.path ?? "/", policy: policy)
-  }
-
-  init(scheme: String, authority: String, path: String, policy: HTTPCachePolicy) {
-    host = Self.host(scheme: scheme, authority: authority)
-    origin = RequestTarget.encoded(scheme.lowercased()) + "://" + host
-    let path = RequestTarget.encoded(path)
-    uri = origin + Self.normalized(path.isEmpty ? "/" : path, of: host, policy: policy)
-  }
-
-  static func host(scheme: String, authority: String) -> String {
-    let scheme = scheme.lowercased()
-    // User information is a credential and no part of the host: see `Principal`.
-    var host = authority.lowercased()
-    if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) {
-      host = String(host[host.utf8.index(after: at)...])
-    }
-    for (name, port) in [("http", ":80"), ("https", ":443")] where scheme == name {
-      if host.hasSuffix(port) { host.removeLast(port.count) }
-    }
-    if host.hasSuffix(":") { host.removeLast() }
-    return RequestTarget.encoded(host)
-  }
-
-  /// The path with the query as the rules want it, and without secrets.
-  private static func normalized(
-    _ path: String, of host: String, policy: HTTPCachePolicy
-  ) -> String {
-    guard let mark = path.firstIndex(of: "?") else { return path }
-    let all = path[path.index(after: mark)...].split(
-      separator: "&", omittingEmptySubsequences: false)
-    let kept = policy.rule(host: host, path: path)?.query(all) ?? all
-    // A query of ignored parameters alone is as good as none.
-    if kept.isEmpty, !all.isEmpty { return String(path[..<mark]) }
-    let parameters = kept.map { parameter -> String in
-      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, !parts[1].isEmpty,
-        policy.secretParameters.contains(parts[0].lowercased())
-      else { return String(parameter) }
-      return parts[0] + "=~" + Secrets.digest(String(parts[1]), key: policy.secret)
-    }
-    return path[...mark] + parameters.joined(separator: "&")
-  }
-
-  /// The key of the response without credentials and `Vary`.
-  var base: String {
-    bodyDigest.map { bodyPrefix + $0 } ?? shortenedURI(longest: 180, kept: 140)
-  }
-
-  /// The common beginning of the keys of all bodies.
-  var bodyPrefix: String { shortenedURI(longest: 140, kept: 100) + "#" }
-
-  /// A shortened URI is longer than `longest`, so it cannot equal a URI that is kept whole.
-  private func shortenedURI(longest: Int, kept: Int) -> String {
-    guard uri.utf8.count > longest else { return uri }
-    let hash = SHA256.hash(Array(uri.utf8)).map(Secrets.hexadecimal).joined()
-    return String(decoding: uri.utf8.prefix(kept), as: UTF8.self) + "~" + hash
-  }
-
-  /// The digest of what a body says: its bytes, the method, the type and the coding.
-  static func digest(
-    of body: [UInt8], in request: HTTPRequest, policy: HTTPCachePolicy
-  ) -> String {
-    let fields = [HTTPField.Name.contentType, .contentEncoding].map {
-      request.headerFields.lines(of: $0).joined(separator: "\n")
-    }
-    let parts = [request.method.rawValue] + fields
-    let bytes = parts.flatMap { SHA256.hash(Array($0.utf8)) } + body
-    return Secrets.digest(bytes, key: policy.secret)
-  }
-
-  /// The key of the response that credentials and `Vary` separate from others of its URI.
-  func key(credential: String?, vary: VaryKey) -> String {
-    if credential == nil, vary.fields.isEmpty { return base }
-    var variant = credential.map { "credential \($0)\n" } ?? ""
-    for (name, value) in vary.fields { variant += name + (value.map { "=" + $0 } ?? "") + "\n" }
-    return variantPrefix + Secrets.digest(variant)
-  }
-
-  /// The common beginning of the keys of all variants.
-  var variantPrefix: String { base + " " }
-}
-
-extension HTTPRequest {
-  /// The request with a target that HTTP/1.1 can carry and a key can hold without ambiguity.
+  /// The keys under which the responses of one URI are stored.
   ///
-  /// Bytes that a URI does not allow (spaces, controls, DEL, quotes, bytes beyond ASCII) are percent-encoded, and the
-  /// fragment is removed: a client never sends it (RFC 9110, section 4.2.5; RFC 3986, section 2.1).
-  public var withEncodedTarget: HTTPRequest {
-    guard let path, !RequestTarget.isEncoded(path) else { return self }
-    var request = self
-    request.path = RequestTarget.encoded(path)
-    return request
-  }
-}
+  /// A key is the URI, or its beginning and a SHA-256 hash where the URI is longer than 180 bytes. For a request that its body
+  /// tells from others (``HTTPCacheRule/bodyMethods``) `#` and a digest of the body follow. Where `Vary` or credentials
+  /// separate several responses, a space and a digest follow. A URI in a key contains no `#`, no space and no byte outside
+  /// printable ASCII, so the prefix `URI + " "` finds the responses of this URI and of no other.
+  /// A key has at most 250 bytes, so its cost does not depend on other keys with the same beginning.
+  public struct ResponseKey: Hashable, Sendable {
+    /// The target URI in a normal form. Secrets in its query are replaced by digests.
+    public let uri: String
+    /// Scheme and host of ``uri``, for comparing origins.
+    let origin: String
+    /// The host of ``uri``, with the port if it is not the scheme's default.
+    let host: String
+    /// The digest of the request's body; nil for a request whose responses are stored by its URI alone.
+    var bodyDigest: String?
 
-/// The characters of a request target.
-enum RequestTarget {
-  /// Whether a byte may stand in a path or a query as it is. `%` is allowed: a target arrives encoded.
-  private static func isAllowed(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x21, 0x24...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7C, 0x7E: true
-    default: false
+    /// Nil for a request without scheme or authority.
+    public init?(_ request: HTTPRequest, policy: HTTPCachePolicy = HTTPCachePolicy()) {
+      guard let scheme = request.scheme, let authority = request.authority else { return nil }
+      self.init(scheme: scheme, authority: authority, path: request.path ?? "/", policy: policy)
+    }
+
+    init(scheme: String, authority: String, path: String, policy: HTTPCachePolicy) {
+      host = Self.host(scheme: scheme, authority: authority)
+      origin = RequestTarget.encoded(scheme.lowercased()) + "://" + host
+      let path = RequestTarget.encoded(path)
+      uri = origin + Self.normalized(path.isEmpty ? "/" : path, of: host, policy: policy)
+    }
+
+    static func host(scheme: String, authority: String) -> String {
+      let scheme = scheme.lowercased()
+      // User information is a credential and no part of the host: see `Principal`.
+      var host = authority.lowercased()
+      if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) {
+        host = String(host[host.utf8.index(after: at)...])
+      }
+      for (name, port) in [("http", ":80"), ("https", ":443")] where scheme == name {
+        if host.hasSuffix(port) { host.removeLast(port.count) }
+      }
+      if host.hasSuffix(":") { host.removeLast() }
+      return RequestTarget.encoded(host)
+    }
+
+    /// The path with the query as the rules want it, and without secrets.
+    private static func normalized(
+      _ path: String, of host: String, policy: HTTPCachePolicy
+    ) -> String {
+      guard let mark = path.firstIndex(of: "?") else { return path }
+      let all = path[path.index(after: mark)...].split(
+        separator: "&", omittingEmptySubsequences: false)
+      let kept = policy.rule(host: host, path: path)?.query(all) ?? all
+      // A query of ignored parameters alone is as good as none.
+      if kept.isEmpty, !all.isEmpty { return String(path[..<mark]) }
+      let parameters = kept.map { parameter -> String in
+        let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty,
+          policy.secretParameters.contains(parts[0].lowercased())
+        else { return String(parameter) }
+        return parts[0] + "=~" + Secrets.digest(String(parts[1]), key: policy.secret)
+      }
+      return path[...mark] + parameters.joined(separator: "&")
+    }
+
+    /// The key of the response without credentials and `Vary`.
+    var base: String {
+      bodyDigest.map { bodyPrefix + $0 } ?? shortenedURI(longest: 180, kept: 140)
+    }
+
+    /// The common beginning of the keys of all bodies.
+    var bodyPrefix: String { shortenedURI(longest: 140, kept: 100) + "#" }
+
+    /// A shortened URI is longer than `longest`, so it cannot equal a URI that is kept whole.
+    private func shortenedURI(longest: Int, kept: Int) -> String {
+      guard uri.utf8.count > longest else { return uri }
+      let hash = SHA256.hash(Array(uri.utf8)).map(Secrets.hexadecimal).joined()
+      return String(decoding: uri.utf8.prefix(kept), as: UTF8.self) + "~" + hash
+    }
+
+    /// The digest of what a body says: its bytes, the method, the type and the coding.
+    static func digest(
+      of body: [UInt8], in request: HTTPRequest, policy: HTTPCachePolicy
+    ) -> String {
+      let fields = [HTTPField.Name.contentType, .contentEncoding].map {
+        request.headerFields.lines(of: $0).joined(separator: "\n")
+      }
+      let parts = [request.method.rawValue] + fields
+      let bytes = parts.flatMap { SHA256.hash(Array($0.utf8)) } + body
+      return Secrets.digest(bytes, key: policy.secret)
+    }
+
+    /// The key of the response that credentials and `Vary` separate from others of its URI.
+    func key(credential: String?, vary: VaryKey) -> String {
+      if credential == nil, vary.fields.isEmpty { return base }
+      var variant = credential.map { "credential \($0)\n" } ?? ""
+      for (name, value) in vary.fields { variant += name + (value.map { "=" + $0 } ?? "") + "\n" }
+      return variantPrefix + Secrets.digest(variant)
+    }
+
+    /// The common beginning of the keys of all variants.
+    var variantPrefix: String { base + " " }
+  }
+
+  extension HTTPRequest {
+    /// The request with a target that HTTP/1.1 can carry and a key can hold without ambiguity.
+    ///
+    /// Bytes that a URI does not allow (spaces, controls, DEL, quotes, bytes beyond ASCII) are percent-encoded, and the
+    /// fragment is removed: a client never sends it (RFC 9110, section 4.2.5; RFC 3986, section 2.1).
+    public var withEncodedTarget: HTTPRequest {
+      guard let path, !RequestTarget.isEncoded(path) else { return self }
+      var request = self
+      request.path = RequestTarget.encoded(path)
+      return request
     }
   }
 
-  static func isEncoded(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
-
-  /// - Complexity: O(bytes).
-  static func encoded(_ text: String) -> String {
-    if isEncoded(text) { return text }
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if byte == UInt8(ascii: "#") { break }
-      if isAllowed(byte) {
-        bytes.append(byte)
-      } else {
-        let digits = Array("0123456789ABCDEF".utf8)
-        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+  /// The characters of a request target.
+  enum RequestTarget {
+    /// Whether a byte may stand in a path or a query as it is. `%` is allowed: a target arrives encoded.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x21, 0x24...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7C, 0x7E: true
+      default: false
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+
+    static func isEncoded(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
+
+    /// - Complexity: O(bytes).
+    static func encoded(_ text: String) -> String {
+      if isEncoded(text) { return text }
+      var bytes: [UInt8] = []
+      for byte in text.utf8 {
+        if byte == UInt8(ascii: "#") { break }
+        if isAllowed(byte) {
+          bytes.append(byte)
+        } else {
+          let digits = Array("0123456789ABCDEF".utf8)
+          bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
   }
-}
+#endif

@@ -1,108 +1,111 @@
-import HTTPTypes
-import Larder
+#if HTTP
+  import HTTPTypes
+  import Larder
 
-extension HTTPRules {
-  /// The response as it is to be stored; nil if it may not be, or is not worth it (RFC 9111, 3).
-  ///
-  /// - Parameter request: the request as the client sent it.
-  func stored(
-    _ response: HTTPResponse, to request: HTTPRequest, bodySize: Int?, requested: Timestamp,
-    received: Timestamp
-  ) -> StoredResponse? {
-    let directives = ResponseDirectives(response.headerFields, for: policy.kind)
-    let credential = Principal(request, policy: policy).digest
-    let isByBody = storesByBody(request)
-    guard request.method == .get || isByBody || isPostOfItself(request, response),
-      isStorable(response.status, directives),
-      isIndependent(response.status, of: request.headerFields),
-      allowsSharing(directives, credential: credential),
-      !RequestDirectives(request.headerFields).noStore,
-      let vary = VaryKey(
-        of: response.headerFields, request: request.headerFields, policy: policy)
-    else { return nil }
-    var stored = StoredResponse(
-      response: response, requested: requested, received: received, bodySize: bodySize ?? 0,
-      vary: vary,
-      credential: policy.kind == .shared ? nil : credential)
-    stored.response.headerFields = response.headerFields.storable(directives, policy: policy)
-    if !stored.fields.contains(.date) {
-      stored.response.headerFields[.date] = HTTPDate(received).text
+  extension HTTPRules {
+    /// The response as it is to be stored; nil if it may not be, or is not worth it (RFC 9111, 3).
+    ///
+    /// - Parameter request: the request as the client sent it.
+    func stored(
+      _ response: HTTPResponse, to request: HTTPRequest, bodySize: Int?, requested: Timestamp,
+      received: Timestamp
+    ) -> StoredResponse? {
+      let directives = ResponseDirectives(response.headerFields, for: policy.kind)
+      let credential = Principal(request, policy: policy).digest
+      let isByBody = storesByBody(request)
+      guard request.method == .get || isByBody || isPostOfItself(request, response),
+        isStorable(response.status, directives),
+        isIndependent(response.status, of: request.headerFields),
+        allowsSharing(directives, credential: credential),
+        !RequestDirectives(request.headerFields).noStore,
+        let vary = VaryKey(
+          of: response.headerFields, request: request.headerFields, policy: policy)
+      else { return nil }
+      var stored = StoredResponse(
+        response: response, requested: requested, received: received, bodySize: bodySize ?? 0,
+        vary: vary,
+        credential: policy.kind == .shared ? nil : credential)
+      stored.response.headerFields = response.headerFields.storable(directives, policy: policy)
+      if !stored.fields.contains(.date) {
+        stored.response.headerFields[.date] = HTTPDate(received).text
+      }
+      if response.status.code == 206 {
+        guard let part = stored.part, part.count == bodySize ?? part.count else { return nil }
+      }
+      let rule = policy.rule(for: request)
+      if let rule {
+        guard rule.allows(response) else { return nil }
+        stored.assignedFreshness = assignedFreshness(rule, response, received: received)
+      }
+      let lifetime = stored.lifetime(policy: policy)
+      let isCacheable =
+        lifetime.isExplicit
+        || !isByBody
+          && (directives.isPublic || directives.isPrivate && policy.kind == .private
+            || FreshnessLifetime.isHeuristicallyCacheable(response.status))
+      guard isCacheable, stored.keptUntil(policy: policy) > received else { return nil }
+      return stored
     }
-    if response.status.code == 206 {
-      guard let part = stored.part, part.count == bodySize ?? part.count else { return nil }
+
+    private func assignedFreshness(
+      _ rule: HTTPCacheRule, _ response: HTTPResponse, received: Timestamp
+    ) -> Int? {
+      let stated = FreshnessLifetime(response, received: received, policy: policy)
+      let assigned: Duration?
+      if stated.isExplicit {
+        assigned = rule.freshness
+      } else if FreshnessLifetime.isHeuristicallyCacheable(response.status) {
+        assigned = rule.freshness ?? rule.defaultFreshness
+      } else {
+        assigned = nil
+      }
+      return assigned.map {
+        Int(clamping: min(max(0, $0.wholeSeconds), Int64(DeltaSeconds.most)))
+      }
     }
-    let rule = policy.rule(for: request)
-    if let rule {
-      guard rule.allows(response) else { return nil }
-      stored.assignedFreshness = assignedFreshness(rule, response, received: received)
+
+    /// Whether the response would be the same without the conditions and the range of its request. An error that answers a
+    /// condition or a range concerns that request alone.
+    private func isIndependent(_ status: HTTPResponse.Status, of request: HTTPFields) -> Bool {
+      if status.code == 412 || status.code == 416 { return false }
+      let isPart = request.contains(.range) || request.contains(.ifRange)
+      if status.code == 206 { return isPart }
+      return status.code == 200 || !isPart && !ClientCondition.isForOrigin(request)
     }
-    let lifetime = stored.lifetime(policy: policy)
-    let isCacheable =
-      lifetime.isExplicit
-      || !isByBody
-        && (directives.isPublic || directives.isPrivate && policy.kind == .private
-          || FreshnessLifetime.isHeuristicallyCacheable(response.status))
-    guard isCacheable, stored.keptUntil(policy: policy) > received else { return nil }
-    return stored
-  }
 
-  private func assignedFreshness(
-    _ rule: HTTPCacheRule, _ response: HTTPResponse, received: Timestamp
-  ) -> Int? {
-    let stated = FreshnessLifetime(response, received: received, policy: policy)
-    let assigned: Duration?
-    if stated.isExplicit {
-      assigned = rule.freshness
-    } else if FreshnessLifetime.isHeuristicallyCacheable(response.status) {
-      assigned = rule.freshness ?? rule.defaultFreshness
-    } else {
-      assigned = nil
+    /// Whether the response may be stored for all users (RFC 9111, sections 3.5 and 5.2.2.7).
+    func allowsSharing(_ directives: ResponseDirectives, credential: String?) -> Bool {
+      guard policy.kind == .shared else { return true }
+      return !directives.isPrivate
+        && (credential == nil || directives.allowsSharingWithCredentials)
     }
-    return assigned.map {
-      Int(clamping: min(max(0, $0.wholeSeconds), Int64(DeltaSeconds.most)))
+
+    /// 5.2.2.3: `must-understand` takes the place of `no-store` where the status is understood.
+    private func isStorable(_ status: HTTPResponse.Status, _ directives: ResponseDirectives) -> Bool
+    {
+      guard status.code >= 200, status.code != 304 else { return false }
+      return directives.mustUnderstand ? Self.understands(status) : !directives.noStore
     }
-  }
 
-  /// Whether the response would be the same without the conditions and the range of its request. An error that answers a
-  /// condition or a range concerns that request alone.
-  private func isIndependent(_ status: HTTPResponse.Status, of request: HTTPFields) -> Bool {
-    if status.code == 412 || status.code == 416 { return false }
-    let isPart = request.contains(.range) || request.contains(.ifRange)
-    if status.code == 206 { return isPart }
-    return status.code == 200 || !isPart && !ClientCondition.isForOrigin(request)
-  }
+    /// The final statuses whose meaning for caches is defined and followed here.
+    static func understands(_ status: HTTPResponse.Status) -> Bool {
+      switch status.code {
+      case 200...206, 300...303, 307, 308, 400...418, 421, 422, 426, 428, 429, 431, 451, 500...505,
+        511:
+        true
+      default: false
+      }
+    }
 
-  /// Whether the response may be stored for all users (RFC 9111, sections 3.5 and 5.2.2.7).
-  func allowsSharing(_ directives: ResponseDirectives, credential: String?) -> Bool {
-    guard policy.kind == .shared else { return true }
-    return !directives.isPrivate
-      && (credential == nil || directives.allowsSharingWithCredentials)
-  }
-
-  /// 5.2.2.3: `must-understand` takes the place of `no-store` where the status is understood.
-  private func isStorable(_ status: HTTPResponse.Status, _ directives: ResponseDirectives) -> Bool {
-    guard status.code >= 200, status.code != 304 else { return false }
-    return directives.mustUnderstand ? Self.understands(status) : !directives.noStore
-  }
-
-  /// The final statuses whose meaning for caches is defined and followed here.
-  static func understands(_ status: HTTPResponse.Status) -> Bool {
-    switch status.code {
-    case 200...206, 300...303, 307, 308, 400...418, 421, 422, 426, 428, 429, 431, 451, 500...505,
-      511:
-      true
-    default: false
+    /// Whether what answers a POST is also what a GET of its URI would give, for a while (RFC 9110, 9.3.3).
+    func isPostOfItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
+      guard request.method == .post, response.status.code == 200,
+        let location = response.headerFields[values: .contentLocation].first,
+        let target = ResponseKey(request, policy: policy),
+        Invalidation.resolve(location, against: request, policy: policy)?.uri == target.uri
+      else { return false }
+      let now = Timestamp(milliseconds: 0)
+      return FreshnessLifetime(response, received: now, policy: policy).isExplicit
     }
   }
-
-  /// Whether what answers a POST is also what a GET of its URI would give, for a while (RFC 9110, 9.3.3).
-  func isPostOfItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
-    guard request.method == .post, response.status.code == 200,
-      let location = response.headerFields[values: .contentLocation].first,
-      let target = ResponseKey(request, policy: policy),
-      Invalidation.resolve(location, against: request, policy: policy)?.uri == target.uri
-    else { return false }
-    let now = Timestamp(milliseconds: 0)
-    return FreshnessLifetime(response, received: now, policy: policy).isExplicit
-  }
-}
+#endif

@@ -1,125 +1,127 @@
-public import HTTPTypes
-public import Larder
+#if HTTP
+  public import HTTPTypes
+  public import Larder
 
-/// The head of a stored response, and its times.
-public struct StoredResponse: Sendable, Hashable {
-  /// The status and the reusable fields.
-  public var response: HTTPResponse { didSet { terms = StoredTerms() } }
-  /// When its request, or its last validation, was sent.
-  public var requested: Timestamp { didSet { terms = StoredTerms() } }
-  /// When the response arrived.
-  public var received: Timestamp { didSet { terms = StoredTerms() } }
-  /// Bytes of the body.
-  public var bodySize: Int
-  /// Identifies the stored body: a validation keeps it, another body has another. Nil if it is not stored yet.
-  var bodyID: UInt64?
-  /// The length of the parts in which the body is stored; nil for a body that is the value of the response's entry.
-  var partSize: Int?
-  /// The freshness in seconds that a rule of the application has given it; nil for what it states itself.
-  var assignedFreshness: Int? { didSet { terms = StoredTerms() } }
-  /// The request fields that select it among the responses of its URI.
-  var vary: VaryKey
-  /// The digest of the credentials of its request; nil without credentials.
-  var credential: String?
-  /// The terms of reuse that its fields state, once they have been read; see ``readTerms(for:)``.
-  var terms = StoredTerms()
+  /// The head of a stored response, and its times.
+  public struct StoredResponse: Sendable, Hashable {
+    /// The status and the reusable fields.
+    public var response: HTTPResponse { didSet { terms = StoredTerms() } }
+    /// When its request, or its last validation, was sent.
+    public var requested: Timestamp { didSet { terms = StoredTerms() } }
+    /// When the response arrived.
+    public var received: Timestamp { didSet { terms = StoredTerms() } }
+    /// Bytes of the body.
+    public var bodySize: Int
+    /// Identifies the stored body: a validation keeps it, another body has another. Nil if it is not stored yet.
+    var bodyID: UInt64?
+    /// The length of the parts in which the body is stored; nil for a body that is the value of the response's entry.
+    var partSize: Int?
+    /// The freshness in seconds that a rule of the application has given it; nil for what it states itself.
+    var assignedFreshness: Int? { didSet { terms = StoredTerms() } }
+    /// The request fields that select it among the responses of its URI.
+    var vary: VaryKey
+    /// The digest of the credentials of its request; nil without credentials.
+    var credential: String?
+    /// The terms of reuse that its fields state, once they have been read; see ``readTerms(for:)``.
+    var terms = StoredTerms()
 
-  /// The entries of the body; nil for a body that is the value of the response's entry.
-  var parts: BodyParts? {
-    guard let bodyID, let partSize else { return nil }
-    return BodyParts(id: bodyID, size: partSize)
-  }
-
-  var fields: HTTPFields { response.headerFields }
-  var entityTag: EntityTag? { EntityTag(fields) }
-  var lastModified: String? { fields.lines(of: .lastModified).first }
-  var hasValidators: Bool { entityTag != nil || lastModified != nil }
-
-  var age: ResponseAge {
-    terms.known?.age ?? ResponseAge(fields, requested: requested, received: received)
-  }
-
-  /// Its range in the whole representation; nil if it is complete.
-  var part: ContentRange? {
-    response.status.code == 206 ? ContentRange(fields) : nil
-  }
-
-  func directives(for kind: HTTPCachePolicy.Kind) -> ResponseDirectives {
-    if let terms = terms.known, terms.policy.kind == kind { return terms.directives }
-    return ResponseDirectives(fields, for: kind)
-  }
-
-  /// Whether `Vary` selects it for a request with these fields (RFC 9111, section 4.1).
-  func isSelected(by request: inout SelectingFields) -> Bool {
-    vary.matches(&request, response: fields)
-  }
-
-  /// Its date, by which the newest is selected.
-  var date: HTTPDate {
-    HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
-  }
-
-  func lifetime(policy: HTTPCachePolicy) -> FreshnessLifetime {
-    if let terms = terms.known, terms.policy == .init(policy) { return terms.lifetime }
-    return assignedFreshness.map(FreshnessLifetime.init(assigned:))
-      ?? FreshnessLifetime(response, received: received, policy: policy)
-  }
-
-  /// The time until which it may be served, also stale, or validated.
-  ///
-  /// A time not after ``received`` means that it is not stored.
-  public func keptUntil(policy: HTTPCachePolicy) -> Timestamp {
-    let lifetime = lifetime(policy: policy)
-    let stale = received.advanced(by: .seconds(lifetime.seconds - age.initial))
-    var end = stale
-    let directives = directives(for: policy.kind)
-    if !directives.forbidsStale, lifetime.source != .none || hasValidators {
-      let windows = max(directives.staleWhileRevalidate, directives.staleIfError ?? 0)
-      end = max(
-        stale.advanced(by: .seconds(windows)), stale.advanced(by: policy.whenDisconnected))
+    /// The entries of the body; nil for a body that is the value of the response's entry.
+    var parts: BodyParts? {
+      guard let bodyID, let partSize else { return nil }
+      return BodyParts(id: bodyID, size: partSize)
     }
-    return hasValidators ? max(end, received.advanced(by: policy.retention)) : end
-  }
-}
 
-/// The terms of reuse that the fields of a stored response state. They follow from the fields, so equal responses have equal
-/// terms.
-struct StoredTerms: Sendable, Hashable {
-  /// The parts of a policy that the terms depend on.
-  struct Policy: Equatable {
-    let kind: HTTPCachePolicy.Kind
-    let longestHeuristic: Duration
+    var fields: HTTPFields { response.headerFields }
+    var entityTag: EntityTag? { EntityTag(fields) }
+    var lastModified: String? { fields.lines(of: .lastModified).first }
+    var hasValidators: Bool { entityTag != nil || lastModified != nil }
 
-    init(_ policy: HTTPCachePolicy) {
-      kind = policy.kind
-      longestHeuristic = policy.longestHeuristic
+    var age: ResponseAge {
+      terms.known?.age ?? ResponseAge(fields, requested: requested, received: received)
+    }
+
+    /// Its range in the whole representation; nil if it is complete.
+    var part: ContentRange? {
+      response.status.code == 206 ? ContentRange(fields) : nil
+    }
+
+    func directives(for kind: HTTPCachePolicy.Kind) -> ResponseDirectives {
+      if let terms = terms.known, terms.policy.kind == kind { return terms.directives }
+      return ResponseDirectives(fields, for: kind)
+    }
+
+    /// Whether `Vary` selects it for a request with these fields (RFC 9111, section 4.1).
+    func isSelected(by request: inout SelectingFields) -> Bool {
+      vary.matches(&request, response: fields)
+    }
+
+    /// Its date, by which the newest is selected.
+    var date: HTTPDate {
+      HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
+    }
+
+    func lifetime(policy: HTTPCachePolicy) -> FreshnessLifetime {
+      if let terms = terms.known, terms.policy == .init(policy) { return terms.lifetime }
+      return assignedFreshness.map(FreshnessLifetime.init(assigned:))
+        ?? FreshnessLifetime(response, received: received, policy: policy)
+    }
+
+    /// The time until which it may be served, also stale, or validated.
+    ///
+    /// A time not after ``received`` means that it is not stored.
+    public func keptUntil(policy: HTTPCachePolicy) -> Timestamp {
+      let lifetime = lifetime(policy: policy)
+      let stale = received.advanced(by: .seconds(lifetime.seconds - age.initial))
+      var end = stale
+      let directives = directives(for: policy.kind)
+      if !directives.forbidsStale, lifetime.source != .none || hasValidators {
+        let windows = max(directives.staleWhileRevalidate, directives.staleIfError ?? 0)
+        end = max(
+          stale.advanced(by: .seconds(windows)), stale.advanced(by: policy.whenDisconnected))
+      }
+      return hasValidators ? max(end, received.advanced(by: policy.retention)) : end
     }
   }
 
-  final class Known: Sendable {
-    let policy: Policy
-    let age: ResponseAge
-    let lifetime: FreshnessLifetime
-    let directives: ResponseDirectives
+  /// The terms of reuse that the fields of a stored response state. They follow from the fields, so equal responses have equal
+  /// terms.
+  struct StoredTerms: Sendable, Hashable {
+    /// The parts of a policy that the terms depend on.
+    struct Policy: Equatable {
+      let kind: HTTPCachePolicy.Kind
+      let longestHeuristic: Duration
 
-    init(of stored: StoredResponse, for policy: HTTPCachePolicy) {
-      self.policy = Policy(policy)
-      age = stored.age
-      lifetime = stored.lifetime(policy: policy)
-      directives = stored.directives(for: policy.kind)
+      init(_ policy: HTTPCachePolicy) {
+        kind = policy.kind
+        longestHeuristic = policy.longestHeuristic
+      }
+    }
+
+    final class Known: Sendable {
+      let policy: Policy
+      let age: ResponseAge
+      let lifetime: FreshnessLifetime
+      let directives: ResponseDirectives
+
+      init(of stored: StoredResponse, for policy: HTTPCachePolicy) {
+        self.policy = Policy(policy)
+        age = stored.age
+        lifetime = stored.lifetime(policy: policy)
+        directives = stored.directives(for: policy.kind)
+      }
+    }
+
+    /// Nil until they have been read.
+    var known: Known?
+
+    static func == (left: StoredTerms, right: StoredTerms) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+  }
+
+  extension StoredResponse {
+    /// Reads the fields once, for many answers under this policy.
+    mutating func readTerms(for policy: HTTPCachePolicy) {
+      terms.known = StoredTerms.Known(of: self, for: policy)
     }
   }
-
-  /// Nil until they have been read.
-  var known: Known?
-
-  static func == (left: StoredTerms, right: StoredTerms) -> Bool { true }
-  func hash(into hasher: inout Hasher) {}
-}
-
-extension StoredResponse {
-  /// Reads the fields once, for many answers under this policy.
-  mutating func readTerms(for policy: HTTPCachePolicy) {
-    terms.known = StoredTerms.Known(of: self, for: policy)
-  }
-}
+#endif
