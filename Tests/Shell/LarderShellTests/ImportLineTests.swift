@@ -53,7 +53,7 @@ import Testing
     (#"{"namespace":1,"key":"j","value":"v"}"#, "namespace must be a string"),
     (
       #"{"namespace":"w","key":"j","value":"v","expires":"soon"}"#,
-      "expires must be \(time), or null"
+      #"expires must be \#(time), or "never""#
     ),
     (#"{"namespace":"w","key":"j","value":"v","written":true}"#, "written must be \(time)"),
     (#"{"namespace":"w","key":"j","value":"v","idle":"1h"}"#, "idle must be a number of seconds"),
@@ -63,7 +63,7 @@ import Testing
     ),
     (
       #"{"namespace":"w","key":"j","value":"v","idle":3}"#,
-      "idle is in a line without expires"
+      "idle is in a line without a time in expires"
     ),
     (
       #"{"namespace":"w","key":"j","value":"v","stale_until":"2027-11-21T06:30:00Z"}"#,

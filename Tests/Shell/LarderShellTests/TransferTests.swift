@@ -253,6 +253,49 @@ import Testing
     #expect(others == [3])
   }
 
+  @Test func `a line without an expiry has that of its namespace's rules, and an export says never`()
+    throws
+  {
+    let shell = try Shell(.plain)
+    let rules = Rules(expires: .after(.hours(1)), stale: .minutes(5))
+    try shell.store.declare(rules, for: "a")
+    let lines = [
+      #"{"larder_export":1}"#, #"{"namespace":"a","key":"rule","value":"v"}"#,
+      #"{"namespace":"a","key":"null","value":"v","expires":null,"written":"2001-01-01T00:00:00Z"}"#,
+      #"{"namespace":"a","key":"never","value":"v","expires":"never"}"#,
+      #"{"namespace":"b","rules":{"expires":{"after":60000}}}"#,
+      #"{"namespace":"b","key":"own","value":"v"}"#,
+      #"{"namespace":"b","key":"time","value":"v","expires":"2100-01-01T00:00:00Z"}"#,
+    ]
+    for mode in ["", " --dry-run"] {
+      shell.input = bytes(lines.joined(separator: "\n"))
+      try shell("import -" + mode)
+    }
+    shell.input = bytes(lines.joined(separator: "\n"))
+    try shell("import -")
+    func lifetime(_ key: String, in name: String) throws -> (expires: Duration?, stale: Duration?) {
+      let entry = try #require(try shell.store.namespace(name).entry(for: Key(key)))
+      let stale = entry.staleUntil.map { entry.expires!.duration(to: $0) }
+      return (entry.expires.map { shell.clock.now.duration(to: $0) }, stale)
+    }
+    for key in ["rule", "null"] {
+      #expect(try lifetime(key, in: "a") == (.hours(1), .minutes(5)), "\(key)")
+    }
+    #expect(try lifetime("never", in: "a") == (nil, nil))
+    #expect(try lifetime("own", in: "b").expires == .seconds(60))
+    let written = try shell("export - @a")
+    #expect(written.contains(#""key":"never","value":"v","codec":"bytes","written":"#))
+    #expect(written.contains(#""expires":"never""#) && !written.contains("null"))
+    let csv = try shell("export - @a --format csv")
+    #expect(csv.split(separator: "\n").count { $0.contains(",never,") } == 1)
+    // The line of a `never` is read back as it was.
+    let copy = try Shell(.plain)
+    try copy.store.declare(rules, for: "a")
+    copy.input = bytes(written)
+    try copy("import -")
+    #expect(try copy.store.namespace("a").entry(for: "never")?.expires == nil)
+  }
+
   @Test func `no line can stop or speak to the shell`() throws {
     let seed = TestSettings.seed
     var random = SeededRNG(seed: seed)

@@ -15,6 +15,9 @@ enum ExportFormat: String, CaseIterable {
 
   static let version = 1
 
+  /// The expiry of an entry that does not expire: a line without an expiry has that of the namespace's rules.
+  static let never = "never"
+
   /// Whether a line is the first of an export as CSV.
   static func beginsCSV(_ line: [UInt8]) -> Bool {
     let names = CSV.header(Array(columns.prefix(2))).compactMap(\.self)
@@ -50,8 +53,7 @@ enum ExportFormat: String, CaseIterable {
     case .csv:
       return CSV.line((Array(zip(Self.columns, cells)) + shown).flatMap { CSV.fields($1, of: $0) })
     case .jsonl:
-      // Null fields are omitted, except `expires`.
-      let fields = zip(Self.columns, cells).filter { $1 != .null || $0.name == "expires" }
+      let fields = zip(Self.columns, cells).filter { $1 != .null }
       return Array((JSON.object(fields.map { $1.jsonField($0.name) }).text + "\n").utf8)
     }
   }
@@ -74,7 +76,8 @@ enum ExportFormat: String, CaseIterable {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return [
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
-      moment(entry.written), moment(entry.expires), moment(entry.staleUntil),
+      moment(entry.written), entry.expires == nil ? .text(never) : moment(entry.expires),
+      moment(entry.staleUntil),
       entry.timeToIdle.map { .span($0.milliseconds) } ?? .null,
       entry.isPinned ? .bool(true) : .null, list(entry.owners.map(Cell.owner)),
       list(entry.tags.map { .text($0) }),

@@ -14,7 +14,7 @@ extension ImportLine {
     var valueBase64: String?
     var codec: CodecField?
     var written: ExportedTime?
-    var expires: ExportedTime?
+    var expires: ExportedExpiry?
     var staleUntil: ExportedTime?
     /// Seconds, as in every answer.
     var idle: Double?
@@ -112,6 +112,17 @@ extension ImportLine {
         }
         name = String(number)
       }
+    }
+  }
+
+  /// `never`, or a time.
+  enum ExportedExpiry: Decodable {
+    case never
+    case at(Timestamp)
+
+    init(from decoder: any Decoder) throws {
+      let text = try? decoder.singleValueContainer().decode(String.self)
+      self = text == ExportFormat.never ? .never : .at(try ExportedTime(from: decoder).time)
     }
   }
 

@@ -102,10 +102,20 @@ struct ImportedEntry {
     guard let codec = CodecID(name: name) else {
       throw ImportLine.ParseError("there is no codec \(Array(name.utf8))")
     }
-    let expires = fields.expires?.time
-    var attributes = EntryAttributes(codec: codec, expires: expires.map { .at($0) } ?? .never)
+    // A line without an expiry has the lifetime and the stale window of the namespace's rules, as a `set` has.
+    var attributes = EntryAttributes(codec: codec)
+    var expires: Timestamp?
+    switch fields.expires {
+    case .at(let time):
+      expires = time
+      attributes.expires = .at(time)
+      attributes.stale = .zero
+    case .never:
+      attributes.expires = .never
+      attributes.stale = .zero
+    case nil: break
+    }
     attributes.written = fields.written?.time
-    attributes.stale = .zero
     if let staleUntil = fields.staleUntil?.time {
       guard let expires, staleUntil >= expires else {
         throw ImportLine.ParseError("stale_until must be a time at or after expires")
@@ -117,7 +127,7 @@ struct ImportedEntry {
         throw ImportLine.ParseError("idle must be a number of seconds above 0")
       }
       // The end moves with each use, so there is one.
-      guard expires != nil else { throw ImportLine.ParseError("idle is in a line without expires") }
+      guard expires != nil else { throw ImportLine.ParseError("idle is in a line without a time in expires") }
       attributes.idle = .milliseconds(milliseconds)
     }
     attributes.isPinned = fields.pinned ?? false
