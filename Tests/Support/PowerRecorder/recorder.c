@@ -12,9 +12,6 @@
 // come between a write and its record.
 //
 // lock.mdb is left out: LMDB writes it through a map, and makes it anew when nobody has the store open.
-#include "PowerRecorder.h"
-
-#ifdef __linux__
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
@@ -283,4 +280,3 @@ int mkdir(const char *path, mode_t mode) {
   errno = saved;
   return result;
 }
-#endif
