@@ -5,7 +5,7 @@ STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
 
-.PHONY: all run test trials sanitize proxy proxy-bench shared valkey fleet client hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test examples trials sanitize proxy proxy-bench shared valkey fleet hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 # SwiftPM compiles all modules once more when it builds for the second time, so make itself decides whether to build.
 PROGRAM = .build/release/larder
@@ -20,25 +20,35 @@ packages:
 
 # Fills a store from the Lego entities in the repository and looks into it.
 run: packages
-	@echo 'Building larder and larder-lego in release mode, which takes some minutes the first time ...'
+	@echo 'Building larder in release mode, which takes some minutes the first time ...'
 	$(SWIFT) build -c release --product larder
-	$(SWIFT) build -c release --product larder-lego
 	@./Scripts/tour $(STORE)
 
 # The tests of LMDB run in a process of their own: they open many files and start many processes. Then the library and the
 # shell, then the examples, two tests at a time: their programs talk to servers inside the test process, which need a free
 # thread. At the end each example program runs once.
 #
+# TESTED are the traits that the tests use beside HTTP; they need no package that takes long to build. Without them their tests
+# are left out.
+#
 # WIDTH bounds the tests that run at a time. Without it thousands of descriptors are open at once, and with more than some
 # 1,300 Foundation's Process reads behind the end of its list of them and can crash.
+TESTED = --traits Curl,HTTPTesting
 LMDB_TESTS = ^LMDBTests\.
-EXAMPLE_TESTS = ^(Lego|Departures|Articles|Catalog|Shared)Tests\.
+ADAPTER_TESTS = ^(Lego|Departures|Articles|Catalog|Support)Tests\.
 WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 test: packages
-	$(SWIFT) build --build-tests
-	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build --filter '$(LMDB_TESTS)'
-	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build --skip '$(LMDB_TESTS)' --skip '$(EXAMPLE_TESTS)'
-	$(WIDTH)=2 ./Scripts/repeat-failures $(SWIFT) test --skip-build --filter '$(EXAMPLE_TESTS)'
+	$(SWIFT) build --build-tests $(TESTED)
+	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build $(TESTED) --filter '$(LMDB_TESTS)'
+	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build $(TESTED) --skip '$(LMDB_TESTS)'
+	cd Examples && $(SWIFT) build --build-tests
+	cd Examples && $(WIDTH)=16 ../Scripts/repeat-failures $(SWIFT) test --skip-build --skip '$(ADAPTER_TESTS)'
+	cd Examples && $(WIDTH)=2 ../Scripts/repeat-failures $(SWIFT) test --skip-build --filter '$(ADAPTER_TESTS)'
+	./Scripts/examples
+
+# Builds each adapter of the examples and runs it once, without a network.
+examples: packages
+	cd Examples && $(SWIFT) build
 	./Scripts/examples
 
 # Each workload of the benchmarks once, and the long forms of the random tests: kills, power failures, damage, models, fuzzers. Some
@@ -72,13 +82,6 @@ valkey:
 # Five machines over one Redis, with changes and faults, as a table: half a minute after the build.
 fleet:
 	@./Scripts/shared --fleet
-
-# A client of the public API, a package of its own: the programs of the documents, and the tests of what the traits Compression,
-# Encryption, Logging, Metrics and ServiceLifecycle add, which need packages of others.
-client: packages
-	cd Tests/Hello && $(SWIFT) package resolve && [ -z "$$(ls .build/checkouts 2> /dev/null)" ] || \
-	  { echo 'a package that depends on the product Larder alone fetches other packages, too' >&2; exit 1; }
-	cd Tests/Client && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
 
 # The smallest program with a cache: what it fetches, and its size and start, as one static file too. Takes some minutes.
 hello: packages
@@ -137,4 +140,4 @@ dist: packages
 	@SWIFT='$(SWIFT)' ./Scripts/dist
 
 clean:
-	rm -rf .build .build-tsan .build-asan Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build
+	rm -rf .build .build-tsan .build-asan Examples/.build Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build

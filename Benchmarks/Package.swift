@@ -11,7 +11,7 @@ let package = Package(
   name: "larder-benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "larder", path: ".."),
+    .package(name: "larder", path: "..", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],

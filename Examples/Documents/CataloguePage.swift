@@ -7,6 +7,7 @@ import LarderShared
 import LarderSharedTesting
 import LarderTesting
 import LarderURLSession
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Larder
 import LarderHTTP
+import TestSupport
 import Testing
 
 /// The programs of `Docs/Learn/Cookbook.md`.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Each program on a page of the documentation stands in a file beside this one, `PAGEPage.swift`, in a test that runs it.
@@ -61,16 +62,16 @@ import Testing
         "Sources/\($0).md"
       } + Self.others
     let pages = try (Documents.pages() + Documents.articles()).filter {
-      try Documents.text($0).contains("```swift\n")
+      try Repository.text($0).contains("```swift\n")
     }
     #expect(pages.sorted() == known.sorted())
   }
 
   @Test func `the steps of the tutorial lead to the program that is compiled`() throws {
-    let program = Self.lines(try Documents.text("Examples/Tutorial/Weather.swift"))
+    let program = Self.lines(try Repository.text("Examples/Tutorial/Weather.swift"))
     let steps = try (1...3).map { step in
       Self.lines(
-        try Documents.text("Sources/Core/Larder/Larder.docc/Resources/weather-\(step).swift"))
+        try Repository.text("Sources/Core/Larder/Larder.docc/Resources/weather-\(step).swift"))
     }
     #expect(steps.last == program)
     for step in steps {
@@ -84,9 +85,9 @@ import Testing
 
   private func expectRun(_ page: String, in file: String) throws {
     let compiled = try ["Documents/\(file)", "Traits/TraitPages.swift"].flatMap {
-      Self.lines(try Documents.text("Tests/Client/\($0)"))
+      Self.lines(try Repository.text("Examples/\($0)"))
     }
-    let blocks = Self.blocks(in: try Documents.text(page))
+    let blocks = Self.blocks(in: try Repository.text(page))
     #expect(!blocks.isEmpty)
     for block in blocks {
       let starts = compiled.indices.filter { compiled[$0...].starts(with: block) }

@@ -1,15 +1,8 @@
 import Foundation
+import TestSupport
 
 /// The documents of the package.
 enum Documents {
-  static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
-  static func text(_ path: String) throws -> String {
-    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-  }
-
   /// The paths of all Markdown files outside `.build`, `Tests` and `Sources`.
   static func pages() throws -> [String] {
     var pages = try names(in: "").filter { $0.hasSuffix(".md") }
@@ -25,7 +18,7 @@ enum Documents {
 
   /// The names in a folder; none if the path is that of a file.
   private static func names(in folder: String) throws -> [String] {
-    let url = root.appendingPathComponent(folder)
+    let url = Repository.root.appendingPathComponent(folder)
     guard try url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: url.path)
   }
@@ -33,7 +26,7 @@ enum Documents {
   /// The paths of the articles in the folders `.docc` of the libraries.
   static func articles() throws -> [String] {
     let paths = try FileManager.default.subpathsOfDirectory(
-      atPath: root.appendingPathComponent("Sources").path)
+      atPath: Repository.root.appendingPathComponent("Sources").path)
     return paths.filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.map { "Sources/" + $0 }
   }
 }

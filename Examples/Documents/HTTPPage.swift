@@ -4,6 +4,7 @@ import Larder
 import LarderHTTP
 import LarderHTTPTesting
 import LarderURLSession
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 import Testing
 
 /// The programs of `Docs/Use/Limits.md`.

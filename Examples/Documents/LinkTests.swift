@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Every link to a file of the package leads to a file, and to a heading of it.
@@ -28,12 +29,12 @@ import Testing
   }
 
   @Test func `the files that the architecture names exist`() throws {
-    let page = try Documents.text("Docs/Internals/Architecture.md")
+    let page = try Repository.text("Docs/Internals/Architecture.md")
     let paths = page.matches(of: #/`(\w+(?:/[\w+]+)+\.swift)`/#).map { String($0.1) }
     #expect(paths.count > 5)
     // A path begins with the module: the room before it is in the list of layers.
     let rooms = try FileManager.default.contentsOfDirectory(
-      at: Documents.root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
+      at: Repository.root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
     for path in paths {
       let files = rooms.map { $0.appendingPathComponent(path).path }
       #expect(files.contains { FileManager.default.fileExists(atPath: $0) }, "\(path)")
@@ -45,16 +46,16 @@ import Testing
     #expect(pages.contains("README.md") && pages.count > 20)
     var count = 0
     for page in pages {
-      for link in Self.links(in: try Documents.text(page)) {
+      for link in Self.links(in: try Repository.text(page)) {
         count += 1
         let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let folder = URL(fileURLWithPath: "/" + page).deletingLastPathComponent()
         let target = folder.appendingPathComponent(String(parts[0])).standardized.path
         let path = parts[0].isEmpty ? page : String(target.dropFirst())
-        let file = Documents.root.appendingPathComponent(path)
+        let file = Repository.root.appendingPathComponent(path)
         #expect(FileManager.default.fileExists(atPath: file.path), "\(page): \(link)")
         guard parts.count == 2, path.hasSuffix(".md") else { continue }
-        let anchors = Self.anchors(in: try Documents.text(path))
+        let anchors = Self.anchors(in: try Repository.text(path))
         #expect(anchors.contains(String(parts[1])), "\(page): \(link)")
       }
     }

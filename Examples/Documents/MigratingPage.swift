@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Larder
 import LarderHTTP
+import TestSupport
 import Testing
 
 /// The programs of `Docs/Learn/Migrating.md`.

@@ -1,6 +1,7 @@
 import Larder
 import LarderMonitoring
 import Synchronization
+import TestSupport
 import Testing
 
 /// The program of `Docs/Operate/Monitoring.md`.

@@ -1,15 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the README shows must be what happens.
 @Suite struct ReadmeTests {
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-  private static func text(of path: String) throws -> String {
-    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-  }
-
   /// The first block of that language in a page.
   private static func block(_ language: String, in page: String) throws -> String {
     let start = try #require(page.range(of: "```\(language)\n"))
@@ -18,13 +12,13 @@ import Testing
   }
 
   @Test func `the program in the README is the one that is compiled`() throws {
-    let shown = try Self.block("swift", in: try Self.text(of: "README.md"))
-    #expect(shown == (try Self.text(of: "Examples/QuickStart/QuickStart.swift")))
+    let shown = try Self.block("swift", in: try Repository.text("README.md"))
+    #expect(shown == (try Repository.text("Examples/QuickStart/QuickStart.swift")))
   }
 
   @Test func `the session in the README is what the programs answer`() throws {
-    let session = Transcript(try Self.block("console", in: try Self.text(of: "README.md")))
-    let fixture = try Fixture()
+    let session = Transcript(try Self.block("console", in: try Repository.text("README.md")))
+    let fixture = try ProgramFixture()
     #expect(session.steps.count > 4)
     for step in session.steps {
       // A reader sees both streams as they come, and no exit code.

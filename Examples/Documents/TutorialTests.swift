@@ -1,25 +1,19 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The tutorial works as it is written: its program is the one that is compiled, and its sessions are run.
 @Suite struct TutorialTests {
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-  private static func text(_ path: String) throws -> String {
-    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-  }
-
   @Test func `the program of the tutorial is the one that is compiled`() throws {
-    let page = try Self.text("Docs/Learn/Tutorial.md")
-    let program = try Self.text("Examples/Tutorial/Weather.swift")
+    let page = try Repository.text("Docs/Learn/Tutorial.md")
+    let program = try Repository.text("Examples/Tutorial/Weather.swift")
     #expect(page.contains("```swift\n" + program + "```"))
   }
 
   @Test(.enabled(if: FileServer.canRun, "skipped: python3 is missing"))
   func `the sessions of the tutorial are what the programs answer`() throws {
-    let page = try Self.text("Docs/Learn/Tutorial.md")
-    let fixture = try Fixture()
+    let page = try Repository.text("Docs/Learn/Tutorial.md")
+    let fixture = try ProgramFixture()
     let service = fixture.home.path + "/service"
     try FileManager.default.createDirectory(atPath: service, withIntermediateDirectories: false)
     for line in page.split(separator: "\n") where line.hasPrefix("    echo ") {

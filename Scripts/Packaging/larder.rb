@@ -10,7 +10,6 @@ class Larder < Formula
   depends_on "lmdb"
 
   def install
-    ENV["LARDER_EXAMPLES"] = "0"
     system "swift", "build", "--disable-sandbox", "-c", "release", "--product", "larder"
     system "./Scripts/install", prefix, ".build/release/larder"
   end

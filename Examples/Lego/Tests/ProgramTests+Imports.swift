@@ -19,6 +19,18 @@ extension ProgramTests {
     #expect(unknown.output.contains("\"[Unknown]\""))
   }
 
+  /// `make run` fills its store from these lines.
+  @Test func `larder import of the recorded entities stores what the program stores`() async throws
+  {
+    let lines = Folders.sample + "/entities.jsonl"
+    let imported = try await Outcome(line: "larder '\(store)' --create -e 'import \(lines)'")
+    #expect(imported.code == 0, "\(imported)")
+    let again = try await program.answer(Summary.self, "import", Folders.sample)
+    #expect(again.report.tallies.values.reduce(0) { $0 + $1.unchanged } == 451)
+    let expiring = try await Outcome(line: "larder '\(store)' -e 'count @* --expiring 31d'")
+    #expect(expiring.output.hasPrefix("387\t"), "\(expiring)")
+  }
+
   @Test func `an import lists skipped rows and says where it stopped`() async throws {
     try write("colors", "id,name,rgb,is_trans\n0,Black,05131D,f\n1,Blue\n\"2,Green,237841,f\n")
     try write("parts", "part_num,name,part_cat_id\n3001,Brick,11\n")

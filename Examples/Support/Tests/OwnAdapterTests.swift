@@ -53,7 +53,7 @@ import ExampleTesting
   }
 
   @Test func `every program has a row in the table and a run of its own`() throws {
-    let manifest = try text("../Package.swift")
+    let manifest = try text("Package.swift")
     let programs = manifest.components(separatedBy: ".executable(name: \"").dropFirst().map {
       String($0.prefix { $0 != "\"" })
     }.filter { $0.hasPrefix("larder-") }

@@ -1,5 +1,6 @@
 import Foundation
 import LarderMonitoring
+import LarderTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -41,14 +42,14 @@ import Testing
   }
 
   @Test func `the figures of a store are its metrics, without a key or a value`() throws {
-    try withStore { store, _ in
+    try withTemporaryStore { store, _ in
       let reports = Reports()
       let monitor = StoreMonitor(of: store, named: "shop", report: reports.report)
       let names = store.namespace("names")
       try store.declare(StoreLimits(bytes: 1000))
       try names.set("secret-value", for: "secret-key")
-      _ = try names.text("secret-key")
-      _ = try names.text("absent-key")
+      _ = try names.value(for: "secret-key") as String?
+      _ = try names.value(for: "absent-key") as String?
       try names.remove("secret-key")
       try names.set("0123456789", for: "other-key")
       #expect(monitor.lookOnce())
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test func `the page names every metric, and no other`() throws {
-    try withStore { store, _ in
+    try withTemporaryStore { store, _ in
       let reports = Reports()
       try store.declare(StoreLimits(entries: 10, bytes: 1000, disk: 1 << 30, memory: 1000))
       try store.namespace("n").set("v", for: "k")
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test func `what goes wrong is reported once, and again when it happens again`() throws {
-    try withStore { store, _ in
+    try withTemporaryStore { store, _ in
       let reports = Reports()
       let monitor = StoreMonitor(of: store, report: reports.report)
       let cache = store.cache(of: Int.self, in: "numbers", rules: Rules(limits: Limits(entries: 2)))

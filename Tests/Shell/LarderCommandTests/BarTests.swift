@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// Bars are as wide as the terminal allows, and never wider.
@@ -24,7 +25,7 @@ import Testing
     -> [String]
   {
     let session = try TerminalSession(
-      running: Fixture.programs + "/larder",
+      running: ProgramFixture.programs + "/larder",
       [home.path + "/store", "-r", "-e", command, "-e", "echo done"], showing: nil, home: home,
       environment: environment, columns: columns, rows: 60)
     #expect(try session.terminal.waitForExit() == 0)

@@ -26,7 +26,7 @@ import Testing
       try store.namespace("web").set("text", for: "page\n1", expires: .after(.hours(5)))
     }
     let session = try TerminalSession(
-      running: Fixture.programs + "/larder", [path] + arguments, showing: nil, home: home,
+      running: ProgramFixture.programs + "/larder", [path] + arguments, showing: nil, home: home,
       environment: environment, columns: columns, rows: rows)
     if let text { session.expect(Comment(rawValue: text)) { $0.has(text) } }
     return session
@@ -214,7 +214,7 @@ import Testing
       running: "/bin/sh", ["-i"],
       environment: ["HOME": home.path, "TERM": "xterm-256color", "PS1": "sh: ", "LANG": "C.UTF-8"])
     #expect(terminal.shows { $0.line == "sh:" })
-    try terminal.type("\(Fixture.programs)/larder \(path) browse\n")
+    try terminal.type("\(ProgramFixture.programs)/larder \(path) browse\n")
     #expect(terminal.shows { $0.has("1 of 1") })
     try terminal.type("\u{1A}")
     #expect(terminal.shows { !$0.isAlternate && $0.line == "sh:" })

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Completions at work in the shells they are for, where those are installed.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct CompletionScriptTests {
-  private let fixture: Fixture
-  init() throws { fixture = try Fixture() }
+  private let fixture: ProgramFixture
+  init() throws { fixture = try ProgramFixture() }
 
   static func path(of program: String) -> String? {
     ["/bin/", "/usr/bin/", "/usr/local/bin/"].map { $0 + program }
@@ -18,7 +19,7 @@ import Testing
     _ = try fixture.answer(to: "larder --completions \(shell) > _larder")
     let session = try TerminalSession(
       running: try #require(Self.path(of: shell)), arguments, showing: nil, home: fixture.home,
-      environment: ["PATH": Fixture.programs + ":/usr/bin:/bin", "PS1": "> "])
+      environment: ["PATH": ProgramFixture.programs + ":/usr/bin:/bin", "PS1": "> "])
     try session.type("cd '\(fixture.home.path)'; \(script); echo rea''dy\r")
     expect("the completions taken in", session) { $0.lines.contains("ready") }
     return session

@@ -17,7 +17,7 @@ import Testing
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     let limiting = limit.map { "ulimit -f \($0 / 512) && " } ?? ""
     process.arguments =
-      ["-c", limiting + "exec \"$0\" \"$@\"", Fixture.programs + "/larder"] + arguments
+      ["-c", limiting + "exec \"$0\" \"$@\"", ProgramFixture.programs + "/larder"] + arguments
     process.environment = ["HOME": home.path]
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
@@ -41,7 +41,7 @@ import Testing
     let process = Process()
     let errors = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = user + [Fixture.programs + "/larder", path, "count"]
+    process.arguments = user + [ProgramFixture.programs + "/larder", path, "count"]
     process.standardError = errors
     try process.run()
     let text = String(
@@ -115,7 +115,7 @@ import Testing
     let words = word == "demo" ? [word, new] : [path, word, new]
     for _ in 0..<3 {
       let process = Process()
-      process.executableURL = URL(fileURLWithPath: Fixture.programs + "/larder")
+      process.executableURL = URL(fileURLWithPath: ProgramFixture.programs + "/larder")
       process.arguments = words
       process.environment = ["HOME": home.path]
       process.standardInput = FileHandle.nullDevice

@@ -1,6 +1,7 @@
 #if os(Linux)
   import Foundation
   import Larder
+  import TestSupport
   import Testing
 
   /// The memory of a dry import, which looks for keys that come again.
@@ -18,7 +19,7 @@
       let text = (["{\"larder_export\":1}"] + lines).joined(separator: "\n")
       try Data(text.utf8).write(to: URL(fileURLWithPath: file))
       let process = Process()
-      process.executableURL = URL(fileURLWithPath: Fixture.programs + "/larder")
+      process.executableURL = URL(fileURLWithPath: ProgramFixture.programs + "/larder")
       process.arguments = [store, "import", file, "--dry-run"]
       process.environment = ["HOME": home.path, "TMPDIR": home.path]
       process.standardOutput = FileHandle.nullDevice

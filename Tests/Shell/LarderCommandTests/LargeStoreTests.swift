@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// How fast the program is in a store of so many entries as `LARDER_TEST_LARGE` says; without it nothing is done. The
@@ -19,7 +20,7 @@ import Testing
 
   @Test(.enabled(if: count != nil, "LARDER_TEST_LARGE is not set"))
   func `the prompt, a page of keys and Tab come at once`() throws {
-    let fixture = try Fixture()
+    let fixture = try ProgramFixture()
     let store = fixture.home.path + "/store"
     var answer = ""
     let filling = try ContinuousClock().measure {
@@ -28,7 +29,8 @@ import Testing
     #expect(answer == "filled\n")
     func session() throws -> TerminalSession {
       try TerminalSession(
-        running: Fixture.programs + "/larder", [store], showing: "larder>", home: fixture.home,
+        running: ProgramFixture.programs + "/larder", [store], showing: "larder>",
+        home: fixture.home,
         columns: 120)
     }
     let start = try measure { _ = try session() }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// One at a time: each has a terminal that answers in a moment unless all answer at once.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A program between two pipes.
 struct Pipeline {

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// The prompt of the program: colors, an editor, type-ahead, the demo.
@@ -12,7 +13,7 @@ import Testing
   ) throws -> TerminalSession {
     try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
     return try TerminalSession(
-      running: Fixture.programs + "/larder", arguments, showing: prompt, home: home,
+      running: ProgramFixture.programs + "/larder", arguments, showing: prompt, home: home,
       environment: environment, columns: columns)
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// The pager and other programs at the prompt. One at a time: each has a terminal that answers in a moment unless all answer
@@ -13,7 +14,7 @@ import Testing
     try store.namespace("articles").set("text", for: "000011")
     try store.close()
     return try TerminalSession(
-      running: Fixture.programs + "/larder", [home.path + "/store"], showing: "larder>",
+      running: ProgramFixture.programs + "/larder", [home.path + "/store"], showing: "larder>",
       home: home, environment: environment, columns: 120)
   }
 

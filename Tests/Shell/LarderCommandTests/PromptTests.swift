@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// One at a time: each has a terminal that answers in a moment unless all answer at once.
@@ -26,7 +27,7 @@ import Testing
     try store.namespace("articles").set("text", for: "000011")
     try store.close()
     return try TerminalSession(
-      running: Fixture.programs + "/larder", [home.path + "/store"] + arguments,
+      running: ProgramFixture.programs + "/larder", [home.path + "/store"] + arguments,
       showing: prompt, home: home, environment: environment, columns: 120)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The page of `report` in a browser, where one is installed.
@@ -6,8 +7,8 @@ import Testing
   static let browser = ["chromium", "chromium-browser", "google-chrome"]
     .compactMap(CompletionScriptTests.path).first
 
-  private let fixture: Fixture
-  init() throws { fixture = try Fixture() }
+  private let fixture: ProgramFixture
+  init() throws { fixture = try ProgramFixture() }
 
   /// What the browser writes to its console, and the bytes of the picture it makes of a page.
   private func look(

@@ -1,14 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the HTTP cache stores and what the shell shows of it are written apart, over a format that has a name.
 @Suite struct StoredResponseTests {
   private static let isBuilt = FileManager.default.isExecutableFile(
-    atPath: Fixture.programs + "/LarderPeer")
+    atPath: ProgramFixture.programs + "/LarderPeer")
 
   @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
   func `a response is shown with its status and fields, and a pipe gets its body`() throws {
-    let fixture = try Fixture()
+    let fixture = try ProgramFixture()
     #expect(
       try fixture.answer(to: "printf 'GET /a\\n' | LarderPeer http store")
         == "open\n1 peer\nclosed\n")
@@ -25,7 +26,7 @@ import Testing
 
   @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
   func `a body in entries of its own is put together`() throws {
-    let fixture = try Fixture()
+    let fixture = try ProgramFixture()
     #expect(
       try fixture.answer(
         to: "printf 'GET /long\\n' | LarderPeer http store | sed -n 's/^1 //p' > body; wc -c < body"

@@ -25,7 +25,7 @@ final class TerminalSession {
     if let prompt { expect(line: prompt, column: prompt.count + 1) }
   }
 
-  static let probe = Fixture.programs + "/LineEditorProbe"
+  static let probe = ProgramFixture.programs + "/LineEditorProbe"
 
   private let home: TemporaryHome
 
@@ -64,22 +64,4 @@ final class TerminalSession {
   ) {
     expect("\(line)", at: location) { $0.line == line && (column ?? $0.column) == $0.column }
   }
-}
-
-/// A directory of its own for each test.
-final class TemporaryHome {
-  let path: String
-
-  init() {
-    path = TemporaryDirectory.unusedPath
-  }
-
-  func write(_ text: String, to name: String) throws {
-    let file = URL(fileURLWithPath: path + "/" + name)
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: file, options: .atomic)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// `SIGTERM` ends the program, whoever started it, and with the status of that signal.
@@ -16,7 +17,7 @@ import Testing
   }
 
   private func start(_ arguments: [String], by parent: Parent) throws -> PseudoTerminal {
-    let program = Fixture.programs + "/larder"
+    let program = ProgramFixture.programs + "/larder"
     let words = parent == .ignoring ? ["-c", "trap '' TERM; exec \"$0\" \"$@\"", program] : []
     return try PseudoTerminal(
       running: parent == .ignoring ? "/bin/sh" : program, words + [store] + arguments,

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// The files of this repository, for tests of what its documents say.
 package enum Repository {

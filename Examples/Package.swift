@@ -1,0 +1,138 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// A package that depends on Larder names the products that it uses. Outside this repository it gives the address of the
+// repository in place of the path.
+func larder(_ product: String) -> Target.Dependency { .product(name: product, package: "larder") }
+
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let arguments: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
+/// What a library that talks to a service needs.
+let client: [Target.Dependency] = [larder("Larder"), larder("LarderHTTP"), "Service", httpTypes]
+
+/// What a program over such a library needs.
+let program: [Target.Dependency] =
+  client + [larder("LarderURLSession"), "ExampleProgram", arguments]
+
+/// The tests run `larder` on the stores that the programs wrote.
+let testing: [Target.Dependency] =
+  client + [
+    larder("LarderCurl"), larder("LarderURLSession"), larder("larder"), "ExampleTesting",
+    "TestSupport",
+  ]
+
+/// An adapter: a library, a program over it, and their tests, in a folder of its own.
+func adapter(_ name: String, library: String, program target: String) -> [Target] {
+  [
+    .target(
+      name: library, dependencies: client, path: "\(name)/\(library)", swiftSettings: strict),
+    .executableTarget(
+      name: target, dependencies: program + [.target(name: library)],
+      path: "\(name)/\(target)", swiftSettings: strict),
+    .testTarget(
+      name: "\(name)Tests",
+      dependencies: testing + [.target(name: library), .target(name: target)],
+      path: "\(name)/Tests", swiftSettings: strict),
+  ]
+}
+
+/// What the adapters share.
+let support: [Target] = [
+  .target(
+    name: "Service",
+    dependencies: [larder("Larder"), larder("LarderHTTP"), larder("LarderCurl"), httpTypes],
+    path: "Support/Service", swiftSettings: strict),
+  .target(
+    name: "ExampleProgram",
+    dependencies: client + [larder("LarderCurl"), larder("LarderURLSession"), arguments],
+    path: "Support/ExampleProgram", swiftSettings: strict),
+  .target(
+    name: "ExampleTesting",
+    dependencies: client + [
+      larder("LarderHTTPTesting"), larder("LarderTesting"), larder("LarderURLSession"),
+      "TestSupport",
+    ],
+    path: "Support/ExampleTesting", swiftSettings: strict),
+  .target(name: "TestSupport", path: "Support/TestSupport", swiftSettings: strict),
+  .testTarget(
+    name: "SupportTests", dependencies: testing + ["ExampleProgram", "larder-rates"],
+    path: "Support/Tests", swiftSettings: strict),
+]
+
+/// The programs of the front page and of the tutorial, and the smallest adapter.
+let programs: [Target] = [
+  .executableTarget(
+    name: "quickstart", dependencies: [larder("Larder")], path: "QuickStart",
+    swiftSettings: strict),
+  .executableTarget(
+    name: "weather", dependencies: [larder("Larder")], path: "Tutorial", swiftSettings: strict),
+  .executableTarget(
+    name: "larder-rates", dependencies: program, path: "Rates", swiftSettings: strict),
+]
+
+/// Every program of the documents, and the tests of the traits that need packages of others.
+let documents: [Target] = [
+  .testTarget(
+    name: "DocumentTests",
+    dependencies: [
+      larder("Larder"), larder("LarderHTTP"), larder("LarderHTTPTesting"),
+      larder("LarderMonitoring"), larder("LarderShared"), larder("LarderSharedTesting"),
+      larder("LarderTesting"), larder("LarderURLSession"), larder("larder"), httpTypes,
+      "quickstart", "weather", "TestSupport",
+    ],
+    path: "Documents", swiftSettings: strict),
+  .testTarget(
+    name: "TraitTests",
+    dependencies: [
+      larder("Larder"), larder("LarderCompression"), larder("LarderEncryption"),
+      larder("LarderMonitoring"), larder("LarderTesting"),
+      .product(name: "Logging", package: "swift-log"),
+      .product(name: "InMemoryLogging", package: "swift-log"),
+      .product(name: "CoreMetrics", package: "swift-metrics"),
+      .product(name: "Crypto", package: "swift-crypto"),
+      .product(name: "MetricsTestKit", package: "swift-metrics"),
+      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+    ],
+    path: "Traits", swiftSettings: strict),
+]
+
+let package = Package(
+  name: "larder-examples",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "larder-lego", targets: ["LarderLego"]),
+    .executable(name: "larder-departures", targets: ["LarderDepartures"]),
+    .executable(name: "larder-articles", targets: ["LarderArticles"]),
+    .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
+  ],
+  dependencies: [
+    .package(
+      name: "larder", path: "..",
+      traits: [
+        "Compression", "Curl", "Encryption", "HTTPTesting", "Logging", "Metrics",
+        "ServiceLifecycle",
+      ]),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: support + programs + documents
+    + adapter("Lego", library: "LegoCache", program: "LarderLego")
+    + adapter("Departures", library: "Departures", program: "LarderDepartures")
+    + adapter("Articles", library: "Articles", program: "LarderArticles")
+    + adapter("Catalog", library: "Catalog", program: "LarderCatalog")
+)

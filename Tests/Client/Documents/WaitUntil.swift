@@ -1,1 +1,0 @@
-../../Support/TestSupport/WaitUntil.swift

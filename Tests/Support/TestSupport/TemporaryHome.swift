@@ -1,0 +1,19 @@
+import Foundation
+
+/// A directory of its own for each test.
+package final class TemporaryHome {
+  package let path: String
+
+  package init() {
+    path = TemporaryDirectory.unusedPath
+  }
+
+  package func write(_ text: String, to name: String) throws {
+    let file = URL(fileURLWithPath: path + "/" + name)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file, options: .atomic)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
