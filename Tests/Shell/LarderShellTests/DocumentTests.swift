@@ -66,11 +66,8 @@ import Testing
   /// for two other shells.
   private static var tasks: [String] {
     get throws {
-      let tests = url.deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Tests")
       func lines(_ path: String) throws -> [Substring] {
-        try String(contentsOf: tests.appendingPathComponent(path), encoding: .utf8)
-          .split(separator: "\n")
+        try Repository.text("Tests/Shell/" + path).split(separator: "\n")
       }
       let larder = try counts(
         lines("Transcripts/tasks.txt").filter { $0.hasPrefix("# ") || $0.hasPrefix("$ ") }

@@ -253,7 +253,7 @@ import Testing
     #expect(others == [3])
   }
 
-  @Test func `a line without an expiry has that of its namespace's rules, and an export says never`()
+  @Test func `a line without an expiry has that of the rules, and an export says never`()
     throws
   {
     let shell = try Shell(.plain)
@@ -261,7 +261,7 @@ import Testing
     try shell.store.declare(rules, for: "a")
     let lines = [
       #"{"larder_export":1}"#, #"{"namespace":"a","key":"rule","value":"v"}"#,
-      #"{"namespace":"a","key":"null","value":"v","expires":null,"written":"2001-01-01T00:00:00Z"}"#,
+      #"{"namespace":"a","key":"none","value":"v","expires":null,"written":"2001-01-01T00:00:00Z"}"#,
       #"{"namespace":"a","key":"never","value":"v","expires":"never"}"#,
       #"{"namespace":"b","rules":{"expires":{"after":60000}}}"#,
       #"{"namespace":"b","key":"own","value":"v"}"#,
@@ -278,7 +278,7 @@ import Testing
       let stale = entry.staleUntil.map { entry.expires!.duration(to: $0) }
       return (entry.expires.map { shell.clock.now.duration(to: $0) }, stale)
     }
-    for key in ["rule", "null"] {
+    for key in ["rule", "none"] {
       #expect(try lifetime(key, in: "a") == (.hours(1), .minutes(5)), "\(key)")
     }
     #expect(try lifetime("never", in: "a") == (nil, nil))

@@ -127,7 +127,9 @@ struct ImportedEntry {
         throw ImportLine.ParseError("idle must be a number of seconds above 0")
       }
       // The end moves with each use, so there is one.
-      guard expires != nil else { throw ImportLine.ParseError("idle is in a line without a time in expires") }
+      guard expires != nil else {
+        throw ImportLine.ParseError("idle is in a line without a time in expires")
+      }
       attributes.idle = .milliseconds(milliseconds)
     }
     attributes.isPinned = fields.pinned ?? false
