@@ -47,8 +47,8 @@ import ExampleTesting
       // Time stands still, so that no answer is late, however busy the machine is.
       var options = Store.Options()
       options.clock = ManualClock(now: Timestamp(Date()))
-      // The lease on what the dead process was fetching has ended.
-      options.machineClock = { Int64(SystemClock().monotonic / .milliseconds(1)) + 60_000 }
+      // Without this file the lease on what the dead process was fetching has ended.
+      try FileManager.default.removeItem(atPath: path + "/leases")
       let store = try Store(at: path, options: options)
       let network = Network()
       let reader = Fixture.reader(in: store, at: server.base, over: network)

@@ -197,6 +197,6 @@ extension [any Error] {
   }
 }
 
-extension RequestPolicy: ExpressibleByArgument {}
+extension RequestPolicy: @retroactive ExpressibleByArgument {}
 
 extension CalendarDay: ExpressibleByArgument {}

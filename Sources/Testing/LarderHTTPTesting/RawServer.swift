@@ -2,14 +2,14 @@
   import FlyingSocks
   import Foundation
 
-  /// A server on loopback that sends bytes as they are.
-  package struct RawServer {
+  /// A server on loopback that sends bytes as they are: what no correct server sends, for tests of a transport.
+  public struct RawServer {
     /// A connection of a client.
-    package struct Connection: Sendable {
+    public struct Connection: Sendable {
       fileprivate let socket: AsyncSocket
 
       /// The head of the next request; nil when the client has ended the connection.
-      package func head() async -> String? {
+      public func head() async -> String? {
         var bytes: [UInt8] = []
         while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
           guard let byte = try? await socket.read() else { return nil }
@@ -18,22 +18,25 @@
         return String(decoding: bytes, as: UTF8.self)
       }
 
-      package func body(_ count: Int) async throws -> [UInt8] {
+      /// The next `count` bytes; throws when the client ends the connection before.
+      public func body(_ count: Int) async throws -> [UInt8] {
         try await socket.read(bytes: count)
       }
 
-      package func send(_ bytes: some Collection<UInt8>) async throws {
+      /// Sends bytes as they are.
+      public func send(_ bytes: some Collection<UInt8>) async throws {
         try await socket.write(Data(bytes))
       }
 
-      package func send(_ text: String) async throws { try await send(text.utf8) }
+      /// Sends the bytes of a text in UTF-8.
+      public func send(_ text: String) async throws { try await send(text.utf8) }
 
       /// Waits for the end of the connection by the client.
-      package func waitForEnd() async { while (try? await socket.read()) != nil {} }
+      public func waitForEnd() async { while (try? await socket.read()) != nil {} }
     }
 
     /// Runs a server during `body`, which gets its authority: `127.0.0.1:40123`. Connections end with `serve`.
-    package static func run<Result: Sendable>(
+    public static func run<Result: Sendable>(
       _ serve: @escaping @Sendable (Connection) async throws -> Void,
       _ body: (String) async throws -> Result
     ) async throws -> Result {
@@ -57,7 +60,7 @@
     }
 
     /// Reserves a port on which nothing listens during `body`.
-    package static func refuse<Result>(_ body: (String) async throws -> Result) async throws
+    public static func refuse<Result>(_ body: (String) async throws -> Result) async throws
       -> Result
     {
       let (socket, authority) = try bound()
@@ -75,7 +78,7 @@
     }
 
     /// A server that answers each request with the same bytes and ends the connection.
-    package static func run<Result: Sendable>(
+    public static func run<Result: Sendable>(
       answer: [UInt8], _ body: (String) async throws -> Result
     ) async throws -> Result {
       try await run(

@@ -1,4 +1,4 @@
 extension Store {
-  /// The version of Larder, which the shell and the example programs print; `-dev` until it is released.
-  package static let version = "1.0-dev"
+  /// The version of Larder, such as `1.0`; it ends with `-dev` before the release.
+  public static let version = "1.0-dev"
 }

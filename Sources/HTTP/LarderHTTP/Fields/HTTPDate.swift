@@ -81,7 +81,7 @@
     ///
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. A form that an
     /// expiry may be read from (RFC 9111, 4.2: another zone than GMT makes it invalid). `now` decides the century of the second.
-    package init?(strictly text: String, now: Timestamp) {
+    public init?(strictly text: String, now: Timestamp) {
       if let usual = HTTPDate(usual: text) {
         self = usual
         return
