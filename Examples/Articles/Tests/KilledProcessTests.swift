@@ -47,8 +47,11 @@ import ExampleTesting
       // Time stands still, so that no answer is late, however busy the machine is.
       var options = Store.Options()
       options.clock = ManualClock(now: Timestamp(Date()))
-      // Without this file the lease on what the dead process was fetching has ended.
-      try FileManager.default.removeItem(atPath: path + "/leases")
+      // Without this file there is no lease of the dead process on what it was fetching.
+      let leases = path + "/leases"
+      if FileManager.default.fileExists(atPath: leases) {
+        try FileManager.default.removeItem(atPath: leases)
+      }
       let store = try Store(at: path, options: options)
       let network = Network()
       let reader = Fixture.reader(in: store, at: server.base, over: network)

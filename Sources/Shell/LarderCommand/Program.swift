@@ -77,7 +77,9 @@ enum Program {
     storeOptions.create = options.create
     storeOptions.readOnly = options.readOnly
     #if Compression
-      storeOptions.transforms = [ZstdCompression()]
+      // The shell reads compressed values and writes plain ones, which a program without the trait can read.
+      let largest = Rules.largestPossibleValue
+      storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif
     storeOptions.allowsForeignOwner = options.allowForeignOwner
     let opening = StoreOpening(path, options: storeOptions, command: options.words)
