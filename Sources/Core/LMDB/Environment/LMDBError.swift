@@ -92,7 +92,7 @@ package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
     case foreignOwner, exposed, networkFileSystem
-    case exists, inTheWay, notEmpty, notLMDB, foreign, damaged, lacksDatabase, truncated
+    case exists, inTheWay, notEmpty, notLMDB, otherLMDB, foreign, damaged, lacksDatabase, truncated
     case needsRecovery, otherDurability
     case busy, inUse, locksLost, replaced, stillClosing
     case notCreated, unwritable, system
@@ -142,6 +142,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .busy: "\(path): another process or thread is opening or closing the store\(details)"
     case .inUse: "\(path) is open in another process\(details), and this process may only read it"
     case .locksLost: "a process that has \(path) open has lost its locks\(details)"
+    case .otherLMDB: "\(path) was made by LMDB 1.x, and Larder reads files of LMDB 0.9"
     case .replaced: "\(path) was replaced while this process has the former store there open"
     case .stillClosing: "\(path) was closed in this process, but a read of it continues"
     case .notCreated: "a store cannot be created at \(path)\(because)"
@@ -177,6 +178,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .locksLost:
       "close the store in every process, then open it again; a program opened and closed lock.mdb, or deleted a lock file"
     case .replaced: "close the store that this process opened there, then open it again"
+    case .otherLMDB:
+      "name a directory that holds a Larder store; if this was one, move it away: a cache fills again"
     case .stillClosing: "end that read, then open it again"
     case .notCreated:
       switch cause {

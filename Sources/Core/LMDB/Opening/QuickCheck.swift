@@ -65,6 +65,7 @@ struct QuickCheck {
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       return (try file.contents(at: 0, count: MetaPage.size), file.size)
     }
+    if MetaPage.isOfLMDB1(head) { throw Finding(kind: .otherLMDB) }
     let first = unsafe head.withUnsafeBytes { bytes in
       unsafe bytes.count == MetaPage.size
         ? (MetaPage(bytes.baseAddress!).mark, MetaPage(bytes.baseAddress!).pageSize) : nil

@@ -118,7 +118,7 @@ extension LarderError {
     let code: Code =
       switch error.kind {
       case .absent, .absentParent, .danglingLink: .notFound
-      case .notLMDB, .foreign, .notEmpty, .notADirectory: .foreign
+      case .notLMDB, .otherLMDB, .foreign, .notEmpty, .notADirectory: .foreign
       case .damaged, .lacksDatabase, .truncated: .damaged
       case .busy, .inUse: .busy
       case .notCreated where error.cause == .diskFull || error.cause == .fileTooLarge: .full
