@@ -73,6 +73,12 @@ extension Checkpoints {
   private struct Checkpoint {
     let pin: Pin
     let recoveryPoint: MetaImage
+  /// In words; nil if no sync failed.
+  var syncFailureReason: String? {
+    let code = syncFailure.load(ordering: .relaxed)
+    return code == 0 ? nil : "the disk did not take the last writes: \(LMDBError(code: code))"
+  }
+
     let unsavedSince: Int64?
   }
 
@@ -157,7 +163,7 @@ extension Checkpoints {
     let deadline = ContinuousClock.now + lockTimeout
     while try !handle.locks.checkpoint.take() {
       if try isCovered(checkpoint) { return false }
-      if ContinuousClock.now > deadline { throw .busy }
+      if ContinuousClock.now > deadline { throw .checkpointBusy }
       backOff(microseconds: 500)
     }
     return true

@@ -96,9 +96,8 @@ struct QuickCheck {
 
   /// Throws if the system cannot read a page: the use of its map would end the process.
   private static func readable(_ page: UInt64, in map: DataMap) throws(Finding) {
-    guard map.canRead(page) else {
-      throw Finding(kind: .truncated, detail: "page \(page) could not be read")
-    }
+    guard let error = map.failureToRead(page) else { return }
+    throw Finding(kind: .system, detail: "page \(page)", cause: error)
   }
 
   /// - Parameter signature: the key of a record that only Larder's files have; if empty, any LMDB file is accepted.

@@ -102,7 +102,7 @@ extension LarderError {
   init(_ error: LMDBError, path: String, details: String = "") {
     let code: Code =
       switch error {
-      case .busy: .busy
+      case _ where error.isBusy: .busy
       case .closed: .closed
       case .forked: .forked
       case .mapFull, .diskFull, .fileTooLarge: .full
