@@ -102,7 +102,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case foreignOwner, exposed, networkFileSystem
     case exists, inTheWay, notEmpty, notLMDB, otherLMDB, foreign, damaged, lacksDatabase, truncated
     case needsRecovery, otherDurability
-    case busy, inUse, locksLost, replaced, stillClosing
+    case busy, inUse, sameProcessID, locksLost, replaced, stillClosing
     case notCreated, unwritable, system
   }
 
@@ -152,6 +152,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .busy:
       "\(path): \(detail.isEmpty ? "another thread opens or closes the store" : detail)"
     case .inUse: "\(path) is open in another process\(details), and this process may only read it"
+    case .sameProcessID:
+      "\(path) is open in a process of another container that has the same process id, \(detail)"
     case .locksLost: "a process that has \(path) open has lost its locks\(details)"
     case .replaced: "\(path) was replaced while this process has the former store there open"
     case .stillClosing: "\(path) was closed in this process, but a read of it continues"
@@ -176,10 +178,10 @@ package struct OpenError: Error, CustomStringConvertible {
     case .exists: "name a path that does not exist"
     case .inTheWay: "move it away, or remove it if nobody needs it"
     case .notEmpty: "name a new or an empty directory"
-    case .notLMDB, .foreign: "name a directory that holds a Larder store, or a new one"
-    case .damaged, .lacksDatabase, .truncated:
     case .otherLMDB:
       "name a directory that holds a Larder store; if this was one, move it away: a cache fills again"
+    case .notLMDB, .foreign: "name a directory that holds a Larder store, or a new one"
+    case .damaged, .lacksDatabase, .truncated:
       "copy everything readable into a new store: larder STORE salvage NEW; or move it away: a cache fills again"
     case .needsRecovery:
       "open it once with permission to write; from read-only media, copy it to a disk first"
@@ -187,6 +189,8 @@ package struct OpenError: Error, CustomStringConvertible {
       "open it without a durability or with its own; to change it, close it in every process"
     case .busy: "try again, or check whether that process is stopped"
     case .inUse: "close it in that process, or read it as a user with permission to write"
+    case .sameProcessID:
+      "close it there first, or let the containers share their process ids, or start one program under another id"
     case .locksLost:
       "close the store in every process, then open it again; a program opened and closed lock.mdb, or deleted a lock file"
     case .replaced: "close the store that this process opened there, then open it again"

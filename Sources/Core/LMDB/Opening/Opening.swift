@@ -75,7 +75,7 @@ struct Opening {
   private func run(_ fill: Filling) throws(OpenError) -> Environment {
     try waitToOpen()
     defer { locks.opening.release() }
-    if try isAlone() { try prepareAlone(fill) }
+    if try isAlone() { try prepareAlone(fill) } else { try joinOthers() }
     do throws(LMDBError) {
       let environment = try openHandle()
       environment.syncing.noteFormerCommits()
@@ -103,7 +103,8 @@ struct Opening {
     if !options.readOnly { try waitToWrite() }
     defer { if !options.readOnly { locks.write.release() } }
     if !options.readOnly { try Creation.removeUnfinished(files) }
-    if !files.hasData {
+    try cutLockFile()
+    if try !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
       try Creation(files: files, options: options, level: options.durability ?? .standard)
         .run(fill)
@@ -152,9 +153,7 @@ struct Opening {
     get throws(LMDBError) {
       if FileStatus.of(files.lock) == nil { return false }
       let lock = try FileDescriptor(opening: files.lock, O_RDONLY | O_NOFOLLOW)
-      let answer = larder_is_locked_before(lock.number, 1)
-      if answer < 0 { throw .last }
-      return answer == 1
+      return try checkErrno { larder_is_locked(lock.number, 0, 1) } == 1
     }
   }
 

@@ -120,7 +120,7 @@ extension LarderError {
       case .absent, .absentParent, .danglingLink: .notFound
       case .notLMDB, .otherLMDB, .foreign, .notEmpty, .notADirectory: .foreign
       case .damaged, .lacksDatabase, .truncated: .damaged
-      case .busy, .inUse: .busy
+      case .busy, .inUse, .sameProcessID: .busy
       case .notCreated where error.cause == .diskFull || error.cause == .fileTooLarge: .full
       case .system where error.cause == .diskFull || error.cause == .fileTooLarge: .full
       case .needsRecovery: .needsRecovery

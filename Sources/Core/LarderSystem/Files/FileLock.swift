@@ -136,7 +136,7 @@ package struct QueuedFileLock: Sendable {
   ///
   /// - Throws: ``SystemError/busy`` when the time is over.
   package func wait(lockTimeout: Duration) throws(SystemError) {
-    if larder_is_locked_before(queue.descriptor, 0) != 1, try lock.take() { return }
+    if larder_is_locked(queue.descriptor, 0, 0) != 1, try lock.take() { return }
     let place = enterQueue()
     defer { if let place { _ = larder_unlock_byte(queue.descriptor, place) } }
     try wait(at: place, until: ContinuousClock.now + lockTimeout)
@@ -144,7 +144,7 @@ package struct QueuedFileLock: Sendable {
 
   /// Takes the lock if it is free and no other process waits.
   package func take() throws(SystemError) -> Bool {
-    if larder_is_locked_before(queue.descriptor, 0) == 1 { return false }
+    if larder_is_locked(queue.descriptor, 0, 0) == 1 { return false }
     return try lock.take()
   }
 
@@ -163,7 +163,7 @@ package struct QueuedFileLock: Sendable {
   private func wait(at place: off_t?, until deadline: ContinuousClock.Instant) throws(SystemError) {
     var freeSince: Int64?
     while true {
-      let isFirst = place.map { larder_is_locked_before(queue.descriptor, $0) != 1 } ?? true
+      let isFirst = place.map { larder_is_locked(queue.descriptor, 0, $0) != 1 } ?? true
       if isFirst {
         if try lock.take() { return }
       } else if try isAbandoned(since: &freeSince) {
