@@ -15,12 +15,15 @@ import Synchronization
 extension Checkpoints {
   /// Makes every commit so far survive a power failure, and lets LMDB reuse the pages that were freed before. Writers wait
   /// only while it begins.
-  func make() throws(LMDBError) {
+  ///
+  /// - Parameter lockTimeout: how long it waits for other processes, which may keep it waiting twice: as it begins, and as it
+  ///   ends.
+  func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     let begun = try handle.withWriter { () throws(LMDBError) in
-      try begin(lockTimeout: handle.lockTimeout)
+      try begin(lockTimeout: lockTimeout)
     }
-    try finish(begun, lockTimeout: handle.lockTimeout)
+    try finish(begun, lockTimeout: lockTimeout)
   }
 
   /// Before each write: makes sure that there is a pin, and that the promised interval holds even if the timer thread does
@@ -70,15 +73,15 @@ extension Checkpoints {
     return code == 0 ? nil : LMDBError(code: code)
   }
 
-  private struct Checkpoint {
-    let pin: Pin
-    let recoveryPoint: MetaImage
   /// In words; nil if no sync failed.
   var syncFailureReason: String? {
     let code = syncFailure.load(ordering: .relaxed)
     return code == 0 ? nil : "the disk did not take the last writes: \(LMDBError(code: code))"
   }
 
+  private struct Checkpoint {
+    let pin: Pin
+    let recoveryPoint: MetaImage
     let unsavedSince: Int64?
   }
 

@@ -86,7 +86,9 @@ extension Environment {
 
   /// Makes every commit so far survive a power failure, at the level checkpointed, and lets LMDB reuse the pages that were
   /// freed before. Writers wait only while it begins.
-  package func checkpoint() throws(LMDBError) { try syncing.checkpoints?.make() }
+  package func checkpoint() throws(LMDBError) {
+    try syncing.checkpoints?.make(lockTimeout: handle.lockTimeout)
+  }
 
   /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
