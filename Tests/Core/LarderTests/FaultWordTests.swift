@@ -98,6 +98,17 @@ import Testing
     print("\(failed) failed calls in words (seed \(TestSettings.seed))")
   }
 
+  @Test func `a checkpoint that the disk does not take is the reason of every later error`() throws
+  {
+    let lines = try lines("checkpoint", under: [])
+    #expect(lines.map { $0.split(separator: " ")[0] } == ["break", "sync", "set", "get", "open"])
+    for line in lines { #expect(!line.contains("MDB_") && !line.contains("no remedy"), "\(line)") }
+    for line in lines[1...3] { #expect(line.contains("failed: \(path)"), "\(line)") }
+    for line in lines[2...3] {
+      #expect(line.contains("the disk did not take the last writes"), "\(line)")
+    }
+  }
+
   @Test func `a compaction with too few descriptors says so`() throws {
     try makeStore()
     var failed = 0

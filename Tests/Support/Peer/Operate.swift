@@ -1,8 +1,9 @@
+import Foundation
 import Larder
 
 extension Peer {
   /// Does one thing to a store, step by step, and says each outcome in the words of the library: `operate STORE
-  /// write|read|compact|copy`.
+  /// write|read|compact|copy|checkpoint`.
   func operate() throws {
     switch value(0, { $0 }) {
     case "write":
@@ -18,6 +19,18 @@ extension Peer {
         _ = try store.namespace("notes").count()
         let _: String? = try store.namespace("notes").value(for: "k")
       }
+    case "checkpoint":
+      // Each step fails but the first: the disk does not take the file any more.
+      step("open") { store throws(LarderError) in
+        let notes = store.namespace("notes")
+        try notes.set("v", for: "k")
+        say("break") { () throws(LarderError) in Self.breakDisk() }
+        say("sync") { () throws(LarderError) in try store.sync() }
+        say("set") { () throws(LarderError) in try notes.set("w", for: "k") }
+        say("get") { () throws(LarderError) in
+          let _: String? = try notes.value(for: "k")
+        }
+      }
     case "compact":
       say("compact") { () throws(LarderError) in
         _ = try Store.compact(at: store, options: Self.hasty)
@@ -27,6 +40,11 @@ extension Peer {
         _ = try store.copyCompacted(to: self.store + ".copy")
       }
     }
+  }
+
+  private static func breakDisk() {
+    let full = FileHandle(forWritingAtPath: "/dev/full")
+    for descriptor in (try? dataDescriptors()) ?? [] { dup2(full!.fileDescriptor, descriptor) }
   }
 
   private static var hasty: Store.Options { Store.Options(lockTimeout: .milliseconds(200)) }
