@@ -1,6 +1,11 @@
 #pragma once
 
 #include <lmdb.h>
+
+#if MDB_VERSION_MAJOR != 0
+#error "Larder needs LMDB 0.9, and this is another version: its files and its functions differ. Docs/Operate/Platforms.md says how to install LMDB 0.9."
+#endif
+
 #include <stdlib.h>
 
 // Passes each line of LMDB's reader table to `line` together with `context`.

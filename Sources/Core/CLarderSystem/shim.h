@@ -41,9 +41,10 @@ static inline int larder_unlock_byte(int descriptor, off_t byte) {
   return fcntl(descriptor, F_SETLK, &lock);
 }
 
-// Whether another process has locked one of the first `end` bytes, of any byte if `end` is 0: 1 yes, 0 no, -1 errno.
-static inline int larder_is_locked_before(int descriptor, off_t end) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = end};
+// Whether another process has locked one of `count` bytes from `start` on, or of all of them if `count` is 0: 1 yes, 0 no,
+// -1 errno.
+static inline int larder_is_locked(int descriptor, off_t start, off_t count) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
   if (fcntl(descriptor, F_GETLK, &lock) != 0) return -1;
   return lock.l_type != F_UNLCK;
 }

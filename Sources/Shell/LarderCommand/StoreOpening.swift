@@ -53,6 +53,11 @@ struct StoreOpening {
       return ShellError(
         .noSuchStore, "no store at \(name)", hint: "`larder \(store) \(path)\(rest)`")
     }
+    if Store.isUnfinished(at: path) {
+      return ShellError(
+        .noSuchStore, "no store at \(name): a process was killed while it made one",
+        hint: "use `--create` to make it")
+    }
     if holdsOtherFiles {
       return ShellError(
         .noSuchStore, "no store at \(name): the directory holds other files",

@@ -43,6 +43,32 @@ import Testing
     #expect(status.st_blocks * 512 >= 65_536)
   }
 
+  private func lockFileBytes() -> (size: Int, allocated: Int) {
+    var status = stat()
+    #expect(unsafe stat(directory.store + "/lock.mdb", &status) == 0)
+    return (Int(status.st_size), Int(status.st_blocks) * 512)
+  }
+
+  @Test func `a lock file that is far too long is cut and not filled with blocks`() throws {
+    try Fixture.open(directory.store).close()
+    truncate("lock.mdb", to: 1 << 30)
+    let environment = try Fixture.open(directory.store)
+    try environment.set([5], [6])
+    #expect(lockFileBytes().size == 65_536)
+    environment.close()
+  }
+
+  @Test func `a lock file that grows beside another process is not filled with blocks`() throws {
+    let peer = try PeerProcess("hold", directory.store)
+    #expect(peer.line() == "open")
+    truncate("lock.mdb", to: 1 << 30)
+    let environment = try Fixture.open(directory.store)
+    try environment.set([5], [6])
+    #expect(lockFileBytes().allocated < 1 << 20)
+    environment.close()
+    #expect(try peer.end() == 0)
+  }
+
   private func truncate(_ name: String, to length: UInt64) {
     do {
       let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/" + name))

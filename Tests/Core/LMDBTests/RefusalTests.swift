@@ -85,13 +85,35 @@ import Testing
     try expectRefusal(.foreign)
   }
 
-  @Test func `a newer data version`() throws {
+  /// The words of the refusal.
+  private func words() throws -> String {
+    let error = #expect(throws: OpenError.self) { try Fixture.open(store).close() }
+    return error.map { "\($0) (\($0.recoverySuggestion))" } ?? ""
+  }
+
+  @Test func `an unknown data version`() throws {
     try makeStore()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: data))
-    bytes[20] = 2
+    bytes[20] = 9
     try bytes.write(to: URL(fileURLWithPath: data))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: data)
     try expectRefusal(.notLMDB)
+  }
+
+  /// LMDB 1.x has longer page headers, so the mark and the version lie 8 bytes further.
+  @Test(arguments: [0, 8]) func `a file that LMDB 1.x made`(shift: Int) throws {
+    try makeDirectory()
+    var bytes = Data(count: 16_384)
+    for meta in [0, 4096] {
+      bytes.replaceSubrange(
+        meta + 16 + shift..<meta + 24 + shift, with: [0xDE, 0xC0, 0xEF, 0xBE, 3, 0, 0, 0])
+    }
+    makeFile(data, bytes)
+    let words = try words()
+    #expect(words.contains("LMDB 1.x"))
+    #expect(words.contains("LMDB 0.9"))
+    #expect(!words.contains("salvage"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store) == ["data.mdb"])
   }
 
   @Test(arguments: ["data.mdb", "lock.mdb", "lock.write"])

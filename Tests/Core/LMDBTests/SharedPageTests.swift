@@ -147,6 +147,49 @@ extension `Writing over damage` {
     #expect(environment.damage?.reason == "it is in use and on a list of free pages")
   }
 
+  /// Pages that a write elsewhere does not come to.
+  enum PageElsewhere: CaseIterable { case leaf, branch, valueHead, valueInside }
+
+  private func number(of page: PageElsewhere) throws -> Int {
+    let references = try path(to: 400)
+    func child(_ reference: Int) throws -> Int {
+      try bytes(at: reference, 6).reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+    let leaf = references.count - 1
+    let value = try #require(try bytes(at: references[leaf] + 4, 2).first == 1 ? leaf : nil)
+    let head = try bytes(at: references[value] + 16, 8).reversed().reduce(0) { $0 << 8 | Int($1) }
+    return switch page {
+    case .leaf: try child(references[leaf - 1])
+    case .branch: try child(references[0])
+    case .valueHead: head
+    case .valueInside: head + 1
+    }
+  }
+
+  @Test(arguments: PageElsewhere.allCases)
+  func
+    `a page that the first write does not come to and that is on a list of free pages is not written over`(
+      page: PageElsewhere
+    ) throws
+  {
+    try makeStore().close()
+    let number = try number(of: page)
+    try putOnFreeList(number)
+    let file = URL(fileURLWithPath: directory.store + "/data.mdb")
+    let before = try Data(contentsOf: file)
+    let environment = try Fixture.open(directory.store)
+    let second = environment.databases[0]
+    for key in 5990..<6010 {
+      #expect(
+        failure { try environment.set(Fixture.bytes(key), [1], in: second) } == .damagedPage)
+    }
+    #expect(environment.damage?.page == UInt64(number))
+    #expect(environment.damage?.reason == "it is in use and on a list of free pages")
+    #expect(try environment.value(Fixture.bytes(400), in: second)?.count == 9000)
+    environment.close()
+    #expect(try Data(contentsOf: file) == before)
+  }
+
   @Test func `pages that are freed and used again are no damage`() throws {
     let environment = try makeStore()
     defer { environment.close() }

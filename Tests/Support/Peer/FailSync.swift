@@ -47,7 +47,7 @@ extension Peer {
     Peer.say("again \(value ?? "nothing")")
   }
 
-  private static func dataDescriptors() throws -> [Int32] {
+  static func dataDescriptors() throws -> [Int32] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
       let target = try? FileManager.default.destinationOfSymbolicLink(
         atPath: "/proc/self/fd/\(name)")

@@ -66,6 +66,7 @@ import Synchronization
     "queue": { try $0.queueUp() },
     "race": { try $0.race() },
     "rate": { try $0.rate() },
+    "operate": { try $0.operate() },
     "obey": { try $0.obeyByTheClock() },
     "read-without-permission": { try $0.readWithoutPermission() },
     "standard-descriptors": { try $0.recordStandardDescriptors() },

@@ -15,12 +15,15 @@ import Synchronization
 extension Checkpoints {
   /// Makes every commit so far survive a power failure, and lets LMDB reuse the pages that were freed before. Writers wait
   /// only while it begins.
-  func make() throws(LMDBError) {
+  ///
+  /// - Parameter lockTimeout: how long it waits for other processes, which may keep it waiting twice: as it begins, and as it
+  ///   ends.
+  func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     let begun = try handle.withWriter { () throws(LMDBError) in
-      try begin(lockTimeout: handle.lockTimeout)
+      try begin(lockTimeout: lockTimeout)
     }
-    try finish(begun, lockTimeout: handle.lockTimeout)
+    try finish(begun, lockTimeout: lockTimeout)
   }
 
   /// Before each write: makes sure that there is a pin, and that the promised interval holds even if the timer thread does
@@ -68,6 +71,12 @@ extension Checkpoints {
   func takeSyncFailure() -> LMDBError? {
     let code = syncFailure.exchange(0, ordering: .relaxed)
     return code == 0 ? nil : LMDBError(code: code)
+  }
+
+  /// In words; nil if no sync failed.
+  var syncFailureReason: String? {
+    let code = syncFailure.load(ordering: .relaxed)
+    return code == 0 ? nil : "the disk did not take the last writes: \(LMDBError(code: code))"
   }
 
   private struct Checkpoint {
@@ -157,7 +166,7 @@ extension Checkpoints {
     let deadline = ContinuousClock.now + lockTimeout
     while try !handle.locks.checkpoint.take() {
       if try isCovered(checkpoint) { return false }
-      if ContinuousClock.now > deadline { throw .busy }
+      if ContinuousClock.now > deadline { throw .checkpointBusy }
       backOff(microseconds: 500)
     }
     return true

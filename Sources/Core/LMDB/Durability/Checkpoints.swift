@@ -145,11 +145,12 @@ final class Checkpoints: Sendable {
       return
     }
     do throws(LMDBError) {
-      try make()
+      // While it waits for another process, the threads of this one wait for it. They wait as long as they may themselves.
+      try make(lockTimeout: min(.milliseconds(interval), handle.lockTimeout))
       releaseIdlePin()
     } catch {
       // The commits stay unsaved. The next write tries again and throws the error.
-      if handle.isOpen { timer?.schedule(in: interval) }
+      if handle.isOpen { timer?.schedule(in: error.isBusy ? 1 : interval) }
     }
   }
 

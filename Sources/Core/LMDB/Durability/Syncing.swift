@@ -39,7 +39,7 @@ struct Syncing: Sendable {
   /// See ``Environment/sync()``.
   func sync() throws(LMDBError) {
     switch level {
-    case .checkpointed: try checkpoints?.make()
+    case .checkpointed: try checkpoints?.make(lockTimeout: handle.lockTimeout)
     case .scratch: try scratch?.sync()
     case .durable, .temporary:
       if !handle.locks.isWritable { return }

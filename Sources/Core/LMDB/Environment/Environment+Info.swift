@@ -42,6 +42,13 @@ extension Environment {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }
 
+  /// Whether a process was killed while it made an environment in `directory`. False for a directory that cannot be read.
+  package static func isUnfinished(at directory: String) -> Bool {
+    do throws(OpenError) { return try StoreFiles(resolving: directory).isUnfinished() } catch {
+      return false
+    }
+  }
+
   /// The limit that this process sets for the size of the data file in bytes, nil without a limit.
   ///
   /// The limit is the size of this process's map, rounded down to whole pages: LMDB writes nothing beyond the map and
@@ -60,12 +67,13 @@ extension Environment {
   /// The first damage that a write of this process found. From then on the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }
 
-  /// An error with what only the environment can add: the processes that hold a lock or fill the reader table.
+  /// An error with what only the environment can add: the processes that hold a lock or fill the reader table, and why a sync
+  /// failed.
   package func details(of error: LMDBError) -> String {
     switch error {
     case .readersFull: readerTable.description
-    case .busy: StoreLocks.writers(in: path)
-    default: ""
+    case .panic: syncing.checkpoints?.syncFailureReason ?? ""
+    default: StoreLocks.holders(of: error, in: path)
     }
   }
 }
@@ -78,7 +86,9 @@ extension Environment {
 
   /// Makes every commit so far survive a power failure, at the level checkpointed, and lets LMDB reuse the pages that were
   /// freed before. Writers wait only while it begins.
-  package func checkpoint() throws(LMDBError) { try syncing.checkpoints?.make() }
+  package func checkpoint() throws(LMDBError) {
+    try syncing.checkpoints?.make(lockTimeout: handle.lockTimeout)
+  }
 
   /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }

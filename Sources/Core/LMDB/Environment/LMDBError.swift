@@ -12,6 +12,7 @@ extension SystemError: CustomStringConvertible {
   package static let panic = LMDBError(code: MDB_PANIC)
   package static let corrupted = LMDBError(code: MDB_CORRUPTED)
   package static let pageNotFound = LMDBError(code: MDB_PAGE_NOTFOUND)
+  static let versionMismatch = LMDBError(code: MDB_VERSION_MISMATCH)
 
   // LMDB's codes are -30799...-30780; these are ours.
   package static let closed = LMDBError(code: -31_001)
@@ -27,7 +28,6 @@ extension SystemError: CustomStringConvertible {
     switch self {
     case .closed: "the store is closed"
     case .forked: "the store was opened before this process was forked"
-    case .busy: "another process holds the write lock"
     case .lockMismatch: "the lock file does not match the data file"
     case .replaced: "the store's files were replaced or deleted while it was open"
     case .mapHeld:
@@ -37,7 +37,11 @@ extension SystemError: CustomStringConvertible {
     case .insideWrite: "a write inside a write on the same thread"
     case .readersFull: "all \(ReaderTable.size) places for readers are in use"
     case .damagedPage: "a page of the data file is damaged"
-    default: unsafe String(cString: mdb_strerror(code))
+    case .panic: "a sync or the end of a commit failed, and the store must be opened again"
+    case .mapFull: "the data file has no room for the change"
+    case .corrupted, .pageNotFound: "the data file is damaged"
+    case .versionMismatch: "lock.mdb is of another version of LMDB"
+    default: busyWords ?? systemWords
     }
   }
 
@@ -45,7 +49,7 @@ extension SystemError: CustomStringConvertible {
     switch self {
     case .closed: "open it again"
     case .forked: "open the store in the child process itself"
-    case .busy: "wait for that process or end it, or allow a longer lock timeout"
+    case _ where isBusy: "wait for that process or end it, or allow a longer lock timeout"
     case .lockMismatch:
       "close the store in every process and open it again; never delete or copy lock.mdb while the store is open"
     case .replaced: "close the store and open it again"
@@ -59,7 +63,9 @@ extension SystemError: CustomStringConvertible {
     case .diskFull: "free space on the disk; the store is intact"
     case .fileTooLarge: "allow the process larger files (ulimit -f); the store is intact"
     case .inputOutput: "check the disk and the system log; the last finished write is intact"
-    case .panic: "close the store and open it again"
+    case .panic:
+      "close the store and open it again; if that fails too, check the disk and the system log"
+    case .versionMismatch: "let all programs that use the store have the same version of LMDB"
     case .damagedPage:
       "copy everything readable into a new store: larder STORE salvage NEW; until then it can only be read"
     case .corrupted, .pageNotFound: "copy what is readable with salvage, or restore a backup"
@@ -69,6 +75,8 @@ extension SystemError: CustomStringConvertible {
       "allow more open files (ulimit -n): a store needs 13, beside those of the program; 64 are enough for most"
     case LMDBError(code: EACCES), LMDBError(code: EPERM):
       "check who owns the store's directory and files"
+    case LMDBError(code: EISDIR):
+      "a directory is in the place of a file of the store: move it away"
     case LMDBError(code: EROFS):
       "read it with `readOnly` (larder --read-only), or copy it to a disk that can be written"
     default: "see the message; the last finished write is intact"
@@ -92,9 +100,9 @@ package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
     case foreignOwner, exposed, networkFileSystem
-    case exists, inTheWay, notEmpty, notLMDB, foreign, damaged, lacksDatabase, truncated
+    case exists, inTheWay, notEmpty, notLMDB, otherLMDB, foreign, damaged, lacksDatabase, truncated
     case needsRecovery, otherDurability
-    case busy, inUse, locksLost, replaced, stillClosing
+    case busy, inUse, sameProcessID, locksLost, replaced, stillClosing
     case notCreated, unwritable, system
   }
 
@@ -118,7 +126,7 @@ package struct OpenError: Error, CustomStringConvertible {
     let because = cause.map { ": \($0.description)" } ?? ""
     let details = detail.isEmpty ? "" : " (\(detail))"
     return switch kind {
-    case .absent: "there is no store at \(path)"
+    case .absent: "there is no store at \(path)\(details)"
     case .absentParent: "the directory that should hold \(path) does not exist"
     case .danglingLink: "\(path) is a link to \(detail), which does not exist"
     case .invalidPath: "the path \(path) is not valid UTF-8, or has a zero byte"
@@ -134,13 +142,18 @@ package struct OpenError: Error, CustomStringConvertible {
       "\(path) is in the way: a new store is made there before it gets its name, and there is \(detail)"
     case .notEmpty: "\(path) holds other files and no store"
     case .notLMDB: "\(path) is not an LMDB file: \(detail)"
+    case .otherLMDB: "\(path) was made by LMDB 1.x, and Larder reads files of LMDB 0.9"
     case .foreign: "\(path) is an LMDB file that Larder did not write"
     case .damaged, .lacksDatabase: "\(path) is damaged: \(detail)"
     case .truncated: "\(path) is truncated: \(detail)"
     case .needsRecovery: "\(path) was not closed before the machine stopped; it needs recovery"
     case .otherDurability: "\(path) has another durability: \(detail)"
-    case .busy: "\(path): another process or thread is opening or closing the store\(details)"
+    case .busy where cause != nil: "\(path)\(because)\(details)"
+    case .busy:
+      "\(path): \(detail.isEmpty ? "another thread opens or closes the store" : detail)"
     case .inUse: "\(path) is open in another process\(details), and this process may only read it"
+    case .sameProcessID:
+      "\(path) is open in a process of another container that has the same process id, \(detail)"
     case .locksLost: "a process that has \(path) open has lost its locks\(details)"
     case .replaced: "\(path) was replaced while this process has the former store there open"
     case .stillClosing: "\(path) was closed in this process, but a read of it continues"
@@ -165,6 +178,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .exists: "name a path that does not exist"
     case .inTheWay: "move it away, or remove it if nobody needs it"
     case .notEmpty: "name a new or an empty directory"
+    case .otherLMDB:
+      "name a directory that holds a Larder store; if this was one, move it away: a cache fills again"
     case .notLMDB, .foreign: "name a directory that holds a Larder store, or a new one"
     case .damaged, .lacksDatabase, .truncated:
       "copy everything readable into a new store: larder STORE salvage NEW; or move it away: a cache fills again"
@@ -174,6 +189,8 @@ package struct OpenError: Error, CustomStringConvertible {
       "open it without a durability or with its own; to change it, close it in every process"
     case .busy: "try again, or check whether that process is stopped"
     case .inUse: "close it in that process, or read it as a user with permission to write"
+    case .sameProcessID:
+      "close it there first, or let the containers share their process ids, or start one program under another id"
     case .locksLost:
       "close the store in every process, then open it again; a program opened and closed lock.mdb, or deleted a lock file"
     case .replaced: "close the store that this process opened there, then open it again"

@@ -71,7 +71,7 @@ struct Compaction {
       let check = try QuickCheck(path: path)
       try check.run(databases: environment.databaseNames, signature: [])
     } catch {
-      throw .corrupted
+      throw error.cause ?? .corrupted
     }
   }
 

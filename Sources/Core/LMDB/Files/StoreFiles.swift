@@ -52,7 +52,16 @@ struct StoreFiles: Sendable {
       path: path, cause: cause)
   }
 
-  var hasData: Bool { FileStatus.of(data).map { $0.st_size > 0 } ?? false }
+  /// Throws if the system refuses to look: such an environment is not absent, and must not be made again.
+  var hasData: Bool {
+    get throws(OpenError) {
+      guard let status = FileStatus.of(data) else {
+        if larder_errno() == ENOENT { return false }
+        throw systemError(data)
+      }
+      return status.st_size > 0
+    }
+  }
 
   /// Removes a store that could not be completed, and its directory if that holds nothing else.
   static func removeUnfinished(_ directory: String) {
@@ -76,6 +85,13 @@ struct StoreFiles: Sendable {
       if !own.contains(name) { return false }
     }
     return true
+  }
+
+  /// Whether a process was killed while it made a store there: the directory holds files of our own and no data.
+  func isUnfinished() throws(OpenError) -> Bool {
+    let hasOwn = Self.names.contains { FileStatus.of(directory + "/" + $0) != nil }
+    guard hasOwn, try !hasData else { return false }
+    return try isEmptyBesidesOwnFiles()
   }
 
   func systemError(_ path: String) -> OpenError { OpenError(.system, path: path, cause: .last) }

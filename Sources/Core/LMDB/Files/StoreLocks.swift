@@ -41,13 +41,13 @@ final class StoreLocks: Sendable {
   init(in directory: String, isWritable: Bool) throws(OpenError) {
     let owner = ForkGuard()
     var files: [(name: String, lock: FileLock)] = []
-    func lock(_ name: String) throws(OpenError) -> FileLock {
+    func lock(_ name: String, busy: LMDBError = .busy) throws(OpenError) -> FileLock {
       let path = directory + "/" + name
       do throws(LMDBError) {
         let lock =
           isWritable
-          ? try FileLock(opening: path, in: owner)
-          : try FileLock(readingIfPresent: path, in: owner)
+          ? try FileLock(opening: path, in: owner, busy: busy)
+          : try FileLock(readingIfPresent: path, in: owner, busy: busy)
         files.append((name, lock))
         return lock
       } catch {
@@ -57,14 +57,14 @@ final class StoreLocks: Sendable {
     self.owner = owner
     self.isWritable = isWritable
     open = try lock("lock.open")
-    opening = try lock("lock.opening")
+    opening = try lock("lock.opening", busy: .openingBusy)
     reading = try lock("lock.write")
     // Trying to write must not turn the shared lock into an exclusive one.
     let writing = isWritable ? reading : FileLock(withoutFileIn: owner)
     write = try QueuedFileLock(writing, queue: lock("lock.queue"))
-    readers = try GuardedFileLock(lock("lock.readers"))
-    checkpoint = try lock("lock.checkpoint")
-    maps = try GuardedFileLock(lock("lock.maps"))
+    readers = try GuardedFileLock(lock("lock.readers", busy: .readersBusy))
+    checkpoint = try lock("lock.checkpoint", busy: .checkpointBusy)
+    maps = try GuardedFileLock(lock("lock.maps", busy: .mapsBusy))
     self.files = files
   }
 
@@ -83,13 +83,13 @@ final class StoreLocks: Sendable {
     try readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in try check(call()) }
   }
 
-  /// The other processes that hold `lock.write` in `directory`, as text for a message; empty if the system tells none.
-  static func writers(in directory: String) -> String { holders(of: directory + "/lock.write") }
+  /// The other processes that hold the lock for which a call waited in vain, as text for a message; empty if the system tells
+  /// none, and for another error.
+  static func holders(of error: LMDBError, in directory: String) -> String {
+    error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
+  }
 
-  /// As ``writers(in:)``, for the processes that open or close the environment.
-  static func openers(in directory: String) -> String { holders(of: directory + "/lock.opening") }
-
-  /// As ``writers(in:)``, for the processes that have the environment open. They have LMDB's lock on lock.mdb, too.
+  /// As ``holders(of:in:)``, for the processes that have the environment open. They have LMDB's lock on lock.mdb, too.
   static func users(in directory: String) -> String {
     let known = holders(of: directory + "/lock.open")
     return known.isEmpty ? holders(of: directory + "/lock.mdb") : known

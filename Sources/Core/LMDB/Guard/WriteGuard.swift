@@ -41,6 +41,9 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe _freePages }
     @inline(__always) _modify { yield unsafe &_freePages }
   }
+  /// Whether the lists of free pages were compared with the pages in use. Once is enough: this process frees no page that it did
+  /// not come to, and neither do others.
+  private var hasComparedUse = false
   /// Writes since the checked pages were forgotten.
   private var writesRemembered = 0
   /// The number of this process's last commit, and the ``WriteTransaction/serial`` of the write that made it.
@@ -100,16 +103,29 @@ final class WriteGuard: @unchecked Sendable {
   func checkFreeLists() throws(PageDamage) {
     if freePages != nil { return }
     let check = try readFreeLists()
-    var used = 2 + pages.main.pages + pages.free.pages
-    for index in names.indices {
-      used += try tree(of: Database(handle: UInt32(index) + 2)).pages
-    }
-    try check.compare(used: used)
+    let trees =
+      try [pages.main]
+      + names.indices.map { (index) throws(PageDamage) in
+        try tree(of: Database(handle: UInt32(index) + 2))
+      }
+    try check.compare(used: trees.reduce(2 + pages.free.pages) { $0 + $1.pages })
+    try compareUse(of: trees, with: check.free)
     freePages = KnownFreePages(check.free)
     // The pages that this write has read so far were not compared with the lists.
     named.removeAll(keepingCapacity: true)
     recentPaths.forget()
     checkedPages.hasLists = true
+  }
+
+  /// A list of free pages that names a page in use, and lacks another one, has the right length.
+  private func compareUse(of trees: [Tree], with free: PageSet) throws(PageDamage) {
+    if hasComparedUse { return }
+    var inUse = PagesInUse(of: pages)
+    for tree in trees { inUse.add(tree) }
+    if let page = inUse.pages.first(in: free) {
+      throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
+    }
+    hasComparedUse = true
   }
 
   /// Whether a page is free in the last commit. False as long as no list of free pages was checked. May read all lists.

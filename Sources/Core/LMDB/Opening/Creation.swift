@@ -10,9 +10,10 @@ struct Creation {
   let level: DurabilityLevel
 
   func run(_ fill: Opening.Filling) throws(OpenError) {
+    let isReplacing = try files.hasData
     do throws(LMDBError) {
       try build(fill)
-      try prepareRecoveryFile()
+      try prepareRecoveryFile(isReplacing: isReplacing)
       try checkErrno { unsafe rename(files.newData, files.data) }
       if level == .temporary { return }
       try FileStatus.syncDirectory(files.directory)
@@ -35,13 +36,13 @@ struct Creation {
   }
 
   /// The recovery file of a new environment exists before its data file does.
-  private func prepareRecoveryFile() throws(LMDBError) {
+  private func prepareRecoveryFile(isReplacing: Bool) throws(LMDBError) {
     guard level.hasRecoveryFile else {
-      if !files.hasData { try FileStatus.remove(files.recovery) }
+      if !isReplacing { try FileStatus.remove(files.recovery) }
       return
     }
     // An environment that is being emptied keeps its record until it is empty.
-    if files.hasData { return }
+    if isReplacing { return }
     let point = level == .checkpointed ? try MetaImage.newest(of: files.newData) : nil
     try RecoveryFile.create(
       files.recovery,

@@ -63,15 +63,14 @@ extension Opening {
   private func checkPaths(_ handle: OpaquePointer) -> Int32 {
     // A writer may be writing over the meta page that is read. Then the next attempt sees a newer commit.
     for _ in 0..<50 {
-      let code = unsafe checkPathsOnce(handle)
-      if code != EAGAIN { return code }
+      if let code = unsafe checkPathsOnce(handle) { return code }
       backOff(microseconds: 1000)
     }
     return LMDBError.damagedPage.code
   }
 
-  /// - Returns: EAGAIN if the transaction's meta page is incomplete.
-  private func checkPathsOnce(_ handle: OpaquePointer) -> Int32 {
+  /// - Returns: nil if the transaction's meta page is incomplete.
+  private func checkPathsOnce(_ handle: OpaquePointer) -> Int32? {
     var transaction: OpaquePointer?
     let begun = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
     if begun != 0 { return begun }
@@ -87,8 +86,8 @@ extension Opening {
       guard extent.pages > 2,
         let pages = unsafe SnapshotPages(
           meta: extent.start + Int(id % 2) * map.pageSize, of: extent, shift: map.shift)
-      else { return EAGAIN }
-      if pages.id != id { return EAGAIN }
+      else { return nil }
+      if pages.id != id { return nil }
       let guarding = WriteGuard(names: options.databases)
       try guarding.checking { () throws(PageDamage) in
         try guarding.begin(pages)
@@ -165,14 +164,16 @@ extension Opening {
   }
 
   /// LMDB writes lock.mdb through a map; a hole in it on a full disk would raise SIGBUS.
+  ///
+  /// Another program may have made the file longer while a process has it open. Nobody writes what it added.
   private func allocateLockFile() throws(LMDBError) {
-    let length = 64 * (ReaderTable.size + 2)
-    if let status = FileStatus.of(files.lock), status.st_size >= length,
-      status.st_blocks * 512 >= status.st_size
+    let length = ReaderTable.fileSize
+    if let status = FileStatus.of(files.lock), status.st_size == length,
+      status.st_blocks * 512 >= length
     {
       return
     }
     let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_CREAT | O_NOFOLLOW)
-    try lock.allocate(max(length, lock.size))
+    try lock.allocate(length)
   }
 }

@@ -55,8 +55,13 @@ struct Opening {
     self.files = files
     self.options = options
     let isWritable = try files.inspect(options)
-    if !files.hasData {
-      if !options.create { throw OpenError(.absent, path: files.directory) }
+    if try !files.hasData {
+      if !options.create {
+        let isUnfinished = try files.isUnfinished()
+        throw OpenError(
+          .absent, path: files.directory,
+          detail: isUnfinished ? "a process was killed while it made one" : "")
+      }
       if try !files.isEmptyBesidesOwnFiles() { throw OpenError(.notEmpty, path: files.directory) }
     } else if StoreLocks.names.allSatisfy({ FileStatus.of(files.directory + "/" + $0) == nil }),
       FileStatus.of(files.recovery) == nil
@@ -70,7 +75,7 @@ struct Opening {
   private func run(_ fill: Filling) throws(OpenError) -> Environment {
     try waitToOpen()
     defer { locks.opening.release() }
-    if try isAlone() { try prepareAlone(fill) }
+    if try isAlone() { try prepareAlone(fill) } else { try joinOthers() }
     do throws(LMDBError) {
       let environment = try openHandle()
       environment.syncing.noteFormerCommits()
@@ -79,7 +84,7 @@ struct Opening {
       if error.code == ENOENT, FileStatus.of(files.recovery) == nil {
         throw OpenError(.damaged, path: files.recovery, detail: "it is missing")
       }
-      throw OpenError(.system, path: files.directory, cause: error)
+      throw OpenError(error, in: files.directory)
     }
   }
 
@@ -88,9 +93,7 @@ struct Opening {
       try locks.opening.wait(lockTimeout: options.lockTimeout)
       if locks.opening.isDeleted { throw .replaced }
     } catch {
-      throw error == .busy
-        ? OpenError(.busy, path: files.directory, detail: StoreLocks.openers(in: files.directory))
-        : OpenError(.system, path: files.directory, cause: error)
+      throw OpenError(error, in: files.directory)
     }
   }
 
@@ -100,7 +103,8 @@ struct Opening {
     if !options.readOnly { try waitToWrite() }
     defer { if !options.readOnly { locks.write.release() } }
     if !options.readOnly { try Creation.removeUnfinished(files) }
-    if !files.hasData {
+    try cutLockFile()
+    if try !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
       try Creation(files: files, options: options, level: options.durability ?? .standard)
         .run(fill)
@@ -117,9 +121,7 @@ struct Opening {
     do throws(LMDBError) {
       try locks.write.wait(lockTimeout: options.lockTimeout)
     } catch {
-      throw OpenError(
-        error == .busy ? .busy : .system, path: files.directory,
-        detail: StoreLocks.writers(in: files.directory), cause: error)
+      throw OpenError(error, in: files.directory)
     }
   }
 
@@ -151,9 +153,7 @@ struct Opening {
     get throws(LMDBError) {
       if FileStatus.of(files.lock) == nil { return false }
       let lock = try FileDescriptor(opening: files.lock, O_RDONLY | O_NOFOLLOW)
-      let answer = larder_is_locked_before(lock.number, 1)
-      if answer < 0 { throw .last }
-      return answer == 1
+      return try checkErrno { larder_is_locked(lock.number, 0, 1) } == 1
     }
   }
 
@@ -162,7 +162,7 @@ struct Opening {
   /// Without a slot in the reader table no writer would respect this process's snapshots, so no other process may write:
   /// none has the environment open now, and `lock.write` is held shared until this process closes it.
   private func runWithoutPermission() throws(OpenError) -> Environment {
-    if !files.hasData { throw OpenError(.absent, path: files.directory) }
+    if try !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld: Bool
     do throws(LMDBError) {
       isHeld = try isLockedByLMDB ? false : locks.reading.take(shared: true)

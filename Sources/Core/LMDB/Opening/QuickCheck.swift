@@ -65,6 +65,7 @@ struct QuickCheck {
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       return (try file.contents(at: 0, count: MetaPage.size), file.size)
     }
+    if MetaPage.isOfLMDB1(head) { throw Finding(kind: .otherLMDB) }
     let first = unsafe head.withUnsafeBytes { bytes in
       unsafe bytes.count == MetaPage.size
         ? (MetaPage(bytes.baseAddress!).mark, MetaPage(bytes.baseAddress!).pageSize) : nil
@@ -95,9 +96,8 @@ struct QuickCheck {
 
   /// Throws if the system cannot read a page: the use of its map would end the process.
   private static func readable(_ page: UInt64, in map: DataMap) throws(Finding) {
-    guard map.canRead(page) else {
-      throw Finding(kind: .truncated, detail: "page \(page) could not be read")
-    }
+    guard let error = map.failureToRead(page) else { return }
+    throw Finding(kind: .system, detail: "page \(page)", cause: error)
   }
 
   /// - Parameter signature: the key of a record that only Larder's files have; if empty, any LMDB file is accepted.

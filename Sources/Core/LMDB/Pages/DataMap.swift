@@ -39,13 +39,14 @@ import Synchronization
     }
   }
 
-  /// Whether the system can read a page that the file has. A sector that it cannot read is an error here, and a signal where
-  /// the map is used.
-  func canRead(_ page: UInt64) -> Bool {
+  /// Why the system cannot read a page that the file has; nil if it can. A sector that it cannot read is an error here, and a
+  /// signal where the map is used.
+  func failureToRead(_ page: UInt64) -> LMDBError? {
     do throws(LMDBError) {
-      return try file.contents(at: Int(page) << shift, count: pageSize).count == pageSize
+      let bytes = try file.contents(at: Int(page) << shift, count: pageSize)
+      return bytes.count == pageSize ? nil : .inputOutput
     } catch {
-      return false
+      return error
     }
   }
 

@@ -49,8 +49,17 @@ extension SnapshotPages {
 
   /// The bytes that are used, from the page's header on.
   static let size = 152
+  static let magic: UInt32 = 0xBEEF_C0DE
   /// LMDB's magic number and the version of its format.
-  static let mark: UInt64 = 0x1_BEEF_C0DE
+  static let mark: UInt64 = 1 << 32 | UInt64(magic)
+
+  /// Whether the first bytes of a file are those of LMDB 1.x, whose pages have headers of 24 bytes.
+  static func isOfLMDB1(_ head: [UInt8]) -> Bool {
+    guard head.count == size else { return false }
+    return [Offset.mark, Offset.mark + 8].contains {
+      head.u32($0) == magic && head.u32($0 + 4) == 3
+    }
+  }
 
   enum Offset {
     static let mark = 16

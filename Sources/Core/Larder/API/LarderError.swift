@@ -102,7 +102,7 @@ extension LarderError {
   init(_ error: LMDBError, path: String, details: String = "") {
     let code: Code =
       switch error {
-      case .busy: .busy
+      case _ where error.isBusy: .busy
       case .closed: .closed
       case .forked: .forked
       case .mapFull, .diskFull, .fileTooLarge: .full
@@ -118,9 +118,9 @@ extension LarderError {
     let code: Code =
       switch error.kind {
       case .absent, .absentParent, .danglingLink: .notFound
-      case .notLMDB, .foreign, .notEmpty, .notADirectory: .foreign
+      case .notLMDB, .otherLMDB, .foreign, .notEmpty, .notADirectory: .foreign
       case .damaged, .lacksDatabase, .truncated: .damaged
-      case .busy, .inUse: .busy
+      case .busy, .inUse, .sameProcessID: .busy
       case .notCreated where error.cause == .diskFull || error.cause == .fileTooLarge: .full
       case .system where error.cause == .diskFull || error.cause == .fileTooLarge: .full
       case .needsRecovery: .needsRecovery

@@ -64,6 +64,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
     try check(larder_allocate(number, off_t(length)))
   }
 
+  package func truncate(_ length: Int) throws(SystemError) {
+    let number = number
+    try checkErrno { ftruncate(number, off_t(length)) }
+  }
+
   /// Flushes the file's bytes to the disk.
   package func sync() throws(SystemError) {
     let number = number

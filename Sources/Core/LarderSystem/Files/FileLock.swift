@@ -10,18 +10,26 @@ package struct FileLock: Sendable {
   let descriptors: ForkGuard
   /// Nil for a lock without a file, which is always free.
   private let index: Int?
+  /// The error of a wait in vain, which names the lock.
+  private let busy: SystemError
 
   /// Opens the lock file, creating it if necessary. `descriptors` closes it.
-  package init(opening path: String, in descriptors: ForkGuard) throws(SystemError) {
+  package init(
+    opening path: String, in descriptors: ForkGuard, busy: SystemError = .busy
+  ) throws(SystemError) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW)
     self.descriptors = descriptors
+    self.busy = busy
     index = descriptors.adopt(file)
   }
 
   /// Opens a lock file that the process may only read. Without a file the lock is always free: a process that cannot
   /// create it relies on the file system being read-only.
-  package init(readingIfPresent path: String, in descriptors: ForkGuard) throws(SystemError) {
+  package init(
+    readingIfPresent path: String, in descriptors: ForkGuard, busy: SystemError = .busy
+  ) throws(SystemError) {
     self.descriptors = descriptors
+    self.busy = busy
     guard FileStatus.of(path) != nil else {
       index = nil
       return
@@ -33,6 +41,7 @@ package struct FileLock: Sendable {
   /// A lock without a file, which is always free.
   package init(withoutFileIn descriptors: ForkGuard) {
     self.descriptors = descriptors
+    busy = .busy
     index = nil
   }
 
@@ -62,7 +71,7 @@ package struct FileLock: Sendable {
 
   /// Waits for the lock, at most for `lockTimeout`; polls every 20 us at first and every 1 ms at the end.
   ///
-  /// - Throws: ``SystemError/busy`` when the time is over.
+  /// - Throws: the lock's own error when the time is over.
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if try take() { return }
     let deadline = ContinuousClock.now + lockTimeout
@@ -72,7 +81,7 @@ package struct FileLock: Sendable {
       if try take() { return }
       delay = min(delay * 2, 1000)
     }
-    throw .busy
+    throw busy
   }
 
   package func release() {
@@ -90,7 +99,7 @@ package final class GuardedFileLock: Sendable {
 
   /// Runs `body` with the lock held.
   ///
-  /// - Throws: ``SystemError/busy`` if another process holds the lock for longer than `lockTimeout`.
+  /// - Throws: the lock's own error if another process holds it for longer than `lockTimeout`.
   package func withLock<Result>(
     lockTimeout: Duration, _ body: () throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
@@ -98,15 +107,6 @@ package final class GuardedFileLock: Sendable {
       try file.wait(lockTimeout: lockTimeout)
       defer { file.release() }
       return try body()
-    }
-  }
-
-  /// As ``withLock(lockTimeout:_:)``; nil instead of an error.
-  package func withLockIfPossible<Result>(
-    lockTimeout: Duration, _ body: () -> Result
-  ) -> Result? {
-    do throws(SystemError) { return try withLock(lockTimeout: lockTimeout, body) } catch {
-      return nil
     }
   }
 }
@@ -136,7 +136,7 @@ package struct QueuedFileLock: Sendable {
   ///
   /// - Throws: ``SystemError/busy`` when the time is over.
   package func wait(lockTimeout: Duration) throws(SystemError) {
-    if larder_is_locked_before(queue.descriptor, 0) != 1, try lock.take() { return }
+    if larder_is_locked(queue.descriptor, 0, 0) != 1, try lock.take() { return }
     let place = enterQueue()
     defer { if let place { _ = larder_unlock_byte(queue.descriptor, place) } }
     try wait(at: place, until: ContinuousClock.now + lockTimeout)
@@ -144,7 +144,7 @@ package struct QueuedFileLock: Sendable {
 
   /// Takes the lock if it is free and no other process waits.
   package func take() throws(SystemError) -> Bool {
-    if larder_is_locked_before(queue.descriptor, 0) == 1 { return false }
+    if larder_is_locked(queue.descriptor, 0, 0) == 1 { return false }
     return try lock.take()
   }
 
@@ -163,7 +163,7 @@ package struct QueuedFileLock: Sendable {
   private func wait(at place: off_t?, until deadline: ContinuousClock.Instant) throws(SystemError) {
     var freeSince: Int64?
     while true {
-      let isFirst = place.map { larder_is_locked_before(queue.descriptor, $0) != 1 } ?? true
+      let isFirst = place.map { larder_is_locked(queue.descriptor, 0, $0) != 1 } ?? true
       if isFirst {
         if try lock.take() { return }
       } else if try isAbandoned(since: &freeSince) {

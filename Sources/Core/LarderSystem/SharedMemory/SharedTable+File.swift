@@ -18,12 +18,21 @@ extension SharedTable {
     return maps.withLock { maps in
       if isSound(&maps, writable: true) { return true }
       if unsafe install(find(writable: true), in: &maps) { return true }
-      return replacing.withLockIfPossible(lockTimeout: Self.openingTimeout) {
-        if unsafe install(find(writable: true), in: &maps) { return true }
-        return unsafe install(make(count, filling: prepare), in: &maps)
-      } ?? false
+      do throws(SystemError) {
+        return try replacing.withLock(lockTimeout: Self.openingTimeout) {
+          () throws(SystemError) in
+          if unsafe install(find(writable: true), in: &maps) { return true }
+          return unsafe install(try make(count, filling: prepare), in: &maps)
+        }
+      } catch {
+        failureCode.store(error.code, ordering: .relaxed)
+        return false
+      }
     }
   }
+
+  /// Why ``open(making:prepare:)`` failed.
+  package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 
   /// Maps a usable file for reading; never creates or changes one.
   @discardableResult
@@ -44,14 +53,16 @@ extension SharedTable {
     precondition(count > 0 && count % 2 == 0 && format.accepts(count))
     return maps.withLock { maps in
       guard isSound(&maps, writable: true) else { return false }
-      return replacing.withLockIfPossible(lockTimeout: .milliseconds(100)) {
-        let old = unsafe maps.all.last!
-        if unsafe old.pointee.isSuperseded { return false }
-        guard let made = unsafe make(count, filling: { unsafe fill(Self.view(of: old), $0) }) else {
-          return false
+      do throws(SystemError) {
+        return try replacing.withLock(lockTimeout: .milliseconds(100)) { () throws(SystemError) in
+          let old = unsafe maps.all.last!
+          if unsafe old.pointee.isSuperseded { return false }
+          return unsafe install(
+            try make(count, filling: { unsafe fill(Self.view(of: old), $0) }), in: &maps)
         }
-        return unsafe install(made, in: &maps)
-      } ?? false
+      } catch {
+        return false
+      }
     }
   }
 
@@ -146,7 +157,7 @@ extension SharedTable {
   /// Creates a file under a temporary name and renames it. The caller holds the lock for replacing.
   private func make(
     _ count: Int, filling fill: (borrowing View) -> Void
-  ) -> UnsafeMutablePointer<MappedRegion>? {
+  ) throws(SystemError) -> UnsafeMutablePointer<MappedRegion> {
     let unfinished = path(format.file.unfinished)
     do throws(SystemError) {
       try FileStatus.remove(unfinished)
@@ -171,7 +182,7 @@ extension SharedTable {
       return unsafe region
     } catch {
       unsafe unlink(unfinished)
-      return nil
+      throw error
     }
   }
 }

@@ -55,6 +55,7 @@ struct DamageWorker {
     }
     Peer.say("case \(seed) \(mutation.description)")
     var tally = DamageTally(model: model, hasOldPages: mutation.hasOldPages)
+    tally.keepsUnwritten = mutation.listsPageInUse && mutation.changes == 1
     tally.run(path, durability: durability, seed: seed)
     return tally.summary
   }
@@ -72,6 +73,10 @@ struct DamageTally {
   private var old = 0
   /// Whether a page was replaced by an older one, as a write does that the disk lost.
   private let hasOldPages: Bool
+  /// Whether a write may lose no entry but its own: each page is whole.
+  var keepsUnwritten = false
+  /// The entries that were read since the last change of them.
+  private var unwritten: Set<String> = []
 
   init(model: DamageModel, hasOldPages: Bool) {
     self.model = model
@@ -98,7 +103,14 @@ struct DamageTally {
     readAll(store)
     verify(store)
     write(store, seed: seed)
+    let expected = unwritten
+    unwritten = []
     readAll(store)
+    if keepsUnwritten {
+      for name in expected.subtracting(unwritten).sorted() {
+        wrong.append("\(name.prefix(30)) is lost by the write of another entry")
+      }
+    }
     verify(store)
     _ = attempt("close") { try store.close() }
   }
@@ -118,6 +130,7 @@ struct DamageTally {
 
   private mutating func check(_ value: [UInt8]?, _ full: String, _ way: String) {
     read += 1
+    if value != nil { unwritten.insert(full) }
     if let value, !model.allows(value, for: full) {
       // Pages that are whole and old cannot be told from new ones where nothing else is wrong.
       if hasOldPages, model.isOld(value, for: full) {
@@ -177,17 +190,20 @@ struct DamageTally {
       let space = store.namespace(name)
       let key = DamageModel.name(random.next(in: 0..<DamageModel.keys))
       let full = name + "/" + key
+      unwritten.remove(full)
       switch random.next(in: 0..<40) {
       case 0:
         let done = attempt("purge") { try store.purge() } != nil
         if done { written += 1 }
       case 1:
         model.noteAllMayBeGone()
+        unwritten = []
         if attempt("invalidate", { try store.invalidate(tag: "tag\(number % 5)") }) != nil {
           written += 1
         }
       case 2 where number % 7 == 0:
         model.noteAllMayBeGone()
+        unwritten = []
         if attempt("clear", { try space.clear() }) != nil { written += 1 }
       case 3...12:
         let done = attempt("remove") { try space.remove(key) } != nil

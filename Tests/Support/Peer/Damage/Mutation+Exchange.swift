@@ -20,7 +20,8 @@ extension Mutation {
     case 3, 4: exchange(valueReferences(in: data, pages), flags: [4], in: &data)
     case 5: exchange(rootReferences(in: data, pages), flags: [1, 2], in: &data)
     case 6: changeRunLength(in: &data, pages)
-    case 7, 8: changeFreeList(in: &data)
+    case 7: changeFreeList(in: &data)
+    case 8: listPageInUse(in: &data, pages)
     default: exchangePages(in: &data, pages)
     }
   }
@@ -140,6 +141,35 @@ extension Mutation {
       }
     }
     note("free list of page \(root), record \(record.index), change \(kind)")
+  }
+
+  /// A page in use takes the place of a free one on a list of free pages, in order, so that their number stays.
+  private mutating func listPageInUse(in data: inout Data, _ pages: [Int]) {
+    let meta = newestMeta(in: data)
+    let root = Int(truncatingIfNeeded: data.word64(meta * Self.pageSize + 80))
+    guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
+      let record = records(of: root, in: data).randomElement(using: &random),
+      var page = pages.randomElement(using: &random)
+    else { return }
+    // A long list lies on pages of its own.
+    let value =
+      data.word16(record.offset + 4) == 1
+      ? Int(data.word64(record.offset + 16)) * Self.pageSize + 16 : record.offset + 16
+    let count = Int(truncatingIfNeeded: data.word64(value))
+    guard count > 0, value + 8 * count < data.count else { return }
+    if data.word16(page * Self.pageSize + 10) == 4 {
+      page += random.next(in: 0..<Int(data.word64(page * Self.pageSize + 8) >> 32))
+    }
+    var free = (0..<count).map { data.word64(value + 8 + 8 * $0) }
+    guard page >= 2, !free.contains(UInt64(page)) else { return }
+    free[random.next(in: 0..<count)] = UInt64(page)
+    for (index, page) in free.sorted(by: >).enumerated() {
+      data.set(page, at: value + 8 + 8 * index)
+    }
+    listsPageInUse = true
+    note(
+      "page \(page) is in use and on the list of free pages of page \(root), record \(record.index)"
+    )
   }
 
   /// Two pages of one kind change places; each has its own number.

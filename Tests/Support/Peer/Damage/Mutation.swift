@@ -10,6 +10,10 @@ struct Mutation {
   private(set) var description = ""
   /// Whether a page was replaced by its former version, or another record may lead to one.
   var hasOldPages = false
+  /// Whether a list of free pages names a page in use.
+  var listsPageInUse = false
+  /// The number of changes.
+  private(set) var changes = 0
   var random: SeededRNG
 
   static let pageSize = 4096
@@ -28,6 +32,7 @@ struct Mutation {
   }
 
   mutating func note(_ text: String) {
+    changes += 1
     description += (description.isEmpty ? "" : "; ") + text
   }
 

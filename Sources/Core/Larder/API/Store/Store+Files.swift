@@ -39,7 +39,7 @@ extension Store {
     } catch .occupied {
       throw try StoreEngine.occupied(environment)
     } catch {
-      throw LarderError(error, path: environment.path)
+      throw environment.larderError(error)
     }
     return Compaction(before: before, after: environment.fileSize)
   }
@@ -97,7 +97,7 @@ extension StoreEngine {
         .busy, "\(names) \(environment.path) open",
         hint: "close it there first, or make a compact copy")
     } catch {
-      throw LarderError(error, path: environment.path)
+      throw environment.larderError(error)
     }
   }
 }
@@ -126,6 +126,9 @@ extension Store {
 }
 
 extension Store {
+  /// Whether a process was killed while it made a store at `path`: what it left is no obstacle to the next.
+  package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
+
   /// Whether the store was closed, by this reference to it or another.
   package var isClosed: Bool { !engine.environment.isOpen }
 }

@@ -146,9 +146,9 @@ extension StoreEngine {
       try commit { batch in batch.writer.context.counters.updateStore { $0.watched = 1 } }
     }
     guard let entered = changes.enter() else {
+      let failure = changes.ring.words.failure
       throw LarderError(
-        .failed, "the file \(environment.path)/changes cannot be made or mapped",
-        hint: "make room for it on the disk")
+        failure, path: environment.path + "/changes", details: environment.details(of: failure))
     }
     return entered
   }

@@ -1,0 +1,63 @@
+import CLarderSystem
+import LarderSystem
+
+/// LMDB knows a process by its id: the process locks the byte of lock.mdb with that number, and its slots of the reader
+/// table have the number. Two processes of different process id namespaces, as containers have, may have the same id.
+extension Opening {
+  /// Before this process joins others that have the environment open: refuses an id that one of them has, and frees what a
+  /// dead process with this id left. LMDB would take those slots for ones of this process and never clear them, so the file
+  /// would grow.
+  ///
+  /// The caller holds `lock.opening`. Never called while this process has the environment open: closing lock.mdb would
+  /// release LMDB's locks.
+  func joinOthers() throws(OpenError) {
+    let process = getpid()
+    let isTaken: Bool
+    do throws(LMDBError) {
+      let table = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
+      isTaken = try checkErrno { larder_is_locked(table.number, off_t(process), 1) } == 1
+      if !isTaken {
+        try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
+          try ReaderTable.freeSlots(of: process, in: table)
+        }
+      }
+    } catch {
+      throw OpenError(error, in: files.directory)
+    }
+    if isTaken { throw OpenError(.sameProcessID, path: files.directory, detail: "\(process)") }
+  }
+
+  /// Cuts a lock file that is longer than the reader table: LMDB would map all of it. The caller is alone.
+  func cutLockFile() throws(OpenError) {
+    guard let status = FileStatus.of(files.lock), status.st_size > ReaderTable.fileSize else {
+      return
+    }
+    do throws(LMDBError) {
+      let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
+      try lock.truncate(ReaderTable.fileSize)
+    } catch {
+      throw OpenError(.system, path: files.lock, cause: error)
+    }
+  }
+}
+
+extension ReaderTable {
+  private static let slotSize = 64
+  /// Two headers lie in front of the slots.
+  private static let firstSlot = 2 * slotSize
+  static let fileSize = firstSlot + size * slotSize
+
+  /// Frees the slots of a process that has ended, as LMDB does. The caller holds `lock.readers`.
+  ///
+  /// A slot has the number of its commit in the bytes 0 to 7, and its process in the bytes 8 to 11 (`mdb.c`: MDB_rxbody).
+  fileprivate static func freeSlots(
+    of process: pid_t, in table: borrowing FileDescriptor
+  ) throws(LMDBError) {
+    let bytes = try table.contents(at: 0, count: fileSize)
+    guard bytes.count >= 4, bytes.u32(0) == MetaPage.magic else { return }
+    for slot in stride(from: firstSlot, through: bytes.count - slotSize, by: slotSize)
+    where bytes.u32(slot + 8) == UInt32(bitPattern: process) {
+      try table.write([0, 0, 0, 0], at: slot + 8)
+    }
+  }
+}

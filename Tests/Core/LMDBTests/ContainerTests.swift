@@ -1,0 +1,67 @@
+import Foundation
+import LMDB
+import LarderPeer
+import TestSupport
+import Testing
+
+/// Processes of several process id namespaces, as containers are, use one store. In each of them the program has the id 1.
+@Suite struct `Several containers` {
+  let directory: TemporaryDirectory
+  var store: String { directory.store }
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static let container = [
+    "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
+  ]
+
+  private static let isAllowed: Bool = {
+    let isAllowed = Process.succeeds(container + ["true"])
+    if !isAllowed { print("skipped: this system allows no process id namespace") }
+    return isAllowed
+  }()
+
+  private func peer(_ scenario: String, _ arguments: [String] = []) throws -> PeerProcess {
+    try PeerProcess(scenario, store, arguments, under: Self.container)
+  }
+
+  @Test func `a process with the id of another that has the store open is refused in words`()
+    throws
+  {
+    guard Self.isAllowed else { return }
+    let first = try peer("hold")
+    #expect(first.line() == "open")
+    #expect(try peer("hold").lines() == ["refused sameProcessID"])
+    // This process has another id.
+    let environment = try Fixture.open(store)
+    try environment.set([5], [6])
+    environment.close()
+    #expect(try first.end() == 0)
+    let next = try peer("hold")
+    #expect(next.line() == "open")
+    #expect(try next.end() == 0)
+    #expect(try Fixture.open(store).value([5]) == [6])
+  }
+
+  @Test func `what a killed container left is freed when it starts again under the same id`() throws
+  {
+    guard Self.isAllowed else { return }
+    // Keeps the reader table: a process that opens a store alone begins a new one.
+    let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
+    func slots() throws -> [ReaderTable.Reader] {
+      try environment.readerTable.readers().filter { $0.process == 1 }
+    }
+    let killed = try peer("write-and-stay")
+    #expect(killed.line()?.hasPrefix("written") == true)
+    killed.kill()
+    #expect(killed.lines() == [])
+    let left = try slots()
+    #expect(!left.isEmpty)
+    let again = try peer("write-and-stay")
+    #expect(again.line()?.hasPrefix("written") == true)
+    let now = try slots()
+    #expect(now.count <= left.count)
+    for slot in left where slot.transaction != nil { #expect(!now.contains(slot)) }
+    #expect(try again.end() == 0)
+    #expect(try slots() == [])
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The header through which Swift sees LMDB.
+@Suite struct `The shim of LMDB` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// What the compiler says of the shim with a header of LMDB that gives that version; nil if it accepts it.
+  private func complaint(major: Int) throws -> String? {
+    let header = """
+      #include <stddef.h>
+      #define MDB_VERSION_MAJOR \(major)
+      typedef struct MDB_env MDB_env;
+      int mdb_reader_list(MDB_env *env, int (*line)(const char *, void *), void *context);
+      """
+    try Data(header.utf8).write(to: URL(fileURLWithPath: directory.path + "/lmdb.h"))
+    let compiler = Process()
+    let errors = Pipe()
+    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    compiler.arguments = [
+      "cc", "-fsyntax-only", "-I", directory.path, "-x", "c",
+      Repository.root.appending(path: "Sources/Core/CLMDB/shim.h").path,
+    ]
+    compiler.standardError = errors
+    try compiler.run()
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    compiler.waitUntilExit()
+    return compiler.terminationStatus == 0 ? nil : text
+  }
+
+  @Test func `only LMDB 0.9 is accepted, and another version is refused in words`() throws {
+    guard Process.succeeds(["cc", "--version"]) else {
+      print("skipped: there is no compiler for C")
+      return
+    }
+    #expect(try complaint(major: 0) == nil)
+    let complaint = try #require(try complaint(major: 1))
+    #expect(complaint.contains("Larder needs LMDB 0.9"))
+  }
+}

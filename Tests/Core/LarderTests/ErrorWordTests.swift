@@ -1,0 +1,118 @@
+import Foundation
+import LarderPeer
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// What errors of the system say: which lock or file, who holds it, and what helps.
+@Suite struct ErrorWordTests {
+  let directory: TemporaryDirectory
+  var path: String { directory.path + "/s" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    let store = try Store(at: path)
+    try store.namespace("notes").set("v", for: "k")
+    try store.close()
+  }
+
+  private var hasty: Store.Options {
+    Store.Options(lockTimeout: .milliseconds(100), checkpointInterval: .seconds(3600))
+  }
+
+  /// The words of the error that `body` ends with.
+  private func words(_ body: () throws -> Void) -> String {
+    do {
+      try body()
+      return "no error"
+    } catch {
+      let error = error as? LarderError
+      return
+        "\(error?.code.rawValue ?? "?"): \(error?.message ?? "?") | \(error?.hint ?? "no remedy")"
+    }
+  }
+
+  /// Holds a lock file in another process while `body` runs, and expects that the error names both.
+  private func expectWords(
+    holding lock: String, _ body: () throws -> Void,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let holder = try OtherProcess("lock", path, lock)
+    #expect(holder.line() == "locked")
+    let words = words(body)
+    #expect(words.hasPrefix("busy: \(path)"), sourceLocation: sourceLocation)
+    #expect(words.contains(lock), "\(words)", sourceLocation: sourceLocation)
+    #expect(
+      words.contains("process \(holder.identifier) (LarderPeer)"), "\(words)",
+      sourceLocation: sourceLocation)
+    #expect(!words.hasSuffix("no remedy"), sourceLocation: sourceLocation)
+  }
+
+  @Test func `each held lock is named, with its holder`() throws {
+    try expectWords(holding: "lock.opening") { try Store(at: path, options: hasty).close() }
+    try expectWords(holding: "lock.opening") { _ = try Store.compact(at: path, options: hasty) }
+    try expectWords(holding: "lock.write") { try Store(at: path, options: hasty).close() }
+    try expectWords(holding: "lock.readers") { try Store(at: path, options: hasty).close() }
+    let store = try Store(at: path, options: hasty)
+    try store.namespace("notes").set("v", for: "k")
+    try expectWords(holding: "lock.write") { try store.namespace("notes").set("w", for: "k") }
+    try expectWords(holding: "lock.write") { try store.sync() }
+    try expectWords(holding: "lock.readers") { try store.sync() }
+    try expectWords(holding: "lock.checkpoint") { try store.sync() }
+    try store.sync()
+    try store.close()
+    try expectWords(holding: "lock.opening") {
+      _ = try Store.salvage(from: path, to: path + ".new", options: hasty)
+    }
+    try expectWords(holding: "lock.write") {
+      _ = try Store.salvage(from: path, to: path + ".new", options: hasty)
+    }
+  }
+
+  /// The words with which a subscription ends at once.
+  private func endOfChanges(_ store: Store) async -> String {
+    for await change in store.changes() {
+      if case .ended(let error) = change.kind {
+        return "\(error.message) | \(error.hint ?? "no remedy")"
+      }
+    }
+    return "no error"
+  }
+
+  @Test func `a directory in the place of the file of changes is named`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: path + "/changes", withIntermediateDirectories: false)
+    let store = try Store(at: path)
+    let words = await endOfChanges(store)
+    #expect(words.contains("\(path)/changes"))
+    #expect(words.contains("directory"), "\(words)")
+    #expect(!words.contains("room"))
+    try store.close()
+  }
+
+  @Test func `a held lock of the file of changes is named`() async throws {
+    let holder = try OtherProcess("lock", path, "lock.maps")
+    #expect(holder.line() == "locked")
+    let store = try Store(at: path)
+    let words = await endOfChanges(store)
+    #expect(words.contains("lock.maps"), "\(words)")
+    #expect(words.contains("process \(holder.identifier) (LarderPeer)"), "\(words)")
+    try store.close()
+  }
+
+  @Test func `what a killed creation left is no directory of other files`() throws {
+    let place = directory.path + "/half"
+    try FileManager.default.createDirectory(
+      atPath: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    for name in ["lock.open", "lock.opening", "data.mdb.new"] {
+      #expect(
+        FileManager.default.createFile(
+          atPath: place + "/" + name, contents: Data(), attributes: [.posixPermissions: 0o600]))
+    }
+    let words = words { try Store(at: place, options: Store.Options(create: false)).close() }
+    #expect(words.hasPrefix("notFound: there is no store at \(place)"))
+    #expect(words.contains("killed"), "\(words)")
+    try Store(at: place).close()
+  }
+}
