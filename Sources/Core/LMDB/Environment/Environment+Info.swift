@@ -65,6 +65,7 @@ extension Environment {
     switch error {
     case .readersFull: readerTable.description
     case .busy: StoreLocks.writers(in: path)
+    case .syncFailed: syncing.failure?.description ?? ""
     default: ""
     }
   }
@@ -83,9 +84,8 @@ extension Environment {
   /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
 
-  /// The failed sync after which the next opening has only the last checkpoint; nil the next time. For callers of
-  /// ``close()``: it returns before anyone has seen a failure of the checkpoint that it makes.
-  package func takeSyncFailure() -> LMDBError? { syncing.checkpoints?.takeSyncFailure() }
+  /// Why closing could not make everything survive a power failure; nil the next time, and if it could.
+  package func takeClosingFailure() -> LMDBError? { closing.takeFailure() }
 
   /// The reader that keeps the pages freed last from being reused: the oldest snapshot of any process, this one included,
   /// that is older than the newest commit. Nil if no reader does.
