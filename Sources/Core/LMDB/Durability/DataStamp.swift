@@ -1,7 +1,7 @@
 import CLarderSystem
 import LarderSystem
 
-/// What tells a data file from others, in the last bytes of its first page. LMDB writes only the beginning of that page.
+/// The numbers that tell a data file from others, in the last bytes of its first page. LMDB writes only the beginning of that page.
 ///
 /// The file `recovery` names the stamp of the data that it belongs to. A byte copy of the data has the stamp, too.
 struct DataStamp: Equatable {
