@@ -41,9 +41,17 @@ struct Syncing: Sendable {
     switch level {
     case .checkpointed: try checkpoints?.make()
     case .scratch: try scratch?.sync()
-    case .durable, .temporary:
-      if !handle.locks.isWritable { return }
-      try handle.withMap { () throws(LMDBError) in try handle.sync() }
+    case .durable, .temporary: try syncAlone()
+    }
+  }
+
+  /// Not beside a commit: if this sync failed, the commit's own could succeed without the pages that this one lost.
+  private func syncAlone() throws(LMDBError) {
+    guard handle.locks.isWritable else { return }
+    try handle.withWriter { () throws(LMDBError) in
+      try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
+      defer { handle.locks.write.release() }
+      try handle.sync()
     }
   }
 

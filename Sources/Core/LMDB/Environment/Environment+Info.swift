@@ -74,7 +74,7 @@ extension Environment {
 extension Environment {
   /// Makes every commit so far survive a power failure, at every level.
   ///
-  /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread, at the levels checkpointed and scratch.
+  /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
   package func sync() throws(LMDBError) { try syncing.sync() }
 
   /// Makes every commit so far survive a power failure, at the level checkpointed, and lets LMDB reuse the pages that were

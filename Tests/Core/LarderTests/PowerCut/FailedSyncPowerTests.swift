@@ -94,7 +94,10 @@ import TestSupport
       let path = PowerStage.directory + "/larder-power-\(UUID().uuidString)"
       defer { try? FileManager.default.removeItem(atPath: path) }
       try PowerStage.place(image, path)
-      let store = try Store(at: path, options: PowerWork.options(boot: 2))
+      let store: Store
+      do { store = try Store(at: path, options: PowerWork.options(boot: 2)) } catch {
+        return ("\(error)", true)
+      }
       let number = try PowerWork.number(in: store)
       if !promise.allows(number, level) {
         return ("\(number) is the last, at least \(promise.least(level)) were promised", true)
