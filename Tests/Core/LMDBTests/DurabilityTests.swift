@@ -201,7 +201,7 @@ import Testing
   {
     let peer = try PeerProcess("fail-sync", directory.store)
     #expect(
-      peer.lines() == ["write done", "sync failed", "write panic", "anew [1]", "after [4]"])
+      peer.lines() == ["write done", "sync failed", "write unsynced", "anew [1]", "after [4]"])
     #expect(try peer.end() == 0)
   }
 
@@ -230,7 +230,8 @@ import Testing
 
   @Test func `a torn record leaves the one before`() throws {
     let path = directory.path + "/recovery"
-    var record = RecoveryRecord(level: .checkpointed, boot: BootIdentity(1, 2), recoveryPoint: nil)
+    var record = RecoveryRecord(
+      level: .checkpointed, boot: BootIdentity(1, 2), data: .none, recoveryPoint: nil)
     try RecoveryFile.create(path, record)
     let file = try RecoveryFile(opening: path)
     record.recoveryPoint = MetaImage(pageSize: 4096, bytes: (0..<152).map { UInt8($0) })

@@ -11,10 +11,7 @@ import Testing
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc"), "the recorder needs Linux"))
   func `a sync that a signal interrupts is repeated`() throws {
-    let recorder =
-      URL(fileURLWithPath: PeerProcess.executable).deletingLastPathComponent().path
-      + "/libPowerRecorder.so"
-    try #require(FileManager.default.fileExists(atPath: recorder))
+    let recorder = try PowerRecorder.library.get()
     let peer = try PeerProcess(
       "write-and-stay", directory.store,
       under: [

@@ -62,6 +62,7 @@ import Synchronization
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "power": { try $0.power() },
+    "power-failing": { try $0.powerFailing() },
     "power-group": { try $0.powerGroup() },
     "queue": { try $0.queueUp() },
     "race": { try $0.race() },
@@ -75,6 +76,7 @@ import Synchronization
     "starved": { try $0.writeStarved() },
     "write-and-stay": { try $0.writeAndStay() },
     "read": { try $0.read() },
+    "sync-words": { try $0.obeySyncWords() },
     "use": { try $0.useEntries() },
     "watch": { try $0.watch() },
     "words": { try $0.shareWords() },
@@ -145,6 +147,7 @@ extension Peer {
       case .mapHeld: "map-held"
       case .replaced: "replaced"
       case .insideWrite: "inside-write"
+      case .syncFailed: "unsynced"
       default: "\(error)"
       }
     } catch {

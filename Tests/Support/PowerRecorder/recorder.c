@@ -11,6 +11,10 @@
 // With LARDER_POWER_KILL=<n> the process kills itself right after its n-th recorded write: a kill from outside could
 // come between a write and its record.
 //
+// With LARDER_POWER_FAIL=<n> the n-th sync of the process fails as on a disk that has no room for a moment: what it covers
+// counts as written from then on, and need not be on the disk. A write through a descriptor for synchronous writing is a sync,
+// too. With LARDER_POWER_FAIL=<path> the next sync of the file fails whose name is in the file at that path, which is removed.
+//
 // lock.mdb is left out: LMDB writes it through a map, and makes it anew when nobody has the store open.
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -31,7 +35,7 @@
 #include <unistd.h>
 
 enum kind {
-  WRITE = 1, SYNC_BEGIN, SYNC_END, TRUNCATE, CREATE, RENAME, UNLINK, SAY, MAKE_DIRECTORY
+  WRITE = 1, SYNC_BEGIN, SYNC_END, TRUNCATE, CREATE, RENAME, UNLINK, SAY, MAKE_DIRECTORY, SYNC_FAIL
 };
 
 struct record {
@@ -44,6 +48,8 @@ static int trace = -1;
 static _Atomic uint64_t syncs;
 static long writes_left = -1;
 static int interrupts;
+static _Atomic long syncs_left = -1;
+static const char *fail_next;
 // A write and its record are one step for the other threads.
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -56,6 +62,8 @@ __attribute__((constructor)) static void begin(void) {
   if (!directory || !file) return;
   if (getenv("LARDER_POWER_KILL")) writes_left = atol(getenv("LARDER_POWER_KILL"));
   interrupts = getenv("LARDER_POWER_INTERRUPT") != NULL;
+  fail_next = getenv("LARDER_POWER_FAIL");
+  if (fail_next && *fail_next != '/') syncs_left = atol(fail_next), fail_next = NULL;
   snprintf(store, sizeof store, "%s", directory);
   snprintf(parent, sizeof parent, "%s", directory);
   char *end = strrchr(parent, '/');
@@ -100,16 +108,31 @@ static const char *name_of(int descriptor, char *buffer) {
   return within(buffer);
 }
 
+// Whether this sync is the one to fail.
+static int fails(const char *name) {
+  if (fail_next) {
+    char wanted[64] = "";
+    int file = syscall(SYS_openat, AT_FDCWD, fail_next, O_RDONLY | O_CLOEXEC, 0);
+    if (file < 0) return 0;
+    long length = syscall(SYS_read, file, wanted, sizeof wanted - 1);
+    syscall(SYS_close, file);
+    if (length < 0 || strcmp(wanted, name)) return 0;
+    return syscall(SYS_unlinkat, AT_FDCWD, fail_next, 0) == 0;
+  }
+  return syncs_left > 0 && --syncs_left == 0;
+}
+
 static uint64_t inode_of(int descriptor) {
   struct stat status;
   return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
 }
 
-static void wrote(int descriptor, const struct iovec *data, int count, off_t offset, ssize_t written) {
+// Returns what the call is to return.
+static ssize_t wrote(int descriptor, const struct iovec *data, int count, off_t offset, ssize_t written) {
   char buffer[PATH_MAX];
   struct iovec parts[1024];
   int saved = errno;
-  if (written <= 0) return;
+  if (written <= 0) return written;
   const char *name = descriptor == 1 ? "" : name_of(descriptor, buffer);
   if (name) {
     size_t left = written;
@@ -120,12 +143,14 @@ static void wrote(int descriptor, const struct iovec *data, int count, off_t off
       left -= parts[kept++].iov_len;
     }
     int synced = descriptor != 1 && (fcntl(descriptor, F_GETFL) & O_DSYNC) != 0;
+    if (synced && fails(name)) synced = 2, written = -1, saved = EIO;
     struct record record = {
       .kind = descriptor == 1 ? SAY : WRITE, .inode = inode_of(descriptor), .offset = offset, .extra = synced};
     put(record, NULL, parts, kept);
     if (descriptor != 1 && writes_left > 0 && --writes_left == 0) kill(getpid(), SIGKILL);
   }
   errno = saved;
+  return written;
 }
 
 ssize_t write(int descriptor, const void *bytes, size_t count) {
@@ -134,7 +159,7 @@ ssize_t write(int descriptor, const void *bytes, size_t count) {
   pthread_mutex_lock(&writing);
   ssize_t written = real(descriptor, bytes, count);
   struct iovec data = {(void *)bytes, count};
-  wrote(descriptor, &data, 1, offset, written);
+  written = wrote(descriptor, &data, 1, offset, written);
   pthread_mutex_unlock(&writing);
   return written;
 }
@@ -144,7 +169,7 @@ ssize_t writev(int descriptor, const struct iovec *data, int count) {
   off_t offset = lseek(descriptor, 0, SEEK_CUR);
   pthread_mutex_lock(&writing);
   ssize_t written = real(descriptor, data, count);
-  wrote(descriptor, data, count, offset, written);
+  written = wrote(descriptor, data, count, offset, written);
   pthread_mutex_unlock(&writing);
   return written;
 }
@@ -155,7 +180,7 @@ ssize_t writev(int descriptor, const struct iovec *data, int count) {
     pthread_mutex_lock(&writing); \
     ssize_t written = real(descriptor, bytes, count, offset); \
     struct iovec data = {(void *)bytes, count}; \
-    wrote(descriptor, &data, 1, offset, written); \
+    written = wrote(descriptor, &data, 1, offset, written); \
     pthread_mutex_unlock(&writing); \
     return written; \
   }
@@ -167,7 +192,7 @@ PWRITE(pwrite64)
     REAL(ssize_t, name, int, const struct iovec *, int, off_t); \
     pthread_mutex_lock(&writing); \
     ssize_t written = real(descriptor, data, count, offset); \
-    wrote(descriptor, data, count, offset, written); \
+    written = wrote(descriptor, data, count, offset, written); \
     pthread_mutex_unlock(&writing); \
     return written; \
   }
@@ -184,10 +209,11 @@ PWRITEV(pwritev64)
       .extra = (uint64_t)getpid() << 32 | ++syncs}; \
     put(record, file, NULL, 0); \
     /* Every other sync is interrupted by a signal. */ \
-    int interrupted = interrupts && record.extra % 2; \
-    int result = interrupted ? -1 : real(descriptor), saved = interrupted ? EINTR : errno; \
-    record.kind = SYNC_END; \
-    if (result == 0) put(record, file, NULL, 0); \
+    int interrupted = interrupts && record.extra % 2, failed = !interrupted && fails(file); \
+    int result = interrupted || failed ? -1 : real(descriptor); \
+    int saved = interrupted ? EINTR : failed ? EIO : errno; \
+    record.kind = failed ? SYNC_FAIL : SYNC_END; \
+    if (result == 0 || failed) put(record, file, NULL, 0); \
     errno = saved; \
     return result; \
   }

@@ -61,22 +61,20 @@ extension Checkpoints {
   /// checkpoint. The caller is alone.
   func saveNewest() throws(LMDBError) {
     let newest = handle.meta.image(of: handle.meta.lastTransaction)
-    if try file.read()?.boot == RecoveryRecord.noBoot { return }
-    if try file.readSynced()?.recoveryPoint == newest { return }
-    try handle.sync()
-    try file.write(RecoveryRecord(level: .checkpointed, boot: boot, recoveryPoint: newest))
+    if try isRecorded(newest) { return }
+    try handle.sync(file)
+    try record(newest)
   }
 
-  /// The failed sync after which the next opening has only the last checkpoint; nil the next time.
-  func takeSyncFailure() -> LMDBError? {
-    let code = syncFailure.exchange(0, ordering: .relaxed)
-    return code == 0 ? nil : LMDBError(code: code)
+  private func isRecorded(_ point: MetaImage) throws(LMDBError) -> Bool {
+    guard let known = try file.readSynced(), !known.isFailed else { return false }
+    return known.recoveryPoint == point
   }
 
-  /// In words; nil if no sync failed.
-  var syncFailureReason: String? {
-    let code = syncFailure.load(ordering: .relaxed)
-    return code == 0 ? nil : "the disk did not take the last writes: \(LMDBError(code: code))"
+  private func record(_ point: MetaImage) throws(LMDBError) {
+    try file.write(
+      RecoveryRecord(
+        level: .checkpointed, boot: boot, data: handle.meta.stamp, recoveryPoint: point))
   }
 
   private struct Checkpoint {
@@ -140,10 +138,8 @@ extension Checkpoints {
         defer { handle.locks.checkpoint.release() }
         if try !isCovered(checkpoint) {
           if handle.locks.checkpoint.isDeleted { throw LMDBError.replaced }
-          try syncData()
-          try file.write(
-            RecoveryRecord(
-              level: .checkpointed, boot: boot, recoveryPoint: checkpoint.recoveryPoint))
+          try handle.sync(file)
+          try record(checkpoint.recoveryPoint)
         }
       }
     } catch {
@@ -178,21 +174,5 @@ extension Checkpoints {
       let point = known.recoveryPoint
     else { return false }
     return point.transaction >= checkpoint.pin.id
-  }
-
-  /// After a failed sync, a later successful one proves nothing: the system may have dropped the pages. Only the last
-  /// recovery point is certain, so this makes the next opening restore it.
-  private func syncData() throws(LMDBError) {
-    do throws(LMDBError) {
-      try handle.sync()
-    } catch {
-      handle.noteBroken()
-      syncFailure.store(error.code, ordering: .relaxed)
-      if var record = try file.read() {
-        record.boot = RecoveryRecord.noBoot
-        try file.write(record)
-      }
-      throw error
-    }
   }
 }

@@ -21,8 +21,6 @@ final class Checkpoints: Sendable {
   let state = Mutex(State())
   /// Whether this process has made a commit.
   let hasCommitted = Atomic(false)
-  /// Why a sync failed, so that the next opening restores the last checkpoint; 0 if none did.
-  let syncFailure = Atomic<Int32>(0)
 
   /// How many bytes of pages may be freed, or how much the file may grow, before a checkpoint is made early. While the pin stays,
   /// pages that were freed after it cannot be reused, so small entries that change all the time would fill a large file.

@@ -1,48 +1,72 @@
 import CLarderSystem
 import LarderSystem
 
-/// Restores the last state on the disk after a power failure; does nothing without one. The caller is alone.
+/// Restores the last state on the disk after a power failure or a failed sync; does nothing without one. The caller is alone.
 ///
-/// If this is interrupted, the next opening repeats it: the record that asks for it is replaced last.
+/// The record that asks for it is replaced last, so if this is interrupted, the next opening repeats it.
 struct Recovery {
   let files: StoreFiles
   let options: EnvironmentOptions
 
   /// - Parameter fill: fills an environment that has to be created again.
   func run(_ fill: Opening.Filling) throws(OpenError) {
-    guard let found = try unrecovered() else { return }
-    if options.readOnly { throw OpenError(.needsRecovery, path: files.directory) }
-    if found.record.level == .scratch {
-      try Creation(files: files, options: options, level: .scratch).run(fill)
-    }
+    guard let (file, record) = try recorded() else { return }
+    let (data, newest): (DataStamp, MetaImage)
     do throws(LMDBError) {
-      if let point = found.record.recoveryPoint { try restore(point) }
-      var record = found.record
-      record.isDirty = false
-      record.boot = try options.currentBoot
-      try found.file.write(record)
+      (data, newest) = (try DataStamp(of: files.data), try MetaImage.newest(of: files.data))
     } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
+      // The check of the file reports it.
+      return
+    }
+    guard record.data.store == data.store else { return try refuseUnlessDurable() }
+    var next = record
+    if record.isAbout(data, newest: newest) {
+      guard try system({ () throws(LMDBError) in try asksForRecovery(record) }) else { return }
+      if options.readOnly { throw OpenError(.needsRecovery, path: files.directory) }
+      if record.level == .scratch, record.isDirty {
+        try Creation(files: files, options: options, level: .scratch).run(fill)
+      }
+      if let point = record.recoveryPoint {
+        try system { () throws(LMDBError) in try restore(point) }
+      }
+    } else {
+      // Other data of the store: a backup that was put back, or what compaction made.
+      try QuickCheck.run(files, options)
+      if options.readOnly { return }
+      next.recoveryPoint = nil
+    }
+    try system { () throws(LMDBError) in
+      next.data = try DataStamp(of: files.data)
+      next.boot = try options.currentBoot
+      (next.isDirty, next.failure) = (false, 0)
+      try syncFiles()
+      try file.replace(next)
     }
   }
 
-  /// The record of an earlier boot, if the data file may differ from what that boot synced.
-  private func unrecovered() throws(OpenError) -> (file: RecoveryFile, record: RecoveryRecord)? {
+  private func recorded() throws(OpenError) -> (file: RecoveryFile, record: RecoveryRecord)? {
     if FileStatus.of(files.recovery) == nil { return nil }
-    do throws(LMDBError) {
-      let file = try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
-      if let record = try file.read() {
-        if try record.boot == options.currentBoot { return nil }
-        let isAtPoint = try record.recoveryPoint.map { point throws(LMDBError) in
-          try isAt(point)
-        }
-        let isSaved = isAtPoint ?? !record.isDirty
-        return isSaved ? nil : (file, record)
-      }
-    } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
+    let file = try system { () throws(LMDBError) in
+      try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
     }
-    throw OpenError(.damaged, path: files.recovery, detail: "it has no valid record")
+    guard let record = try system({ () throws(LMDBError) in try file.read() }) else {
+      throw OpenError(.damaged, path: files.recovery, detail: "it has no valid record")
+    }
+    return (file, record)
+  }
+
+  /// The record is about another store, so it does not tell whether the data are whole. At the level durable they are.
+  private func refuseUnlessDurable() throws(OpenError) {
+    if try QuickCheck.durability(of: files) == .durable { return }
+    throw OpenError(.otherRecovery, path: files.recovery)
+  }
+
+  /// Whether a sync failed, or the data file may differ from what an earlier boot synced.
+  private func asksForRecovery(_ record: RecoveryRecord) throws(LMDBError) -> Bool {
+    if record.isFailed { return true }
+    if try record.boot == options.currentBoot { return false }
+    guard let point = record.recoveryPoint else { return record.isDirty }
+    return try !isAt(point)
   }
 
   /// Whether LMDB would choose the recovery point: then no later commit reached the meta pages, and the pages of the point
@@ -60,6 +84,21 @@ struct Recovery {
     let file = try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW)
     try file.write(point.predecessor.bytes, at: point.predecessor.place)
     try file.write(point.bytes, at: point.place)
-    try file.sync()
+  }
+
+  /// The data may be another file under the name, by a rename that is not on the disk yet.
+  private func syncFiles() throws(LMDBError) {
+    try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW).sync()
+    try FileStatus.syncDirectory(files.directory)
+  }
+
+  private func system<Result: ~Copyable>(
+    _ body: () throws(LMDBError) -> Result
+  ) throws(OpenError) -> Result {
+    do throws(LMDBError) {
+      return try body()
+    } catch {
+      throw OpenError(.system, path: files.directory, cause: error)
+    }
   }
 }

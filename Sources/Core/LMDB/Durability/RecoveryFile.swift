@@ -28,7 +28,7 @@ final class RecoveryFile: Sendable {
     try FileStatus.remove(path)
     let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     try file.allocate(length)
-    try RecoveryFile(file).write(record)
+    try RecoveryFile(file).replace(record)
   }
 
   private init(_ file: consuming FileDescriptor) { self.file = file }
@@ -54,12 +54,42 @@ final class RecoveryFile: Sendable {
     return record
   }
 
-  /// Writes a record to the disk as the newest. Throws ``LMDBError/replaced`` if the file was deleted: no opening would
-  /// find the record.
+  /// Throws ``LMDBError/syncFailed`` from a failed sync of the data file on, until the environment is recovered.
+  func checkSynced() throws(LMDBError) {
+    if try read()?.isFailed == true { throw .syncFailed }
+  }
+
+  /// Flushes the data file to the disk.
+  ///
+  /// After a failed sync a later one proves nothing: the system may have dropped the pages that it could not write, and
+  /// counts them as written. So the failure is recorded for every process, and only ``Recovery`` takes the record back.
+  @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
+    try checkSynced()
+    do throws(LMDBError) {
+      try unsafe syncFile(of: handle)
+    } catch {
+      if var record = try read() {
+        record.boot = RecoveryRecord.noBoot
+        record.failure = error.code
+        try replace(record)
+      }
+      throw error
+    }
+  }
+
+  /// Writes a record to the disk as the newest, after a sync of the data file that it speaks of. Throws
+  /// ``LMDBError/syncFailed`` where that sync cannot count.
+  func write(_ record: RecoveryRecord) throws(LMDBError) {
+    try checkSynced()
+    try replace(record)
+  }
+
+  /// Writes a record to the disk as the newest, whatever the file says. Throws ``LMDBError/replaced`` if the file was
+  /// deleted: no opening would find the record.
   ///
   /// The number of records increases first: if the process is killed in between, other processes only read once more
   /// than necessary.
-  func write(_ record: RecoveryRecord) throws(LMDBError) {
+  func replace(_ record: RecoveryRecord) throws(LMDBError) {
     if file.status?.st_nlink == 0 { throw .replaced }
     var record = record
     record.sequence = (try read()?.sequence ?? 0) &+ 1
@@ -78,68 +108,5 @@ final class RecoveryFile: Sendable {
   private func word(at offset: Int) throws(LMDBError) -> UInt64 {
     let bytes = try file.contents(at: offset, count: 8)
     return bytes.count == 8 ? bytes.u64(0) : 0
-  }
-}
-
-/// A record of the file `recovery`: the boot that wrote to the environment, and the state to restore after its end.
-struct RecoveryRecord: Equatable {
-  static let size = 512
-  private static let mark = Array("larderbt".utf8)
-  private static let version: UInt64 = 1
-
-  var level: DurabilityLevel
-  /// The newer of the two records in the file has the higher number.
-  var sequence: UInt64 = 0
-  var boot: BootIdentity
-  /// Scratch: there are commits after the last sync.
-  var isDirty = false
-  /// Checkpointed: everything up to this commit is on the disk, and no later commit has changed its pages.
-  var recoveryPoint: MetaImage?
-
-  /// Equals no boot of a machine: the next opening restores the recovery point.
-  static let noBoot = BootIdentity(0, 0)
-
-  init(level: DurabilityLevel, boot: BootIdentity, recoveryPoint: MetaImage?) {
-    self.level = level
-    self.boot = boot
-    self.recoveryPoint = recoveryPoint
-  }
-
-  /// Nil if the bytes are not a valid record.
-  init?(_ bytes: [UInt8]) {
-    guard bytes.count == Self.size, bytes.starts(with: Self.mark), bytes.u64(8) == Self.version,
-      bytes.u64(Self.size - 8) == Self.checksum(bytes.prefix(Self.size - 8)),
-      let level = DurabilityLevel(rawValue: bytes[16])
-    else { return nil }
-    self.level = level
-    isDirty = bytes[17] == 1
-    sequence = bytes.u64(24)
-    boot = BootIdentity(bytes.u64(32), bytes.u64(40))
-    if bytes.u64(48) > 0 {
-      guard
-        let point = MetaImage(
-          pageSize: bytes.u64(48), bytes: Array(bytes[56..<56 + MetaImage.size]))
-      else { return nil }
-      recoveryPoint = point
-    }
-  }
-
-  var encoded: [UInt8] {
-    var bytes = Self.mark
-    bytes.append(littleEndian: Self.version)
-    bytes += [level.rawValue, isDirty ? 1 : 0, 0, 0, 0, 0, 0, 0]
-    bytes.append(littleEndian: sequence)
-    bytes.append(littleEndian: boot.high)
-    bytes.append(littleEndian: boot.low)
-    bytes.append(littleEndian: UInt64(recoveryPoint?.pageSize ?? 0))
-    bytes += recoveryPoint?.bytes ?? []
-    bytes += [UInt8](repeating: 0, count: Self.size - 8 - bytes.count)
-    bytes.append(littleEndian: Self.checksum(bytes[...]))
-    return bytes
-  }
-
-  /// FNV-1a, which distinguishes a torn record from a whole one.
-  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }
 }

@@ -41,9 +41,17 @@ struct Syncing: Sendable {
     switch level {
     case .checkpointed: try checkpoints?.make(lockTimeout: handle.lockTimeout)
     case .scratch: try scratch?.sync()
-    case .durable, .temporary:
-      if !handle.locks.isWritable { return }
-      try handle.withMap { () throws(LMDBError) in try handle.sync() }
+    case .durable, .temporary: try syncAlone()
+    }
+  }
+
+  /// Not beside a commit: if this sync failed, the commit's own could succeed without the pages that this one lost.
+  private func syncAlone() throws(LMDBError) {
+    guard handle.locks.isWritable else { return }
+    try handle.withWriter { () throws(LMDBError) in
+      try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
+      defer { handle.locks.write.release() }
+      try handle.sync()
     }
   }
 
@@ -52,15 +60,30 @@ struct Syncing: Sendable {
     if !isReadOnly { checkpoints?.noteFormerCommits() }
   }
 
+  /// Throws from a failed sync of any process on, until the environment is recovered.
+  func checkSynced() throws(LMDBError) { try recovery?.checkSynced() }
+
+  /// Why a sync of the data file failed, in this process or another; nil if none did.
+  var failure: LMDBError? {
+    do throws(LMDBError) {
+      guard let record = try recovery?.read(), record.failure != 0 else { return nil }
+      return LMDBError(code: record.failure)
+    } catch {
+      return error
+    }
+  }
+
   /// A record for a data file that is completely on the disk: there is nothing to restore.
-  var cleanRecord: RecoveryRecord? {
+  func cleanRecord(of data: DataStamp) -> RecoveryRecord? {
     guard let boot = checkpoints?.boot ?? scratch?.boot else { return nil }
-    return RecoveryRecord(level: level, boot: boot, recoveryPoint: nil)
+    return RecoveryRecord(level: level, boot: boot, data: data, recoveryPoint: nil)
   }
 
   /// In ``Environment/close()``, while other processes may continue. The caller owns the writer lock of an environment that
   /// was open.
   func flushForClosing() throws(LMDBError) {
+    if isReadOnly { return }
+    try checkSynced()
     try checkpoints?.makeForClosing()
   }
 
@@ -68,8 +91,11 @@ struct Syncing: Sendable {
   /// the recovery file asks for nothing. The caller holds `lock.opening`, is alone, and no write is possible any more.
   func flushForReplacing() throws(LMDBError) {
     if level == .temporary { return }
-    try handle.sync()
-    if let recovery, let cleanRecord { try recovery.write(cleanRecord) }
+    guard let recovery, let record = cleanRecord(of: handle.meta.stamp) else {
+      return try handle.sync()
+    }
+    try handle.sync(recovery)
+    try recovery.write(record)
   }
 
   /// In the last process that closes the environment. The caller holds `lock.opening` and is alone.
@@ -103,9 +129,23 @@ final class ScratchMark: Sendable {
     let changes = try file.changes()
     if markedAt.withLock({ $0 == changes }) { return }
     let known = try file.readSynced()
-    if known?.isDirty != true || known?.boot != boot { try write(isDirty: true) }
+    if known?.isDirty != true || known?.boot != boot { try mark() }
     let now = try file.changes()
     markedAt.withLock { $0 = now }
+  }
+
+  /// Gives the file a stamp of its own first, so that a copy of it from before is not taken for it and emptied. Everything that
+  /// was committed before is on the disk.
+  private func mark() throws(LMDBError) {
+    do throws(LMDBError) {
+      try file.checkSynced()
+    } catch {
+      handle.noteSyncFailure()
+      throw error
+    }
+    try handle.meta.stamp.renewed.write(to: handle.files.data)
+    try handle.sync(file)
+    try write(isDirty: true)
   }
 
   /// Makes every commit so far survive a power failure. No process writes between the sync and the record of it.
@@ -121,12 +161,13 @@ final class ScratchMark: Sendable {
   /// The caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
-    try handle.sync()
+    try handle.sync(file)
     try write(isDirty: false)
   }
 
   private func write(isDirty: Bool) throws(LMDBError) {
-    var record = RecoveryRecord(level: .scratch, boot: boot, recoveryPoint: nil)
+    var record = RecoveryRecord(
+      level: .scratch, boot: boot, data: handle.meta.stamp, recoveryPoint: nil)
     record.isDirty = isDirty
     try file.write(record)
   }

@@ -12,6 +12,8 @@ final class Closing: Sendable {
   private let timer: TimerThread?
   /// Closing has flushed what the durability level requires of each process.
   private let isFlushed = Atomic(false)
+  /// The code of the first error that kept closing from flushing; 0 without one.
+  private let failure = Atomic<Int32>(0)
 
   init(_ handle: EnvironmentHandle, files: OpenFiles, syncing: Syncing, timer: TimerThread?) {
     self.handle = handle
@@ -26,7 +28,7 @@ final class Closing: Sendable {
     // A precondition has no message in a release build.
     if handle.writer.isMine { fatalError("closing a store inside one of its own writes") }
     let wasSound = handle.change(ForkState.open, to: ForkState.closed)
-    _ = handle.change(ForkState.broken, to: ForkState.closed)
+    endBroken()
     timer?.stop()
     handle.writer.enter()
     defer { handle.writer.leave() }
@@ -41,19 +43,33 @@ final class Closing: Sendable {
 
   /// Finishes ``run()`` if that needs no waiting. Also closes an environment that LMDB cannot continue.
   func finish() -> Bool {
-    _ = handle.change(ForkState.broken, to: ForkState.closed)
+    endBroken()
     guard handle.writer.tryEnter() else { return false }
     defer { handle.writer.leave() }
     return release(lockTimeout: .zero)
   }
 
-  /// Except for a failed sync, a failed flush equals a kill: no commit is lost. ``Environment/sync()`` reports errors.
+  private func endBroken() {
+    if handle.change(ForkState.unsynced, to: ForkState.closed) { note(.syncFailed) }
+    _ = handle.change(ForkState.broken, to: ForkState.closed)
+  }
+
+  /// See ``Environment/takeClosingFailure()``.
+  func takeFailure() -> LMDBError? {
+    let code = failure.exchange(0, ordering: .relaxed)
+    return code == 0 ? nil : LMDBError(code: code)
+  }
+
+  private func note(_ error: LMDBError) {
+    _ = failure.compareExchange(expected: 0, desired: error.code, ordering: .relaxed)
+  }
+
   private func flush() {
-    isFlushed.store(true, ordering: .relaxed)
     do throws(LMDBError) {
       try syncing.flushForClosing()
+      isFlushed.store(true, ordering: .relaxed)
     } catch {
-      isFlushed.store(false, ordering: .relaxed)
+      note(error)
     }
   }
 
@@ -92,7 +108,7 @@ final class Closing: Sendable {
     do throws(LMDBError) {
       if try handle.locks.open.take() { try syncing.flushAsLastProcess() }
     } catch {
-      // As in `flush`.
+      note(error)
     }
   }
 

@@ -72,7 +72,7 @@ extension Environment {
   package func details(of error: LMDBError) -> String {
     switch error {
     case .readersFull: readerTable.description
-    case .panic: syncing.checkpoints?.syncFailureReason ?? ""
+    case .syncFailed, .panic: syncing.failure?.description ?? ""
     default: StoreLocks.holders(of: error, in: path)
     }
   }
@@ -81,7 +81,7 @@ extension Environment {
 extension Environment {
   /// Makes every commit so far survive a power failure, at every level.
   ///
-  /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread, at the levels checkpointed and scratch.
+  /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
   package func sync() throws(LMDBError) { try syncing.sync() }
 
   /// Makes every commit so far survive a power failure, at the level checkpointed, and lets LMDB reuse the pages that were
@@ -93,9 +93,8 @@ extension Environment {
   /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
 
-  /// The failed sync after which the next opening has only the last checkpoint; nil the next time. For callers of
-  /// ``close()``: it returns before anyone has seen a failure of the checkpoint that it makes.
-  package func takeSyncFailure() -> LMDBError? { syncing.checkpoints?.takeSyncFailure() }
+  /// Why closing could not make everything survive a power failure; nil the next time, and if it could.
+  package func takeClosingFailure() -> LMDBError? { closing.takeFailure() }
 
   /// The reader that keeps the pages freed last from being reused: the oldest snapshot of any process, this one included,
   /// that is older than the newest commit. Nil if no reader does.

@@ -90,6 +90,9 @@ package import Synchronization
     @inline(__always) get { handle.isOpen }
   }
 
+  /// Why the environment cannot be used; only valid when it is not open.
+  package var phaseError: LMDBError { handle.phaseError }
+
   package var isForked: Bool { handle.isForked }
 
   /// Whether the calling thread is inside ``write(waitingAtMost:_:)``.

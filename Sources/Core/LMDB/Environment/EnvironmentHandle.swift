@@ -45,6 +45,7 @@ import Synchronization
     switch unsafe phase.pointee.current {
     case ForkState.forked: .forked
     case ForkState.broken: .panic
+    case ForkState.unsynced: .syncFailed
     default: .closed
     }
   }
@@ -89,8 +90,22 @@ import Synchronization
     try locks.whileRegistering(lockTimeout: lockTimeout, call)
   }
 
-  /// Flushes the data file to the disk.
+  /// Flushes the data file to the disk, at a level that has no file `recovery`.
   func sync() throws(LMDBError) { try unsafe syncFile(of: pointer) }
+
+  /// Flushes the data file to the disk, at a level with a file `recovery`. A sync that failed, of this process or another,
+  /// ends the use of the environment: the pages that this process reads may be lost.
+  func sync(_ recovery: RecoveryFile) throws(LMDBError) {
+    do throws(LMDBError) {
+      try unsafe recovery.syncData(of: pointer)
+    } catch {
+      noteSyncFailure()
+      throw error
+    }
+  }
+
+  /// Records that nothing of the environment counts as synced: as after ``noteBroken()``, every later call throws.
+  func noteSyncFailure() { _ = change(ForkState.open, to: ForkState.unsynced) }
 }
 
 /// Flushes the data file to the disk; repeats a sync that a signal interrupted, which has lost nothing.

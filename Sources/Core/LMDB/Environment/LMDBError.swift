@@ -23,6 +23,7 @@ extension SystemError: CustomStringConvertible {
   package static let occupied = LMDBError(code: -31_007)
   package static let stopped = LMDBError(code: -31_008)
   package static let insideWrite = LMDBError(code: -31_009)
+  package static let syncFailed = LMDBError(code: -31_020)
 
   package var description: String {
     switch self {
@@ -37,6 +38,7 @@ extension SystemError: CustomStringConvertible {
     case .insideWrite: "a write inside a write on the same thread"
     case .readersFull: "all \(ReaderTable.size) places for readers are in use"
     case .damagedPage: "a page of the data file is damaged"
+    case .syncFailed: "the disk did not take what was written since the last checkpoint"
     case .panic: "a sync or the end of a commit failed, and the store must be opened again"
     case .mapFull: "the data file has no room for the change"
     case .corrupted, .pageNotFound: "the data file is damaged"
@@ -66,6 +68,7 @@ extension SystemError: CustomStringConvertible {
     case .panic:
       "close the store and open it again; if that fails too, check the disk and the system log"
     case .versionMismatch: "let all programs that use the store have the same version of LMDB"
+    case .syncFailed: Self.syncFailedSuggestion
     case .damagedPage:
       "copy everything readable into a new store: larder STORE salvage NEW; until then it can only be read"
     case .corrupted, .pageNotFound: "copy what is readable with salvage, or restore a backup"
@@ -85,6 +88,9 @@ extension SystemError: CustomStringConvertible {
 }
 
 extension LMDBError {
+  static let syncFailedSuggestion =
+    "check the disk and the system log, close the store in every process, then open it again: it returns to its last checkpoint, and at the level scratch it is emptied"
+
   /// LMDB reports a full disk, and a file at the limit of the process, as an I/O error: it only sees a short write.
   func explained(writing file: String) -> LMDBError {
     guard self == .inputOutput else { return self }
@@ -101,7 +107,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
     case foreignOwner, exposed, networkFileSystem
     case exists, inTheWay, notEmpty, notLMDB, otherLMDB, foreign, damaged, lacksDatabase, truncated
-    case needsRecovery, otherDurability
+    case needsRecovery, unsynced, otherRecovery, otherDurability
     case busy, inUse, sameProcessID, locksLost, replaced, stillClosing
     case notCreated, unwritable, system
   }
@@ -147,6 +153,10 @@ package struct OpenError: Error, CustomStringConvertible {
     case .damaged, .lacksDatabase: "\(path) is damaged: \(detail)"
     case .truncated: "\(path) is truncated: \(detail)"
     case .needsRecovery: "\(path) was not closed before the machine stopped; it needs recovery"
+    case .unsynced:
+      "the disk did not take what was written to \(path) since the last checkpoint\(because), and it is still open\(details)"
+    case .otherRecovery:
+      "\(path) does not belong to the data.mdb beside it, which is of another store"
     case .otherDurability: "\(path) has another durability: \(detail)"
     case .busy where cause != nil: "\(path)\(because)\(details)"
     case .busy:
@@ -185,6 +195,9 @@ package struct OpenError: Error, CustomStringConvertible {
       "copy everything readable into a new store: larder STORE salvage NEW; or move it away: a cache fills again"
     case .needsRecovery:
       "open it once with permission to write; from read-only media, copy it to a disk first"
+    case .unsynced: LMDBError.syncFailedSuggestion
+    case .otherRecovery:
+      "put back the file recovery that belongs to data.mdb; without it, copy everything readable into a new store: larder STORE salvage NEW"
     case .otherDurability:
       "open it without a durability or with its own; to change it, close it in every process"
     case .busy: "try again, or check whether that process is stopped"

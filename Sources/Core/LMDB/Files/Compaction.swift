@@ -15,7 +15,7 @@ struct Compaction {
     let data = unfinished.path + "/data.mdb"
     do throws(LMDBError) {
       try write(to: data, shouldContinue)
-      if let record = environment.syncing.cleanRecord {
+      if let record = environment.syncing.cleanRecord(of: try DataStamp(of: data)) {
         try RecoveryFile.create(unfinished.path + "/recovery", record)
       }
     } catch {
@@ -63,9 +63,11 @@ struct Compaction {
   }
 
   private func write(to path: String, _ shouldContinue: Progress) throws(LMDBError) {
+    try environment.syncing.checkSynced()
     try FileStatus.remove(path)
     let snapshot = try environment.beginRead()
     let newest = try copyRecords(of: snapshot, to: path, shouldContinue)
+    try environment.handle.meta.stamp.renewed.write(to: path)
     try CompactFile.renumber(path, from: newest, to: snapshot.id)
     do throws(QuickCheck.Finding) {
       let check = try QuickCheck(path: path)

@@ -81,6 +81,7 @@ package final class OpenFiles: Sendable {
       return .missing
     }
     guard needsWriting else { return nil }
+    do throws(LMDBError) { try recovery?.checkSynced() } catch { return .unwritable(error) }
     for (path, mode) in [(paths.directory, W_OK | X_OK), (paths.data, W_OK), (paths.lock, W_OK)]
     where unsafe larder_access(path, mode) != 0 {
       // The files may have been moved since they were looked at.

@@ -12,7 +12,7 @@ struct Creation {
   func run(_ fill: Opening.Filling) throws(OpenError) {
     let isReplacing = try files.hasData
     do throws(LMDBError) {
-      try build(fill)
+      try build(fill, isReplacing ? try DataStamp(of: files.data).renewed : DataStamp.new)
       try prepareRecoveryFile(isReplacing: isReplacing)
       try checkErrno { unsafe rename(files.newData, files.data) }
       if level == .temporary { return }
@@ -22,6 +22,8 @@ struct Creation {
       let cause = error.explained(writing: files.newData)
       // If this fails, the next process that creates the store removes the file.
       unsafe unlink(files.newData)
+      // No later sync would give the name to a new file whose directory could not be synced.
+      if !isReplacing { unsafe unlink(files.data) }
       throw OpenError(.notCreated, path: files.directory, cause: cause)
     }
   }
@@ -46,11 +48,13 @@ struct Creation {
     let point = level == .checkpointed ? try MetaImage.newest(of: files.newData) : nil
     try RecoveryFile.create(
       files.recovery,
-      RecoveryRecord(level: level, boot: try options.currentBoot, recoveryPoint: point))
+      RecoveryRecord(
+        level: level, boot: try options.currentBoot, data: try DataStamp(of: files.newData),
+        recoveryPoint: point))
     try FileStatus.syncDirectory(files.directory)
   }
 
-  private func build(_ fill: Opening.Filling) throws(LMDBError) {
+  private func build(_ fill: Opening.Filling, _ stamp: DataStamp) throws(LMDBError) {
     var created: OpaquePointer?
     try check(unsafe mdb_env_create(&created))
     let handle = unsafe created!
@@ -64,6 +68,7 @@ struct Creation {
     try check(
       unsafe Opening.openDatabases(handle, names: options.databases, create: true, &databases))
     try unsafe write(fill, handle)
+    try stamp.write(to: files.newData)
     if level != .temporary { try unsafe syncFile(of: handle) }
   }
 
@@ -98,10 +103,23 @@ struct LevelChange {
       var former = DurabilityLevel.durable
       try check(unsafe DurabilityLevel.read(from: handle, &former))
       if former == level { return }
-      try unsafe syncFile(of: handle)
+      let known =
+        FileStatus.of(files.recovery) == nil ? nil : try RecoveryFile(opening: files.recovery)
+      if let known {
+        try unsafe known.syncData(of: handle)
+      } else {
+        try unsafe syncFile(of: handle)
+      }
       if former.hasRecoveryFile || level.hasRecoveryFile {
-        try resetRecoveryRecord(
-          RecoveryRecord(level: level, boot: options.currentBoot, recoveryPoint: nil))
+        let record = RecoveryRecord(
+          level: level, boot: try options.currentBoot, data: try DataStamp(of: files.data),
+          recoveryPoint: nil)
+        if let known {
+          try known.write(record)
+        } else {
+          try RecoveryFile.create(files.recovery, record)
+          try FileStatus.syncDirectory(files.directory)
+        }
       }
       try unsafe record(level, in: handle)
       if former.hasRecoveryFile, !level.hasRecoveryFile {
@@ -111,14 +129,6 @@ struct LevelChange {
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
     }
-  }
-
-  private func resetRecoveryRecord(_ record: RecoveryRecord) throws(LMDBError) {
-    if FileStatus.of(files.recovery) != nil {
-      return try RecoveryFile(opening: files.recovery).write(record)
-    }
-    try RecoveryFile.create(files.recovery, record)
-    try FileStatus.syncDirectory(files.directory)
   }
 
   /// Writes the level's record in a transaction that is on the disk when this returns.

@@ -75,7 +75,12 @@ struct Opening {
   private func run(_ fill: Filling) throws(OpenError) -> Environment {
     try waitToOpen()
     defer { locks.opening.release() }
-    if try isAlone() { try prepareAlone(fill) } else { try joinOthers() }
+    if try isAlone() {
+      try prepareAlone(fill)
+    } else {
+      try checkSynced()
+      try joinOthers()
+    }
     do throws(LMDBError) {
       let environment = try openHandle()
       environment.syncing.noteFormerCommits()
@@ -115,6 +120,22 @@ struct Opening {
     if options.changesDurability, let level = options.durability {
       try LevelChange(files: files, options: options, level: level).run()
     }
+  }
+
+  /// Refuses an environment whose data a sync has lost while other processes have it open: only a process that is alone can
+  /// recover it.
+  private func checkSynced() throws(OpenError) {
+    if FileStatus.of(files.recovery) == nil { return }
+    let record: RecoveryRecord?
+    do throws(LMDBError) {
+      record = try RecoveryFile(opening: files.recovery, readOnly: true).read()
+    } catch {
+      throw OpenError(.system, path: files.recovery, cause: error)
+    }
+    guard let record, record.isFailed else { return }
+    let cause = record.failure == 0 ? nil : LMDBError(code: record.failure)
+    throw OpenError(
+      .unsynced, path: files.directory, detail: StoreLocks.users(in: files.directory), cause: cause)
   }
 
   private func waitToWrite() throws(OpenError) {

@@ -157,7 +157,7 @@ struct QuickCheck {
       kind: .truncated, detail: "page \(page) is needed and the file ends after \(filePages)")
   }
 
-  private func find(_ key: [UInt8]) throws(Finding) -> TreePage.Node? {
+  func find(_ key: [UInt8]) throws(Finding) -> TreePage.Node? {
     let tree = pages.main
     if tree.isEmpty { return nil }
     return try unsafe key.withUnsafeBufferPointer { (bytes) throws(Finding) -> TreePage.Node? in

@@ -115,6 +115,12 @@ import Synchronization
     return unsafe MetaImage(pageSize: pageSize, bytes: [UInt8](page))
   }
 
+  /// The stamp of the data file as it is now.
+  var stamp: DataStamp {
+    let place = pageSize - DataStamp.size
+    return DataStamp(store: word(place), file: word(place + 8))
+  }
+
   /// The meta page that a commit belongs to.
   @unsafe func address(of transaction: UInt64) -> UnsafeRawPointer {
     unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)

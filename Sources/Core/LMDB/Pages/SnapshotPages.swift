@@ -117,14 +117,19 @@ struct MetaImage: Equatable {
   /// The newer meta page of a data file that no process has open.
   static func newest(of path: String) throws(LMDBError) -> MetaImage {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    let first = try file.contents(at: 0, count: size)
-    guard first.count == size else { throw .corrupted }
-    let pageSize = UInt64(first.u32(MetaPage.Offset.pageSize))
-    guard let zero = MetaImage(pageSize: pageSize, bytes: first),
+    guard let zero = try first(of: file),
       let one = MetaImage(
-        pageSize: pageSize, bytes: try file.contents(at: Int(pageSize), count: size))
+        pageSize: UInt64(zero.pageSize),
+        bytes: try file.contents(at: zero.pageSize, count: size))
     else { throw .corrupted }
     return zero.transaction < one.transaction ? one : zero
+  }
+
+  /// The page at the beginning of a data file, which tells the page size; nil if there is none.
+  static func first(of file: borrowing FileDescriptor) throws(LMDBError) -> MetaImage? {
+    let bytes = try file.contents(at: 0, count: size)
+    guard bytes.count == size else { return nil }
+    return MetaImage(pageSize: UInt64(bytes.u32(MetaPage.Offset.pageSize)), bytes: bytes)
   }
 
   var transaction: UInt64 { bytes.u64(MetaPage.Offset.transaction) }

@@ -40,9 +40,28 @@ struct PowerDisk {
   private var pending: [Pending] = []
   private var next = 0
   private var syncs: [UInt64: Int] = [:]
+  private var loss: Loss
+
+  /// Which of the writes that a failed sync covers arrive.
+  struct Loss {
+    /// The share of those that do.
+    let arriving: Double
+    private var random: SeededRNG
+
+    init(arriving: Double, seed: UInt64) {
+      self.arriving = arriving
+      random = SeededRNG(seed: seed)
+    }
+
+    mutating func next() -> Bool { Double.random(in: 0..<1, using: &random) < arriving }
+  }
 
   /// - Parameter initial: files that were on the disk before the trace began, by name.
-  init(initial: [String: (inode: UInt64, bytes: [UInt8])]? = nil) {
+  init(
+    initial: [String: (inode: UInt64, bytes: [UInt8])]? = nil,
+    loss: Loss = Loss(arriving: 0, seed: 0)
+  ) {
+    self.loss = loss
     hasDirectory = initial != nil
     for (name, file) in initial ?? [:] {
       names[name] = file.inode
@@ -52,8 +71,9 @@ struct PowerDisk {
 
   mutating func apply(_ event: PowerTrace.Event) {
     switch event {
-    case .write(let inode, let offset, let bytes, let isSynced):
-      note(inode, .write(offset: offset, bytes: bytes, isSynced: isSynced))
+    case .write(let inode, let offset, let bytes, let arrival):
+      if arrival == .failed { return }
+      note(inode, .write(offset: offset, bytes: bytes, isSynced: arrival != .later))
     case .resize(let inode, let length): note(inode, .resize(length))
     case .create(let name, let inode): note(inode, .create(name))
     case .rename(let from, let to): note(0, .rename(from, to))
@@ -63,8 +83,24 @@ struct PowerDisk {
     case .endSync(let number, let inode, let name):
       guard let limit = syncs.removeValue(forKey: number) else { return }
       settle(before: limit, inode: inode, name: name)
+    case .failSync(let number, let inode, let name):
+      guard let limit = syncs.removeValue(forKey: number) else { return }
+      lose(before: limit, inode: inode, name: name)
     case .say: break
     }
+  }
+
+  /// A sync of a file failed: each write that it covers is on the disk now or never. The names in a directory stay with the
+  /// system, which writes them with the next sync of the directory.
+  private mutating func lose(before limit: Int, inode: UInt64, name: String) {
+    if name == "" || name == ".." { return }
+    pending.removeAll { item in
+      guard case .write(_, _, isSynced: false) = item.change, item.inode == inode,
+        item.number < limit
+      else { return false }
+      return !loss.next()
+    }
+    settle(before: limit, inode: inode, name: name)
   }
 
   private mutating func note(_ inode: UInt64, _ change: Pending.Change) {

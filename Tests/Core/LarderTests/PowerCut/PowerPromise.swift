@@ -11,15 +11,21 @@ struct PowerPromise {
   private(set) var synced = 0
   /// Batches that were begun and not answered yet.
   private(set) var underWay = 0
+  /// Batches that failed, which may be there all the same.
+  private var unknown = 0
   /// Nothing was begun since the last sync ended, or since all have closed.
   private(set) var isSettled = false
+  /// An opening found less than a sync or a clean close was to cover.
+  private(set) var foundTooFew = false
   /// Who has the store open, is opening it, or has begun to close it.
   private var openers = 0
   private var closers = 0
+  private let canBeEmptied: Bool
   /// Before the trace began there may have been as many.
   private var former = 0
 
-  init() {}
+  /// - Parameter canBeEmptied: a failed sync may empty the store, and the numbers begin anew.
+  init(canBeEmptied: Bool = false) { self.canBeEmptied = canBeEmptied }
 
   /// For what a power cut left of a store of that level, whose writers then were told this much.
   init(after other: PowerPromise, _ level: Durability) {
@@ -27,12 +33,13 @@ struct PowerPromise {
     acknowledged = synced
     former = other.acknowledged + other.underWay
     isOpen = true
+    canBeEmptied = false
   }
 
   mutating func hear(_ lines: [String]) {
     for line in lines {
       let words = line.split(separator: " ")
-      let number = words.count > 1 ? Int(words[1])! : 0
+      let number = words.count > 1 ? Int(words[1]) ?? 0 : 0
       switch words[0] {
       case "opening": openers += 1
       case "open": isOpen = true
@@ -43,6 +50,20 @@ struct PowerPromise {
         underWay -= 1
         acknowledged = max(acknowledged, number)
         times[number] = Int(words[2])!
+      case "found":
+        foundTooFew = foundTooFew || number < synced
+        if canBeEmptied {
+          former = max(former, acknowledged)
+          acknowledged = min(acknowledged, number)
+          synced = min(synced, number)
+        }
+      case "dropped":
+        underWay -= 1
+        unknown += 1
+      case "refused": openers -= 1
+      case "unsaved":
+        openers -= 1
+        closers -= 1
       case "closing":
         closers += 1
         isSettled = false
@@ -72,7 +93,7 @@ struct PowerPromise {
   func allows(_ number: Int, _ level: Durability) -> Bool {
     if level == .scratch, number == 0 { return !isSettled || synced == 0 }
     let least = level == .scratch ? synced : self.least(level)
-    return number >= least && number <= max(acknowledged, former) + underWay
+    return number >= least && number <= max(acknowledged, former) + underWay + unknown
   }
 
   /// How many milliseconds before the last acknowledgement the first one was that is lost.

@@ -28,23 +28,10 @@ import TestSupport
 
     /// What to put before a command, so that what it does to the store's files is recorded.
     static func recording(_ store: String, in trace: String) throws -> [String] {
-      let recorder = try recorder.get()
+      let recorder = try PowerRecorder.library.get()
       return [
         "LD_PRELOAD=\(recorder)", "LARDER_POWER_STORE=\(store)", "LARDER_POWER_TRACE=\(trace)",
       ]
-    }
-
-    /// The library that records: a script builds it where the last build is older than its source.
-    private static let recorder = Result {
-      let script = Process()
-      let output = Pipe()
-      script.executableURL = Repository.root.appending(path: "Scripts/power-recorder")
-      script.standardOutput = output
-      try script.run()
-      let printed = output.fileHandleForReading.readDataToEndOfFile()
-      script.waitUntilExit()
-      try #require(script.terminationStatus == 0, "Scripts/power-recorder builds the library")
-      return String(decoding: printed.dropLast(), as: UTF8.self)
     }
 
     /// Something that is built beside the tests.

@@ -3,12 +3,13 @@ import Foundation
 /// What `PowerRecorder` wrote down: calls in the order in which they were finished.
 struct PowerTrace {
   enum Event {
-    /// `isSynced`: the descriptor was open for synchronous writing.
-    case write(inode: UInt64, offset: Int, bytes: ArraySlice<UInt8>, isSynced: Bool)
+    case write(inode: UInt64, offset: Int, bytes: ArraySlice<UInt8>, Arrival)
     case beginSync(UInt64)
     /// What was recorded before the sync with that number began is on the disk: of a file, of the store's directory, or
     /// of the directory that holds it.
     case endSync(UInt64, inode: UInt64, name: String)
+    /// The sync failed: of a file, what it covers need not be on the disk, and no later sync writes it.
+    case failSync(UInt64, inode: UInt64, name: String)
     case resize(inode: UInt64, length: Int)
     case create(name: String, inode: UInt64)
     case rename(from: String, to: String)
@@ -17,7 +18,24 @@ struct PowerTrace {
     case say([String])
   }
 
+  /// Whether a write is on the disk when it returns, because the descriptor was open for synchronous writing.
+  enum Arrival: UInt64 {
+    case later, now
+    /// It failed, and need never be there.
+    case failed
+  }
+
   let events: [Event]
+
+  /// Where the sync fails that was to fail.
+  var failure: Int? {
+    events.firstIndex { event in
+      switch event {
+      case .failSync, .write(_, _, _, .failed): true
+      default: false
+      }
+    }
+  }
 
   init(_ path: String) throws {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -36,7 +54,10 @@ struct PowerTrace {
       let data = bytes[start + nameLength..<start + nameLength + length]
       switch kind {
       case 1:
-        events.append(.write(inode: inode, offset: offset, bytes: data, isSynced: extra == 1))
+        guard let arrival = Arrival(rawValue: extra) else {
+          throw CocoaError(.fileReadCorruptFile)
+        }
+        events.append(.write(inode: inode, offset: offset, bytes: data, arrival))
       case 2: events.append(.beginSync(extra))
       case 3: events.append(.endSync(extra, inode: inode, name: name))
       case 4: events.append(.resize(inode: inode, length: offset))
@@ -49,6 +70,7 @@ struct PowerTrace {
         let text = String(decoding: data, as: UTF8.self)
         events.append(.say(text.split(separator: "\n").map(String.init)))
       case 9: events.append(.makeDirectory)
+      case 10: events.append(.failSync(extra, inode: inode, name: name))
       default: throw CocoaError(.fileReadCorruptFile)
       }
       position = start + nameLength + length

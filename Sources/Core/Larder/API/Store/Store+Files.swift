@@ -120,7 +120,7 @@ extension Store {
   ///
   /// ``changes(in:)`` reports every change of it while there is a subscription.
   public func health() throws(LarderError) -> StoreHealth {
-    guard engine.environment.isOpen else { throw engine.error(.closed) }
+    guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
     return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
   }
 }

@@ -180,7 +180,7 @@ public struct Store: Sendable {
   /// nothing.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read does not end; the
-  ///   store is closed all the same. ``LarderError/Code/failed``, once, if the disk did not take the last writes.
+  ///   store is closed all the same. ``LarderError/Code/failed``, once, if the last writes would not survive a power failure.
   public func close() throws(LarderError) {
     try engine.close()
   }
@@ -191,6 +191,8 @@ public struct Store: Sendable {
   /// Flushes every commit so far to the disk, so that it survives a power failure, whatever the store's ``durability``.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``, whose changes are not committed yet.
+  ///   ``LarderError/Code/failed`` if the disk does not take them, and from then on in every process, until all have closed the
+  ///   store and one opens it again.
   public func sync() throws(LarderError) {
     try engine.checkNotWriting("syncing")
     do throws(LMDBError) { try engine.environment.sync() } catch { throw engine.error(error) }

@@ -58,7 +58,11 @@ extension StoreEngine {
   }
 
   func close() throws(LarderError) {
-    guard environment.isOpen else { return try reportSyncFailure() }
+    guard environment.isOpen else {
+      // One that LMDB or the disk failed still holds its locks.
+      if environment.phaseError != .closed { environment.close() }
+      return try reportClosingFailure()
+    }
     try checkNotWriting("closing")
     // Accepted writes are committed before anything is released.
     queue.close(self)
@@ -76,15 +80,16 @@ extension StoreEngine {
         .busy, "\(environment.path) is closed, but a read of it does not end",
         hint: "end the read; the store's files are closed then")
     }
-    try reportSyncFailure()
+    try reportClosingFailure()
   }
 
-  /// Reports once that the disk lost committed writes.
-  private func reportSyncFailure() throws(LarderError) {
-    guard let failure = environment.takeSyncFailure() else { return }
+  /// Reports once that the last writes do not survive a power failure.
+  private func reportClosingFailure() throws(LarderError) {
+    guard let failure = environment.takeClosingFailure() else { return }
+    let cause = error(failure)
     throw LarderError(
-      .failed, "\(environment.path): the disk did not take the last writes: \(failure.description)",
-      hint: "check the disk and the system log; the next opening has the last checkpoint")
+      .failed, "\(cause.message); it is closed, and its last writes are not safe on the disk",
+      hint: cause.hint)
   }
 
   func checkNotWriting(_ what: String) throws(LarderError) {

@@ -1,0 +1,52 @@
+import CLarderSystem
+import LarderSystem
+
+/// The numbers that tell a data file from others, in the last bytes of its first page. LMDB writes only the beginning of that page.
+///
+/// The file `recovery` names the stamp of the data that it belongs to. A byte copy of the data has the stamp, too.
+struct DataStamp: Equatable {
+  /// The same in every data file that is made of this one; 0 in files of earlier versions.
+  var store: UInt64
+  /// Another number for each file that is built, and whenever the level scratch begins to change a file.
+  var file: UInt64
+
+  static let size = 16
+  static let none = DataStamp(store: 0, file: 0)
+
+  init(store: UInt64, file: UInt64) {
+    self.store = store
+    self.file = file
+  }
+
+  init(_ bytes: [UInt8]) { self.init(store: bytes.u64(0), file: bytes.u64(8)) }
+
+  /// The stamp of a new store.
+  static var new: DataStamp { DataStamp(store: .random(in: 1...UInt64.max), file: 0).renewed }
+
+  /// The stamp of another file of the store.
+  var renewed: DataStamp { DataStamp(store: store, file: .random(in: 1...UInt64.max)) }
+
+  var encoded: [UInt8] {
+    var bytes = [UInt8](littleEndian: store)
+    bytes.append(littleEndian: file)
+    return bytes
+  }
+
+  /// Reads the stamp of a data file; ``none`` if the file is too short for one.
+  init(of path: String) throws(LMDBError) {
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+    let bytes = try file.contents(at: Self.place(in: file), count: Self.size)
+    self = bytes.count == Self.size ? DataStamp(bytes) : .none
+  }
+
+  /// Writes the stamp into a data file, without a sync.
+  func write(to path: String) throws(LMDBError) {
+    let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
+    try file.write(encoded, at: Self.place(in: file))
+  }
+
+  private static func place(in file: borrowing FileDescriptor) throws(LMDBError) -> Int {
+    guard let page = try MetaImage.first(of: file) else { throw .corrupted }
+    return page.pageSize - size
+  }
+}

@@ -1,0 +1,87 @@
+import LarderSystem
+
+/// A record of the file `recovery`: the boot that wrote to the environment, and the state to restore after its end.
+struct RecoveryRecord: Equatable {
+  static let size = 512
+  private static let mark = Array("larderbt".utf8)
+  private static let stampPlace = 56 + MetaImage.size
+  /// Records of version 1 name no data and no failure.
+  private static let version: UInt64 = 2
+
+  var level: DurabilityLevel
+  /// The newer of the two records in the file has the higher number.
+  var sequence: UInt64 = 0
+  var boot: BootIdentity
+  /// Scratch: there are commits after the last sync.
+  var isDirty = false
+  /// Checkpointed: everything up to this commit is on the disk, and no later commit has changed its pages.
+  var recoveryPoint: MetaImage?
+  /// The data file that the record is about.
+  var data: DataStamp
+  /// Why a sync of the data file failed; 0 if none did.
+  var failure: Int32 = 0
+
+  /// Equals no boot of a machine: a sync of the data file failed, so the next opening restores the recovery point.
+  static let noBoot = BootIdentity(0, 0)
+
+  init(level: DurabilityLevel, boot: BootIdentity, data: DataStamp, recoveryPoint: MetaImage?) {
+    self.level = level
+    self.boot = boot
+    self.data = data
+    self.recoveryPoint = recoveryPoint
+  }
+
+  /// A sync of the data file failed.
+  var isFailed: Bool { boot == Self.noBoot }
+
+  /// Whether the record is about a data file with this stamp and newest commit. The data that it is about never has an older
+  /// commit than the recovery point: its meta page was synced first.
+  func isAbout(_ data: DataStamp, newest: MetaImage) -> Bool {
+    guard self.data == data else { return false }
+    guard let point = recoveryPoint else { return true }
+    return newest.transaction > point.transaction || newest == point
+  }
+
+  /// Nil if the bytes are not a valid record.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.size, bytes.starts(with: Self.mark),
+      bytes.u64(8) == Self.version || bytes.u64(8) == 1,
+      bytes.u64(Self.size - 8) == Self.checksum(bytes.prefix(Self.size - 8)),
+      let level = DurabilityLevel(rawValue: bytes[16])
+    else { return nil }
+    self.level = level
+    isDirty = bytes[17] == 1
+    failure = Int32(bitPattern: bytes.u32(20))
+    sequence = bytes.u64(24)
+    boot = BootIdentity(bytes.u64(32), bytes.u64(40))
+    data = DataStamp(Array(bytes[Self.stampPlace..<Self.stampPlace + DataStamp.size]))
+    if bytes.u64(48) > 0 {
+      guard
+        let point = MetaImage(
+          pageSize: bytes.u64(48), bytes: Array(bytes[56..<56 + MetaImage.size]))
+      else { return nil }
+      recoveryPoint = point
+    }
+  }
+
+  var encoded: [UInt8] {
+    var bytes = Self.mark
+    bytes.append(littleEndian: Self.version)
+    bytes += [level.rawValue, isDirty ? 1 : 0, 0, 0]
+    bytes.append(littleEndian: failure)
+    bytes.append(littleEndian: sequence)
+    bytes.append(littleEndian: boot.high)
+    bytes.append(littleEndian: boot.low)
+    bytes.append(littleEndian: UInt64(recoveryPoint?.pageSize ?? 0))
+    bytes += recoveryPoint?.bytes ?? [UInt8](repeating: 0, count: MetaImage.size)
+    bytes += data.encoded
+    bytes += [UInt8](repeating: 0, count: Self.size - 8 - bytes.count)
+    bytes.append(littleEndian: Self.checksum(bytes[...]))
+    return bytes
+  }
+
+  /// FNV-1a, which distinguishes a torn record from a whole one.
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+  }
+}

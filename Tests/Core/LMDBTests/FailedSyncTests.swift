@@ -1,0 +1,195 @@
+import Foundation
+import LarderPeer
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+#if os(Linux)
+  /// What a failed sync covered counts as lost in every process until the environment is recovered. `PowerRecorder` lets syncs
+  /// of another process fail as Linux does: once, and later ones succeed.
+  @Suite struct `Failed syncs` {
+    let directory: TemporaryDirectory
+    init() throws { directory = try TemporaryDirectory() }
+
+    private var trigger: String { directory.path + "/fail" }
+
+    private func peer() throws -> PeerProcess {
+      let peer = try PeerProcess(
+        "sync-words", directory.store,
+        under: [
+          "LD_PRELOAD=\(try PowerRecorder.library.get())", "LARDER_POWER_STORE=\(directory.store)",
+          "LARDER_POWER_TRACE=\(directory.path)/trace", "LARDER_POWER_FAIL=\(trigger)",
+        ])
+      #expect(peer.line() == "ready")
+      return peer
+    }
+
+    /// Lets the next sync of the file fail.
+    private func fail(_ file: String) throws {
+      try Data(file.utf8).write(to: URL(fileURLWithPath: trigger))
+    }
+
+    private func options(_ level: DurabilityLevel? = nil) -> EnvironmentOptions {
+      var options = Fixture.options(durability: level)
+      options.checkpointInterval = .seconds(3600)
+      return options
+    }
+
+    /// What is there when the store is opened alone.
+    private func recovered() throws -> [UInt8]? {
+      let environment = try Fixture.open(directory.store, options())
+      defer { #expect(environment.close()) }
+      let value = try environment.value([5])
+      try environment.set([6], [1])
+      try environment.sync()
+      return value
+    }
+
+    @Test func `checkpointed: no process calls anything synced after a sync of one has failed`()
+      throws
+    {
+      let peer = try peer()
+      for word in ["open", "set 1", "sync"] { #expect(peer.ask(word) == "done") }
+      let mine = try Fixture.open(directory.store, options())
+      #expect(peer.ask("set 2") == "done")
+      try fail("data.mdb")
+      #expect(peer.ask("sync") == "EIO")
+      // The disk has room again.
+      #expect(failure { try mine.sync() } == .syncFailed)
+      #expect(failure { try mine.set([5], [3]) } == .syncFailed)
+      #expect(failure { _ = try mine.value([5]) } == .syncFailed)
+      #expect(peer.ask("sync") == "unsynced")
+      #expect(refusal(directory.store, options()) == .unsynced)
+      #expect(peer.ask("close") == "unsynced")
+      mine.close()
+      #expect(mine.takeClosingFailure() == .syncFailed)
+      #expect(try recovered() == [1])
+    }
+
+    @Test func `checkpointed: an opening beside other processes is refused with words`() throws {
+      let (first, second) = (try peer(), try peer())
+      for word in ["open", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
+      #expect(second.ask("open") == "done")
+      try fail("data.mdb")
+      #expect(first.ask("sync") == "EIO")
+      do throws(OpenError) {
+        _ = try Fixture.open(directory.store, options())
+        Issue.record("it was opened")
+      } catch {
+        #expect(error.kind == .unsynced)
+        #expect(error.description.contains("Input/output error"))
+        #expect(error.description.contains("\(second.identifier)"))
+        #expect(error.recoverySuggestion.contains("close the store in every process"))
+      }
+      // Nothing of its own is lost, and it hears of the rest.
+      #expect(second.ask("close") == "unsynced")
+      #expect(first.ask("close") == "unsynced")
+      #expect(try recovered() == [1])
+    }
+
+    @Test func `checkpointed: a write without a checkpoint of its own learns of a failed sync`()
+      throws
+    {
+      let (first, second) = (try peer(), try peer())
+      for word in ["open", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
+      #expect(second.ask("open") == "done")
+      try fail("data.mdb")
+      #expect(first.ask("sync") == "EIO")
+      #expect(second.ask("set 3") == "unsynced")
+      #expect(second.ask("compact") == "unsynced")
+      // Opening it again closes what cannot be used.
+      #expect(second.ask("open") == "refused unsynced")
+      #expect(first.ask("open") == "done")
+      #expect(first.ask("get") == "[1]")
+      #expect(second.ask("open") == "done")
+      for word in ["set 4", "sync", "close"] { #expect(second.ask(word) == "done") }
+      #expect(first.ask("close") == "done")
+      #expect(try recovered() == [4])
+    }
+
+    @Test
+    func `checkpointed: the last process to close does not call saved what a failed sync lost`()
+      throws
+    {
+      let (first, second) = (try peer(), try peer())
+      for word in ["open", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
+      #expect(second.ask("open") == "done")
+      try fail("data.mdb")
+      #expect(first.ask("sync") == "EIO")
+      first.kill()
+      #expect(second.ask("close") == "unsynced")
+      #expect(try recovered() == [1])
+    }
+
+    @Test func `scratch: after a failed sync the store is emptied, and nobody is told otherwise`()
+      throws
+    {
+      let (first, second) = (try peer(), try peer())
+      for word in ["open scratch", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
+      #expect(second.ask("open scratch") == "done")
+      try fail("data.mdb")
+      #expect(first.ask("sync") == "EIO")
+      #expect(first.ask("sync") == "unsynced")
+      #expect(second.ask("sync") == "unsynced")
+      #expect(refusal(directory.store, options()) == .unsynced)
+      #expect(second.ask("close") == "unsynced")
+      #expect(first.ask("close") == "unsynced")
+      #expect(try recovered() == nil)
+    }
+
+    @Test(arguments: ["data.mdb", "recovery"], ["checkpointed", "scratch"])
+    func `closing reports a sync that fails`(file: String, level: String) throws {
+      let peer = try peer()
+      for word in ["open \(level)", "set 1"] { #expect(peer.ask(word) == "done") }
+      try fail(file)
+      #expect(peer.ask("close") == "EIO")
+      #expect(peer.ask("close") == "done")
+      #expect(peer.ask("open") == "done")
+      // With a failed sync of `recovery` the data are on the disk, and the next checkpoint says so.
+      let kept = file == "recovery" ? "[1]" : "[]"
+      #expect(peer.ask("get") == kept)
+      for word in ["sync", "close"] { #expect(peer.ask(word) == "done") }
+      let record = try RecoveryFile(opening: directory.store + "/recovery").readSynced()
+      #expect(record?.isFailed == false && record?.isDirty == false)
+    }
+
+    @Test func `a change of level does not make durable what a failed sync has lost`() throws {
+      let first = try peer()
+      for word in ["open", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
+      first.kill()
+      let second = try peer()
+      try fail("data.mdb")
+      #expect(second.ask("change durable") == "refused system")
+      #expect(second.ask("change durable") == "done")
+      #expect(second.ask("get") == "[1]")
+      #expect(second.ask("close") == "done")
+    }
+
+    @Test func `compaction does not make durable what a failed sync has lost`() throws {
+      let peer = try peer()
+      for word in ["open", "set 1", "sync", "set 2"] { #expect(peer.ask(word) == "done") }
+      try fail("data.mdb")
+      #expect(peer.ask("compact") == "EIO")
+      #expect(peer.ask("open") == "done")
+      #expect(peer.ask("get") == "[1]")
+      #expect(peer.ask("close") == "done")
+    }
+
+    @Test func `a store whose directory could not be synced is made anew`() throws {
+      let peer = try peer()
+      try fail("")
+      #expect(peer.ask("open durable") == "refused notCreated")
+      #expect(!FileManager.default.fileExists(atPath: directory.store + "/data.mdb"))
+      for word in ["open", "set 1", "close"] { #expect(peer.ask(word) == "done") }
+    }
+  }
+#endif
+
+extension PeerProcess {
+  /// Writes a line to its input and returns the answer.
+  func ask(_ question: String) -> String? {
+    do { try say(question) } catch { return "\(error)" }
+    return line()
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import LarderPeer
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+/// The file `recovery` names the data that it belongs to. Beside other data it restores and empties nothing.
+@Suite struct `The file recovery` {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func options(_ level: DurabilityLevel?, boot: UInt64 = 1) -> EnvironmentOptions {
+    var options = Fixture.options(durability: level)
+    options.boot = BootIdentity(7, boot)
+    options.checkpointInterval = .seconds(3600)
+    return options
+  }
+
+  /// Makes the store with key 5 of that value, or writes the value to it.
+  private func write(_ value: UInt8, _ level: DurabilityLevel, to name: String = "store") throws {
+    let environment = try Fixture.open(directory.path + "/" + name, options(level))
+    defer { #expect(environment.close()) }
+    for _ in 0..<20 { try environment.set([5], [UInt8](repeating: value, count: 5000)) }
+  }
+
+  /// Copies files of a store as they are now.
+  private func copy(_ files: [String], from store: String = "store", to target: String) throws {
+    let path = directory.path + "/" + target
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    for file in files {
+      if FileManager.default.fileExists(atPath: path + "/" + file) {
+        try FileManager.default.removeItem(atPath: path + "/" + file)
+      }
+      try FileManager.default.copyItem(
+        atPath: directory.path + "/" + store + "/" + file, toPath: path + "/" + file)
+    }
+  }
+
+  private func value(_ name: String, boot: UInt64) throws -> UInt8? {
+    let environment = try Fixture.open(directory.path + "/" + name, options(nil, boot: boot))
+    defer { #expect(environment.close()) }
+    return try environment.value([5])?.first
+  }
+
+  @Test(arguments: [DurabilityLevel.checkpointed, .scratch], [1, 2] as [UInt64])
+  func `a backup of the data beside newer files opens as it was`(
+    level: DurabilityLevel, boot: UInt64
+  ) throws {
+    try write(1, level)
+    try copy(["data.mdb"], to: "backup")
+    let writer = try Fixture.open(directory.store, options(level))
+    for value in 2..<9 {
+      try writer.set([5], [UInt8](repeating: UInt8(value), count: 9000))
+      if level == .checkpointed { try writer.sync() }
+    }
+    // The machine stops while the store is open.
+    try copy(["data.mdb", "recovery"], to: "cut")
+    writer.close()
+    try copy(["data.mdb"], from: "backup", to: "cut")
+    #expect(try value("cut", boot: boot) == 1)
+    let restored = try Fixture.open(directory.path + "/cut", options(nil, boot: boot))
+    try restored.set([5], [11])
+    try restored.sync()
+    try copy(["data.mdb", "recovery"], from: "cut", to: "again")
+    restored.close()
+    #expect(try value("again", boot: 3) == 11)
+  }
+
+  @Test(arguments: [1, 2] as [UInt64])
+  func `the data of a compact copy beside the files of its store open as they were`(boot: UInt64)
+    throws
+  {
+    try write(1, .checkpointed)
+    let writer = try Fixture.open(directory.store, options(nil))
+    try writer.set([5], [2])
+    try writer.copyCompacted(to: directory.path + "/compact") { _, _ in true }
+    try copy(["data.mdb", "recovery"], to: "cut")
+    writer.close()
+    try copy(["data.mdb"], from: "compact", to: "cut")
+    #expect(try value("cut", boot: boot) == 2)
+  }
+
+  @Test(
+    arguments: [DurabilityLevel.checkpointed, .scratch], [DurabilityLevel.checkpointed, .scratch])
+  func `beside the data of another store it is refused, and nothing changes`(
+    level: DurabilityLevel, other: DurabilityLevel
+  ) throws {
+    try write(1, level)
+    let writer = try Fixture.open(directory.path + "/other", options(other))
+    try writer.set([5], [2])
+    try copy(["data.mdb"], to: "mixed")
+    try copy(["recovery"], from: "other", to: "mixed")
+    writer.close()
+    let mixed = directory.path + "/mixed"
+    let before = try TemporaryDirectory.listing(mixed).filter { !$0.key.hasPrefix("lock.") }
+    for boot in [1, 2] as [UInt64] {
+      do throws(OpenError) {
+        _ = try Fixture.open(mixed, options(nil, boot: boot))
+        Issue.record("it was opened")
+      } catch {
+        #expect(error.kind == .otherRecovery)
+        #expect(error.description.contains("recovery"))
+        #expect(error.recoverySuggestion.contains("salvage"))
+      }
+      let after = try TemporaryDirectory.listing(mixed).filter { !$0.key.hasPrefix("lock.") }
+      #expect(after.filter { $0.key != "." } == before.filter { $0.key != "." })
+    }
+    // The person puts the right one back.
+    try copy(["recovery"], to: "mixed")
+    #expect(try value("mixed", boot: 2) == 1)
+  }
+
+  @Test func `beside durable data it is not used`() throws {
+    try write(1, .durable)
+    let writer = try Fixture.open(directory.path + "/other", options(.scratch))
+    try writer.set([5], [2])
+    try copy(["recovery"], from: "other", to: "store")
+    writer.close()
+    #expect(try value("store", boot: 2) == 1)
+  }
+
+  @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
+  func `a store of an earlier version, whose files name nothing, is recovered`(
+    level: DurabilityLevel
+  ) throws {
+    try write(1, level)
+    try DataStamp.none.write(to: directory.store + "/data.mdb")
+    try writeVersion1()
+    let writer = try Fixture.open(directory.store, options(level))
+    try writer.set([5], [2])
+    try copy(["data.mdb", "recovery"], to: "cut")
+    writer.close()
+    #expect(try value("cut", boot: 2) == (level == .scratch ? nil : 1))
+  }
+
+  /// Gives the file a record as versions before the stamp wrote them.
+  private func writeVersion1() throws {
+    let path = directory.store + "/recovery"
+    var record = try #require(try RecoveryFile(opening: path).read())
+    record.data = .none
+    var bytes = Array(record.encoded.prefix(RecoveryRecord.size - 8))
+    bytes[8] = 1
+    bytes.append(
+      littleEndian: bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+        ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+      })
+    #expect(RecoveryRecord(bytes) == record)
+    var file = try Data(contentsOf: URL(fileURLWithPath: path))
+    for place in [0, 4096] { file.replaceSubrange(place..<place + bytes.count, with: bytes) }
+    file.replaceSubrange(8200..<8208, with: [UInt8](littleEndian: record.sequence))
+    try file.write(to: URL(fileURLWithPath: path))
+  }
+
+  @Test func `data that are not whole are refused before anything is written`() throws {
+    try write(1, .checkpointed)
+    let writer = try Fixture.open(directory.store, options(nil))
+    try writer.set([5], [2])
+    try writer.sync()
+    try writer.set([5], [3])
+    try copy(["data.mdb", "recovery"], to: "cut")
+    writer.close()
+    let data = directory.path + "/cut/data.mdb"
+    for length in [6000, 100] {
+      try FileHandle(forWritingTo: URL(fileURLWithPath: data)).truncate(atOffset: UInt64(length))
+      #expect(refusal(directory.path + "/cut", options(nil, boot: 2)) != nil)
+      let size = try FileManager.default.attributesOfItem(atPath: data)[.size] as? Int
+      #expect(size == length)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import TestSupport
+
+#if os(Linux)
+  import Foundation
+  import LarderPeer
+  import Testing
+
+  @testable import LMDB
+  @testable import Larder
+
+  /// Power cuts on a disk that has failed one sync: whatever a writer is told afterwards must hold.
+  extension `Power cuts` {
+    private static let isLong = TestSettings.trials > 1
+
+    @Test(.timeLimit(.minutes(120)), arguments: PowerStage.chosen(Durability.allCases), [1, 2, 3])
+    func `no success is told of what a failed sync has lost`(
+      level: Durability, processes: Int
+    ) throws {
+      var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
+      var (failures, images, lossy) = (0, 0, 0)
+      var model = PowerWork.Model()
+      // Each sync of the writer in turn; the short form takes every seventh.
+      var number = Self.isLong ? 1 : Int.random(in: 1...7, using: &random)
+      while let trace = try failing(number, level, processes, &random) {
+        failures += 1
+        let comment = "\(level), \(processes), seed \(PowerStage.seed), sync \(number)"
+        for arriving in [0, 0.5] {
+          let loss = PowerDisk.Loss(
+            arriving: arriving, seed: .random(in: 0...(.max), using: &random))
+          var (disk, promise) = (
+            PowerDisk(loss: loss), PowerPromise(canBeEmptied: level == .scratch)
+          )
+          for (index, event) in trace.events.enumerated() {
+            disk.apply(event)
+            var lines: [String] = []
+            if case .say(let said) = event { lines = said }
+            promise.hear(lines)
+            // Of several, another may have gone on before this one says what it found.
+            #expect(
+              !promise.foundTooFew || level == .scratch || processes > 1,
+              "the store returned behind a sync: \(comment), event \(index)")
+            guard index > trace.failure!, Self.isCut(lines, &random) else { continue }
+            images += 1
+            let luck = Bool.random(using: &random) ? .nothing : PowerDisk.luck(&random)
+            let (fault, isLossy) = try check(disk, luck, level, promise, &model, &random)
+            #expect(fault == nil, "\(comment), event \(index), \(luck)")
+            if isLossy { lossy += 1 }
+          }
+        }
+        number += Self.isLong ? 1 : 7
+      }
+      PowerStage.report(
+        "\(level) with \(processes): \(failures) failed syncs, \(images) images, \(lossy) lost something"
+      )
+      #expect(failures > 0)
+    }
+
+    /// What the writers did, one of which fails its n-th sync; nil if it has not so many.
+    private func failing(
+      _ number: Int, _ level: Durability, _ processes: Int, _ random: inout SeededRNG
+    ) throws -> PowerTrace? {
+      try withTemporaryDirectory { directory in
+        let store = directory + "/store"
+        let preloaded = try PowerStage.recording(store, in: store + ".trace")
+        let peers = try (0..<processes).map { index in
+          try OtherProcess(
+            "power-failing", store, level.rawValue, "\(12 / processes + 3)",
+            "\(Int.random(in: 0..<1_000_000, using: &random))", "1",
+            under: preloaded + (index == 0 ? ["LARDER_POWER_FAIL=\(number)"] : []))
+        }
+        for peer in peers {
+          var last = ""
+          while let line = peer.line() { last = line }
+          #expect(last == "end", "\(level), \(processes), sync \(number)")
+        }
+        let trace = try PowerTrace(store + ".trace")
+        return trace.failure == nil ? nil : trace
+      }
+    }
+
+    /// Whether the power is cut there: whenever a writer was told that all is safe, and now and then in between.
+    private static func isCut(_ lines: [String], _ random: inout SeededRNG) -> Bool {
+      lines.contains { $0.hasPrefix("sync ") || $0.hasPrefix("closed ") }
+        || Int.random(in: 0..<30, using: &random) == 0
+    }
+
+    private func check(
+      _ disk: PowerDisk, _ luck: PowerDisk.Luck, _ level: Durability, _ promise: PowerPromise,
+      _ model: inout PowerWork.Model, _ random: inout SeededRNG
+    ) throws -> (fault: String?, isLossy: Bool) {
+      guard let image = disk.image(luck, &random), image["data.mdb"] != nil else {
+        return (promise.isOpen ? "the store is gone" : nil, false)
+      }
+      let path = PowerStage.directory + "/larder-power-\(UUID().uuidString)"
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      try PowerStage.place(image, path)
+      let store: Store
+      do { store = try Store(at: path, options: PowerWork.options(boot: 2)) } catch {
+        return ("\(error)", true)
+      }
+      let number = try PowerWork.number(in: store)
+      if !promise.allows(number, level) {
+        return ("\(number) is the last, at least \(promise.least(level)) were promised", true)
+      }
+      if let fault = try model.difference(store) { return (fault, true) }
+      if let fault = try store.verify().faults.first { return ("\(fault)", true) }
+      try PowerWork.write(to: store)
+      try store.close()
+      return (nil, number < promise.acknowledged)
+    }
+  }
+#endif
