@@ -65,6 +65,8 @@ extension Environment {
     switch error {
     case .readersFull: readerTable.description
     case .busy: StoreLocks.writers(in: path)
+    case .writerKept:
+      "\(handle.writer.situation), longer than the lock timeout of \(handle.lockTimeout.waitMilliseconds) ms"
     default: ""
     }
   }

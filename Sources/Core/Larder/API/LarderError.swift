@@ -19,7 +19,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged
     /// The machine stopped before the store was closed; it has to be opened for writing once.
     case needsRecovery
-    /// Another process holds a lock for too long.
+    /// Another process holds a lock for too long, or a write of another thread does not end.
     case busy
     /// The disk is full, or a limit is reached and nothing may be evicted.
     case full
@@ -102,7 +102,7 @@ extension LarderError {
   init(_ error: LMDBError, path: String, details: String = "") {
     let code: Code =
       switch error {
-      case .busy: .busy
+      case .busy, .writerKept: .busy
       case .closed: .closed
       case .forked: .forked
       case .mapFull, .diskFull, .fileTooLarge: .full
