@@ -194,7 +194,10 @@ import Testing
     let names = ["caf\u{e9}", "cafe\u{301}"]
     let caches = names.map { store.cache(of: Int.self, in: $0) }
     for (number, cache) in caches.enumerated() {
-      for key in 0...number { try cache.set(1, for: key, expires: .after(.hours(number + 1))) }
+      for key in 0...number {
+        try cache.set(1, for: key, expires: .after(.hours(number + 1)))
+        #expect(try cache.value(for: key) == 1)
+      }
     }
     #expect(try store.namespaces().map(\.entries) == [2, 1], "in the order of bytes")
     #expect(try store.nextExpiries().count == 2)

@@ -186,6 +186,7 @@ import Testing
       }
       clock.set(to: right)
       #expect(try notes.text("k") == "v" && notes.text("other") == "v")
+      try notes.set("w", for: "right")
       // A clock that stays where it is is believed a minute after the first purge, also if something is written meanwhile.
       clock.set(to: right.advanced(by: .days(365)))
       try store.purge()

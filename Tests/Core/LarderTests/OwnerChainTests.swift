@@ -185,7 +185,7 @@ import Testing
 
   @Test func `an overwrite keeps its owners when the sweep meets one that was cleared`() throws {
     try withStore { store, clock in
-      try clearOwners(100, .after(.seconds(1)), in: store)
+      try clearOwners(300, .after(.seconds(1)), in: store)
       try store.namespace("others").set([1, 2, 3], for: "other")
       try store.declare(StoreLimits(bytes: 6))
       clock.advance(by: .seconds(2))
