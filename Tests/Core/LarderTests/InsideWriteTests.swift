@@ -134,29 +134,4 @@ import Testing
     #expect(try notes.text("k") == "later" && notes.text("outer") == "outer")
     #expect(try store.verify().faults == [])
   }
-
-  @Test func `a task's write is an error too, and other writes wait for their turn`() async throws {
-    var options = Store.Options()
-    options.lockTimeout = .milliseconds(100)
-    let store = try Store.temporary(options: options)
-    let notes = store.namespace("notes")
-    let error = try outcome(waitingInside: store) {
-      let isDone = DispatchSemaphore(value: 0)
-      let failed = Mutex<(any Error)?>(nil)
-      Task {
-        do { try await notes.set("inner", for: "k") } catch { failed.withLock { $0 = error } }
-        isDone.signal()
-      }
-      isDone.wait()
-      if let error = failed.withLock({ $0 }) { throw error }
-    }
-    #expect(error?.code == .busy)
-    // Many short writes may take longer than the timeout together.
-    try inThreads(4) { thread in
-      for index in 0..<50 {
-        try store.write { try $0.set("v", for: "\(thread) \(index)", in: notes) }
-      }
-    }
-    #expect(try notes.count() == 201)
-  }
 }

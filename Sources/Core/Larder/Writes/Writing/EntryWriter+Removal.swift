@@ -107,7 +107,10 @@ extension EntryWriter {
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
     // Only a cleared owner can be reclaimed for a write of what belongs to it.
     if mustStay(entryKey) { return orphans.putOff(owner) }
-    guard case .entry(let entry) = try contents(of: entryKey) else { return }
+    // An entry of a cleared namespace is not counted any more, and is reclaimed with what belongs to it.
+    guard case .entry(let entry) = try contents(of: entryKey), try context.isLive(entry.id) else {
+      return
+    }
     let owners = entry.owners
     // The index has hashes: this may be an entry of another owner.
     guard owners.contains(where: { $0.entryKey == owner }) else { return }
@@ -115,12 +118,10 @@ extension EntryWriter {
     for other in owners where other.entryKey != owner {
       if try isStored(other) { remaining.append(other) }
     }
-    if !remaining.isEmpty {
-      _ = try setOwners(remaining, of: entry)
-    } else if try context.isLive(entry.id) {
+    if remaining.isEmpty {
       try removeAlone(entry, reason: .orphaned)
     } else {
-      try eraseAlone(entry)
+      _ = try setOwners(remaining, of: entry)
     }
   }
 }
