@@ -36,7 +36,9 @@ extension Command {
     let names = try names(call.selection!, in: session)
     var watch = try Watch(call, names: names, in: session)
     if session.output.presentation.isTerminal {
-      let place = names.map { $0.map(\.string).sorted().joined(separator: ", ") } ?? "all namespaces"
+      let place =
+        names.map { $0.map(\.string).sorted().joined(separator: ", ") }
+        ?? "all namespaces"
       try session.host.notify("watching \(place); ^C ends")
     }
     let start = session.clock.monotonic
