@@ -171,6 +171,14 @@ static inline int larder_cond_wait_until(pthread_cond_t *condition, pthread_mute
 #endif
 }
 
+// The name of a thread that runs; "" if it has none. The C library declares the function for GNU sources alone.
+#ifndef __APPLE__
+extern int pthread_getname_np(pthread_t thread, char *name, size_t size);
+#endif
+static inline void larder_thread_name(uint64_t identity, char *name, size_t size) {
+  if (pthread_getname_np((pthread_t)(uintptr_t)identity, name, size) != 0) name[0] = 0;
+}
+
 // Starts a detached thread that receives no signals, with a small stack so that it fits into little address space.
 static inline int larder_start_thread(void *(*run)(void *), void *context) {
   pthread_attr_t attributes;

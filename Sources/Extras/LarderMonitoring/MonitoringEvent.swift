@@ -60,9 +60,9 @@ struct Observation {
     }
     guard let before else { return events }
     let known = Dictionary(
-      before.statistics.namespaces.map { ($0.info.name, $0) }, uniquingKeysWith: { $1 })
+      before.statistics.namespaces.map { (Key($0.info.name), $0) }, uniquingKeysWith: { $1 })
     for namespace in statistics.namespaces {
-      guard let old = known[namespace.info.name] else { continue }
+      guard let old = known[Key(namespace.info.name)] else { continue }
       events += namespace.events(since: old)
     }
     return events

@@ -108,7 +108,7 @@ extension MemoryTier.Image {
   }
 
   func floor(of key: SharedKey, _ tags: [String]) -> Position {
-    tags.reduce(namespaces[key.namespace] ?? .zero) { max($0, self.tags[$1] ?? .zero) }
+    tags.reduce(namespaces[Key(key.namespace)] ?? .zero) { max($0, self.tags[Key($1)] ?? .zero) }
   }
 
   mutating func expire(at now: Duration) {

@@ -29,8 +29,8 @@ public final class MemoryTier: SharedTier {
   public struct Image: Sendable {
     var values: [SharedKey: Stored] = [:]
     var leases: [SharedKey: (token: LeaseToken, end: Duration)] = [:]
-    var namespaces: [String: Position] = [:]
-    var tags: [String: Position] = [:]
+    var namespaces: [Key: Position] = [:]
+    var tags: [Key: Position] = [:]
     var log: [LogRecord] = []
 
     var head: Position? { log.last?.position }
@@ -215,11 +215,11 @@ public final class MemoryTier: SharedTier {
         return image.advance(now, .key(key)).position
       case .clear(let namespace):
         let position = image.advance(now, .namespace(namespace)).position
-        image.namespaces[namespace] = position
+        image.namespaces[Key(namespace)] = position
         return position
       case .invalidate(let tag):
         let position = image.advance(now, .tag(tag)).position
-        image.tags[tag] = position
+        image.tags[Key(tag)] = position
         return position
       }
     }

@@ -72,6 +72,17 @@ public enum TierConformance: String, CaseIterable, Sendable {
       _ = try await tier.change(.set(other, value([1])))
       try require(
         try await tier.fetch(same, tags: []) == nil, "a namespace with a colon is its own")
+      let spellings = ["caf\u{e9}", "cafe\u{301}"].map {
+        SharedKey(namespace: namespace + $0, bytes: [1])
+      }
+      _ = try await tier.change(.set(spellings[0], value([1])))
+      try require(
+        try await tier.fetch(spellings[1], tags: []) == nil, "two spellings are two namespaces")
+      _ = try await tier.change(.set(spellings[1], value([1])))
+      _ = try await tier.change(.clear(namespace: spellings[0].namespace))
+      try require(
+        try await tier.fetch(spellings[1], tags: [])?.isInvalidated == false,
+        "a clear concerns one spelling")
     }
   }
 

@@ -21,13 +21,13 @@ import Testing
     try colors.set(Color(name: "old"), for: "gone", expires: .after(.seconds(1)))
     clock.advance(by: .seconds(1))
     let some = try colors.values(for: ["4", "5", "7", "4", "gone", "absent", ""])
-    #expect(some.keys.sorted() == ["4", "5", "7"] && some["5"] == Color(name: "color 5"))
+    #expect(some.map { $0?.name } == ["color 4", "color 5", "color 7", "color 4", nil, nil, nil])
     #expect(try colors.values(for: [Int]()).isEmpty)
     // From memory, and after another handle has written.
     let other = colors.namespace.store.cache(
       of: Color.self, in: "lego.colors", memory: MemoryLimits.off)
     try other.set(Color(name: "new"), for: "4")
-    #expect(try colors.values(for: ["4"]) == ["4": Color(name: "new")])
+    #expect(try colors.values(for: ["4"]) == [Color(name: "new")])
     try check(colors.namespace.store)
   }
 
@@ -177,5 +177,58 @@ import Testing
     clock.advance(by: .seconds(1))
     #expect(try colors.purge().entries == 1)
     try check(colors.namespace.store)
+  }
+
+  @Test func `two spellings of a letter are two keys`() throws {
+    let colors = try colors()
+    let (one, two) = ("caf\u{e9}", "cafe\u{301}")
+    try colors.set(Color(name: "one"), for: one)
+    #expect(try colors.values(for: [one, two]) == [Color(name: "one"), nil])
+    try colors.set(Color(name: "two"), for: two)
+    #expect(try colors.values(for: [one, two, one]).map { $0?.name } == ["one", "two", "one"])
+    #expect(Set([one, two].map { Owner(Key("k"), in: $0) }).count == 2)
+  }
+
+  @Test func `two spellings of a name are two namespaces, and each has its own figures`() throws {
+    let store = try Store.temporary(clock: clock)
+    let names = ["caf\u{e9}", "cafe\u{301}"]
+    let caches = names.map { store.cache(of: Int.self, in: $0) }
+    for (number, cache) in caches.enumerated() {
+      for key in 0...number {
+        try cache.set(1, for: key, expires: .after(.hours(number + 1)))
+        #expect(try cache.value(for: key) == 1)
+      }
+    }
+    #expect(try store.namespaces().map(\.entries) == [2, 1], "in the order of bytes")
+    #expect(try store.nextExpiries().count == 2)
+    #expect(try caches.map { try $0.namespace.statistics()?.memory?.usage.entries } == [1, 2])
+    try store.declare(Rules(limits: Limits(guaranteed: 600)), for: names[0])
+    try store.declare(StoreLimits(bytes: 1000))
+    #expect(
+      failure { try store.declare(Rules(limits: Limits(guaranteed: 600)), for: names[1]) }
+        == .invalidArgument)
+    try caches[0].namespace.clear()
+    #expect(try store.namespaces().map(\.entries) == [2, 0])
+    #expect(caches.map(\.namespace.memory.usage.entries) == [0, 2])
+    try check(store)
+  }
+
+  @Test func `an increment keeps the validators of the entry`() async throws {
+    let store = try Store.temporary(clock: clock)
+    let visits = store.cache(of: Int.self, in: "visits")
+    var attributes = EntryAttributes(codec: .text)
+    attributes.entityTag = Array("\"etag\"".utf8)
+    attributes.lastModified = Array("Thu, 01 Jan 2026 00:00:00 GMT".utf8)
+    attributes.metadata = [1, 2]
+    attributes.tags = ["tag"]
+    attributes.isPinned = true
+    try await visits.namespace.set(Array("1".utf8), for: "a", attributes)
+    try await visits.increment("a")
+    try await visits.namespace.increment("a")
+    let entry = try #require(try visits.entry(for: "a"))
+    #expect(
+      entry.entityTag == attributes.entityTag && entry.lastModified == attributes.lastModified)
+    #expect(entry.metadata == [1, 2] && entry.tags == ["tag"] && entry.isPinned)
+    #expect(try visits.value(for: "a") == 3)
   }
 }

@@ -164,4 +164,50 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: ["set", "touch", "invalidate", "metadata", "owners"])
+  func `no write under a clock that has jumped vouches for it`(write: String) throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let right = clock.now
+      for key in ["k", "other"] { try notes.set("v", for: key, expires: .after(.hours(1))) }
+      try notes.set("v", for: "stays")
+      clock.set(to: right.advanced(by: .days(365)))
+      for round in 0..<3 {
+        switch write {
+        case "set": try notes.set("w", for: "new \(round)")
+        case "touch": try notes.touch("stays")
+        case "invalidate": try store.invalidate(tag: "none")
+        case "metadata": try store.write { _ = try $0.setMetadata([1], of: "stays", in: notes) }
+        default: try store.write { _ = try $0.setOwners([], of: "stays", in: notes) }
+        }
+        #expect(try store.purge().skippedAfterClockJump)
+        clock.advance(by: .seconds(20))
+      }
+      clock.set(to: right)
+      #expect(try notes.text("k") == "v" && notes.text("other") == "v")
+      try notes.set("w", for: "right")
+      // A clock that stays where it is is believed a minute after the first purge, also if something is written meanwhile.
+      clock.set(to: right.advanced(by: .days(365)))
+      try store.purge()
+      try notes.set("w", for: "meanwhile")
+      clock.advance(by: .seconds(61))
+      try notes.set("w", for: "meanwhile")
+      #expect(try store.purge().entries == 2)
+    }
+  }
+
+  @Test func `a read under a clock that has jumped removes nothing`() throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      let right = clock.now
+      try notes.set("v", for: "k", expires: .after(.hours(1)))
+      clock.set(to: right.advanced(by: .days(365)))
+      #expect(try notes.text("k") == nil)
+      try notes.set("w", for: "new")
+      _ = try notes.count()
+      clock.set(to: right)
+      #expect(try notes.text("k") == "v")
+    }
+  }
 }

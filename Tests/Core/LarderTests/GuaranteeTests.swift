@@ -69,4 +69,55 @@ import Testing
       #expect(try store.namespace("a").info()?.declared.limits.guaranteed == 500)
     }
   }
+
+  private func put(_ key: String, in space: Store.Namespace, of owner: Owner? = nil) throws {
+    var attributes = EntryAttributes()
+    attributes.owners = owner.map { [$0] } ?? []
+    try space.set([UInt8](repeating: 1, count: 100), for: key, attributes)
+  }
+
+  /// An article of 100 bytes with three images of 100 bytes.
+  private func putArticle(_ key: String, in store: Store) throws {
+    try put(key, in: store.namespace("articles"))
+    for index in 0..<3 {
+      try put(
+        "\(key)/\(index)", in: store.namespace("images"), of: Owner(Key(key), in: "articles"))
+    }
+  }
+
+  @Test(arguments: ["images", "articles"], [Eviction.adaptive, .fifo])
+  func `what belongs together leaves only if no guarantee is hurt`(
+    name: String, eviction: Eviction
+  ) throws {
+    try withStore { store, _ in
+      try store.declare(StoreLimits(bytes: 1_500))
+      for other in ["images", "articles"] {
+        let guaranteed = other != name ? nil : name == "images" ? 300 : 100
+        try store.declare(
+          Rules(limits: Limits(guaranteed: guaranteed), eviction: eviction), for: other)
+      }
+      for key in ["1", "2"] { try putArticle(key, in: store) }
+      try flood(store, into: "flood", entries: 40, of: 100)
+      let (articles, images) = (store.namespace("articles"), store.namespace("images"))
+      #expect(
+        try articles.count() == 1 && images.count() == 3, "one article is within the guarantee")
+    }
+  }
+
+  @Test func `a namespace that is full does not evict what takes guaranteed bytes with it`() throws
+  {
+    try withStore { store, _ in
+      try store.declare(Rules(limits: Limits(guaranteed: 300)), for: "images")
+      try store.declare(Rules(limits: Limits(entries: 1), eviction: .fifo), for: "articles")
+      try putArticle("1", in: store)
+      let articles = store.namespace("articles")
+      #expect(failure { try articles.set("x", for: "2") } == .full)
+      #expect(
+        failure { try store.declare(Rules(limits: Limits(entries: 0)), for: "articles") } == .full)
+      #expect(try store.namespace("images").count() == 3)
+      // Removals, expiries, and the writes of the namespace itself are no evictions by others.
+      try store.declare(Rules(limits: Limits(entries: 2, guaranteed: 200)), for: "images")
+      #expect(try articles.count() == 0 && store.namespace("images").count() == 0)
+    }
+  }
 }

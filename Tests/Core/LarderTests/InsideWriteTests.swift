@@ -1,3 +1,6 @@
+import Dispatch
+import Foundation
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -86,5 +89,49 @@ import Testing
         failure { _ = try Maintenance(of: store, every: interval, jitter: jitter) }
           == .invalidArgument)
     }
+  }
+
+  /// Runs `write` in a thread, while this one is inside a write of the store and waits for that thread.
+  private func outcome(
+    waitingInside store: Store, for write: @escaping @Sendable () throws -> Void
+  ) throws -> LarderError? {
+    let found = Mutex<LarderError?>(nil)
+    let isDone = DispatchSemaphore(value: 0)
+    try store.write { batch in
+      Thread.detachNewThread {
+        do { try write() } catch let error as LarderError { found.withLock { $0 = error } } catch {}
+        isDone.signal()
+      }
+      // Without an error it would wait for ever.
+      #expect(isDone.wait(timeout: .now() + .seconds(20)) == .success)
+      try batch.set("outer", for: "outer", in: store.namespace("notes"))
+    }
+    return found.withLock { $0 }
+  }
+
+  @Test
+  func
+    `a write that waits for a thread whose write waits for it is an error after the lock timeout`()
+    throws
+  {
+    var options = Store.Options()
+    options.lockTimeout = .milliseconds(100)
+    let store = try Store.temporary(options: options)
+    let notes = store.namespace("notes")
+    let writes: [@Sendable () throws -> Void] = [
+      { try notes.set("inner", for: "k") },
+      { try store.write { _ = try $0.remove("k", from: notes) } },
+      { try store.purge() }, { try store.declare(Rules(), for: "notes") },
+    ]
+    for write in writes {
+      let error = try outcome(waitingInside: store, for: write)
+      #expect(error?.code == .busy)
+      #expect(error?.message.contains("100 ms") == true, "\(error?.message ?? "")")
+      #expect(error?.hint?.contains("inside `write`") == true)
+    }
+    // The store goes on.
+    try notes.set("later", for: "k")
+    #expect(try notes.text("k") == "later" && notes.text("outer") == "outer")
+    #expect(try store.verify().faults == [])
   }
 }

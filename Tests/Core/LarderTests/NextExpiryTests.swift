@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import Testing
 
 @Suite struct NextExpiryTests {

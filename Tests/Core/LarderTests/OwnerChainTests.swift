@@ -125,4 +125,92 @@ import Testing
       #expect(try notes.count() == 0)
     }
   }
+
+  @Test(arguments: [Eviction.fifo, .adaptive], [nil, 1, 2])
+  func `an overwrite evicts none of its owners, however far up`(
+    eviction: Eviction, expires: Int?
+  ) throws {
+    try withStore { store, clock in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(bytes: 4), eviction: eviction), for: "notes")
+      for index in 0..<4 {
+        var attributes = index == 0 ? EntryAttributes() : owned(by: "\(index - 1)")
+        // An owner further up that has expired is still an owner.
+        if index < expires ?? 0 { attributes.expires = .after(.seconds(1)) }
+        try notes.set([1], for: "\(index)", attributes)
+      }
+      clock.advance(by: .seconds(2))
+      #expect(failure { try notes.set([1, 2], for: "3", owned(by: "2")) } == .full)
+      #expect(try notes.info()?.entries == 4 && notes.info()?.bytes == 4)
+      #expect(try store.verify().faults == [])
+      try store.declare(Rules(limits: Limits(bytes: 5), eviction: eviction), for: "notes")
+      try notes.set([1], for: "other")
+      try notes.set([1, 2], for: "3", owned(by: "2"))
+      #expect(try notes.info()?.entries == 4 && notes.text("other") == nil)
+    }
+  }
+
+  @Test func `a refused write in a batch that goes on changes no counter`() throws {
+    try withStore { store, _ in
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 4, bytes: 4), eviction: .fifo), for: "notes")
+      try makeChain(3, in: store)
+      try store.write { batch in
+        for size in [2, 3, 4] {
+          #expect(
+            failure {
+              try batch.set([UInt8](repeating: 1, count: size), for: "3", in: notes, owned(by: "2"))
+            } == .full)
+        }
+        try batch.set([9], for: "3", in: notes, owned(by: "2"))
+      }
+      #expect(try notes.info()?.entries == 4 && notes.info()?.bytes == 4)
+    }
+  }
+
+  /// A namespace that was cleared, and an entry that still belongs to one of its entries.
+  private func clearOwners(_ count: Int, _ life: Expiration, in store: Store) throws {
+    for name in ["cleared", "notes"] {
+      try store.declare(Rules(eviction: .refuse), for: name)
+    }
+    let (cleared, notes) = (store.namespace("cleared"), store.namespace("notes"))
+    for index in 0..<count { try cleared.set([1], for: "a \(index)") }
+    try cleared.set([1], for: "z", expires: life)
+    var attributes = EntryAttributes()
+    attributes.owners = [Owner(Key("z"), in: "cleared")]
+    try notes.set([1], for: "0", attributes)
+    try notes.set([1], for: "1", owned(by: "0"))
+    try cleared.clear()
+  }
+
+  @Test func `an overwrite keeps its owners when the sweep meets one that was cleared`() throws {
+    try withStore { store, clock in
+      try clearOwners(300, .after(.seconds(1)), in: store)
+      try store.namespace("others").set([1, 2, 3], for: "other")
+      try store.declare(StoreLimits(bytes: 6))
+      clock.advance(by: .seconds(2))
+      let notes = store.namespace("notes")
+      try notes.set([1, 2, 3, 4], for: "1", owned(by: "0"))
+      #expect(try store.verify().faults == [])
+      #expect(try notes.bytes("1") == [1, 2, 3, 4] && notes.bytes("0") == [1])
+      #expect(try store.namespace("others").count() == 0)
+      try store.purge()
+      #expect(try notes.count() == 0, "the first owner is gone")
+    }
+  }
+
+  @Test func `an overwrite keeps its owners when cleared entries are reclaimed for it`() throws {
+    try withStore { store, _ in
+      try store.declare(StoreLimits(disk: 4_000_000))
+      try clearOwners(300, .never, in: store)
+      let (notes, others) = (store.namespace("notes"), store.namespace("others"))
+      let large = [UInt8](repeating: 1, count: 100_000)
+      // The collector takes few of the cleared entries before the file is full.
+      for index in 0..<8 { try others.set(large + large + large + large, for: index) }
+      try notes.set(large, for: "1", owned(by: "0"))
+      #expect(try store.verify().faults == [])
+      try store.purge()
+      #expect(try notes.count() == 0)
+    }
+  }
 }

@@ -20,6 +20,10 @@ func withStore(
   #expect(try store.verify().faults == [], sourceLocation: sourceLocation)
 }
 
+extension ExactString: ExpressibleByStringLiteral {
+  public init(stringLiteral string: String) { self.init(string) }
+}
+
 extension Store.Options {
   init(clock: any LarderClock) {
     self.init()

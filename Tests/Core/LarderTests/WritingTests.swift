@@ -134,4 +134,38 @@ import Testing
       try writable.close()
     }
   }
+
+  @Test(arguments: [false, true])
+  func `a write that is refused for what it says has changed nothing`(isTransformed: Bool) throws {
+    var options = Store.Options(clock: ManualClock())
+    if isTransformed { options.transforms = [Veil()] }
+    let store = try Store.temporary(options: options)
+    let (notes, owners) = (store.namespace("notes"), store.namespace("owners"))
+    let cache = store.cache(of: Int.self, in: "cache", rules: Rules(expires: .after(.hours(1))))
+    var tagged = EntryAttributes()
+    tagged.tags = ["good", ""]
+    var imported = tagged
+    imported.awaitsOwners = true
+    imported.owners = [Owner(Key("o"), in: "owners")]
+    var nameless = imported
+    nameless.tags = []
+    nameless.owners.append(Owner(Key("o"), in: ""))
+    var keyless = nameless
+    keyless.owners[1] = Owner(Key([]), in: "owners")
+    try store.write { [tagged, imported, nameless, keyless] batch in
+      let before = batch.writer.mutations
+      for attributes in [tagged, imported, nameless, keyless] {
+        #expect(
+          failure { try batch.set([1], for: "k", in: notes, attributes) } == .invalidArgument)
+        #expect(failure { try batch.set(1, for: "k", in: cache, attributes) } == .invalidArgument)
+      }
+      #expect(failure { try batch.set(1, for: "", in: cache) } == .invalidArgument)
+      #expect(
+        failure { try batch.declare(Rules(limits: Limits(entries: -1)), for: owners) }
+          == .invalidArgument)
+      #expect(batch.writer.mutations == before)
+    }
+    #expect(try store.namespaces().isEmpty)
+    #expect(try store.verify().faults == [])
+  }
 }

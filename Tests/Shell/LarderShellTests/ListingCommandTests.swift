@@ -5,6 +5,17 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct NamespacesCommandTests {
+  @Test func `two spellings of a name are two namespaces`() throws {
+    let shell = try Shell(.plain)
+    let (one, two) = ("caf\u{e9}", "cafe\u{301}")
+    try shell.store.namespace(one).set("1", for: "a")
+    #expect(try shell.error("keys @\(two)").message.description.contains("no namespace"))
+    try shell.store.namespace(two).set("2", for: "b", expires: .after(.hours(1)))
+    #expect(try shell("count @\(one) @\(two)").contains("2"))
+    #expect(try shell("keys @\(one) @\(two)").split(separator: "\n").count == 2)
+    #expect(try shell("mark", "set @\(two) c 3", "diff").contains("c"))
+  }
+
   @Test func `a stale entry reads as stale`() throws {
     let shell = try Shell()
     let rules = Rules(expires: .after(.minutes(1)), stale: .hours(1))

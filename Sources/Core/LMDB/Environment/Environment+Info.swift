@@ -73,6 +73,8 @@ extension Environment {
     switch error {
     case .readersFull: readerTable.description
     case .syncFailed, .panic: syncing.failure?.description ?? ""
+    case .writerKept:
+      "\(handle.writer.situation), longer than the lock timeout of \(handle.lockTimeout.waitMilliseconds) ms"
     default: StoreLocks.holders(of: error, in: path)
     }
   }

@@ -79,10 +79,17 @@ import Synchronization
   func withWriter<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
     if !isOpen { throw phaseError }
     if writer.isMine { throw .insideWrite }
-    writer.enter()
+    try enterWriter()
     defer { writer.leave() }
     if !isOpen { throw phaseError }
     return try body()
+  }
+
+  /// Waits for the writer lock of this process; see ``LMDBError/writerKept``.
+  func enterWriter() throws(LMDBError) {
+    // However short the timeout is, threads take turns at writes that end.
+    let patience = max(lockTimeout, .milliseconds(100))
+    guard writer.enter(ownerTimeout: patience) else { throw .writerKept }
   }
 
   /// Runs one call that takes or clears slots of LMDB's reader table.

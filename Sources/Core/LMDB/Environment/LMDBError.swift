@@ -24,11 +24,14 @@ extension SystemError: CustomStringConvertible {
   package static let stopped = LMDBError(code: -31_008)
   package static let insideWrite = LMDBError(code: -31_009)
   package static let syncFailed = LMDBError(code: -31_020)
+  /// A thread of this process has kept the writer lock for the lock timeout. Perhaps it waits for the thread that got this.
+  package static let writerKept = LMDBError(code: -31_011)
 
   package var description: String {
     switch self {
     case .closed: "the store is closed"
     case .forked: "the store was opened before this process was forked"
+    case .writerKept: "another thread of this process keeps the writer lock"
     case .lockMismatch: "the lock file does not match the data file"
     case .replaced: "the store's files were replaced or deleted while it was open"
     case .mapHeld:
@@ -52,6 +55,8 @@ extension SystemError: CustomStringConvertible {
     case .closed: "open it again"
     case .forked: "open the store in the child process itself"
     case _ where isBusy: "wait for that process or end it, or allow a longer lock timeout"
+    case .writerKept:
+      "do not wait inside `write` for another thread or task that writes to the same store; or allow a longer lock timeout"
     case .lockMismatch:
       "close the store in every process and open it again; never delete or copy lock.mdb while the store is open"
     case .replaced: "close the store and open it again"

@@ -102,8 +102,8 @@ extension Environment {
 extension Environment {
   /// Runs `body` in the only write transaction and commits it; an error from `body` rolls it back.
   ///
-  /// Waits for this process's other writers, then for those of other processes, at most for the environment's lock
-  /// timeout. The same thread may read meanwhile; a write there throws ``LMDBError/insideWrite``. After
+  /// Waits for this process's other writers as long as none of them keeps the others waiting for the environment's lock
+  /// timeout, then for those of other processes, at most for that timeout. The same thread may read meanwhile; a write there throws ``LMDBError/insideWrite``. After
   /// ``LMDBError/mapFull`` the same write may succeed when repeated, because each write first adapts the map's size.
   ///
   /// - Parameter bound: a lock timeout for this write, which also applies to this process's other writers.
@@ -115,7 +115,7 @@ extension Environment {
     if let bound {
       guard handle.writer.enter(lockTimeout: bound) else { throw LMDBError.busy }
     } else {
-      handle.writer.enter()
+      try handle.enterWriter()
     }
     defer { handle.writer.leave() }
     let result = try writeLocked(lockTimeout: bound ?? handle.lockTimeout, body)

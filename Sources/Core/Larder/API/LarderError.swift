@@ -19,7 +19,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged
     /// The machine stopped before the store was closed; it has to be opened for writing once.
     case needsRecovery
-    /// Another process holds a lock for too long.
+    /// Another process holds a lock for too long, or a write of another thread does not end.
     case busy
     /// The disk is full, or a limit is reached and nothing may be evicted.
     case full
@@ -103,6 +103,7 @@ extension LarderError {
     let code: Code =
       switch error {
       case _ where error.isBusy: .busy
+      case .writerKept: .busy
       case .closed: .closed
       case .forked: .forked
       case .mapFull, .diskFull, .fileTooLarge: .full

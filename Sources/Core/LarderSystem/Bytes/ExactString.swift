@@ -23,3 +23,10 @@ package struct ExactString: Hashable, Sendable {
   @inlinable
   package func hash(into hasher: inout Hasher) { hasher.combine(string) }
 }
+
+extension String {
+  /// Whether the other string has the same bytes; see ``ExactString``.
+  package func isExactly(_ other: String?) -> Bool {
+    other.map { ExactString(self) == ExactString($0) } ?? false
+  }
+}

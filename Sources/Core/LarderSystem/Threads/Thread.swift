@@ -10,6 +10,18 @@ package var threadIdentity: UInt64 {
   #endif
 }
 
+/// A thread of this process for messages: its identity, with its name if it has one.
+///
+/// - Precondition: the thread runs.
+package func threadDescription(of identity: UInt64) -> String {
+  unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+    unsafe buffer.initialize(repeating: 0)
+    unsafe larder_thread_name(identity, buffer.baseAddress!, 64)
+    let name = unsafe String(cString: buffer.baseAddress!)
+    return name.isEmpty ? "thread \(identity)" : "thread \(identity) (\(name))"
+  }
+}
+
 /// Sleeps briefly before the caller retries something that another thread or process finishes soon.
 package func backOff(microseconds: UInt32 = 50) {
   usleep(microseconds)

@@ -12,6 +12,23 @@ import Synchronization
   /// The tickets of the waiting threads, in the order of arrival.
   private var waiting: [UInt64] = []
   private var lastTicket: UInt64 = 0
+  /// How often the lock was taken.
+  private var turns: UInt64 = 0
+
+  /// How long a thread waits.
+  private enum Patience {
+    case endless
+    case inAll(Duration)
+    /// As long as no thread keeps the lock for such a time.
+    case perOwner(Duration)
+
+    var milliseconds: Int64? {
+      switch self {
+      case .endless: nil
+      case .inAll(let time), .perOwner(let time): time.waitMilliseconds
+      }
+    }
+  }
 
   package init() {
     unsafe mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -32,27 +49,48 @@ import Synchronization
   /// Waits for the lock.
   ///
   /// - Precondition: the thread does not own it yet.
-  package func enter() { _ = enter(within: nil) }
+  package func enter() { _ = enter(.endless) }
 
   /// Waits for the lock, at most for `lockTimeout`; returns whether the calling thread now owns it.
   ///
   /// - Precondition: the thread does not own it yet.
-  package func enter(lockTimeout: Duration) -> Bool { enter(within: lockTimeout) }
+  package func enter(lockTimeout: Duration) -> Bool { enter(.inAll(lockTimeout)) }
+
+  /// Waits for the lock while its owners change; returns whether the calling thread now owns it.
+  ///
+  /// An owner that keeps the lock for `ownerTimeout` may wait for this very thread, and then neither would ever go on.
+  ///
+  /// - Precondition: the thread does not own it yet.
+  package func enter(ownerTimeout: Duration) -> Bool { enter(.perOwner(ownerTimeout)) }
 
   /// Takes the lock if it is free and no thread waits.
-  package func tryEnter() -> Bool { !isMine && enter(within: .zero) }
+  package func tryEnter() -> Bool { !isMine && enter(.inAll(.zero)) }
 
-  private func enter(within lockTimeout: Duration?) -> Bool {
+  /// Who has the lock and who asks, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
+  package var situation: String {
+    unsafe pthread_mutex_lock(mutex)
+    // The owner cannot end meanwhile: it needs the mutex to leave.
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    let holder = isFree ? "no thread" : threadDescription(of: owner.load(ordering: .relaxed))
+    return "\(holder) has it, and \(threadDescription(of: threadIdentity)) waits for it"
+  }
+
+  private func enter(_ patience: Patience) -> Bool {
     precondition(!isMine, "the thread owns the lock already")
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     if isFree, waiting.isEmpty { return own() }
-    if lockTimeout == .zero { return false }
+    let most = patience.milliseconds
+    if most == 0 { return false }
     lastTicket += 1
     let ticket = lastTicket
     waiting.append(ticket)
-    let end = lockTimeout.map { SystemTime.monotonicMilliseconds + $0.waitMilliseconds }
+    var end = most.map { SystemTime.monotonicMilliseconds + $0 }
+    var turn = turns
     while !isFree || waiting.first != ticket {
+      if case .perOwner = patience, turn != turns || isFree {
+        (turn, end) = (turns, most.map { SystemTime.monotonicMilliseconds + $0 })
+      }
       if let end, SystemTime.monotonicMilliseconds >= end {
         waiting.removeAll { $0 == ticket }
         // The thread behind may be the first now.
@@ -76,6 +114,7 @@ import Synchronization
 
   private func own() -> Bool {
     owner.store(threadIdentity, ordering: .relaxed)
+    turns &+= 1
     return true
   }
 

@@ -1,4 +1,5 @@
 public import Larder
+import LarderSystem
 
 /// The data of one application that its machines share. ``StreamTier`` keeps it in a Redis or Valkey server, and
 /// `MemoryTier` of LarderSharedTesting in memory.
@@ -76,6 +77,11 @@ public struct SharedKey: Hashable, Sendable {
   public init(namespace: String, bytes: [UInt8]) {
     self.namespace = namespace
     self.bytes = bytes
+  }
+
+  /// Whether both parts have the same bytes.
+  public static func == (left: SharedKey, right: SharedKey) -> Bool {
+    left.bytes == right.bytes && left.namespace.isExactly(right.namespace)
   }
 }
 

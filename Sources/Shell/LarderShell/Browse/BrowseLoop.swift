@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// The loop of the full-screen view: keys, reads, drawing.
@@ -208,7 +209,9 @@ final class BrowseLoop {
     state.namespaces = try session.store.namespaces().map {
       BrowseState.NamespaceRow(name: $0.name, entries: $0.entries, bytes: $0.bytes)
     }
-    if let name = state.query.namespace, !state.namespaces.contains(where: { $0.name == name }) {
+    if let name = state.query.namespace,
+      !state.namespaces.contains(where: { $0.name.isExactly(name) })
+    {
       state.query.namespace = nil
       state.restart()
     }

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// Reads the rows of a list a window at a time.
@@ -66,7 +67,7 @@ final class BrowseReader {
     guard let entry = row?.entry else { return try ranked(next(count, of: namespaces)) }
     var found: [Store.Entry] = []
     if includes, let same = try present(entry) { found.append(same) }
-    let here = namespaces.filter { $0.name == entry.namespace }
+    let here = namespaces.filter { $0.name.isExactly(entry.namespace) }
     found += try next(count - found.count, of: here, after: entry.key.bytes)
     let later = namespaces.filter { $0.name > entry.namespace }
     found += try next(count - found.count, of: later)
@@ -87,7 +88,7 @@ final class BrowseReader {
     var walks = try [walk(namespaces, after: nil)]
     if let start {
       walks = try [
-        walk(namespaces.filter { $0.name == start.namespace }, after: start.key.bytes),
+        walk(namespaces.filter { $0.name.isExactly(start.namespace) }, after: start.key.bytes),
         walk(namespaces.filter { $0.name > start.namespace }, after: nil),
       ]
     }
@@ -112,7 +113,7 @@ final class BrowseReader {
 
   /// The entry as it is now; nil if it does not belong to the list.
   private func present(_ entry: Store.Entry) throws -> Store.Entry? {
-    guard let namespace = namespaces.first(where: { $0.name == entry.namespace }) else {
+    guard let namespace = namespaces.first(where: { $0.name.isExactly(entry.namespace) }) else {
       return nil
     }
     let test = try EntryTest(selection, session.queries)

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// The counts of a change, and its answer in every form: a line for each namespace in plain output,
@@ -22,7 +23,7 @@ struct ChangeSummary {
   mutating func begin(_ namespace: String) { add(Tally(), in: namespace) }
 
   mutating func add(_ tally: Tally, in namespace: String) {
-    if let index = tallies.firstIndex(where: { $0.namespace == namespace }) {
+    if let index = tallies.firstIndex(where: { $0.namespace.isExactly(namespace) }) {
       tallies[index].tally += tally
     } else {
       tallies.append((namespace, tally))

@@ -141,20 +141,7 @@ private struct ValueEdit {
   /// Everything but the value stays.
   private func attributes(of entry: Store.Entry?) -> EntryAttributes {
     guard let entry else { return EntryAttributes(codec: .text) }
-    var attributes = EntryAttributes(
-      codec: entry.codec, expires: entry.expires.map { .at($0) } ?? .never)
-    attributes.stale = .zero
-    if let expires = entry.expires, let staleUntil = entry.staleUntil {
-      attributes.stale = expires.duration(to: staleUntil)
-    }
-    attributes.idle = entry.timeToIdle
-    attributes.isPinned = entry.isPinned
-    attributes.owners = entry.owners
-    attributes.tags = entry.tags
-    attributes.entityTag = entry.entityTag
-    attributes.lastModified = entry.lastModified
-    attributes.metadata = entry.metadata
-    return attributes
+    return EntryAttributes(keeping: entry, expires: nil)
   }
 
   private func ask(_ question: SafeText) throws {

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Command {
@@ -116,7 +117,7 @@ extension Command {
 
   private static func usage(_ name: String?, in session: Session) throws -> Tally {
     var tally = Tally()
-    for facts in try session.store.namespaces() where name == nil || facts.name == name {
+    for facts in try session.store.namespaces() where name == nil || facts.name.isExactly(name) {
       tally += Tally(entries: facts.entries, bytes: facts.bytes)
     }
     return tally

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Command {
@@ -57,7 +58,7 @@ extension Command {
     }
     let name = words.first ?? Array(standard.utf8)
     let before: StoreMark
-    var names: Set<String>?
+    var names: Set<ExactString>?
     if let marked = session.marks[name] {
       before = marked
     } else {

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Command {
@@ -42,7 +43,8 @@ extension Command {
       return [
         .text(namespace.name), .number(namespace.entries), .size(namespace.bytes),
         .size(namespace.storedSize), .share(share), .bar(share),
-        next[namespace.name].map { .expiry($0.unix) } ?? .null, .lifetime(namespace.rules.expires),
+        next[ExactString(namespace.name)].map { .expiry($0.unix) } ?? .null,
+        .lifetime(namespace.rules.expires),
         limits.words.map { .prose($0) } ?? .null, limits.entries.map { .number($0) } ?? .null,
         limits.bytes.map { .size($0) } ?? .null, .size(namespace.rules.largestValue),
       ]
@@ -98,7 +100,7 @@ extension Command {
     let old = call.namespaceNames("@OLD")[0]
     let new = call.namespaceNames("@NEW")[0].text
     let existing = try session.store.namespaces().map(\.name)
-    guard existing.contains(old.text) else {
+    guard existing.contains(where: old.text.isExactly) else {
       throw NamespaceChoice.absent(old, existing: existing)
     }
     try session.store.rename(old.text, to: new)

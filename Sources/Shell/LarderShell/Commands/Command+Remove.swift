@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Command {
@@ -14,11 +15,11 @@ extension Command {
 
   private static func clearNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
     let namespaces = try session.namespaces(call.namespaces)
-    let names = Set(namespaces.map(\.name))
+    let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
     // A value that is written from here on is not part of the question.
     let horizon = confirmation.isGiven ? nil : try WriteHorizon(of: session.store)
-    let facts = try session.store.namespaces().filter { names.contains($0.name) }
+    let facts = try session.store.namespaces().filter { names.contains(ExactString($0.name)) }
     let entries = facts.reduce(0) { $0 + $1.entries }
     let bytes = facts.reduce(0) { $0 + $1.bytes }
     let whole = call.namespaces == .all ? "every namespace" : namespaces[0].name

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Command {
@@ -121,7 +122,7 @@ extension Command {
   private static func largestValue(
     of namespace: Store.Namespace, in session: Session
   ) throws -> Int {
-    let facts = try session.store.namespaces().first { $0.name == namespace.name }
+    let facts = try session.store.namespaces().first { $0.name.isExactly(namespace.name) }
     return facts?.rules.largestValue ?? Rules.defaultLargestValue
   }
 

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Command {
@@ -35,7 +36,9 @@ extension Command {
     let names = try names(call.selection!, in: session)
     var watch = try Watch(call, names: names, in: session)
     if session.output.presentation.isTerminal {
-      let place = names.map { $0.sorted().joined(separator: ", ") } ?? "all namespaces"
+      let place =
+        names.map { $0.map(\.string).sorted().joined(separator: ", ") }
+        ?? "all namespaces"
       try session.host.notify("watching \(place); ^C ends")
     }
     let start = session.clock.monotonic
@@ -52,10 +55,10 @@ extension Command {
   /// Nil for all, including namespaces created later.
   private static func names(
     _ selection: Selection, in session: Session
-  ) throws -> Set<String>? {
+  ) throws -> Set<ExactString>? {
     switch selection.namespaces {
-    case .named: Set(try session.namespaces(selection.namespaces).map(\.name))
-    case .unnamed: session.current.map { [$0] }
+    case .named: Set(try session.namespaces(selection.namespaces).map { ExactString($0.name) })
+    case .unnamed: session.current.map { [ExactString($0)] }
     case .all: nil
     }
   }
@@ -103,12 +106,12 @@ private struct Watch {
   private(set) var count = 0
 
   /// - Parameter names: The namespaces; nil for all.
-  init(_ call: Invocation, names: Set<String>?, in session: Session) throws {
+  init(_ call: Invocation, names: Set<ExactString>?, in session: Session) throws {
     self.session = session
     test = try ChangeTest(
       call.selection!, names: names, events: call.choices("--events").map { Set($0) },
       in: session.store, session.queries)
-    changes = session.store.changes(in: names?.count == 1 ? names!.first : nil)
+    changes = session.store.changes(in: names?.count == 1 ? names!.first?.string : nil)
       .makeAsyncIterator()
     form = ChangeForm(
       namesNamespaces: names?.count != 1, hasValues: call.has("--values"),

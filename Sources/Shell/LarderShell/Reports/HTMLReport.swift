@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// The page of `report`: space, expiry, age, sizes, hit rate, the largest entries and the limits.
@@ -19,7 +20,7 @@ struct HTMLReport {
     self.session = session
     statistics = try session.store.statistics()
     isWhole = only == nil
-    namespaces = statistics.namespaces.filter { only == nil || $0.info.name == only }
+    namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }
     if let only, namespaces.isEmpty { throw ShellError.removedMeanwhile(only) }
     // Round bounds that double, up to ten years and the largest possible value; empty bins at the ends
     // are dropped.

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// The answer of `sizes`: groups of entries by their bytes, and the total.
@@ -6,7 +7,7 @@ struct SizeReport {
   enum Grouping: String, CaseIterable { case namespace, prefix, key }
 
   private struct Name: Hashable {
-    var namespace: String
+    var namespace: ExactString
     /// Empty for a whole namespace.
     var key: [UInt8] = []
   }
@@ -21,7 +22,8 @@ struct SizeReport {
       if a.tally.bytes != b.tally.bytes { return a.tally.bytes > b.tally.bytes }
       if a.tally.entries != b.tally.entries { return a.tally.entries > b.tally.entries }
       return a.name.namespace != b.name.namespace
-        ? a.name.namespace < b.name.namespace : a.name.key.lexicographicallyPrecedes(b.name.key)
+        ? a.name.namespace.string < b.name.namespace.string
+        : a.name.key.lexicographicallyPrecedes(b.name.key)
     }
   }
 
@@ -53,7 +55,7 @@ struct SizeReport {
 
   /// A namespace as it is counted.
   mutating func add(_ info: NamespaceInfo) {
-    var group = Group(name: Name(namespace: info.name))
+    var group = Group(name: Name(namespace: ExactString(info.name)))
     group.tally.entries = info.entries
     group.tally.bytes = info.bytes
     total += group.tally
@@ -83,9 +85,9 @@ struct SizeReport {
   private mutating func add(_ entry: Store.Entry, isInOrder: Bool) {
     let name =
       switch grouping {
-      case .namespace: Name(namespace: entry.namespace)
-      case .prefix: Name(namespace: entry.namespace, key: prefix(of: entry.key.bytes))
-      case .key: Name(namespace: entry.namespace, key: entry.key.bytes)
+      case .namespace: Name(namespace: ExactString(entry.namespace))
+      case .prefix: Name(namespace: ExactString(entry.namespace), key: prefix(of: entry.key.bytes))
+      case .key: Name(namespace: ExactString(entry.namespace), key: entry.key.bytes)
       }
     total.add(entry)
     if entry.transforms.contains(.zstd) {
@@ -141,7 +143,7 @@ struct SizeReport {
       running += group.tally.bytes
       let share = share(group.tally.bytes)
       return [
-        .text(group.name.namespace), grouping == .namespace ? .null : .bytes(group.name.key),
+        .text(group.name.namespace.string), grouping == .namespace ? .null : .bytes(group.name.key),
         .number(group.tally.entries), .size(group.tally.bytes), .share(share), .bar(share),
         isDrawn ? .share(self.share(running)) : .size(running), .expiry(group.expires?.unix),
       ]

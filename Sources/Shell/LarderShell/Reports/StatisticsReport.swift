@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 #if canImport(FoundationEssentials)
@@ -33,8 +34,8 @@ struct StatisticsReport {
       $0.process == Int(ProcessInfo.processInfo.processIdentifier)
     }
     isWhole = only == nil
-    self.http = http.filter { only == nil || $0.namespace == only }
-    namespaces = statistics.namespaces.filter { only == nil || $0.info.name == only }
+    self.http = http.filter { only == nil || $0.namespace.isExactly(only) }
+    namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }
   }
 
   /// A person gets tables, a pipe a line for each fact, and a program one object.

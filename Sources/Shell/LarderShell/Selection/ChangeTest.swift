@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// Tests whether a change belongs to a selection.
@@ -6,7 +7,7 @@ import ShellLanguage
 /// Of a removed entry only key and size are known, so other filters are refused. A condition of `--where` is tested on the
 /// entry that is there now; without one it is false.
 struct ChangeTest {
-  private let names: Set<String>?
+  private let names: Set<ExactString>?
   private let events: Set<String>?
   private let patterns: [Selection.Pattern]
   private var conditions: [(ChangeEvent) throws -> Bool] = []
@@ -15,7 +16,7 @@ struct ChangeTest {
   ///   - names: The namespaces; nil is all.
   ///   - events: The kinds; nil is all.
   init(
-    _ selection: Selection, names: Set<String>?, events: Set<String>?, in store: Store,
+    _ selection: Selection, names: Set<ExactString>?, events: Set<String>?, in store: Store,
     _ queries: QueryRun
   ) throws(ShellError) {
     self.names = names
@@ -34,7 +35,9 @@ struct ChangeTest {
   }
 
   func passes(_ event: ChangeEvent) throws -> Bool {
-    guard names.map({ $0.contains(event.change.namespace ?? "") }) ?? true || event.kind == .missed,
+    guard
+      names.map({ $0.contains(ExactString(event.change.namespace ?? "")) }) ?? true
+        || event.kind == .missed,
       events?.contains(event.kind.rawValue) ?? true
     else { return false }
     // A change of a whole namespace concerns the selected entries, too.

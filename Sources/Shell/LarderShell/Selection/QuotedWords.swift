@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// The words of a command in quotes, which mean exactly themselves: the shell of the system takes quotes away, this one heeds
@@ -40,7 +41,7 @@ struct QuotedWords {
     guard word.bytes.first == UInt8(ascii: "@"),
       let name = String(validating: word.bytes.dropFirst(), as: UTF8.self)
     else { return false }
-    return try name == "*" || store.namespaces().contains { $0.name == name }
+    return try name == "*" || store.namespaces().contains { $0.name.isExactly(name) }
   }
 
   /// Why nothing was found: a quoted word is a key that does not exist, and would select entries without quotes.

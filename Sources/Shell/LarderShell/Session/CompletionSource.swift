@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 package import ShellLanguage
 
 #if canImport(FoundationEssentials)
@@ -73,14 +74,14 @@ private struct FieldSample {
   private static let mostTime = Duration.milliseconds(50)
   private static let largestValue = 100_000
 
-  private var known: [String: [[UInt8]]] = [:]
+  private var known: [ExactString: [[UInt8]]] = [:]
 
   /// The fields of objects, and of the objects in them as `a.b`, in order.
   mutating func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
     var names: Set<String> = []
     let end = ContinuousClock.now + Self.mostTime
     for namespace in namespaces {
-      if let fields = known[namespace.name] {
+      if let fields = known[ExactString(namespace.name)] {
         names.formUnion(fields.map { String(decoding: $0, as: UTF8.self) })
         continue
       }
@@ -93,7 +94,7 @@ private struct FieldSample {
         }
         return values < Self.mostValues && ContinuousClock.now < end
       }
-      known[namespace.name] = own.sorted().map { Array($0.utf8) }
+      known[ExactString(namespace.name)] = own.sorted().map { Array($0.utf8) }
       names.formUnion(own)
     }
     return names.sorted().map { Array($0.utf8) }

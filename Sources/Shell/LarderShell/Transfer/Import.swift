@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// Stores the lines of an export, a transaction for each batch.
@@ -127,7 +128,9 @@ struct Import {
     guard let last = waiting.last?.line else { return }
     // Sorted by key, so that neighbouring entries go into the same pages.
     waiting.sort {
-      if $0.entry.namespace != $1.entry.namespace { return $0.entry.namespace < $1.entry.namespace }
+      if !$0.entry.namespace.isExactly($1.entry.namespace) {
+        return $0.entry.namespace < $1.entry.namespace
+      }
       return $0.entry.key.lexicographicallyPrecedes($1.entry.key)
     }
     var counts = counts

@@ -35,7 +35,7 @@ struct ImportPreview {
   /// The keys of earlier lines, in a file of their own: a key may come again after any number of others. A digest stands for a
   /// long key, so that the file stays small.
   let seen: Store
-  private var places: [String: Place] = [:]
+  private var places: [ExactString: Place] = [:]
 
   init(of session: Session) throws {
     self.session = session
@@ -62,13 +62,13 @@ struct ImportPreview {
     var place = try place(name)
     guard place.plan.isNew else { return false }
     try place.plan.declare(rules, overrides)
-    places[name] = place
+    places[ExactString(name)] = place
     return true
   }
 
   /// - Parameter batch: a write of ``seen``.
   func present(_ entry: ImportedEntry, _ batch: inout WriteBatch) throws -> Present? {
-    if places[entry.namespace]?.hasSeen == true,
+    if places[ExactString(entry.namespace)]?.hasSeen == true,
       let facts = try batch.value(for: mark(of: entry.key), in: seen.namespace(entry.namespace))
     {
       return Present(facts)
@@ -90,7 +90,7 @@ struct ImportPreview {
     try place.plan.set(
       entry.value.count, for: entry.key, entry.attributes, replacing: present?.size)
     place.hasSeen = true
-    places[entry.namespace] = place
+    places[ExactString(entry.namespace)] = place
     let facts = Present(
       written: min(entry.attributes.written ?? time, time), size: entry.value.count)
     try batch.set(facts.bytes, for: mark(of: entry.key), in: seen.namespace(entry.namespace))
@@ -108,7 +108,7 @@ struct ImportPreview {
   }
 
   private func place(_ name: String) throws -> Place {
-    if let known = places[name] { return known }
+    if let known = places[ExactString(name)] { return known }
     return Place(plan: try NamespacePlan(session.store.namespace(name)))
   }
 }

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// The content of a store at a moment: enough of each entry to detect a change.
@@ -11,15 +12,16 @@ struct StoreMark {
   }
 
   /// By namespace, including empty ones.
-  private(set) var entries: [String: [[UInt8]: Fact]] = [:]
+  private(set) var entries: [ExactString: [[UInt8]: Fact]] = [:]
 
   var count: Int { entries.values.reduce(0) { $0 + $1.count } }
 
   /// Reads every entry of these namespaces, or of all.
-  init(_ session: Session, only names: Set<String>? = nil) throws {
+  init(_ session: Session, only names: Set<ExactString>? = nil) throws {
     var namespaces: [Store.Namespace] = []
-    for facts in try session.store.namespaces() where names?.contains(facts.name) ?? true {
-      entries[facts.name] = [:]
+    for facts in try session.store.namespaces()
+    where names?.contains(ExactString(facts.name)) ?? true {
+      entries[ExactString(facts.name)] = [:]
       namespaces.append(session.store.namespace(facts.name))
     }
     for name in names ?? [] { entries[name] = entries[name] ?? [:] }
@@ -27,7 +29,7 @@ struct StoreMark {
     try ProgressLine.show("looking", of: scope.total(), in: session) { progress in
       try scope.forEachValue { entry, value in
         (
-          name: entry.namespace, key: entry.key.bytes,
+          name: ExactString(entry.namespace), key: entry.key.bytes,
           fact: Fact(size: entry.size, expires: entry.expires, hash: Self.hash(value.bytes))
         )
       } _: { items in
@@ -58,11 +60,13 @@ struct StoreMark {
         }
         switch try ImportLine(line) {
         case .head: break
-        case .namespace(let name, _, _): entries[name] = entries[name] ?? [:]
+        case .namespace(let name, _, _):
+          let name = ExactString(name)
+          entries[name] = entries[name] ?? [:]
         case .entry(let entry):
           let expires: Timestamp? =
             if case .at(let time) = entry.attributes.expires { time } else { nil }
-          entries[entry.namespace, default: [:]][entry.key] = Fact(
+          entries[ExactString(entry.namespace), default: [:]][entry.key] = Fact(
             size: entry.value.count, expires: expires, hash: Self.hash(entry.value))
         }
       } catch {
@@ -92,7 +96,8 @@ struct StoreMark {
   /// The changes up to `later`, by namespace and key.
   func changes(to later: StoreMark, now: Timestamp) -> [Change] {
     var changes: [Change] = []
-    for name in Set(entries.keys).union(later.entries.keys).sorted() {
+    let names = Set(entries.keys).union(later.entries.keys)
+    for name in names.sorted(by: { Key($0.string) < Key($1.string) }) {
       let (old, new) = (entries[name] ?? [:], later.entries[name] ?? [:])
       for key in Set(old.keys).union(new.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
         let (before, after) = (old[key], new[key])
@@ -107,7 +112,7 @@ struct StoreMark {
         }
         changes.append(
           Change(
-            kind: kind, namespace: name, key: key, before: before?.size, after: after?.size))
+            kind: kind, namespace: name.string, key: key, before: before?.size, after: after?.size))
       }
     }
     return changes

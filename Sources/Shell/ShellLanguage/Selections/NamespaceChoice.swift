@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The namespaces that the words of a command name.
 package enum NamespaceChoice: Sendable, Hashable {
   /// None: the namespace of `use`, or the only one of the store.
@@ -20,11 +22,11 @@ package enum NamespaceChoice: Sendable, Hashable {
     case .all:
       return existing
     case .named(let names):
-      for name in names where !creates && !existing.contains(name.text) {
+      for name in names where !creates && !existing.contains(where: name.text.isExactly) {
         throw Self.absent(name, existing: existing)
       }
-      var seen: Set<String> = []
-      return names.map(\.text).filter { seen.insert($0).inserted }
+      var seen: Set<ExactString> = []
+      return names.map(\.text).filter { seen.insert(ExactString($0)).inserted }
     case .unnamed:
       if let current { return [current] }
       if existing.count == 1 { return existing }

@@ -75,7 +75,7 @@ import Testing
     // This process reads it already, and does not load it again.
     #expect(try boards.value(for: "thun") == "load 1")
     #expect(try boards.strictValue(for: "thun") == "load 1")
-    #expect(try boards.values(for: ["thun", "bern"]) == ["thun": "load 1"])
+    #expect(try boards.values(for: ["thun", "bern"]) == ["load 1", nil])
     let again = try await boards.result(for: "thun") { try await origin.text() }
     #expect(again.value == "load 1" && !again.isCommitted && origin.loads == 1)
     #expect(try !boards.contains("thun"))

@@ -31,19 +31,18 @@ extension Cache {
     }
   }
 
-  /// The fresh values under some keys, read in one snapshot; keys without a fresh value are absent. O(k log n).
-  public func values<K: StoreKey & Hashable>(
-    for keys: some Sequence<K>
-  ) throws(LarderError) -> [K: Value] {
+  /// The fresh values under some keys, in the order of the keys, read in one snapshot; nil for a key without a fresh value.
+  /// O(k log n).
+  public func values(
+    for keys: some Sequence<some StoreKey>
+  ) throws(LarderError) -> [Value?] {
     try namespace.engine.typed {
       let transaction = try namespace.engine.beginRead()
-      var values: [K: Value] = [:]
-      for key in keys where values[key] == nil {
-        values[key] = try key.withKeyBytes { bytes in
+      return try keys.map { key in
+        try key.withKeyBytes { bytes in
           try read(bytes, in: transaction) { decodeCounting($0) }
         }
       }
-      return values
     }
   }
 

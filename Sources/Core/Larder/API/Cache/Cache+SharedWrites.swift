@@ -94,8 +94,8 @@ extension Cache where Value: FixedWidthInteger {
 }
 
 extension EntryAttributes {
-  /// The attributes of an entry whose value alone is replaced. Without an entry they are those of a new one.
-  init(keeping entry: Store.Entry?, expires: Expiration?) {
+  /// The attributes of an entry whose value alone is replaced; its pin stays, too. Without an entry they are those of a new one.
+  package init(keeping entry: Store.Entry?, expires: Expiration?) {
     guard let entry else {
       self.init(expires: expires)
       return
@@ -106,6 +106,8 @@ extension EntryAttributes {
     tags = entry.tags
     owners = entry.owners
     idle = entry.timeToIdle
+    entityTag = entry.entityTag
+    lastModified = entry.lastModified
     metadata = entry.metadata
   }
 }

@@ -86,7 +86,7 @@ extension Cache {
 extension Cache where Value: FixedWidthInteger {
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
   ///
-  /// An entry that is there keeps its expiration. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  /// An entry that is there keeps its attributes. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
   ///
   /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
   @discardableResult
@@ -181,7 +181,7 @@ extension Cache {
 extension Cache where Value: FixedWidthInteger {
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
   ///
-  /// An entry that is there keeps its expiration. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  /// An entry that is there keeps its attributes. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
   ///
   /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
   @discardableResult

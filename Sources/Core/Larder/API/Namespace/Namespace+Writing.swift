@@ -88,7 +88,7 @@ extension Store.Namespace {
 
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
   ///
-  /// The number is stored as decimal text. An entry that is there keeps its expiration. Throws
+  /// The number is stored as decimal text. An entry that is there keeps its attributes. Throws
   /// ``LarderError/Code/undecodable`` if the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum
   /// does not fit.
   ///

@@ -40,7 +40,7 @@ extension Store.Namespace {
     guard let record = try engine.metadata.record(named: name, in: transaction) else { return nil }
     return Statistics.Namespace(
       try engine.metadata.listed(record, name: name, in: transaction), unmerged: handle,
-      at: transaction.id, memory: engine.memory.statistics[name])
+      at: transaction.id, memory: engine.memory.statistics[ExactString(name)])
   }
 
   /// The namespace's number, which ``TransformContext/namespace`` has; nil if it does not exist.

@@ -1,5 +1,5 @@
 import LMDB
-import LarderSystem
+package import LarderSystem
 
 /// Size, age and rules of a namespace.
 public struct NamespaceInfo: Sendable, Hashable {
@@ -84,13 +84,13 @@ extension Store {
   ///
   /// For each namespace one look into the deadline index, and one more for each entry that expired and was not purged
   /// yet, or was refreshed since it was indexed.
-  package func nextExpiries() throws(LarderError) -> [String: Timestamp] {
+  package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
-    var ends: [String: Timestamp] = [:]
+    var ends: [ExactString: Timestamp] = [:]
     for namespace in try engine.metadata.namespaces(in: transaction) {
       do throws(LMDBError) {
         if let end = try engine.reader.nextExpiry(of: namespace.id, in: transaction) {
-          ends[namespace.facts.name] = Timestamp(milliseconds: end)
+          ends[ExactString(namespace.facts.name)] = Timestamp(milliseconds: end)
         }
       } catch {
         throw engine.error(error)

@@ -30,7 +30,8 @@ public struct Store: Sendable {
     public var readOnly = false
     /// The clock for expiry. All openings of a store in one process must use the same one.
     public var clock: any LarderClock = SystemClock()
-    /// How long a write waits for a writer in another process before it throws ``LarderError/Code/busy``.
+    /// How long a write waits for a writer in another process, or for one thread of this process whose write does not end,
+    /// before it throws ``LarderError/Code/busy``.
     public var lockTimeout = Duration.seconds(10)
     /// Limits to declare for the store as a whole; nil leaves them as they are. See ``Store/declare(_:)``.
     ///

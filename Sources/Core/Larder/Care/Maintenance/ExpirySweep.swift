@@ -31,24 +31,17 @@ struct ExpirySweep {
 
   private let id: NamespaceID?
   private var left: Int
-  private let protected: ProtectedEntries
   /// The place behind which to go on; nil at the beginning.
   private(set) var position: Position?
-  /// Whether the sweep has come to the end of what is due. Entries that it passed over, because they are protected or because
-  /// `shouldContinue` said no, stay due.
+  /// Whether the sweep has come to the end of what is due. Entries that it passed over, because they must stay for the write in progress or
+  /// because `shouldContinue` said no, stay due.
   private(set) var isDone = false
 
-  /// - Parameters:
-  ///   - limit: how many indexed entries to look at.
-  ///   - protected: entries that must stay, and with them the entries they belong to.
-  init(
-    of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil,
-    sparing protected: ProtectedEntries = .none
-  ) {
+  /// - Parameter limit: how many indexed entries to look at.
+  init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil) {
     self.id = id
     left = limit
     self.position = position
-    self.protected = protected
   }
 
   /// Removes entries while `shouldContinue`, in steps that grow.
@@ -105,7 +98,7 @@ struct ExpirySweep {
       try indexed.entryKey(in: &lmdb, indexes)
     }) {
       // The write in progress has read the entry, and indexes it itself.
-      if protected.contains(entryKey) { return RemovalResult() }
+      if writer.mustStay(entryKey) { return RemovalResult() }
       let isLive = try writer.context.isLive(indexed.id)
       switch try writer.contents(of: entryKey) {
       case .entry(let entry) where indexed.leads(to: entry.header):
@@ -114,7 +107,6 @@ struct ExpirySweep {
           return RemovalResult()
         }
         if entry.header.state(at: writer.context.now.milliseconds) == .expired {
-          if try writer.ownsProtected(entry.entryKey, protected) { return RemovalResult() }
           try writer.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }

@@ -10,7 +10,8 @@ extension Store {
   ///
   /// A clock more than a day ahead of the last write or purge is doubted, unless the process was running all that time. Then
   /// nothing is removed and ``RemovalResult/skippedAfterClockJump`` is set. A second purge at least a minute later removes the
-  /// entries that have expired by that clock. So a clock that jumps for a moment costs nothing.
+  /// entries that have expired by that clock. Writes under such a clock do not vouch for it. So a clock that jumps for a moment
+  /// costs nothing.
   ///
   /// - Returns: exactly how many entries were removed, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.
@@ -83,7 +84,7 @@ extension WriteBatch {
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {
-    guard checkClock() else {
+    guard writer.context.recordPurgeTime() else {
       var removal = RemovalResult()
       removal.skippedAfterClockJump = true
       return (removal, nil)
@@ -97,37 +98,10 @@ extension WriteBatch {
     }
     var sweep = ExpirySweep(of: id, limit: limit, after: position)
     let removal = try sweep.runStep(limit: limit, &writer)
-    writer.context.counters.recordWriteTime(writer.context.now)
     return (removal, sweep.isDone ? nil : sweep.position)
   }
 
   mutating func reclaim(limit: Int) throws(LarderError) -> Int {
     try GarbageCollector.reclaim(limit: limit, &writer)
-  }
-
-  /// Whether the wall clock is plausible; records the first doubt in the store, and the end of one.
-  private mutating func checkClock() -> Bool {
-    let (state, now) = (writer.context.state, writer.context.now)
-    let day: Int64 = 86_400_000
-    let opened = writer.context.engine.opened
-    let monotonic = writer.context.engine.clock.monotonic.roundedUpMilliseconds
-    let lastStamp = Timestamp(milliseconds: Int64(clamping: state.lastStamp))
-    // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
-    // A clock of the program may go back, against its contract.
-    let sinceOpening = max(0, monotonic &- opened.monotonic.roundedUpMilliseconds)
-    let sinceStamp = opened.now.duration(to: lastStamp).roundedUpMilliseconds
-    let seenPassing = max(0, sinceOpening - max(0, sinceStamp))
-    let gap = lastStamp.duration(to: now).roundedUpMilliseconds
-    var suspectSince: UInt64 = 0
-    defer { writer.context.counters.updateStore { $0.suspectSince = suspectSince } }
-    if state.lastStamp == 0 || gap <= day || gap - seenPassing <= day { return true }
-    // The stored time is one too large, because 0 stands for no doubt.
-    let doubt = Int64(clamping: state.suspectSince)
-    let since = doubt - 1
-    if doubt != 0, monotonic >= since, monotonic - since >= 60_000 { return true }
-    // A restart of the machine resets the monotonic clock, and then the minute begins again.
-    let isFirst = doubt == 0 || monotonic < since
-    suspectSince = isFirst ? UInt64(clamping: monotonic) &+ 1 : state.suspectSince
-    return false
   }
 }

@@ -117,7 +117,7 @@ extension Store {
     let namespaces = try engine.metadata.namespaces(in: transaction).map { listed in
       Statistics.Namespace(
         listed, unmerged: engine.handle(for: listed.facts.name), at: transaction.id,
-        memory: memory[listed.facts.name])
+        memory: memory[ExactString(listed.facts.name)])
     }
     do throws(LMDBError) {
       guard let state = try transaction.state(engine.seal) else { throw .corrupted }

@@ -15,7 +15,7 @@ struct StoreState: Equatable {
   var bytes: UInt64 = 0
   /// Bytes of their headers, fields and values.
   var stored: UInt64 = 0
-  /// The time of the last write or purge, by the clock of its process, in milliseconds since 1970.
+  /// The time of the last write or purge whose clock was believed, in milliseconds since 1970.
   var lastStamp: UInt64 = 0
   /// The monotonic time plus 1 at which a purge first saw the clock ahead by more than a day; 0 if none did.
   var suspectSince: UInt64 = 0

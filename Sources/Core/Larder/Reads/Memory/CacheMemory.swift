@@ -12,7 +12,7 @@ import Synchronization
 public final class CacheMemory: Sendable {
   static let shardCount = 16
 
-  let namespace: String
+  let namespace: ExactString
   let counters = StripedCounters()
   let budget: MemoryBudget
   private let handle: NamespaceHandle
@@ -36,7 +36,7 @@ public final class CacheMemory: Sendable {
   }
 
   init(_ handle: NamespaceHandle, limits: MemoryLimits, in engine: StoreEngine) {
-    namespace = handle.name
+    namespace = ExactString(handle.name)
     self.handle = handle
     budget = engine.memory.budget
     environment = engine.environment

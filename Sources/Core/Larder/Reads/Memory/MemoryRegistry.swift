@@ -119,7 +119,7 @@ final class MemoryRegistry: Sendable {
 
 extension MemoryRegistry {
   /// The usage and the counts of each namespace in this process.
-  var statistics: [String: MemoryStatistics] {
+  var statistics: [ExactString: MemoryStatistics] {
     Dictionary(budget.members.map { ($0.namespace, $0.statistics) }, uniquingKeysWith: +)
   }
 
@@ -129,6 +129,7 @@ extension MemoryRegistry {
 
   /// Drops the values of a namespace that was cleared: they are not current, and only take room.
   func removeAll(of namespace: String) {
+    let namespace = ExactString(namespace)
     for memory in budget.members where memory.namespace == namespace { memory.removeAll() }
   }
 }

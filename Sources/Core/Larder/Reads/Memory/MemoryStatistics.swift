@@ -127,6 +127,6 @@ extension Store.Namespace {
   }
 
   private var members: [CacheMemory] {
-    engine.memory.budget.members.filter { $0.namespace == name }
+    engine.memory.budget.members.filter { $0.namespace == ExactString(name) }
   }
 }

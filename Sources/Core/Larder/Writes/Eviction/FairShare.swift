@@ -19,20 +19,27 @@ final class FairShare: Sendable {
   private struct Times {
     var generation: UInt64 = 0
     var members: [Member] = []
+    var guarantees: [NamespaceID: UInt64] = [:]
     var time: [NamespaceID: Double] = [:]
     var now = 0.0
   }
   private let times = Mutex(Times())
 
-  /// The namespaces that may evict, if they are known for this generation of the metadata.
+  /// All namespaces, if they are known for this generation of the metadata.
   func members(at generation: UInt64) -> [Member]? {
     times.withLock { $0.generation == generation ? $0.members : nil }
+  }
+
+  /// The guaranteed bytes of the namespaces that have some, if they are known for this generation.
+  func guarantees(at generation: UInt64) -> [NamespaceID: UInt64]? {
+    times.withLock { $0.generation == generation ? $0.guarantees : nil }
   }
 
   func remember(_ members: [Member], at generation: UInt64) {
     times.withLock { times in
       times.generation = generation
       times.members = members
+      times.guarantees = members.guarantees
       let ids = Set(members.map(\.id))
       times.time = times.time.filter { ids.contains($0.key) }
     }
@@ -54,5 +61,12 @@ final class FairShare: Sendable {
     times.withLock { times in
       times.time[id] = max(times.time[id] ?? times.now, times.now) + share
     }
+  }
+}
+
+extension [FairShare.Member] {
+  /// The guaranteed bytes of the namespaces that have some.
+  var guarantees: [NamespaceID: UInt64] {
+    reduce(into: [:]) { if $1.guaranteed > 0 { $0[$1.id] = $1.guaranteed } }
   }
 }

@@ -40,10 +40,9 @@ extension NamespaceQueue {
 
   /// Removes an entry that the policy has chosen. An entry that belongs to others is removed by removing its owners.
   ///
-  /// - Returns: false if one of those entries must stay.
+  /// - Returns: false if one of those entries must stay, or another namespace would lose guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
     if entry.header.state(at: writer.context.now.milliseconds) == .expired {
-      if try writer.ownsProtected(entry.entryKey, request.protected) { return false }
       try writer.remove(entry, reason: .expired)
       return true
     }
@@ -55,17 +54,13 @@ extension NamespaceQueue {
       victims.append(found)
     }
     if victims.isEmpty { victims = [entry] }
-    for victim in victims where try writer.ownsProtected(victim.entryKey, request.protected) {
-      return false
-    }
+    guard try keepsGuarantees(without: victims) else { return false }
     for victim in victims { try writer.remove(victim, reason: reason) }
     return true
   }
 
   private mutating func mayEvictOwner(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    if entry.header.flags.contains(.pinned) || request.protected.contains(entry.entryKey) {
-      return false
-    }
+    if entry.header.flags.contains(.pinned) || writer.mustStay(entry.entryKey) { return false }
     guard entry.owners.isEmpty else { return false }
     guard let name = try writer.directory.name(of: entry.id, &writer.context),
       let namespace = try writer.directory.find(name, &writer.context)

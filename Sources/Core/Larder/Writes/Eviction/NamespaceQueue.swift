@@ -6,7 +6,7 @@ import LarderSystem
 /// It takes over the batch's writer and returns it when the policy is done.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var writer: EntryWriter
-  private let budget: SpaceBudget
+  let budget: SpaceBudget
   private(set) var request: RoomRequest
   /// The number and the bytes of the evicted entries.
   private(set) var removal = RemovalResult()
@@ -21,11 +21,11 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   consuming func release() -> EntryWriter { writer }
 
-  private var counters: NamespaceCounters { writer.context.counters.loaded(request.id) }
+  private var counters: NamespaceCounters { writer.context.counters.expected(request.id) }
 
   var state: QueueState {
     get { counters.queue }
-    set { writer.context.counters.updateLoaded(request.id) { $0.queue = newValue } }
+    set { writer.context.counters.setExpectedQueue(newValue, of: request.id) }
   }
 
   var policy: PolicyState {
@@ -93,7 +93,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   mutating func promote() throws(LarderError) -> Candidate? {
     // An entry that is being overwritten counts with its new size, but would be found with its old one.
     guard let found = try read(from: state.windowBoundary),
-      found.entryKey != request.protected.written
+      found.entryKey != writer.context.counters.incoming?.entryKey
     else { return nil }
     var queue = state
     queue.windowBoundary = found.sequence + 1
@@ -131,7 +131,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private func mayEvict(_ entry: Candidate, newest: UInt64?) -> Bool {
     !request.skipped.contains(entry.sequence) && entry.sequence != newest
-      && !request.protected.contains(entry.entryKey)
+      && !writer.mustStay(entry.entryKey)
   }
 
   /// The first entry of the queue at that position or behind it.

@@ -38,28 +38,25 @@ extension SpaceBudget {
   /// Whether storing an entry under these rules may evict others.
   func mayEvict(_ rules: Rules) -> Bool { rules.limits.evicts || limits.evicts || hasDiskLimit }
 
-  /// Makes room in a namespace for what its counters include already: expired entries are removed first, then its policy
+  /// Makes room in a namespace for the incoming entry: expired entries are removed first, then its policy
   /// evicts.
   func makeRoom(
-    in namespace: KnownNamespace, _ protected: ProtectedEntries, _ writer: inout EntryWriter
+    in namespace: KnownNamespace, _ writer: inout EntryWriter
   ) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
     let isOver = { (writer: borrowing EntryWriter) in
-      rules.limits.exceeded(by: writer.context.counters.loaded(id)) != nil
+      rules.limits.exceeded(by: writer.context.counters.expected(id)) != nil
     }
-    guard
-      rules.limits.exceeded(
-        by: try writer.context.counters.counters(of: id, &writer.context.transaction)) != nil
-    else { return }
-    var sweep = ExpirySweep(of: id, sparing: protected)
+    guard isOver(writer) else { return }
+    var sweep = ExpirySweep(of: id)
     try sweep.run(&writer, while: isOver)
     guard isOver(writer) else { return }
     try evict(
       rules.eviction,
-      RoomRequest(cause: .namespace, id: id, limits: rules.limits, protected: protected), &writer)
+      RoomRequest(cause: .namespace, id: id, limits: rules.limits), &writer)
     guard isOver(writer) else { return }
     // The number of records does not matter: a write is not refused while expired entries take up the room.
-    sweep = ExpirySweep(of: id, limit: .max, sparing: protected)
+    sweep = ExpirySweep(of: id, limit: .max)
     try sweep.run(&writer, while: isOver)
     guard isOver(writer) else { return }
     throw Self.full(
@@ -72,25 +69,27 @@ extension SpaceBudget {
     return LarderError(
       .full,
       "namespace \(name) is full (\(rules.limits.words)), and nothing in it may be evicted"
-        + (refuses ? "" : ": \(pinned) entries are pinned"),
+        + (refuses
+          ? ""
+          : ": \(pinned) entries are pinned, and the others own what must stay, or belong to it"),
       hint: refuses
         ? "remove entries, raise the limit, or let the namespace evict"
-        : "unpin or remove entries, or raise the limit")
+        : "unpin or remove entries, lower guarantees, or raise the limit")
   }
 
-  /// Makes room in the store for what its totals include already: expired entries are removed first, then namespaces evict
+  /// Makes room in the store for the incoming entry: expired entries are removed first, then namespaces evict
   /// in turn.
-  func makeRoomInStore(
-    _ protected: ProtectedEntries, _ writer: inout EntryWriter
-  ) throws(LarderError) {
-    guard exceededLimit(writer.context.state) != nil else { return }
-    let isOver = { (writer: borrowing EntryWriter) in exceededLimit(writer.context.state) != nil }
-    var sweep = ExpirySweep(of: nil, sparing: protected)
-    try sweep.run(&writer, while: isOver)
-    guard let reason = exceededLimit(writer.context.state) else { return }
-    try evictInTurn(for: reason, protected, &writer, while: isOver)
+  func makeRoomInStore(_ writer: inout EntryWriter) throws(LarderError) {
+    let isOver = { (writer: borrowing EntryWriter) in
+      exceededLimit(writer.context.counters.expectedStore) != nil
+    }
     guard isOver(writer) else { return }
-    sweep = ExpirySweep(of: nil, limit: .max, sparing: protected)
+    var sweep = ExpirySweep(of: nil)
+    try sweep.run(&writer, while: isOver)
+    guard let reason = exceededLimit(writer.context.counters.expectedStore) else { return }
+    try evictInTurn(for: reason, &writer, while: isOver)
+    guard isOver(writer) else { return }
+    sweep = ExpirySweep(of: nil, limit: .max)
     try sweep.run(&writer, while: isOver)
     if isOver(writer) {
       throw LarderError(
@@ -102,22 +101,22 @@ extension SpaceBudget {
 
   /// Lets one namespace after the other evict an entry while `shouldContinue`; ``FairShare`` chooses them.
   func evictInTurn(
-    for reason: RemovalReason, _ protected: ProtectedEntries,
-    _ writer: inout EntryWriter, while shouldContinue: (borrowing EntryWriter) -> Bool
+    for reason: RemovalReason, _ writer: inout EntryWriter,
+    while shouldContinue: (borrowing EntryWriter) -> Bool
   ) throws(LarderError) {
     guard shouldContinue(writer) else { return }
     let fairShare = writer.context.engine.fairShare
-    var members = try evictable(&writer)
+    var members = try members(&writer).filter { $0.eviction != .refuse }
     while shouldContinue(writer), let member = fairShare.next(among: members) {
-      let counters = try writer.context.counters.counters(
-        of: member.id, &writer.context.transaction)
+      try writer.context.counters.load(member.id, from: &writer.context.transaction)
+      let counters = writer.context.counters.expected(member.id)
       let limits = try writer.directory.find(member.name, &writer.context)?.rules.limits ?? Limits()
       // A namespace may lose guaranteed bytes to its own writes.
-      let isOwn = protected.written?.span.namespaceID == member.id
+      let isOwn = writer.context.counters.incoming?.id == member.id
       let guaranteed = isOwn ? 0 : member.guaranteed
       let request = RoomRequest(
-        cause: .store(exceededLimit(writer.context.state) ?? reason), id: member.id, limits: limits,
-        evictionsLeft: 1, guaranteed: guaranteed, protected: protected)
+        cause: .store(exceededLimit(writer.context.counters.expectedStore) ?? reason),
+        id: member.id, limits: limits, evictionsLeft: 1, guaranteed: guaranteed)
       let removal =
         counters.entries == 0 || counters.bytes < guaranteed
         ? RemovalResult() : try evict(member.eviction, request, &writer)
@@ -130,16 +129,13 @@ extension SpaceBudget {
     }
   }
 
-  private func evictable(_ writer: inout EntryWriter) throws(LarderError) -> [FairShare.Member] {
+  /// All namespaces, with what their rules say about evictions.
+  func members(_ writer: inout EntryWriter) throws(LarderError) -> [FairShare.Member] {
     let fairShare = writer.context.engine.fairShare
     if let known = fairShare.members(at: writer.context.state.generation) { return known }
     var members: [FairShare.Member] = []
     for name in try writer.directory.names(&writer.context) {
-      guard let namespace = try writer.directory.find(name, &writer.context),
-        namespace.rules.eviction != .refuse
-      else {
-        continue
-      }
+      guard let namespace = try writer.directory.find(name, &writer.context) else { continue }
       members.append(
         FairShare.Member(
           name: name, priority: namespace.rules.priority, eviction: namespace.rules.eviction,
@@ -149,6 +145,13 @@ extension SpaceBudget {
       fairShare.remember(members, at: writer.context.state.generation)
     }
     return members
+  }
+
+  /// The guaranteed bytes of the namespaces that have some.
+  func guarantees(_ writer: inout EntryWriter) throws(LarderError) -> [NamespaceID: UInt64] {
+    let fairShare = writer.context.engine.fairShare
+    if let known = fairShare.guarantees(at: writer.context.state.generation) { return known }
+    return try members(&writer).guarantees
   }
 
   /// Lets the policy of a namespace evict until the request is met or nothing more may be evicted.
@@ -167,10 +170,9 @@ extension SpaceBudget {
     }
   }
 
-  /// Tells the policy of a namespace about a new entry, whose counters include it already.
+  /// Tells the policy of a namespace about the incoming entry, if it is a new one.
   func noteInserted(
-    _ candidate: Candidate, in namespace: KnownNamespace, _ protected: ProtectedEntries,
-    _ writer: inout EntryWriter
+    _ candidate: Candidate, in namespace: KnownNamespace, _ writer: inout EntryWriter
   ) throws(LarderError) {
     let rules = namespace.rules
     switch rules.eviction {
@@ -178,8 +180,7 @@ extension SpaceBudget {
     case .adaptive, .refuse: break
     case .fifo: return
     }
-    let request = RoomRequest(
-      cause: .namespace, id: namespace.id, limits: rules.limits, protected: protected)
+    let request = RoomRequest(cause: .namespace, id: namespace.id, limits: rules.limits)
     let minute = writer.context.now.milliseconds / 60_000
     _ = try withQueue(request, &writer) { queue throws(LarderError) in
       try queue.inserted(candidate, of: namespace.id, in: minute)

@@ -62,21 +62,20 @@ extension WriteBatch {
     of name: String, ifAbsent absence: AbsentNamespace, most: Int,
     _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
-    let found: KnownNamespace? =
-      switch absence {
-      case .make: try writer.directory.findOrMake(name, &writer.context)
-      case .refuse: try writer.directory.find(name, &writer.context)
-      }
-    guard var record = found?.record else { throw NamespaceName.absent(name) }
-    let before = record.rules
-    change(&record.rules)
-    let rules = record.rules.effective
-    try record.rules.declared.validate()
+    let found = try writer.directory.find(name, &writer.context)?.record
+    if found == nil, absence == .refuse { throw NamespaceName.absent(name) }
+    let before = found?.rules ?? NamespaceRecord.RuleSet()
+    var changed = before
+    change(&changed)
+    let rules = changed.effective
+    try changed.declared.validate()
     try rules.validate()
-    guard record.rules != before else { return .done }
-    if let guaranteed = rules.limits.guaranteed, guaranteed > 0 {
+    if changed != before, let guaranteed = rules.limits.guaranteed, guaranteed > 0 {
       try budget.checkGuarantees(of: name, guaranteed, &writer)
     }
+    var record = try writer.directory.findOrMake(name, &writer.context).record
+    guard changed != before else { return .done }
+    record.rules = changed
     let id = record.id
     let limits = rules.limits
     let entries = try writer.context.counters.counters(of: id, &writer.context.transaction).entries
@@ -134,7 +133,7 @@ extension WriteBatch {
     if let reason = budget.exceededLimit(writer.context.state) {
       var sweep = ExpirySweep(of: nil, limit: most)
       try sweep.run(&writer) { writer in budget.exceededLimit(writer.context.state) != nil }
-      try budget.evictInTurn(for: reason, .none, &writer) { writer in
+      try budget.evictInTurn(for: reason, &writer) { writer in
         budget.exceededLimit(writer.context.state) != nil
           && entries &- writer.context.state.entries < UInt64(most)
       }
@@ -179,7 +178,7 @@ extension WriteBatch {
     }
     var sweep = ExpirySweep(of: nil, limit: most)
     try sweep.run(&writer) { writer in writer.context.usesMore(than: usable) }
-    try budget.evictInTurn(for: .evictedForDisk, .none, &writer) { writer in
+    try budget.evictInTurn(for: .evictedForDisk, &writer) { writer in
       entries &- writer.context.state.entries < UInt64(most)
         && writer.context.usesMore(than: usable)
     }

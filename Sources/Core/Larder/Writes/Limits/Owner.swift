@@ -13,6 +13,11 @@ public struct Owner: Hashable, Sendable {
   /// The owner's key there.
   public var key: Key
 
+  /// Whether both are the same entry: names of namespaces are compared byte by byte, as keys are.
+  public static func == (left: Owner, right: Owner) -> Bool {
+    left.namespace.isExactly(right.namespace) && left.key == right.key
+  }
+
   /// The entry under `key` of a namespace; neither has to exist yet.
   public init(_ key: Key, in namespace: String) {
     self.namespace = namespace
@@ -62,10 +67,22 @@ struct OrphanQueue {
   }
 
   private var waiting: [Removed] = []
+  /// Owners of entries that must stay until the write in progress is done.
+  private var putOff: [[UInt8]] = []
   /// How many dependents this batch may still look at.
   private(set) var left = Self.perBatch
 
   mutating func add(_ owner: [UInt8]) { waiting.append(Removed(owner: owner)) }
+
+  /// Lets an owner wait for ``resume()``.
+  mutating func putOff(_ owner: [UInt8]) {
+    if putOff.last != owner { putOff.append(owner) }
+  }
+
+  mutating func resume() {
+    for owner in putOff { add(owner) }
+    putOff = []
+  }
 
   /// The owner to continue with; nil at the end, or when this batch has done its share.
   var next: Removed? { left > 0 ? waiting.last : nil }

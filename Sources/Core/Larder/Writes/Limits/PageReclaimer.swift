@@ -79,8 +79,7 @@ struct PageReclaimer {
         guard let disk = batch.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
         let before = batch.writer.context.state.bytes
-        try batch.budget.lowerUse(
-          to: most, forBytes: 0, keeping: kept, .none, &batch.writer)
+        try batch.budget.lowerUse(to: most, forBytes: 0, keeping: kept, &batch.writer)
         return (
           Int(clamping: before &- batch.writer.context.state.bytes),
           !batch.writer.context.usesMore(than: most)

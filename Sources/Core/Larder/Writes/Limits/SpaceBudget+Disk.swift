@@ -73,10 +73,9 @@ extension SpaceBudget {
   }
 
   /// Makes room in the data file for an entry. Cleared entries are reclaimed first, then expired ones are removed. Then
-  /// namespaces evict as many bytes as ``lowerUse(to:forBytes:keeping:_:_:)`` says.
+  /// namespaces evict as many bytes as ``lowerUse(to:forBytes:keeping:_:)`` says.
   mutating func makeRoomOnDisk(
-    for weight: EntryWeight, isChunked: Bool, _ protected: ProtectedEntries,
-    _ writer: inout EntryWriter
+    for weight: EntryWeight, isChunked: Bool, _ writer: inout EntryWriter
   ) throws(LarderError) {
     guard let room = disk else { return }
     let own =
@@ -95,7 +94,7 @@ extension SpaceBudget {
     // Evictions copy pages, too: they leave those that the entry itself needs.
     try lowerUse(
       to: room.usable - needed, forBytes: weight.size,
-      keeping: needed + BatchPages.branches + BatchPages.kept, protected, &writer)
+      keeping: needed + BatchPages.branches + BatchPages.kept, &writer)
     disk?.spend(pages: own, stored: weight.stored)
     guard hasPages(writer) else {
       isOverdrawn = true
@@ -107,8 +106,7 @@ extension SpaceBudget {
   /// Evicts until no more than `pages` are used. It stops earlier when this batch has only `kept` pages left, or when it has
   /// evicted as much as one write may cost: twice the bytes of its entry and 64 KB, or 1 MB when half of the reserve is used.
   func lowerUse(
-    to pages: Int, forBytes size: Int, keeping kept: Int, _ protected: ProtectedEntries,
-    _ writer: inout EntryWriter
+    to pages: Int, forBytes size: Int, keeping kept: Int, _ writer: inout EntryWriter
   ) throws(LarderError) {
     let shouldContinue = { (writer: borrowing EntryWriter) in
       writer.context.usesMore(than: pages) && hasPages(keeping: kept, writer)
@@ -117,14 +115,14 @@ extension SpaceBudget {
     for _ in 0..<64 where writer.context.state.garbage > 0 && shouldContinue(writer) {
       _ = try GarbageCollector.reclaim(limit: 16, &writer)
     }
-    var sweep = ExpirySweep(of: nil, sparing: protected)
+    var sweep = ExpirySweep(of: nil)
     try sweep.run(&writer, while: shouldContinue)
     guard writer.context.state.garbage == 0, shouldContinue(writer) else { return }
     let before = writer.context.state.bytes
     // In a store of small entries a page becomes free only after many evictions. The reserve bridges that.
     let isDeep = writer.context.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
-    try evictInTurn(for: .evictedForDisk, protected, &writer) { writer in
+    try evictInTurn(for: .evictedForDisk, &writer) { writer in
       before &- writer.context.state.bytes < most && before >= writer.context.state.bytes
         && shouldContinue(writer)
     }

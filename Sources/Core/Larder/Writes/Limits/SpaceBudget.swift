@@ -37,8 +37,9 @@ struct SpaceBudget {
 
   /// Whether a limit of the store is reached but for a thirty-second.
   func isNearlyFull(_ writer: borrowing EntryWriter) -> Bool {
+    let state = writer.context.counters.expectedStore
     if Limits(entries: limits.entries, bytes: limits.bytes)
-      .isNearlyReached(by: writer.context.state.entries, writer.context.state.bytes)
+      .isNearlyReached(by: state.entries, state.bytes)
     {
       return true
     }
@@ -57,7 +58,7 @@ extension SpaceBudget {
   ) throws(LarderError) {
     guard let most = mostGuaranteed(pageSize: writer.context.engine.pageSize) else { return }
     var sum = guaranteed
-    for name in try writer.directory.names(&writer.context) where name != changed {
+    for name in try writer.directory.names(&writer.context) where !name.isExactly(changed) {
       let own = try writer.directory.find(name, &writer.context)?.rules.limits.guaranteed ?? 0
       sum = sum.addingReportingOverflow(own).overflow ? .max : sum + own
     }
@@ -74,7 +75,7 @@ extension SpaceBudget {
   }
 }
 
-/// The limit that an eviction is for, the namespace that evicts, and the entries that must stay.
+/// The limit that an eviction is for, and the namespace that evicts.
 struct RoomRequest {
   enum Cause {
     /// The limits of the namespace.
@@ -90,25 +91,8 @@ struct RoomRequest {
   var evictionsLeft = Int.max
   /// Bytes that the namespace must keep.
   var guaranteed: UInt64 = 0
-  var protected = ProtectedEntries.none
   /// Queue positions of entries that were found impossible to evict.
   var skipped: Set<UInt64> = []
   /// Whether the newest entry must stay, too.
   var keepsNewest = false
-}
-
-/// Entries that an eviction must not remove: the one being written, and its owners.
-struct ProtectedEntries {
-  static let none = ProtectedEntries(written: nil, owners: [])
-
-  /// The entry key of the entry being written.
-  let written: [UInt8]?
-  /// The entry keys of its owners.
-  let owners: [[UInt8]]
-
-  func contains(_ entryKey: [UInt8]) -> Bool {
-    written == entryKey || owners.contains(entryKey)
-  }
-
-  var all: [[UInt8]] { (written.map { [$0] } ?? []) + owners }
 }

@@ -105,7 +105,7 @@ extension TagInvalidation {
       tag: tag, horizon: try versions(of: namespace, asOf: horizon, &writer))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
     let (removal, isDone) = try remove(&tombstone, limit: limit, &writer)
-    writer.context.counters.recordWriteTime(writer.context.now)
+    writer.context.recordWriteTime()
     if isDone { return (removal, nil) }
     writer.context.counters.updateStore { state in
       state.generation &+= 1

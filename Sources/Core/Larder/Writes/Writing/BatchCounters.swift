@@ -15,6 +15,8 @@ struct BatchCounters: Sendable {
 
   private var namespaces = ByNamespace<CountersInMemory>()
   private(set) var store: StoreState
+  /// The entry for which room is being made.
+  var incoming: IncomingEntry?
   private var committed: StoreState
   /// How many changes were made, to tell whether a write that failed has changed anything.
   private(set) var changes = 0
@@ -160,10 +162,10 @@ struct BatchCounters: Sendable {
     change(&store)
   }
 
-  /// Records the time of a write or a purge, with which a later purge compares its clock.
+  /// Records the time of a write or a purge whose clock is believed.
   ///
   /// It is the last time and not the largest: a clock that was ahead for a while must not excuse the next jump.
-  mutating func recordWriteTime(_ now: Timestamp) {
+  mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0
   }

@@ -76,22 +76,9 @@ extension EntryWriter {
     return try context.isLive(owner.id)
   }
 
-  /// Whether a protected entry belongs to the entry under `owner`.
-  mutating func ownsProtected(
-    _ owner: [UInt8], _ protected: ProtectedEntries
-  ) throws(LarderError) -> Bool {
-    guard context.state.dependents > 0 else { return false }
-    for entryKey in protected.all {
-      let key = IndexKey.owner(owner, entry: entryKey)
-      if try context.transaction.contains(key, in: context.engine.indexes.tags) { return true }
-    }
-    return false
-  }
-
-  /// Goes on with removals that an earlier batch has left.
+  /// Goes on with removals that this batch has put off, or an earlier one has left.
   mutating func resumeOrphans() throws(LarderError) {
-    guard context.state.orphans > 0 else { return }
-    try orphans.load(&context.counters, &context.transaction)
+    if context.state.orphans > 0 { try orphans.load(&context.counters, &context.transaction) }
     try removeOrphans()
   }
 
@@ -118,7 +105,12 @@ extension EntryWriter {
 
   /// Removes an entry if it has no other owner than one that is gone.
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
-    guard case .entry(let entry) = try contents(of: entryKey) else { return }
+    // Only a cleared owner can be reclaimed for a write of what belongs to it.
+    if mustStay(entryKey) { return orphans.putOff(owner) }
+    // An entry of a cleared namespace is not counted any more, and is reclaimed with what belongs to it.
+    guard case .entry(let entry) = try contents(of: entryKey), try context.isLive(entry.id) else {
+      return
+    }
     let owners = entry.owners
     // The index has hashes: this may be an entry of another owner.
     guard owners.contains(where: { $0.entryKey == owner }) else { return }
@@ -126,12 +118,10 @@ extension EntryWriter {
     for other in owners where other.entryKey != owner {
       if try isStored(other) { remaining.append(other) }
     }
-    if !remaining.isEmpty {
-      _ = try setOwners(remaining, of: entry)
-    } else if try context.isLive(entry.id) {
+    if remaining.isEmpty {
       try removeAlone(entry, reason: .orphaned)
     } else {
-      try eraseAlone(entry)
+      _ = try setOwners(remaining, of: entry)
     }
   }
 }

@@ -207,11 +207,12 @@ extension WriteBatch {
 extension Store {
   /// Makes several changes at once: all become visible together, or, if `body` throws, none does.
   ///
-  /// `body` runs once, on the calling thread. The call waits for other writers, those of other processes for at most
-  /// ``Options/lockTimeout``.
+  /// `body` runs once, on the calling thread. The call waits for other writers: those of other processes, and a write of this
+  /// process that does not end, for at most ``Options/lockTimeout``. `body` must not wait for another thread or task that
+  /// writes to the store, because that one waits for `body`; it gets ``LarderError/Code/busy`` after that time.
   ///
   /// - Throws: the error of `body`. ``LarderError/Code/insideWrite`` inside another write of the store.
-  ///   ``LarderError/Code/busy`` if another process keeps the lock too long. ``LarderError/Code/full`` if the limit on disk
+  ///   ``LarderError/Code/busy`` if another writer keeps the lock too long. ``LarderError/Code/full`` if the limit on disk
   ///   leaves too few pages for the batch. Entries were evicted for it then, and it can be repeated.
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()

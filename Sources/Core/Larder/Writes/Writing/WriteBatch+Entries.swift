@@ -90,7 +90,7 @@ extension WriteBatch {
     let lifetime = try Lifetime(
       expires, stale: stale ?? entry.header.stale, in: namespace, at: writer.context.now)
     let end = lifetime.expires(key, version: entry.header.version)
-    writer.context.counters.recordWriteTime(writer.context.now)
+    writer.context.recordWriteTime()
     // An entry from the future would stay stale, whatever its new end.
     let isDone = try writer.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
@@ -153,7 +153,7 @@ extension WriteBatch {
         fields[.transformedMetadata] = transformed
       }
       guard try writer.rewrite(entry, fields: fields) else { return false }
-      writer.context.counters.recordWriteTime(writer.context.now)
+      writer.context.recordWriteTime()
       return true
     }
   }
@@ -170,7 +170,7 @@ extension WriteBatch {
     return try key.withKeyBytes { key throws(LarderError) in
       guard let entry = try writer.living(key, in: namespace.name) else { return false }
       try countChange(ofBytes: entry.recordCount)
-      writer.context.counters.recordWriteTime(writer.context.now)
+      writer.context.recordWriteTime()
       return try writer.setOwners(owners, of: entry)
     }
   }

@@ -5,20 +5,21 @@ import LarderSystem
 extension WriteBatch {
   /// Stores a value, replaces the entry that is there, and evicts others if limits require it.
   ///
-  /// It refuses before the first change, except for a lack of room.
+  /// It refuses before the first change, except for a lack of room and what a transform throws.
   ///
   /// - Returns: where it is stored, and its header as the memory tier remembers it, without the checksum.
   @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
-    try Key.validate(count: key.count, in: name)
+    try Self.validate(key, in: name, attributes)
     let known = try writer.directory.find(name, &writer.context)
+    if known == nil { try NamespaceName.validate(name) }
     try budget.checkSize(value.count, in: known ?? .new, named: name)
-    let owners = try resolve(
-      attributes.owners, ifAbsent: attributes.awaitsOwners ? .allow : .refuse)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: writer.context.now)
+    let owners = try resolve(
+      attributes.owners, ifAbsent: attributes.awaitsOwners ? .allow : .refuse)
     let draft = PutDraft(attributes: attributes, owners: owners, lifetime: lifetime)
     if writer.context.engine.transforms.isEmpty {
       return try put(value, for: key, in: name, known, draft)
@@ -56,7 +57,7 @@ extension WriteBatch {
       if let known { known } else { try writer.directory.findOrMake(name, &writer.context) }
     let id = namespace.id
     let entryKey = StoredKey.entry(key, in: id)
-    let previous = try clearPlace(at: entryKey, for: key)
+    var previous = try clearPlace(at: entryKey, for: key)
     let version =
       if let transformed { transformed.version } else {
         try writer.context.counters.nextNumber(in: id, &writer.context.transaction)
@@ -70,12 +71,19 @@ extension WriteBatch {
       value: value.count, recordCount: recordCount, &writer)
     if isChunked { header.flags.insert(.chunked) }
 
-    try admit(
-      EntryWeight(
-        size: value.count, stored: recordCount + (isChunked ? ChunkedPayload.size : 0),
-        queuePosition: header.sequence),
-      replacing: previous, at: entryKey, key: key, owners: draft.owners, isChunked: isChunked,
-      in: namespace)
+    let weight = EntryWeight(
+      size: value.count, stored: recordCount + (isChunked ? ChunkedPayload.size : 0),
+      queuePosition: header.sequence)
+    if budget.mayEvict(namespace.rules) {
+      let changes = writer.context.transaction.changes
+      try makeRoom(
+        for: weight, replacing: previous, at: entryKey, key: key, owners: draft.owners,
+        isChunked: isChunked, in: namespace)
+      if previous != nil, writer.context.transaction.changes != changes {
+        previous = try writer.entry(key, in: id)
+      }
+    }
+    try charge(weight, replacing: previous, in: id)
     try writer.store(
       EntryDraft(
         entryKey: entryKey, header: header, fields: fields, encodedFields: encodedFields,
@@ -87,7 +95,7 @@ extension WriteBatch {
     try writer.changes.recordSet(
       key, in: id, before: previous?.valueCount, after: value.count, expires: header.expires,
       &writer.directory, &writer.context)
-    writer.context.counters.recordWriteTime(writer.context.now)
+    writer.context.recordWriteTime()
     return (id, header.remembered(draft.idle))
   }
 
@@ -110,46 +118,15 @@ extension WriteBatch {
     }
   }
 
-  /// Counts an entry that is about to be stored in place of `previous`, and makes room for it.
-  ///
-  /// - Throws: ``LarderError/Code/full``, with the counters as they were, if too little may be evicted.
-  private mutating func admit(
-    _ weight: EntryWeight, replacing previous: StoredEntry?, at entryKey: [UInt8],
-    key: Span<UInt8>, owners: [StoredOwner], isChunked: Bool, in namespace: KnownNamespace
+  /// Throws for a key, a name or tags that cannot be stored.
+  static func validate(
+    _ key: Span<UInt8>, in name: String, _ attributes: EntryAttributes
   ) throws(LarderError) {
-    let id = namespace.id
-    if let previous {
-      try writer.context.counters.subtract(
-        EntryWeight(previous), from: id, &writer.context.transaction)
-    }
-    try writer.context.counters.add(weight, to: id, &writer.context.transaction)
-    if budget.mayEvict(namespace.rules) {
-      let protected = ProtectedEntries(
-        written: entryKey, owners: owners.map(\.entryKey) + (previous?.owners ?? []).map(\.entryKey)
-      )
-      do throws(LarderError) {
-        if previous == nil, weight.queuePosition != 0 {
-          let candidate = Candidate(
-            sequence: weight.queuePosition, size: UInt64(weight.size),
-            hash: Checksum.keyHash(of: key, in: id), entryKey: entryKey)
-          try budget.noteInserted(candidate, in: namespace, protected, &writer)
-        }
-        try budget.makeRoom(in: namespace, protected, &writer)
-        try budget.makeRoomInStore(protected, &writer)
-        try budget.makeRoomOnDisk(for: weight, isChunked: isChunked, protected, &writer)
-      } catch {
-        try writer.context.counters.subtract(weight, from: id, &writer.context.transaction)
-        if let previous {
-          try writer.context.counters.add(
-            EntryWeight(previous), to: id, &writer.context.transaction)
-        }
-        throw error
-      }
-    }
-    if let previous {
-      try writer.context.counters.update(id, &writer.context.transaction) {
-        $0.removals.count(.replaced, bytes: previous.valueCount)
-      }
+    try Key.validate(count: key.count, in: name)
+    for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
+    for owner in attributes.owners where attributes.awaitsOwners {
+      try Key.validate(count: owner.key.bytes.count, in: owner.namespace)
+      try NamespaceName.validate(owner.namespace)
     }
   }
 }

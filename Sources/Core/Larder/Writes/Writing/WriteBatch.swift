@@ -101,11 +101,13 @@ extension WriteBatch {
     encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>,
     _ attributes: EntryAttributes
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
-    try declareOnce(cache.rules, for: cache.namespace)
     var attributes = attributes
     attributes.codec = cache.codecID
     return try key.withKeyBytes { [attributes] key throws(LarderError) in
-      try put(bytes.span, for: key, in: cache.namespace.name, attributes: attributes)
+      // Nothing is declared for a value that is refused for what it says.
+      if cache.rules != nil { try Self.validate(key, in: cache.name, attributes) }
+      try declareOnce(cache.rules, for: cache.namespace)
+      return try put(bytes.span, for: key, in: cache.namespace.name, attributes: attributes)
     }
   }
 

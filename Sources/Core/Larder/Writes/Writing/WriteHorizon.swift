@@ -5,17 +5,17 @@ import LarderSystem
 ///
 /// A value that is written later has that version or a higher one, also if its namespace was cleared meanwhile.
 package struct WriteHorizon: Sendable {
-  private let next: [String: UInt64]
+  private let next: [ExactString: UInt64]
 
   /// The horizon of the last commit.
   package init(of store: Store) throws(LarderError) {
     let namespaces = try store.engine.metadata.namespaces(in: store.engine.beginRead())
     next = Dictionary(
-      namespaces.map { ($0.facts.name, $0.counters.next) }, uniquingKeysWith: min)
+      namespaces.map { (ExactString($0.facts.name), $0.counters.next) }, uniquingKeysWith: min)
   }
 
   /// The first version in a namespace that was written later; a namespace without values at the time has no earlier one.
-  func first(in namespace: String) -> UInt64 { next[namespace] ?? 0 }
+  func first(in namespace: String) -> UInt64 { next[ExactString(namespace)] ?? 0 }
 
   /// Whether the value of an entry was written before.
   package func covers(_ entry: Store.Entry) -> Bool {

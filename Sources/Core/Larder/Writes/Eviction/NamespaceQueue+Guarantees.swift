@@ -1,0 +1,60 @@
+import LMDB
+
+extension NamespaceQueue {
+  /// Whether every namespace but the one that asks for room keeps its guaranteed bytes when the victims leave, and with them the
+  /// entries that have no other owner.
+  ///
+  /// O(entries that would leave) in a store with guarantees and owners.
+  mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
+    guard writer.context.state.dependents > 0 else { return true }
+    var guaranteed = try budget.guarantees(&writer)
+    if let asking { guaranteed[asking] = nil }
+    guard !guaranteed.isEmpty else { return true }
+    var taken: [NamespaceID: UInt64] = [:]
+    var leaving: Set<[UInt8]> = []
+    var waiting = victims
+    while let entry = waiting.popLast() {
+      guard leaving.insert(entry.entryKey).inserted else { continue }
+      if let least = guaranteed[entry.id] {
+        let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
+        let bytes = try writer.context.counters.counters(of: entry.id, &writer.context.transaction)
+          .bytes
+        guard bytes >= least &+ sum else { return false }
+        taken[entry.id] = sum
+      }
+      waiting += try dependents(of: entry, without: leaving)
+    }
+    return true
+  }
+
+  /// The namespace whose write or rules make room; nil if it is the store's limits alone.
+  private var asking: NamespaceID? {
+    switch request.cause {
+    case .namespace: request.id
+    case .store: writer.context.counters.incoming?.id
+    }
+  }
+
+  /// The entries that belong to an entry, and otherwise only to some that are leaving.
+  private mutating func dependents(
+    of owner: StoredEntry, without leaving: Set<[UInt8]>
+  ) throws(LarderError) -> [StoredEntry] {
+    let prefix = IndexKey.owner(owner.entryKey, entry: [])
+    var found: [StoredEntry] = []
+    for key in try writer.context.transaction.keys(
+      in: writer.context.engine.indexes.tags, from: prefix)
+    {
+      guard case .entry(let entry) = try writer.contents(of: Array(key.dropFirst(prefix.count))),
+        try writer.context.isLive(entry.id)
+      else { continue }
+      var owners = entry.owners
+      // The index has hashes: this may be an entry of another owner.
+      guard owners.contains(where: { $0.entryKey == owner.entryKey }) else { continue }
+      owners.removeAll { leaving.contains($0.entryKey) }
+      var isKept = false
+      for other in owners where try writer.isStored(other) { isKept = true }
+      if !isKept { found.append(entry) }
+    }
+    return found
+  }
+}
