@@ -100,8 +100,9 @@
     func key(credential: String?, vary: VaryKey) -> String {
       if credential == nil, vary.fields.isEmpty { return base }
       var variant = credential.map { "credential \($0)\n" } ?? ""
+      // Credentials and values are keyed digests already.
       for (name, value) in vary.fields { variant += name + (value.map { "=" + $0 } ?? "") + "\n" }
-      return variantPrefix + Secrets.digest(variant)
+      return variantPrefix + Secrets.hash(variant)
     }
 
     /// The common beginning of the keys of all variants.

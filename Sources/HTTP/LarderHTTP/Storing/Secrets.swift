@@ -1,15 +1,24 @@
 #if HTTP
   import HTTPTypes
+  public import Larder
 
   /// Digests of secrets: the store holds them in place of credentials.
   ///
   /// Code that stores responses by other means than an ``HTTPCache`` can use them to separate its users, too.
   public enum Secrets {
-    /// Request fields whose values are never stored.
+    /// Request fields that are credentials in every service.
     static let fields: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie]
 
-    /// 128 bits of SHA-256 of `text`, in hexadecimal. Equal texts have equal digests.
-    public static func digest(_ text: String) -> String { digest(text, key: []) }
+    /// The key of digests that no store gives one to: random bytes of this process.
+    static let processKey = SystemRandomNumberGenerator.bytes(16)
+
+    /// 128 bits of SHA-256 of `text`, in hexadecimal, keyed with random bytes of the store.
+    ///
+    /// Equal texts have equal digests in all processes of the store, and others in every other store. Only somebody who has
+    /// the store as well can compare a guess with a digest; a text that cannot be guessed cannot be recovered.
+    public static func digest(_ text: String, in store: Store) -> String {
+      digest(text, key: store.secret)
+    }
 
     /// A digest that only a holder of `key` can compute for a guessed text.
     static func digest(_ text: String, key: [UInt8]) -> String {
@@ -18,12 +27,25 @@
 
     static func digest(_ bytes: [UInt8], key: [UInt8]) -> String {
       // The inner hash keeps `key` and the bytes apart and rules out length extension.
-      let hash = key.isEmpty ? SHA256.hash(bytes) : SHA256.hash(key + SHA256.hash(key + bytes))
-      return hash.prefix(16).map(hexadecimal).joined()
+      name(SHA256.hash(key + SHA256.hash(key + bytes)))
+    }
+
+    /// The same without a key, for a text that holds no secret.
+    static func hash(_ text: String) -> String { name(SHA256.hash(Array(text.utf8))) }
+
+    private static func name(_ hash: [UInt8]) -> String {
+      hash.prefix(16).map(hexadecimal).joined()
     }
 
     static func hexadecimal(_ byte: UInt8) -> String {
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+  }
+
+  extension SystemRandomNumberGenerator {
+    fileprivate static func bytes(_ count: Int) -> [UInt8] {
+      var generator = SystemRandomNumberGenerator()
+      return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
   }
 
