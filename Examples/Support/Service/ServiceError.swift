@@ -73,10 +73,14 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   /// Nil for an error that is not about the exchange.
   init?(after error: any Error) {
     switch error {
+    case let error as any TransportFailure where error.isInsecure:
+      self = .broken(
+        "no secure connection: \((error as? URLError)?.localizedDescription ?? "\(error)")")
     case let error as URLError: self = Self.failure(error.code)
     case let error as CurlError: self = Self.failure(error)
     case HTTPCacheError.timedOut(let limit): self = .interrupted("timed out after \(limit.words)")
-    case HTTPCacheError.bodyTooLarge(let limit): self = .tooLarge(limit: limit)
+    case HTTPCacheError.bodyTooLarge(let limit), HTTPCacheError.bodyUnread(let limit):
+      self = .tooLarge(limit: limit)
     default: return nil
     }
   }
