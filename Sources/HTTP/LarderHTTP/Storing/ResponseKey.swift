@@ -80,7 +80,7 @@
     /// A shortened URI is longer than `longest`, so it cannot equal a URI that is kept whole.
     private func shortenedURI(longest: Int, kept: Int) -> String {
       guard uri.utf8.count > longest else { return uri }
-      let hash = SHA256.hash(Array(uri.utf8)).map(Secrets.hexadecimal).joined()
+      let hash = Secrets.hexadecimal(SHA256.hash(Array(uri.utf8)))
       return String(decoding: uri.utf8.prefix(kept), as: UTF8.self) + "~" + hash
     }
 
