@@ -12,7 +12,7 @@
     case piece([UInt8])
   }
 
-  /// What a task has brought and its reader has not taken.
+  /// The events of a task that its reader has not taken.
   final class Arrivals: Sendable {
     /// `URLSession` reads on whether or not anybody takes the bytes: a task that brings more of them ends.
     private static let largestUnread = 64_000_000
