@@ -73,9 +73,11 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   /// Nil for an error that is not about the exchange.
   init?(after error: any Error) {
     switch error {
-    case let error as any TransportFailure where error.isInsecure:
-      self = .broken(
-        "no secure connection: \((error as? URLError)?.localizedDescription ?? "\(error)")")
+    // On Linux a failure of TLS has no code of its own.
+    case let error as URLError
+    where error.code == .unknown
+      && (error as any Error as? any TransportFailure)?.isInsecure == true:
+      self = .broken("no secure connection: \(error.localizedDescription)")
     case let error as URLError: self = Self.failure(error.code)
     case let error as CurlError: self = Self.failure(error)
     case HTTPCacheError.timedOut(let limit): self = .interrupted("timed out after \(limit.words)")
