@@ -79,8 +79,12 @@ struct Account: ParsableArguments {
   }
 
   /// A namespace of this user, for commands of `larder`.
-  func namespace(_ name: String) -> String {
-    "@" + Realm(base: base, credential: credential).name(name)
+  func namespace(_ name: String) throws -> String {
+    // Each store has names of its own.
+    let store = try place.store.open()
+    let name = "@" + Realm(base: base, credential: credential).name(name, in: store)
+    try store.close()
+    return name
   }
 }
 
@@ -130,7 +134,7 @@ struct Sync: AsyncParsableCommand {
           ? "raise the store's limit, or store fewer: larder-articles settings --articles 10"
           : "run it again: stored articles stay; --server names your server")
     if report.outcome != .failed || account.place.store.json {
-      try account.show(report, closing: looks(report), rows(report))
+      try account.show(report, closing: try looks(report), rows(report))
     }
     for reason in result.unreadable + result.imagesLeftOut {
       Console.complain("left out: \(reason)")
@@ -160,8 +164,8 @@ struct Sync: AsyncParsableCommand {
     return [result.text, counts] + sent + removed + [report.usage.text] + reason
   }
 
-  private func looks(_ report: Report) -> [String] {
+  private func looks(_ report: Report) throws -> [String] {
     let names = ["articles"] + (report.usage.images > 0 ? ["articles.images"] : [])
-    return names.map { "keys \(account.namespace($0)) --limit 5" } + ["namespaces"]
+    return try names.map { "keys \(try account.namespace($0)) --limit 5" } + ["namespaces"]
   }
 }

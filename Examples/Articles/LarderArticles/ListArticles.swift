@@ -91,7 +91,7 @@ struct ListArticles: AsyncParsableCommand {
           in: reader)
       }
     }.filter { $0.fits(search, label) }
-    let name = account.namespace("articles")
+    let name = try account.namespace("articles")
     let first = lines.first(where: \.isKept)?.id.larderWord
     try account.show(
       lines, closing: first.map { ["info \(name) \($0)", "get \(name) \($0)"] } ?? [],
@@ -132,7 +132,8 @@ struct ShowArticle: AsyncParsableCommand {
     }
     if account.place.store.json { return try account.show(article, []) }
     try Output.write(document: article.html)
-    account.place.closeAtTerminal("info \(account.namespace("articles")) \(id.text.larderWord)")
+    let name = try account.namespace("articles")
+    account.place.closeAtTerminal("info \(name) \(id.text.larderWord)")
   }
 }
 

@@ -37,7 +37,8 @@ struct Settings: AsyncParsableCommand {
       return settings
     }
     try account.show(
-      settings, closing: ["get \(account.namespace("articles.settings")) offline", "namespaces"],
+      settings,
+      closing: ["get \(try account.namespace("articles.settings")) offline", "namespaces"],
       [
         "offline reading  \(settings.isOn ? "on" : "off")",
         "articles         \(settings.articles)",

@@ -28,7 +28,7 @@ struct WriteSite: AsyncParsableCommand {
     }
     let size = ArticleUsage.size(report.bytes)
     try account.show(
-      report, closing: ["keys \(account.namespace("articles")) --limit 5", "namespaces"],
+      report, closing: ["keys \(try account.namespace("articles")) --limit 5", "namespaces"],
       ["\(dir.text)/index.html: \(report.articles) articles and \(report.images) images, \(size)"])
   }
 }

@@ -64,7 +64,7 @@ import ExampleTesting
     func loaded(_ json: String) throws -> OfflineSettings {
       let store = try Store.temporary(clock: ManualClock())
       let reader = Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network())
-      let settings = store.namespace(reader.readeck.realm.name("articles.settings"))
+      let settings = store.namespace(reader.readeck.realm.name("articles.settings", in: store))
       try settings.set(Array(json.utf8), for: "offline", codec: .json)
       return try reader.settings()
     }

@@ -39,8 +39,8 @@ public struct Catalog: Sendable {
     service.message = { $0["error"]?["message"]?.text }
     (service.sleep, service.log) = (sleep, log)
     self.service = service
-    owner = Realm(base: service.base, credential: "").name(user)
     let store = cache.namespace.store
+    owner = Realm(base: service.base, credential: "").name(user, in: store)
     listings = store.cache(of: [PageVersion].self, in: "catalog.listings")
     // User data: no eviction ends a session, or forgets a choice.
     filters = store.cache(TextCodec(), in: "catalog.filters", rules: .userData)
@@ -51,7 +51,7 @@ public struct Catalog: Sendable {
   var userTag: String { "catalog:\(owner)" }
   var pagesTag: String { pagesTag(of: tier) }
   func pagesTag(of tier: String?) -> String {
-    "pages:\(owner):" + (tier.map { Secrets.digest($0).prefix(12) } ?? "")
+    "pages:\(owner):" + (tier.map { Secrets.digest($0, in: store).prefix(12) } ?? "")
   }
 
   /// A network that passes on no answer that the catalog cannot use, so that the last good one stays in the HTTP cache.

@@ -85,7 +85,7 @@ struct Session: ParsableArguments {
     var cache = try DeparturesCache(store, services: services, lakes: Lake.known + more())
     cache.waitsForNewer = true
     try await body(cache)
-    if !json, !namespaces.isEmpty { try close(namespaces, of: services) }
+    if !json, !namespaces.isEmpty { try close(namespaces, of: services, in: store) }
     try store.close()
   }
 
@@ -129,9 +129,9 @@ struct Session: ParsableArguments {
   }
 
   /// With a time in the past, entries have expired for `larder`, which uses the machine's clock.
-  private func close(_ namespaces: [BoatNamespace], of services: Services) throws {
+  private func close(_ namespaces: [BoatNamespace], of services: Services, in store: Store) throws {
     let looks = namespaces.map { namespace in
-      "keys @\(services.realm(of: namespace).name(namespace.name)) --limit 5"
+      "keys @\(services.realm(of: namespace).name(namespace.name, in: store)) --limit 5"
         + (isPast && namespace.rules.expires != .never ? " --expired" : "")
     }
     try Output.write(place.store.closing(looks + ["stats"]))

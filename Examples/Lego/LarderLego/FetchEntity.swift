@@ -28,7 +28,7 @@ struct FetchEntity: AsyncParsableCommand {
   private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
     let keys = keys.map(\.text)
     let progress = keys.count > 1 ? ProgressLine.atTerminal : nil
-    let (found, failure, missing, realm) = try await options.open { client, cache in
+    let (found, failure, missing, name) = try await options.open { client, cache in
       defer { progress?.clear() }
       var found: [(key: String, result: CacheResult<Entity>)] = []
       var missing: [String] = []
@@ -47,9 +47,9 @@ struct FetchEntity: AsyncParsableCommand {
           failure = failure ?? error
         }
       }
-      return (found, failure, noSuch(missing), cache.realm)
+      return (found, failure, noSuch(missing), cache.name(kind.namespace))
     }
-    try show(found, realm)
+    try show(found, "@" + name)
     if failure != nil, let missing { Console.complain("error: \(missing.message)") }
     if let error = failure ?? missing { throw error }
   }
@@ -63,7 +63,7 @@ struct FetchEntity: AsyncParsableCommand {
   }
 
   private func show<Entity: LegoEntity>(
-    _ found: [(key: String, result: CacheResult<Entity>)], _ realm: Realm
+    _ found: [(key: String, result: CacheResult<Entity>)], _ name: String
   ) throws {
     let store = options.place.store
     for (key, result) in found {
@@ -71,7 +71,6 @@ struct FetchEntity: AsyncParsableCommand {
       try store.show(Sourced(result, of: key), ["\(kind.singular) \(key): \(result.words)"])
     }
     guard !store.json, let key = found.first?.key.larderWord else { return }
-    let name = "@" + realm.name(kind.namespace)
     let looks = ["get \(name) \(key)", "info \(name) \(key)", "keys \(name) --limit 5"]
     try Output.write("\n" + store.closing(looks + ["stats \(name)"]))
   }

@@ -16,7 +16,7 @@ struct ImportSummary: Encodable {
   /// The largest size of the file, in bytes; nil if there is no limit.
   private let limit: Int?
   private let source: String
-  private let realm: Realm
+  private let cache: LegoCache
   /// Why it stopped; nil if it was completed.
   private let reason: (any Error)?
 
@@ -45,14 +45,14 @@ struct ImportSummary: Encodable {
       (report, reason) = (stopped.report, stopped.reason)
     }
     seconds = (ContinuousClock.now - start) / .seconds(1)
-    (store, realm, self.source) = (cache.larder.path, cache.realm, source)
+    (store, self.cache, self.source) = (cache.larder.path, cache, source)
     limit = try cache.larder.limits().effective.disk
     stored = try Dictionary(
       uniqueKeysWithValues: report.tallies.keys.map { ($0, try cache.count(of: $0)) })
     var evicted = try Self.evictions(in: cache.larder)
     for (name, count) in evicted { evicted[name] = count - (before[name] ?? 0) }
     for (kind, tally) in report.tallies where report.failure?.kind != kind {
-      evicted[cache.realm.name(kind.namespace)] = tally.read - (stored[kind] ?? 0)
+      evicted[cache.name(kind.namespace)] = tally.read - (stored[kind] ?? 0)
     }
     self.evicted = limit == nil ? [:] : evicted.filter { $0.value > 0 }
   }
@@ -68,7 +68,7 @@ struct ImportSummary: Encodable {
   /// Prints it, and throws the reason why the import stopped, or a failure if not all of a kind is stored.
   func finish(_ store: StoreOption) throws {
     let largest = kinds.max { $0.tally.read < $1.tally.read }?.kind
-    let looks = largest.map { ["keys @\(realm.name($0.namespace)) --limit 5"] } ?? []
+    let looks = largest.map { ["keys @\(cache.name($0.namespace)) --limit 5"] } ?? []
     try store.show(
       self, closing: ["namespaces"] + looks + ["keys @* --sort expiry --limit 5 --long"], rows)
     if let reason { throw reason }
@@ -114,7 +114,7 @@ struct ImportSummary: Encodable {
       }
     }
     lines += evictions
-    for kind in EntityKind.allCases where evicted[realm.name(kind.namespace)] == nil {
+    for kind in EntityKind.allCases where evicted[cache.name(kind.namespace)] == nil {
       switch report.omissions[kind] {
       case .absent: lines.append("\(kind.word) left alone: \(source) does not have them in full")
       case .off: lines.append("\(kind.word) left alone: these lifetimes switch them off")
@@ -132,7 +132,7 @@ struct ImportSummary: Encodable {
 
   /// A line for each namespace that lost entities.
   private var evictions: [String] {
-    let kinds = EntityKind.allCases.map { (name: realm.name($0.namespace), kind: $0) }
+    let kinds = EntityKind.allCases.map { (name: cache.name($0.namespace), kind: $0) }
     return evicted.sorted { $0.key < $1.key }.map { name, count in
       let kind = kinds.first { $0.name == name }?.kind
       let fate =

@@ -60,19 +60,21 @@ struct ListEntities: AsyncParsableCommand {
   private func show<Entity: LegoEntity>(
     _ list: LegoList<Entity>, _ columns: (Entity) -> [String]
   ) async throws {
-    let (page, realm) = try await options.open { client, cache in
+    let (page, name) = try await options.open { client, cache in
       func page() async throws -> CacheResult<Listing<Entity>> {
         try await client.page(list.sized(rows))
       }
       // A search is refused as a whole; a set or a part may be unknown.
       let isSearch = [.parts, .sets, .minifigs].contains(subject)
-      return (try await isSearch ? page() : Failure.orNoSuchKey(page), cache.realm)
+      return (
+        try await isSearch ? page() : Failure.orNoSuchKey(page), cache.name(LegoCache.pagesName)
+      )
     }
     for reason in page.value.skipped ?? [] { Console.complain("left out: \(reason)") }
     let found = page.value.results
     try options.place.store.show(
       Sourced(page, of: text.text),
-      closing: ["keys @\(realm.name(LegoCache.pagesName))", "namespaces"],
+      closing: ["keys @\(name)", "namespaces"],
       found.map(columns).map { row in
         row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? "")
       } + ["\(found.count)\(page.value.count.map { " of \($0)" } ?? ""), \(page.words)"])

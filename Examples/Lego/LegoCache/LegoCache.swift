@@ -42,19 +42,22 @@ public struct LegoCache: Sendable {
     (larder, self.plan, self.realm) = (store, plan, realm)
   }
 
+  /// The name of a namespace in the cache's realm.
+  public func name(_ namespace: String) -> String { realm.name(namespace, in: larder) }
+
   /// All entities of one kind; nil if the kind is switched off.
   public func entities<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
     // Entities have only strings and integers, so a stored value equals the decoded one.
     plan.rules(of: Entity.kind).map { rules in
       larder.cache(
-        JSONCodec<Entity>(isLossless: true), in: realm.name(Entity.kind.namespace), rules: rules,
+        JSONCodec<Entity>(isLossless: true), in: name(Entity.kind.namespace), rules: rules,
         memory: plan.memory.limits)
     }
   }
 
   /// The bytes of the entities of a kind.
   public func namespace(of kind: EntityKind) -> Store.Namespace {
-    larder.namespace(realm.name(kind.namespace))
+    larder.namespace(name(kind.namespace))
   }
 
   /// The entity with this key; nil if it is missing or expired. One that cannot be decoded counts as missing, and can be
@@ -74,7 +77,7 @@ extension LegoCache {
   /// The namespace of the pages of all lists.
   public static let pagesName = "lego.pages"
 
-  private var allPages: Store.Namespace { larder.namespace(realm.name(Self.pagesName)) }
+  private var allPages: Store.Namespace { larder.namespace(name(Self.pagesName)) }
 
   /// The pages of one kind; nil if the kind is switched off. Each write sets the page's lifetime.
   func pages<Entity: LegoEntity>(of type: Entity.Type) -> Cache<Listing<Entity>>? {
@@ -85,7 +88,7 @@ extension LegoCache {
 
   /// The report of the last refresh of each kind.
   var refreshes: Cache<ImportReport> {
-    larder.cache(of: ImportReport.self, in: realm.name("lego.refreshes"))
+    larder.cache(of: ImportReport.self, in: name("lego.refreshes"))
   }
 
   /// Stores the entities of a page.

@@ -17,7 +17,8 @@ extension Service {
         ["http", "https"].contains(next.scheme?.lowercased())
       else { return reply }
       guard count < Self.mostRedirections else { break }
-      let request = try self.request(next.absoluteString, method: .get, fields: fields)
+      let request = withoutCredentials(
+        try self.request(next.absoluteString, method: .get, fields: fields))
       address = Self.url(of: request)
       reply = try await exchange(request, body: [], tags: tags)
       reply.isElsewhere =
@@ -128,5 +129,11 @@ extension Service {
     if self.path(of: address) != nil { request.headerFields = fields }
     for field in more { request.headerFields[field.name] = field.value }
     return request
+  }
+
+  /// The request without the fields that identify a user, if it goes to another service.
+  private func withoutCredentials(_ request: HTTPRequest) -> HTTPRequest {
+    if Self.url(of: request).flatMap({ path(of: $0.absoluteString) }) != nil { return request }
+    return (cache?.rules.policy ?? HTTPCachePolicy()).withoutCredentials(request)
   }
 }

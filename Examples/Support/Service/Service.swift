@@ -184,19 +184,23 @@ public func ifRoomSuspending<Result>(_ body: () async throws -> Result) async th
 /// Separates the answers for one user of one service from all others.
 ///
 /// Each realm has its own namespaces, so a user never sees what another user fetched, nor one service's answers under
-/// another's name. Names of namespaces end in a digest, from which the credential cannot be recovered.
+/// another's name. Names of namespaces end in a digest that is keyed by the store: whoever sees a name alone cannot find the
+/// credential, and whoever has the store too can find one that is easily guessed.
 public struct Realm: Hashable, Sendable {
-  private let mark: String?
+  /// The service and the credential; nil for public data.
+  private let owner: String?
 
   /// Public data; names have no digest.
-  public static let open = Realm(mark: nil)
+  public static let open = Realm(owner: nil)
 
-  private init(mark: String?) { self.mark = mark }
+  private init(owner: String?) { self.owner = owner }
 
   public init(base: String, credential: String) {
-    mark = String(Secrets.digest(Service.base(base) + "\n" + credential).prefix(12))
+    owner = Service.base(base) + "\n" + credential
   }
 
-  /// A namespace's name in this realm, `lego.colors` or `lego.colors.1f0c2a9b03d4`.
-  public func name(_ namespace: String) -> String { namespace + (mark.map { "." + $0 } ?? "") }
+  /// A namespace's name in this realm, `lego.colors` or `lego.colors.1f0c2a9b03d4855e6a7c20d49b1e3f58`.
+  public func name(_ namespace: String, in store: Store) -> String {
+    namespace + (owner.map { "." + Secrets.digest($0, in: store) } ?? "")
+  }
 }

@@ -73,10 +73,16 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   /// Nil for an error that is not about the exchange.
   init?(after error: any Error) {
     switch error {
+    // On Linux a failure of TLS has no code of its own.
+    case let error as URLError
+    where error.code == .unknown
+      && (error as any Error as? any TransportFailure)?.isInsecure == true:
+      self = .broken("no secure connection: \(error.localizedDescription)")
     case let error as URLError: self = Self.failure(error.code)
     case let error as CurlError: self = Self.failure(error)
     case HTTPCacheError.timedOut(let limit): self = .interrupted("timed out after \(limit.words)")
-    case HTTPCacheError.bodyTooLarge(let limit): self = .tooLarge(limit: limit)
+    case HTTPCacheError.bodyTooLarge(let limit), HTTPCacheError.bodyUnread(let limit):
+      self = .tooLarge(limit: limit)
     default: return nil
     }
   }

@@ -25,6 +25,8 @@ import ExampleTesting
     var choice: [String] = []
     /// The namespaces of what belongs to the user.
     var userData: [String] = []
+    /// Whose namespaces these are.
+    var realm = Realm.open
     /// Sessions on the page.
     var page: String
 
@@ -47,8 +49,8 @@ import ExampleTesting
         listed: ["sync", "--server"],
         credential: "--token",
         choice: ["settings", "--articles", "10", "--offline"],
-        userData: ["articles.settings", "articles.sync"].map(
-          Realm(base: RecordingOption.address + "/api", credential: "").name), page: "Articles"),
+        userData: ["articles.settings", "articles.sync"],
+        realm: Realm(base: RecordingOption.address + "/api", credential: ""), page: "Articles"),
       Program(
         name: "larder-catalog", command: ["list", "--offline"],
         looked: ["list", "--offline", "--no-network"], progress: "pages", output: "Rest",
@@ -66,7 +68,7 @@ import ExampleTesting
         pages: ["favourites", "8503651", "8503669", "--now", "2025-07-12T08:30:00+0200", "--base"],
         listed: ["search", "x", "--base"],
         credential: nil, choice: ["favourites", "--rows", "2", "--offline"],
-        userData: [Realm(base: RecordingOption.address, credential: "").name("boat.settings")],
+        userData: ["boat.settings"], realm: Realm(base: RecordingOption.address, credential: ""),
         page: "Departures"),
     ]
   }
@@ -112,7 +114,11 @@ import ExampleTesting
       #expect(try await tested.run(command).code == 0)
     }
     let store = try Store(at: tested.store)
-    func counts() throws -> [Int] { try program.userData.map { try store.namespace($0).count() } }
+    func counts() throws -> [Int] {
+      try program.userData.map {
+        try store.namespace(program.realm.name($0, in: store)).count()
+      }
+    }
     let before = try counts()
     #expect(!before.contains(0), "\(before)")
     try store.declare(StoreLimits(disk: 4_000_000))

@@ -4,6 +4,7 @@
   public import LarderHTTP
   import NIOCore
   import NIOHTTP1
+  public import NIOSSL
 
   /// Carries requests by AsyncHTTPClient, over connections that are kept and, where the origin speaks it, in HTTP/2.
   ///
@@ -32,7 +33,7 @@
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
       let answer = try await client.execute(
-        HTTPClientRequest(request, body: body), deadline: .distantFuture)
+        try HTTPClientRequest(request, body: body), deadline: .distantFuture)
       // `HTTPFields` has a limit of its own, which is a precondition: the fields are counted before they are copied.
       guard answer.headers.count <= HTTPCacheError.largestFieldCount else {
         throw HTTPCacheError.tooManyFields(answer.headers.count)
@@ -62,9 +63,9 @@
   }
 
   extension HTTPClientRequest {
-    fileprivate init(_ request: HTTPRequest, body: HTTPBody) {
-      let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
-      self.init(url: origin + (request.path ?? "/"))
+    fileprivate init(_ request: HTTPRequest, body: HTTPBody) throws {
+      guard let url = request.uri else { throw HTTPClientError.invalidURL }
+      self.init(url: url)
       method = HTTPMethod(rawValue: request.method.rawValue)
       for field in request.headerFields {
         headers.add(name: field.name.rawName, value: field.value)
@@ -77,6 +78,23 @@
           buffers, length: body.count.map { .known(Int64($0)) } ?? .unknown)
       }
     }
+  }
+
+  extension NIOSSLError: TransportFailure {
+    /// Whether the connection was not secure before it ended.
+    public var isInsecure: Bool {
+      if case .uncleanShutdown = self { false } else { true }
+    }
+  }
+
+  extension NIOSSLExtraError: TransportFailure {
+    /// True: the certificate is not that of the host.
+    public var isInsecure: Bool { true }
+  }
+
+  extension BoringSSLError: TransportFailure {
+    /// Whether TLS itself failed, and not the connection below it.
+    public var isInsecure: Bool { if case .sslError = self { true } else { false } }
   }
 
   extension HTTPResponse {

@@ -1,8 +1,9 @@
 #if Curl
   import CCurl
+  public import LarderHTTP
 
   /// The reason why ``CurlTransport`` has no response, or not all of it.
-  public struct CurlError: Error, Sendable, CustomStringConvertible {
+  public struct CurlError: TransportFailure, Sendable, CustomStringConvertible {
     /// A kind of failure.
     public enum Kind: Sendable {
       /// The name of the host has no address.
@@ -29,6 +30,8 @@
     public let kind: Kind
     /// The failure in curl's words.
     public let description: String
+    /// Whether the kind is ``Kind/insecure``.
+    public var isInsecure: Bool { kind == .insecure }
 
     init(_ kind: Kind, _ description: String) {
       (self.kind, self.description) = (kind, description)
@@ -41,7 +44,7 @@
       let general = unsafe String(cString: curl_easy_strerror(code))
       let isRefused = proxyStatus != 0 && !(200..<300).contains(proxyStatus)
       self.init(
-        isRefused ? .refusedByProxy : Self.kind(of: code), words.isEmpty ? general : words)
+        isRefused ? .refusedByProxy : Self.kind(of: code, words), words.isEmpty ? general : words)
     }
 
     /// `CURLE_TOO_LARGE`, which curl 7.88 does not know.
@@ -50,16 +53,21 @@
     /// Curl takes header fields without an end for a response.
     static let cutHead = CurlError(.interrupted, "the connection ended within the header fields")
 
-    private static func kind(of code: CURLcode) -> Kind {
+    private static func kind(of code: CURLcode, _ words: String) -> Kind {
       switch code {
       case CURLE_COULDNT_RESOLVE_HOST: .unknownHost
       case CURLE_COULDNT_RESOLVE_PROXY: .refusedByProxy
       case CURLE_COULDNT_CONNECT: .refused
       case CURLE_OPERATION_TIMEDOUT: .timedOut
-      case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR: .interrupted
+      // A server may refuse the client within the first bytes that it sends over the secure connection.
+      case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+        CurlWords.tellOfInsecurity(words) ? .insecure : .interrupted
+      case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .interrupted
       case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
         CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
-        CURLE_SSL_INVALIDCERTSTATUS:
+        CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+        CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
+        CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT:
         .insecure
       // The scheme of a request is checked before: this one is for an answer without a status line.
       // The last two are for a line of more than 100 KB, and for a first field that continues another. Newer versions of curl

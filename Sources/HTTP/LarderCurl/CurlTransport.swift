@@ -8,8 +8,9 @@
   ///
   /// Fields keep their order and repetition. Bodies arrive as fast as they are read, and are not decoded: a
   /// request without `Accept-Encoding` asks for a plain one. The body of a request is
-  /// read into memory first, at most 64 MB of it. A request under way has a thread of its own, which ends within a second when its
-  /// reader goes away, or after the lookup of a name.
+  /// read into memory first, at most 64 MB of it. A request under way has a thread of its own until the end of its body. The thread ends within
+  /// a second when its reader goes away, or after the lookup of a name. A transport has at most 64 threads; further requests wait
+  /// until one ends.
   ///
   /// A request that may have an effect gets a new connection: on a kept one that ends without an answer, curl would send it again.
   /// Curl reads the addresses of proxies from the usual environment variables, such as `https_proxy`.
@@ -20,6 +21,7 @@
     private static let largestUpload = 64_000_000
 
     private let handles = HandlePool()
+    private let threads = Places(64)
     private let userAgent: String?
 
     /// A transport with connections of its own.
@@ -37,7 +39,7 @@
         request.headerFields[.userAgent] = userAgent
       }
       let message = try Message(request, body: try await body.bytes(upTo: Self.largestUpload))
-      try Task.checkCancellation()
+      try await threads.take()
       let reader = try Reader(of: begin(message))
       while let arrival = try await reader.transfer.next() {
         switch arrival {
@@ -53,10 +55,12 @@
     private func begin(_ message: Message) throws -> Transfer {
       let transfer = Transfer()
       do {
-        try runInThread { [handles] in
+        try runInThread { [handles, threads] in
+          defer { threads.give() }
           transfer.finish(Result { try handles.perform(message, for: transfer) })
         }
       } catch {
+        threads.give()
         throw CurlError(.other, "the system allows no further thread")
       }
       return transfer

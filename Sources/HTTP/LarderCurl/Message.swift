@@ -17,17 +17,12 @@
     let hasEffect: Bool
 
     init(_ request: HTTPRequest, body: [UInt8]) throws {
-      let scheme = request.scheme?.lowercased() ?? "https"
-      guard scheme == "http" || scheme == "https" else {
-        throw CurlError(.invalidRequest, "the scheme is not HTTP: \(scheme)")
+      // A NUL would end the text.
+      guard let url = request.uri, url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+        throw CurlError(.invalidRequest, "the address is not that of an HTTP URI")
       }
-      let path = request.path ?? "/"
-      origin = scheme + "://" + (request.authority ?? "")
-      url = origin + path
-      // Without a slash the path would lengthen the name of the host. A NUL would end the text.
-      guard path.hasPrefix("/"), url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-        throw CurlError(.invalidRequest, "the address is not valid")
-      }
+      self.url = url
+      origin = (request.scheme ?? "").lowercased() + "://" + (request.authority ?? "")
       method = request.method.rawValue
       isHead = request.method == .head
       guard !isHead || body.isEmpty else {

@@ -12,8 +12,7 @@
   extension URLRequest {
     /// - Parameter isPlain: whether the answer has to be without a coding.
     init(_ request: HTTPRequest, body: [UInt8], isPlain: Bool) throws {
-      let origin = (request.scheme ?? "https") + "://" + (request.authority ?? "")
-      guard let url = URL(string: origin + (request.path ?? "/")) else { throw URLError(.badURL) }
+      guard let url = request.uri.flatMap({ URL(string: $0) }) else { throw URLError(.badURL) }
       self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
       httpMethod = request.method.rawValue
       for field in request.headerFields {

@@ -10,9 +10,6 @@
   /// A request and those that its redirections ask for, as a browser follows them (RFC 9110, section 15.4).
   struct Redirections {
     private static let most = 20
-    private static let credentials: Set<HTTPField.Name> = [
-      .authorization, .cookie, .proxyAuthorization,
-    ]
 
     private var request: URLRequest
     private var body: [UInt8]
@@ -36,7 +33,8 @@
         guard let next = next(after: result.response, from: url) else {
           return (response, result.body)
         }
-        message = try redirected(message, to: next, from: url, status: response.statusCode)
+        message = try redirected(
+          message, to: next, from: url, status: response.statusCode, policy: cache.rules.policy)
       }
       throw URLError(.httpTooManyRedirects)
     }
@@ -52,7 +50,7 @@
     }
 
     private mutating func redirected(
-      _ message: HTTPRequest, to url: URL, from old: URL, status: Int
+      _ message: HTTPRequest, to url: URL, from old: URL, status: Int, policy: HTTPCachePolicy
     ) throws -> HTTPRequest {
       let method = message.method
       let becomesGet = status == 303 && method != .head || status < 303 && method == .post
@@ -62,18 +60,14 @@
       if becomesGet {
         next.method = .get
         body = []
-        next.headerFields.removeAll(named: [.contentType, .contentLength, .contentEncoding])
+        for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding] {
+          next.headerFields[name] = nil
+        }
       }
       if url.scheme != old.scheme || url.host() != old.host() || url.port != old.port {
-        next.headerFields.removeAll(named: Self.credentials)
+        next = policy.withoutCredentials(next)
       }
       return next
-    }
-  }
-
-  extension HTTPFields {
-    fileprivate mutating func removeAll(named names: Set<HTTPField.Name>) {
-      for name in names { self[name] = nil }
     }
   }
 #endif

@@ -1,5 +1,6 @@
 #if HTTP
   import Foundation
+  import LarderHTTP
   import Synchronization
 
   #if canImport(FoundationNetworking)
@@ -11,18 +12,49 @@
     case piece([UInt8])
   }
 
-  /// Forwards the events of each task of a session.
-  final class SessionExchanges: NSObject, URLSessionDataDelegate {
-    private typealias Continuation = AsyncThrowingStream<Arrival, any Error>.Continuation
+  /// The events of a task that its reader has not taken.
+  final class Arrivals: Sendable {
+    /// `URLSession` reads on whether or not anybody takes the bytes: a task that brings more of them ends.
+    private static let largestUnread = 64_000_000
 
-    private let underWay = Mutex<[Int: Continuation]>([:])
+    let stream: AsyncThrowingStream<Arrival, any Error>
+    private let continuation: AsyncThrowingStream<Arrival, any Error>.Continuation
+    private let unread = Mutex(0)
 
-    /// Starts a task. It is cancelled when its reader stops.
-    func begin(_ task: URLSessionDataTask) -> AsyncThrowingStream<Arrival, any Error> {
-      let (arrivals, continuation) = AsyncThrowingStream.makeStream(of: Arrival.self)
+    init(of task: URLSessionDataTask) {
+      (stream, continuation) = AsyncThrowingStream.makeStream()
       // On Linux all sessions share a queue, for which `cancel` waits, and the reader may be stopped on it.
       continuation.onTermination = { _ in DispatchQueue.global().async { task.cancel() } }
-      underWay.withLock { $0[task.taskIdentifier] = continuation }
+    }
+
+    func add(_ head: HTTPURLResponse) { continuation.yield(.head(head)) }
+
+    func add(_ piece: Data) {
+      let hasRoom = unread.withLock { unread in
+        unread += piece.count
+        return unread <= Self.largestUnread
+      }
+      if hasRoom {
+        continuation.yield(.piece(Array(piece)))
+      } else {
+        finish(HTTPCacheError.bodyUnread(limit: Self.largestUnread))
+      }
+    }
+
+    func finish(_ error: (any Error)?) { continuation.finish(throwing: error) }
+
+    /// Counts bytes that the reader has taken.
+    func take(_ count: Int) { unread.withLock { $0 -= count } }
+  }
+
+  /// Forwards the events of each task of a session.
+  final class SessionExchanges: NSObject, URLSessionDataDelegate {
+    private let underWay = Mutex<[Int: Arrivals]>([:])
+
+    /// Starts a task. It is cancelled when its reader stops.
+    func begin(_ task: URLSessionDataTask) -> Arrivals {
+      let arrivals = Arrivals(of: task)
+      underWay.withLock { $0[task.taskIdentifier] = arrivals }
       task.resume()
       return arrivals
     }
@@ -35,13 +67,13 @@
       if let response = response as? HTTPURLResponse,
         response.statusCode >= 200 || response.statusCode == 101
       {
-        hand(.head(response), of: dataTask)
+        arrivals(of: dataTask)?.add(response)
       }
       completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-      hand(.piece(Array(data)), of: dataTask)
+      arrivals(of: dataTask)?.add(data)
     }
 
     func urlSession(
@@ -49,7 +81,7 @@
     ) {
       let isCancelled = (error as? URLError)?.code == .cancelled
       underWay.withLock { $0.removeValue(forKey: task.taskIdentifier) }?
-        .finish(throwing: isCancelled ? CancellationError() : error)
+        .finish(isCancelled ? CancellationError() : error)
     }
 
     /// Redirections are not followed: the client decides.
@@ -61,8 +93,8 @@
       completionHandler(nil)
     }
 
-    private func hand(_ arrival: Arrival, of task: URLSessionTask) {
-      _ = underWay.withLock { $0[task.taskIdentifier] }?.yield(arrival)
+    private func arrivals(of task: URLSessionTask) -> Arrivals? {
+      underWay.withLock { $0[task.taskIdentifier] }
     }
   }
 #endif

@@ -11,8 +11,10 @@
 
   /// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
   ///
-  /// `URLSession` decodes bodies, joins and reorders fields, reports no interim responses, and reads a body without
-  /// back-pressure. The body of a request is read into memory first, at most 64 MB of it.
+  /// `URLSession` decodes bodies, joins and reorders fields, and reports no interim responses. It reads a body as fast as the
+  /// origin sends it, whatever its reader does: a body of which 64 MB wait for their reader ends with
+  /// `HTTPCacheError.bodyUnread`. For large bodies use `CurlTransport` of the module `LarderCurl`, or
+  /// `AsyncHTTPClientTransport`. The body of a request is read into memory first, at most 64 MB of it.
   ///
   /// On Linux a response whose header fields are cut off ends the process: a fault of `URLSession`, which nothing can catch. If that must
   /// not happen, use `CurlTransport` of the module `LarderCurl`.
@@ -48,7 +50,8 @@
       let bytes = try await body.bytes(upTo: Self.largestUpload)
       let asksForPlain = asksForPlain(request)
       let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
-      let arrivals = Arrivals(begin(message, hasEffect: !bytes.isEmpty || !request.method.isSafe))
+      let arrivals = ArrivalReader(
+        begin(message, hasEffect: !bytes.isEmpty || !request.method.isSafe))
       guard case .head(let answer) = try await arrivals.next() else {
         throw URLError(.badServerResponse)
       }
@@ -65,7 +68,7 @@
     /// body it waits until the time limit first. On a new connection it does neither.
     private func begin(
       _ request: URLRequest, hasEffect: Bool
-    ) -> AsyncThrowingStream<Arrival, any Error> {
+    ) -> Arrivals {
       #if canImport(FoundationNetworking)
         if hasEffect {
           let exchanges = SessionExchanges()
@@ -95,11 +98,13 @@
   }
 
   /// The events of a task, for the reader of its body.
-  private actor Arrivals {
+  private actor ArrivalReader {
+    private let arrivals: Arrivals
     private var iterator: AsyncThrowingStream<Arrival, any Error>.Iterator
 
-    init(_ arrivals: AsyncThrowingStream<Arrival, any Error>) {
-      iterator = arrivals.makeAsyncIterator()
+    init(_ arrivals: Arrivals) {
+      self.arrivals = arrivals
+      iterator = arrivals.stream.makeAsyncIterator()
     }
 
     func next() async throws -> Arrival? {
@@ -113,6 +118,7 @@
 
     func nextPiece() async throws -> [UInt8]? {
       guard case .piece(let piece) = try await next() else { return nil }
+      arrivals.take(piece.count)
       return piece
     }
   }

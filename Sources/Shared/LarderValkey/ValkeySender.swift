@@ -60,7 +60,7 @@
 
     /// All keys of a command are in one slot of a cluster, and come before the other words that may have any bytes.
     var keysAffected: [ValkeyKey] {
-      let key = command.words.first { $0.contains(TierNames.hashTag.utf8) }
+      let key = command.words.first(where: TierNames.isKey)
       return key.map { [ValkeyKey(ByteBuffer(bytes: $0))] } ?? []
     }
 

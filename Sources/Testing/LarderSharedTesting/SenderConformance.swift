@@ -20,7 +20,7 @@ public enum SenderConformance: String, CaseIterable, Sendable {
   ///
   /// Takes up to half a second, in which ``abandoned`` waits for a command that blocks.
   public func run(on sender: some CommandSender) async throws {
-    let key = "conformance:{0}:\(rawValue)-\(UInt64.random(in: 0...UInt64.max))"
+    let key = "conformance:{conformance}:\(rawValue)-\(UInt64.random(in: 0...UInt64.max))"
     func send(_ words: String..., timeout: Duration = .seconds(10)) async throws -> Reply {
       try await sender.send(Command(words.map { Array($0.utf8) }, timeout: timeout))
     }

@@ -138,6 +138,12 @@ struct AttackTests {
     }
   }
 
+  /// SHA-256 of `secret` begins with `2bb80d537b1da3e3`.
+  @Test func `rules without a store make no digest that a guess could be compared with`() {
+    let uri = ResponseKey(request("GET", "/a?key=secret"))?.uri
+    #expect(uri?.contains("key=~") == true && uri?.contains("2bb80d537b1da3e3") == false)
+  }
+
   @Test func `digests of two stores differ`() async throws {
     let digests = try await (0..<2).asyncMap { _ in
       let fixture = try Fixture(Self.fresh)
@@ -145,6 +151,58 @@ struct AttackTests {
       return try fixture.cache.namespace.page(limit: 1).items[0].key
     }
     #expect(digests[0] != digests[1])
+  }
+
+  // MARK: Targets
+
+  @Test(arguments: [
+    ("GET", "@evil.example/x"), ("GET", ".evil/x"), ("GET", ":1/x"), ("GET", "a"), ("GET", "?a"),
+    ("GET", "#/a"), ("GET", "*"), ("POST", "*"), ("OPTIONS", "*/a"),
+    ("OPTIONS", "@evil.example"),
+  ])
+  func `a path that could lengthen the name of the host is refused`(method: String, path: String)
+    async throws
+  {
+    let fixture = try Fixture(Self.fresh)
+    let misleading = request(method, path)
+    #expect(ResponseKey(misleading) == nil)
+    await #expect(throws: LarderError.self) { try await fixture.cache.send(misleading) }
+    await #expect(throws: LarderError.self) { try await fixture.cache.pass(misleading) }
+    await #expect(throws: LarderError.self) {
+      try await fixture.cache.put(
+        response(200, [("Cache-Control", "max-age=9")]), body: [], for: misleading)
+    }
+    await #expect(throws: LarderError.self) { try await fixture.cache.removeAll(for: misleading) }
+    #expect(throws: LarderError.self) { try fixture.cache.peek(misleading) }
+    #expect(fixture.cache.readyAnswer(to: misleading) == nil)
+    #expect(fixture.origin.count == 0)
+    #expect(try fixture.cache.namespace.count() == 0)
+  }
+
+  @Test(arguments: [
+    "example.com/x", "example.com?x", "example.com#x", "example.com\\x", "a@b@example.com",
+    "example.com x", "alice@", "",
+  ])
+  func `an authority that could end within is refused`(authority: String) async throws {
+    let fixture = try Fixture(Self.fresh)
+    let misleading = request("GET", "/a", host: authority)
+    #expect(ResponseKey(misleading) == nil)
+    await #expect(throws: LarderError.self) { try await fixture.cache.send(misleading) }
+    #expect(fixture.origin.count == 0)
+  }
+
+  @Test func `OPTIONS for the whole server is sent and has no key`() async throws {
+    let fixture = try Fixture(Self.fresh)
+    let whole = request("OPTIONS", "*")
+    #expect(ResponseKey(whole) == nil)
+    #expect(try await fixture.cache.send(whole).response.status == .ok)
+    #expect(fixture.origin.received.map(\.path) == ["*"])
+    for path in ["", nil] as [String?] {
+      var root = request()
+      root.path = path
+      #expect(try await fixture.cache.send(root).response.status == .ok)
+    }
+    #expect(try fixture.cache.namespace.keys().map(\.string) == ["https://example.com/"])
   }
 
   // MARK: Errors of conditions and ranges

@@ -209,7 +209,8 @@
       ("ftp", "127.0.0.1", "/"), ("file", "", "/etc/passwd"),
       ("http", "127.0.0.1", "@example.com/"),
       ("http", "user:word@127.0.0.1", "/"), ("http", "127.0.0.1", "/a b"), ("http", "", "/"),
-      ("http", "127.0.0.1:99999", "/"),
+      ("http", "127.0.0.1:99999", "/"), ("http", "", "/127.0.0.1/"), ("http", "127.0.0.1", ".a/"),
+      ("http", "127.0.0.1/x?", "/"), ("http", "127.0.0.1", "*"), ("http://127.0.0.1/?", "a", "/"),
     ]) func `a request that is none is not sent`(scheme: String, authority: String, path: String)
       async throws
     {

@@ -145,14 +145,21 @@
       }
     }
 
-    @Test func `a hundred requests are under way at once`() async throws {
+    @Test func `of a hundred requests 64 are under way at once, and the others wait`() async throws
+    {
       let count = 100
       let waiting = Mutex(0)
+      let most = Mutex(0)
+      let gate = Gate()
       try await RawServer.run { connection in
         guard let head = await connection.head() else { return }
-        waiting.withLock { $0 += 1 }
-        // None has an answer before all have arrived.
-        try await waitUntil { waiting.withLock { $0 } == count }
+        let now = waiting.withLock { waiting in
+          waiting += 1
+          return waiting
+        }
+        most.withLock { $0 = max($0, now) }
+        await gate.wait()
+        waiting.withLock { $0 -= 1 }
         let path = head.split(separator: " ")[1]
         try await connection.send(Self.start + "\(path.utf8.count)\r\n\r\n\(path)")
       } _: { authority in
@@ -164,8 +171,16 @@
               return try await body.bytes() == Array("/\(number)".utf8)
             }
           }
+          try await waitUntil { waiting.withLock { $0 } >= 64 }
+          // One that waits and is cancelled ends at once, and takes no place.
+          let waiter = Task { try await Self.send(to: authority, over: transport) }
+          for _ in 0..<1000 { await Task.yield() }
+          waiter.cancel()
+          await #expect(throws: CancellationError.self) { _ = try await waiter.value }
+          await gate.open()
           for try await isRight in group { #expect(isRight) }
         }
+        #expect(most.withLock { $0 } == 64)
       }
     }
   }

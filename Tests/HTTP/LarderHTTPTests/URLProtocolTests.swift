@@ -91,6 +91,41 @@
       }
     }
 
+    @Test(arguments: [true, false])
+    func `every field that identifies a user stays with its origin`(isNamed: Bool) async throws {
+      try await Bench.run { bench in
+        try await LocalServer.run { other in
+          other.become { _ in .init(200, Self.fresh, text: "there") }
+          let there = other.base + "/there"
+          bench.server.become { request in
+            request.path == "/a" ? .init(307, ["Location": "/b"]) : .init(302, ["Location": there])
+          }
+          let fields = ["X-API-Key", "X-Session", "Authorization", "Cookie", "Proxy-Authorization"]
+          bench.use(
+            bench.cache.with { policy in
+              if isNamed {
+                policy.principal = { request in
+                  request.headerFields[.init("X-API-Key")!]
+                    ?? request.headerFields[.init("X-Session")!]
+                }
+              } else {
+                policy.partitionFields = [.init("x-api-key")!, .init("X-SESSION")!]
+              }
+            })
+          var request = URLRequest(url: bench.url("/a"))
+          for name in fields { request.setValue("secret", forHTTPHeaderField: name) }
+          request.setValue("de", forHTTPHeaderField: "Accept-Language")
+          let (body, _) = try await bench.session.data(for: request)
+          #expect(String(decoding: body, as: UTF8.self) == "there")
+          // The credentials go along to the other path of their origin.
+          #expect(bench.server.received.last?.fields["x-api-key"] == "secret")
+          let received = try #require(other.received.first).fields
+          #expect(!received.values.contains("secret"), "\(received)")
+          #expect(received["accept-language"] == "de")
+        }
+      }
+    }
+
     @Test func `a POST becomes a GET by 303 and stays one by 307, and a circle ends`() async throws
     {
       try await Bench.run { bench in

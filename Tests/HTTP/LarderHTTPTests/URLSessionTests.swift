@@ -7,6 +7,7 @@
   import LarderHTTPTesting
   import LarderURLSession
   import Synchronization
+  import TestSupport
   import Testing
 
   #if canImport(FoundationNetworking)
@@ -75,6 +76,47 @@
         }
       }
     #endif
+
+    @Test(arguments: [
+      ("http", "", "@"), ("http", "", ".invalid/"), ("http", "", ":1/"), ("http", "", "*"),
+      ("http", "/x?", "/"), ("http", "#", "/"), ("http://127.0.0.1/?", "", "/"), ("ftp", "", "/"),
+    ])
+    func `a request whose address names another host is not sent`(
+      scheme: String, suffix: String, path: String
+    ) async throws {
+      try await LocalServer.run { server in
+        let host = String(server.base.dropFirst("http://".count))
+        let request = HTTPRequest(
+          method: .options, scheme: scheme, authority: path == "@" ? "a.invalid" : host + suffix,
+          path: path == "@" ? "@\(host)/x" : path)
+        await #expect(throws: (any Error).self) {
+          try await Self.send(request, over: Self.transport())
+        }
+        #expect(server.count == 0)
+      }
+    }
+
+    @Test func `a body that nobody reads takes a bounded part of the memory`() async throws {
+      let sent = Mutex(0)
+      let isOver = Mutex(false)
+      try await RawServer.run { connection in
+        _ = await connection.head()
+        defer { isOver.withLock { $0 = true } }
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        try await connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(200 << 20)\r\n\r\n")
+        for _ in 0..<200 {
+          try await connection.send(piece)
+          sent.withLock { $0 += piece.count }
+        }
+      } _: { authority in
+        let (_, body) = try await Self.transport().send(
+          Self.request("GET", "/a", at: "http://" + authority), body: HTTPBody(), interim: { _ in })
+        // The transport ends the connection when it holds as much as it may.
+        try await waitUntil { isOver.withLock { $0 } }
+        #expect(sent.withLock { $0 } < 150 << 20)
+        await #expect(throws: (any Error).self) { for try await _ in body {} }
+      }
+    }
 
     @Test(arguments: ["100 Continue", "103 Early Hints"])
     func `an interim answer is not taken for the final one`(interim: String) async throws {

@@ -103,6 +103,26 @@ import Testing
     }
   }
 
+  /// A cluster divides keys by what is between the first `{` and the next `}`.
+  @Test func allKeysOfAnApplicationAreInOneSlotAndThoseOfOthersInOthers() throws {
+    let applications = (0..<50).map { "shop-\($0)" }
+    let tags = try applications.map { application -> [UInt8] in
+      let names = try TierNames(application: application)
+      let key = SharedKey(namespace: "n{x}", bytes: Array("}{0}".utf8))
+      let all = [
+        names.log, names.head, names.time, names.nothing, names.value(key), names.lease(key),
+        names.floor(namespace: "n"), names.floor(tag: "{t}"),
+      ]
+      let tags = all.map { name in
+        Array(name.drop { $0 != UInt8(ascii: "{") }.dropFirst().prefix { $0 != UInt8(ascii: "}") })
+      }
+      #expect(Set(tags).count == 1)
+      #expect(all.allSatisfy { $0.starts(with: (application + ":").utf8) })
+      return tags[0]
+    }
+    #expect(Set(tags).count == applications.count && !tags.contains([]))
+  }
+
   @Test func onlyPlainNamesNameAnApplication() {
     for bad in ["", "a:b", "a{b}", "a b", "ä", String(repeating: "a", count: 101)] {
       #expect(throws: LarderError.self) { try TierNames(application: bad) }

@@ -53,7 +53,7 @@
       let cache = store.cache(TextCodec(), in: "prices", shared: shared)
       try await cache.set("first", for: "a")
       try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
-      let words = ["XADD", "shop:{0}:log", "*", "field", "value"]
+      let words = ["XADD", "shop:{shop}:log", "*", "field", "value"]
       _ = try await server.sender.send(
         Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
       try await waitUntil { shared.statistics.gaps == 1 }
@@ -70,8 +70,8 @@
       let server = try await Server()
       let tier = try StreamTier(server.sender, application: "shop", options: .patient)
       let id = "9000000000000-\(1 << 20 - 3)"
-      try await server.run("XADD", "shop:{0}:log", id, "c", "begin 0123456789ab - 0 ")
-      try await server.run("SET", "shop:{0}:head", "\(id) 0123456789ab")
+      try await server.run("XADD", "shop:{shop}:log", id, "c", "begin 0123456789ab - 0 ")
+      try await server.run("SET", "shop:{shop}:head", "\(id) 0123456789ab")
       var positions = [try #require(Position(id: Array(id.utf8)))]
       for _ in 0..<3 { positions.append(try await tier.change(.remove(key))) }
       #expect(positions == positions.sorted() && Set(positions.map(\.word)).count == 4)
@@ -86,8 +86,8 @@
       let server = try await Server()
       let tier = try StreamTier(server.sender, application: "shop", options: .patient)
       let id = "9000000000000-\(1 << 20 - 2)"
-      try await server.run("SET", "shop:{0}:head", "\(id) 0123456789ab")
-      try await server.run("XADD", "shop:{0}:log", "9000000000009-0", "field", "value")
+      try await server.run("SET", "shop:{shop}:head", "\(id) 0123456789ab")
+      try await server.run("XADD", "shop:{shop}:log", "9000000000009-0", "field", "value")
       #expect(
         try await tier.change(.remove(key)) > Position(milliseconds: 9_000_000_000_009, sequence: 0)
       )
@@ -107,10 +107,10 @@
       }
       if isFilled { _ = try await fill(nil) } else { _ = try await tier.change(.set(key, value)) }
       let first = try #require(try await tier.fetch(key, tags: [])).stamp
-      let time = try await server.run("GET", "shop:{0}:time").bytes
+      let time = try await server.run("GET", "shop:{shop}:time").bytes
       #expect(time == Array("\(first.written)".utf8))
       // An hour later by the clock, which is then set back.
-      try await server.run("SET", "shop:{0}:time", "\(first.written + 3_600_000_000)")
+      try await server.run("SET", "shop:{shop}:time", "\(first.written + 3_600_000_000)")
       let second = try await fill(first)
       #expect(second.version > first.version)
       let third = try await fill(second)
@@ -125,7 +125,7 @@
         try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .milliseconds(200))
       }
       guard case .granted = try await ask() else { throw NoServer() }
-      try await server.run("PEXPIRE", "shop:{0}:l:1:n:a", "360000000")
+      try await server.run("PEXPIRE", "shop:{shop}:l:1:n:a", "360000000")
       guard case .held(let left) = try await ask() else { throw NoServer() }
       #expect(left <= .milliseconds(200))
       try await waitUntil { if case .granted = try await ask() { true } else { false } }
@@ -140,7 +140,7 @@
       let origin = Origin(isOpen: false)
       let read = Task { try await cache.result(for: "a") { try await origin.load() } }
       try await waitUntil { origin.loads == 1 }
-      try await server.run("DEL", "shop:{0}:l:1:n:a")
+      try await server.run("DEL", "shop:{shop}:l:1:n:a")
       origin.open()
       let result = try await read.value
       #expect(result.value == "load 2" && result.error == nil)

@@ -80,7 +80,7 @@ extension ArticleReader {
       if !report.leftOut.contains(name) { report.leftOut.append(name) }
       return nil
     }
-    let name = Secrets.digest(address).prefix(16) + "." + format.rawValue
+    let name = Secrets.digest(address, in: storage.store).prefix(16) + "." + format.rawValue
     try Data(bytes).write(to: folder.appending(path: String(name)), options: .atomic)
     report.images += 1
     report.bytes += bytes.count

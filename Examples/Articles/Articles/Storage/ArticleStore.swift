@@ -13,33 +13,35 @@ struct ArticleStore: Sendable {
   let realm: Realm
   let shown = ShownImages()
 
+  private func name(_ namespace: String) -> String { realm.name(namespace, in: store) }
+
   var articles: Cache<String> {
-    store.cache(TextCodec(), in: realm.name("articles"), memory: MemoryLimits.off)
+    store.cache(TextCodec(), in: name("articles"), memory: MemoryLimits.off)
   }
   var images: Cache<[UInt8]> {
-    store.cache(BytesCodec(), in: realm.name("articles.images"), memory: MemoryLimits.off)
+    store.cache(BytesCodec(), in: name("articles.images"), memory: MemoryLimits.off)
   }
   var syncs: Cache<SyncRecord> {
-    store.cache(of: SyncRecord.self, in: realm.name("articles.sync"), rules: .userData)
+    store.cache(of: SyncRecord.self, in: name("articles.sync"), rules: .userData)
   }
   var outbox: Cache<PendingEdit> {
-    store.cache(of: PendingEdit.self, in: realm.name("articles.outbox"), rules: .userData)
+    store.cache(of: PendingEdit.self, in: name("articles.outbox"), rules: .userData)
   }
   /// The changes that were sent lately, each under its article and field: a list that a sync has fetched before lacks them.
   var sent: Cache<PendingEdit> {
     store.cache(
-      of: PendingEdit.self, in: realm.name("articles.sent"), rules: Rules(expires: .after(.days(1)))
+      of: PendingEdit.self, in: name("articles.sent"), rules: Rules(expires: .after(.days(1)))
     )
   }
   /// The articles that were too large when they were fetched last.
   var oversized: Cache<OversizedArticle> {
     store.cache(
-      of: OversizedArticle.self, in: realm.name("articles.oversized"),
+      of: OversizedArticle.self, in: name("articles.oversized"),
       rules: Rules(expires: .after(Self.absence)))
   }
   private var settingsCache: Cache<OfflineSettings> {
     store.cache(
-      of: OfflineSettings.self, in: realm.name("articles.settings"), rules: .userData)
+      of: OfflineSettings.self, in: name("articles.settings"), rules: .userData)
   }
 
   private static let settingsKey = "offline"

@@ -91,7 +91,8 @@ extension ArticleSync {
   private func limits() throws -> String {
     let rules = try storage.articles.namespace.info()?.rules
     let own = [rules?.largestValue, rules?.limits.bytes].map { $0 ?? .max }
-    return String(Secrets.digest("\(try storage.store.limits().effective) \(own)").prefix(8))
+    let text = "\(try storage.store.limits().effective) \(own)"
+    return String(Secrets.digest(text, in: storage.store).prefix(8))
   }
 
   /// Whether an earlier sync found no room for the article, and there is no more room since.

@@ -86,7 +86,7 @@ extension Catalog {
     }
     let validator =
       reply.fields[.eTag] ?? reply.fields[.lastModified]
-      ?? Secrets.digest(String(decoding: reply.body, as: UTF8.self))
+      ?? Secrets.digest(String(decoding: reply.body, as: UTF8.self), in: store)
     reply.body = []
     return ListingPass.Step(
       contents: envelope.data, version: PageVersion(cursor: cursor, validator: validator),

@@ -22,7 +22,7 @@ public struct DeparturesCache: Sendable {
   var sun: Cache<SunTimes> { cache(.sun) }
   var tiles: Cache<[UInt8]> {
     store.cache(
-      BytesCodec(), in: services.realm.name(BoatNamespace.tiles.name),
+      BytesCodec(), in: services.realm.name(BoatNamespace.tiles.name, in: store),
       rules: BoatNamespace.tiles.rules)
   }
 
@@ -89,6 +89,7 @@ extension Store {
     in namespace: BoatNamespace, _ realm: Realm
   ) -> Cache<Value> {
     cache(
-      JSONCodec<Value>(isLossless: true), in: realm.name(namespace.name), rules: namespace.rules)
+      JSONCodec<Value>(isLossless: true), in: realm.name(namespace.name, in: self),
+      rules: namespace.rules)
   }
 }

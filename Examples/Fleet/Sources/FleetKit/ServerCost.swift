@@ -134,7 +134,7 @@ private final class LogHandler: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) { ask(context) }
 
   private func ask(_ context: ChannelHandlerContext) {
-    send("XREAD COUNT 500 BLOCK 500 STREAMS test:{0}:log \(position)\r\n", context)
+    send("XREAD COUNT 500 BLOCK 500 STREAMS test:{test}:log \(position)\r\n", context)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -176,7 +176,7 @@ private final class TrackingHandler: ChannelInboundHandler {
   init(_ machine: CountingMachine) { self.machine = machine }
 
   func channelActive(context: ChannelHandlerContext) {
-    send("HELLO 3\r\nCLIENT TRACKING ON BCAST PREFIX test:{0}:v:\r\n", context)
+    send("HELLO 3\r\nCLIENT TRACKING ON BCAST PREFIX test:{test}:v:\r\n", context)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -11,8 +11,8 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
 
 /// Three servers on loopback that share the slots of one key space.
 struct Cluster {
-  /// The slot of every key with the hash tag `{0}`.
-  static let slot = "13907"
+  /// The slot of every key of the application `shop`.
+  static let slot = "3808"
 
   let nodes: [RedisServer]
   let ids: [String]
@@ -49,8 +49,8 @@ struct Cluster {
   /// A sender that knows the node which does not have the slot at first.
   func sender() throws -> RedisSender {
     try RedisSender(
-      host: "127.0.0.1", port: nodes[0].port,
-      others: nodes.dropFirst().map { ServerAddress("127.0.0.1", $0.port) })
+      host: "127.0.0.1", port: nodes[2].port,
+      others: nodes.dropLast().map { ServerAddress("127.0.0.1", $0.port) })
   }
 
   /// Moves the slot of the application while it is in use, key by key.
@@ -95,8 +95,8 @@ struct Cluster {
     let (one, two) = (try machine(), try machine())
     for index in 0..<50 { try await one.1.set("old", for: "\(index)") }
     for index in 0..<50 { _ = try await two.1.value(for: "\(index)") { "loaded" } }
-    // The last node has the slot at first.
-    for (from, to) in [(2, 0), (0, 1)] {
+    // The first node has the slot at first.
+    for (from, to) in [(0, 2), (2, 1)] {
       async let moved: Void = cluster.moveSlot(from: from, to: to)
       for index in 0..<50 {
         try await poll {

@@ -135,7 +135,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     let value = String(repeating: "v", count: 20_000)
     for index in 0..<300 { try await machine.cache.set(value, for: "\(index)") }
     let sender = try server.sender()
-    #expect(try await sender.send("EXISTS", "shop:{0}:head", "shop:{0}:log") == .number(2))
+    #expect(try await sender.send("EXISTS", "shop:{shop}:head", "shop:{shop}:log") == .number(2))
     let info = String(decoding: try await sender.send("INFO", "stats").bytes ?? [], as: UTF8.self)
     #expect(!info.contains("evicted_keys:0\r"))
   }

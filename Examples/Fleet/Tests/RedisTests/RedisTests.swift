@@ -52,8 +52,8 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     let tier = try server.tier(password: "right-secret")
     _ = try await tier.change(.set(key, value))
     let sender = try server.sender(password: "right-secret")
-    _ = try await sender.send("DEL", "test:{0}:head")
-    _ = try await sender.send("RPUSH", "test:{0}:head", "x")
+    _ = try await sender.send("DEL", "test:{test}:head")
+    _ = try await sender.send("RPUSH", "test:{test}:head", "x")
     let refusal = await #expect(throws: LarderError.self) {
       try await tier.change(.set(key, value))
     }

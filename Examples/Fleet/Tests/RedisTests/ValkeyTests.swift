@@ -73,13 +73,13 @@
       let client = client(server)
       try await withRunning(client.run) {
         let sender = ValkeySender(client)
-        let words = ["SET", "late:{0}:key", "x"].map { Array($0.utf8) }
+        let words = ["SET", "late:{late}:key", "x"].map { Array($0.utf8) }
         let error = await #expect(throws: LarderError.self) {
           try await sender.send(Command(words, timeout: .milliseconds(50)))
         }
         #expect(error?.code == .unreachable)
         let next = try await RedisServer(port: server.port)
-        let get = Command(["GET", "late:{0}:key"].map { Array($0.utf8) }, timeout: .seconds(10))
+        let get = Command(["GET", "late:{late}:key"].map { Array($0.utf8) }, timeout: .seconds(10))
         try await poll { (try? await sender.send(get)) == .null }
         // The command has had its turn when the server was asked for the time in its place.
         try await poll { try await next.sender().calls(of: "time") >= 1 }

@@ -50,7 +50,7 @@ extension LegoCache {
 
   /// About how many bytes stay when an import replaces these kinds: of other kinds, realms and programs.
   func otherSize(than kinds: [EntityKind]) throws -> Int {
-    let replaced = kinds.map { realm.name($0.namespace) }
+    let replaced = kinds.map { name($0.namespace) }
     return try larder.statistics().namespaces.filter { !replaced.contains($0.info.name) }
       .reduce(0) { $0 + $1.usage.bytes.used + $1.usage.entries.used * Self.entryOverhead }
   }

@@ -26,7 +26,7 @@ import ProxyServer
       "A request field that identifies a user besides Authorization, such as Cookie; repeatable.")
   var partitionBy: [String] = []
   @Option(name: .customLong("rule"), help: RuleOption.help) var rules: [RuleOption] = []
-  @Flag(name: .shortAndLong, help: "Log each request.") var verbose = false
+  @Flag(name: .shortAndLong, help: "Log each request, without its query.") var verbose = false
 
   func validate() throws {
     guard originAddress != nil else {

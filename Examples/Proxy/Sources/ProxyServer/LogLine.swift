@@ -1,9 +1,24 @@
 extension String {
-  /// The text with its control and format characters as escapes: whoever reads a log sees them, and they do nothing to a
-  /// terminal.
+  /// The text as a line of a log shows it. Clients and origins choose parts of a line.
   ///
-  /// Clients and origins choose parts of a line.
-  var printable: String {
+  /// Queries of addresses, which may hold secrets, are left out. Control and format characters are escapes: whoever reads the log
+  /// sees them, and they do nothing to a terminal.
+  var logged: String { withoutQueries.printable }
+
+  /// From each `?` to the next space or quote.
+  private var withoutQueries: String {
+    guard utf8.contains(UInt8(ascii: "?")) else { return self }
+    var isInQuery = false
+    return String(
+      String.UnicodeScalarView(
+        unicodeScalars.filter { scalar in
+          if isInQuery, scalar.properties.isWhitespace || scalar == "\"" { isInQuery = false }
+          if scalar == "?" { isInQuery = true }
+          return !isInQuery
+        }))
+  }
+
+  private var printable: String {
     if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars {
@@ -14,5 +29,14 @@ extension String {
       }
     }
     return String(text)
+  }
+
+  /// The first line of a request that cannot be read, without what may be a query, which may have spaces in it, and without the
+  /// user before a host.
+  var withoutSecrets: String {
+    let line = String(unicodeScalars.prefix { $0 != "?" })
+    guard let end = line.lastIndex(of: "@") else { return line }
+    let start = line[..<end].lastIndex { $0 == "/" || $0 == " " }.map(line.index(after:))
+    return "\(line[..<(start ?? line.startIndex)])...\(line[end...])"
   }
 }

@@ -38,7 +38,7 @@ public final class ProxyCache: Sendable {
     self.transport = transport
     self.policy = policy
     self.open = open
-    self.log = { log($0.printable) }
+    self.log = { log($0.logged) }
     let store = try open()
     clock = store.clock
     let cache = self.cache(over: store)

@@ -17,17 +17,17 @@ public struct ProxyServer: Sendable {
   /// - Parameters:
   ///   - origin: what requests are made to.
   ///   - limits: what clients are granted, by the clock of the store.
-  ///   - log: receives each request as a line.
+  ///   - log: receives each request as a line, without its query.
   public static func start(
     _ cache: ProxyCache, for origin: Address, at address: Address, on group: any EventLoopGroup,
     limits: ProxyLimits = ProxyLimits(), log: (@Sendable (String) -> Void)? = nil
   ) async throws -> ProxyServer {
     let clock = cache.clock
     let connections = OpenConnections(limit: limits.possibleConnections, clock: clock)
-    let printableLog: (@Sendable (String) -> Void)? =
-      if let log { { line in log(line.printable) } } else { nil }
+    let safeLog: (@Sendable (String) -> Void)? =
+      if let log { { line in log(line.logged) } } else { nil }
     let handling = RequestHandling(
-      cache: cache, origin: origin, connections: connections, log: printableLog)
+      cache: cache, origin: origin, connections: connections, log: safeLog)
     let held = (cache.transport as? OriginTransport)?.held ?? HeldBytes(limits)
     let ready = log == nil ? ReadyAnswersByLoop() : nil
     let listener = try await ServerBootstrap(group: group)

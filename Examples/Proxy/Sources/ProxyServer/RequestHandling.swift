@@ -69,11 +69,11 @@ struct RequestHandling: Sendable {
     _ head: MessageHead, _ reader: MessageReader, _ connection: Connection
   ) async throws -> Bool {
     guard let (request, isHTTP11) = try Self.request(head, for: origin) else {
-      throw MessageError.malformed(head.start)
+      throw MessageError.malformed(head.start.withoutSecrets)
     }
     guard let framing = Framing(ofRequest: head.fields) else {
       throw Framing.hasUnknownCoding(head.fields)
-        ? MessageError.unknownCoding : .malformed(head.start)
+        ? MessageError.unknownCoding : .malformed(head.start.withoutSecrets)
     }
     let isKept = isHTTP11 && !Self.wantsClose(head.fields)
     let writer = AnswerWriter(connection, isHTTP11: isHTTP11, method: request.method) {
@@ -143,6 +143,6 @@ struct ClientError: Error {
 }
 
 extension HTTPRequest {
-  /// For the log.
-  fileprivate var line: String { "\(method.rawValue) \(path ?? "")" }
+  /// For the log: without the query, which may hold a secret.
+  fileprivate var line: String { "\(method.rawValue) \((path ?? "").prefix { $0 != "?" })" }
 }

@@ -91,6 +91,38 @@ struct TargetTests {
     try await bench.stop()
   }
 
+  /// Requests that are answered, that fail, and that are none.
+  @Test(arguments: [
+    ("GET /a?token=geheim HTTP/1.1", "GET /a 200"),
+    ("GET /a?q=\"geheim\"geheim HTTP/1.1", "GET /a 200"),
+    ("GET http://alice:geheim@x/a?geheim HTTP/1.1", "GET /a 200"),
+    ("GET /fails?token=geheim HTTP/1.1", "GET /fails failed"),
+    ("GET /a?token=geheim geheim HTTP/1.1", "bad request"),
+    ("GET a?token=geheim HTTP/1.1", "bad request"),
+    ("CONNECT alice:geheim@x:443 HTTP/1.1", "bad request"),
+    ("GET http://alice:geheim@/?geheim HTTP/1.1 geheim", "bad request"),
+  ])
+  func `the log has no queries and no users`(start: String, expected: String) async throws {
+    let lines = Mutex<[String]>([])
+    let origin = RawOrigin { head, _ in
+      head.start.contains("/fails")
+        ? [Array("nonsense\r\n\r\n".utf8)]
+        : [Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8)]
+    }
+    let address = try await origin.start()
+    let store = try Store.temporary()
+    let cache = try ProxyCache(over: OriginTransport(to: address, on: group)) { store }
+    let server = try await ProxyServer.start(
+      cache, for: address, at: Address(host: "127.0.0.1", port: 0), on: group,
+      log: { line in lines.withLock { $0.append(line) } })
+    let bench = Bench(origin: origin, server: server, store: store)
+    _ = try await bench.ask(Array(start.utf8) + Self.fields)
+    let log = lines.withLock { $0 }
+    #expect(log.contains { $0.contains(expected) }, "\(log)")
+    #expect(!log.contains { $0.contains("geheim") }, "\(log)")
+    try await bench.stop()
+  }
+
   /// What a terminal would obey, and what would begin a line.
   @Test(arguments: [
     ("GET\u{9B}2J /a HTTP/1.1", "GET\\u{9B}2J /a HTTP/1.1"),

@@ -13,7 +13,7 @@
     public func peek(
       _ request: HTTPRequest, requestBody: [UInt8] = []
     ) throws -> HTTPCacheResult? {
-      let request = request.withEncodedTarget
+      let request = try request.withCheckedTarget()
       let held = try responses.variants(
         under: rules.key(of: request, body: requestBody), policy: rules.policy)
       let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
@@ -42,7 +42,7 @@
       for tag in tags { _ = try EntryAttributes.validated(tag) }
       try HTTPCacheError.check(
         fieldCount: max(request.headerFields.count, response.headerFields.count))
-      let request = request.withEncodedTarget
+      let request = try request.withCheckedTarget()
       guard request.method == .get || rules.storesByBody(request),
         body.count <= rules.policy.largestBody
       else { return false }
@@ -113,6 +113,7 @@
     /// - Complexity: O(stored responses of the URI), each in a write of its own.
     @discardableResult
     public func removeAll(for request: HTTPRequest) async throws -> RemovalResult {
+      let request = try request.withCheckedTarget()
       guard let key = ResponseKey(request, policy: rules.policy) else { return RemovalResult() }
       return try await responses.removeAll(of: key, policy: rules.policy)
     }

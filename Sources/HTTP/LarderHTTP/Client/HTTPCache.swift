@@ -57,9 +57,11 @@
 
     /// Returns the response to `request` from the store or the origin.
     ///
-    /// `request` has a scheme and an authority. Of several equal requests at the same time one is sent. Throws the transport's
+    /// `request` has a scheme, an authority, and a path that begins with a slash, or is `*` for OPTIONS: any other is refused with
+    /// `LarderError/Code/invalidArgument`. Of several equal requests at the same time one is sent. Throws the transport's
     /// error, or ``HTTPCacheError/timedOut(_:)``, where the origin cannot be reached and nothing may be served in its place;
-    /// and a `LarderError` if the store itself fails.
+    /// and a `LarderError` if the store itself fails. The failure of a secure connection (``TransportFailure/isInsecure``) is
+    /// thrown although a stale response may be stored, unless ``HTTPCachePolicy/servesStaleWhenInsecure`` allows it.
     ///
     /// - Parameters:
     ///   - body: read while it is sent, and not kept. It is not read if the store answers the request.
@@ -71,7 +73,7 @@
     ) async throws -> HTTPCacheResult {
       for tag in tags { _ = try EntryAttributes.validated(tag) }
       try HTTPCacheError.check(fieldCount: request.headerFields.count)
-      let request = request.withEncodedTarget
+      let request = try request.withCheckedTarget()
       if body.count != 0, request.method == .get || request.method == .head {
         // The response may depend on the body, which no key has (RFC 9110, section 9.3.1).
         return try await pass(request, body: body, interim: interim)
@@ -105,13 +107,14 @@
 
     /// Returns the origin's response to `request` without a use of the store: nothing is read, stored or removed.
     ///
-    /// Throws the transport's error, or ``HTTPCacheError``.
+    /// Throws the transport's error, ``HTTPCacheError``, or `LarderError/Code/invalidArgument` as ``send(_:body:tags:interim:)`` does.
     public func pass(
       _ request: HTTPRequest, body: HTTPBody = HTTPBody(),
       interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
     ) async throws -> HTTPCacheResult {
       let (response, received) = try await transport.send(
-        request, body: body, interim: interim, within: rules.policy.timeout, by: clock)
+        try request.withCheckedTarget(), body: body, interim: interim, within: rules.policy.timeout,
+        by: clock)
       let result = HTTPCacheResult(response, body: received, forwarded: .bypass)
       counters.count(result)
       return result

@@ -9,7 +9,7 @@
     /// Sends a request and returns the head of its final answer, with a body that is still to be read.
     ///
     /// A transport does not follow redirections, cache or repeat requests. It throws when the origin cannot be reached, and
-    /// supports cancellation. A body that ends before its announced length throws at its end.
+    /// supports cancellation. An error for a connection that is not secure is a ``TransportFailure``. A body that ends before its announced length throws at its end.
     ///
     /// - Parameters:
     ///   - body: the body of the request, to be read once and only as fast as it is sent.
@@ -49,6 +49,8 @@
     case tooManyFields(Int)
     /// A body is longer than this limit, in bytes.
     case bodyTooLarge(limit: Int)
+    /// So many bytes of a body came before they were read. The transport cannot make the origin wait, and holds no more.
+    case bodyUnread(limit: Int)
     /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
     case bodyGone
 
@@ -66,6 +68,8 @@
       case .tooManyFields(let count):
         "the message has \(count) fields; at most \(Self.largestFieldCount) are accepted"
       case .bodyTooLarge(let limit): "the body is longer than \(limit) bytes"
+      case .bodyUnread(let limit):
+        "\(limit) bytes of the body came before they were read; use a transport that makes the origin wait, such as CurlTransport"
       case .bodyGone: "the store has removed the stored response while its body was read"
       }
     }

@@ -134,7 +134,8 @@
 
     /// A stored response that may be served while the origin cannot be reached; throws `error` without one.
     private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
-      guard let answer = cache.rules.fail(forward, at: cache.clock.now),
+      guard cache.rules.policy.allowsStale(after: error),
+        let answer = cache.rules.fail(forward, at: cache.clock.now),
         let body = try cache.responses.body(of: answer, from: held)
       else { throw error }
       return HTTPCacheResult(answer, body: body, forwarded: forward.reason)

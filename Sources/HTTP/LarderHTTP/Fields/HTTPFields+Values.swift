@@ -102,7 +102,7 @@
         if byte < 0x80 {
           text.unicodeScalars.append(Unicode.Scalar(byte))
         } else {
-          text += "\0" + Secrets.hexadecimal(byte)
+          text += "\0" + Secrets.hexadecimal(CollectionOfOne(byte))
         }
       }
       return text

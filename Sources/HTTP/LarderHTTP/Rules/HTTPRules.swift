@@ -33,6 +33,8 @@
     /// How long after its freshness a response may be served while the origin cannot be reached and no directive forbids
     /// it. Default: one day.
     public var whenDisconnected: Duration
+    /// Whether that also holds for an origin with which no secure connection comes about: ``TransportFailure/isInsecure``. Default: false.
+    public var servesStaleWhenInsecure: Bool
     /// The longest freshness of a response that states none. Default: one day.
     public var longestHeuristic: Duration
     /// Whether `Set-Cookie` is stored with its response, and served with it. In a shared cache every client of the response
@@ -62,13 +64,15 @@
     /// tokens differ, and requests with different names never do. Without a name the credentials count. The closure must
     /// return the same name for the same request each time; one request may call it several times. Default: none.
     public var principal: (@Sendable (HTTPRequest) -> String?)?
-    /// The key of all digests; an ``HTTPCache`` takes it from its store.
-    var secret: [UInt8] = []
+    /// The key of all digests. An ``HTTPCache`` takes it from its store; digests of rules without a store are of use in this
+    /// process alone.
+    var secret = Secrets.processKey
 
     /// A policy. Settings that are not given have the defaults of the properties.
     public init(
       kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
-      longestHeuristic: Duration = .days(1), storesCookies: Bool = false,
+      servesStaleWhenInsecure: Bool = false, longestHeuristic: Duration = .days(1),
+      storesCookies: Bool = false,
       timeout: Duration = .seconds(15), largestBody: Int = 1_000_000_000,
       bufferLimit: Int = 64_000_000,
       largestVariantCount: Int = 32,
@@ -81,6 +85,7 @@
       self.kind = kind
       self.retention = retention
       self.whenDisconnected = whenDisconnected
+      self.servesStaleWhenInsecure = servesStaleWhenInsecure
       self.longestHeuristic = longestHeuristic
       self.storesCookies = storesCookies
       self.timeout = timeout

@@ -43,7 +43,7 @@
         rest = rest[first.endIndex...].dropFirst()
         guard ["http", "https"].contains(scheme), rest.hasPrefix("//") else { return nil }
       }
-      let target = request.path ?? "/"
+      let target = request.path.flatMap { $0.isEmpty ? nil : $0 } ?? "/"
       let base = target.prefix { $0 != "?" }
       var path: Substring
       if rest.hasPrefix("//") {

@@ -1,9 +1,9 @@
 #if HTTP
   import HTTPTypes
 
-  /// The request fields that `Vary` names, with their values (RFC 9111, 4.1).
+  /// The request fields that `Vary` names, with digests of their values (RFC 9111, 4.1).
   struct VaryKey: Hashable, Sendable {
-    /// Sorted by name, in lower case; a nil value means that the request had no such field.
+    /// Sorted by name, in lower case; nil means that the request had no such field.
     let fields: [(name: String, value: String?)]
 
     static let empty = VaryKey(fields: [])
@@ -60,7 +60,7 @@
   /// The fields of a request as `Vary` compares them (RFC 9111, 4.1): each is brought into its normal form once, however many
   /// stored responses the request is compared with.
   struct SelectingFields {
-    /// A longer value, in bytes, is compared by a digest of its lines. Its normal form could take as long as hundreds of requests,
+    /// A longer value, in bytes, is compared by its lines. Its normal form could take as long as hundreds of requests,
     /// and a hit reads the values of all variants.
     private static let longest = 1024
 
@@ -74,33 +74,28 @@
       secret = policy.secret
     }
 
-    /// The normal form of a field; a digest for secrets and long values; nil without the field.
+    /// The digest of the normal form of a field; nil without the field.
     mutating func value(of name: String) -> String? {
       if let known = values[name] { return known }
-      let value = normalForm(of: name)
+      let value = digest(of: name)
       values.updateValue(value, forKey: name)
       return value
     }
 
-    private func normalForm(of name: String) -> String? {
+    /// Any field may be a credential, so no value is stored as it is.
+    private func digest(of name: String) -> String? {
       guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
       let lines = request.lines(of: fieldName)
-      if Self.isLong(lines) { return digest(lines.joined(separator: "\n")) }
-      let value: String
-      if fieldName == .cookie {
-        value = lines.joined(separator: "; ")
-      } else if Preferences.names.contains(fieldName) {
-        value = Preferences(lines).text
-      } else {
-        // A field of unknown syntax may be a list, whose members may have any space around them (RFC 9110, section 5.6.1).
-        value = fieldMembers(lines).joined(separator: ",")
-      }
-      return Secrets.fields.contains(fieldName) || value.utf8.first == UInt8(ascii: "~")
-        ? digest(value) : value
+      return "~" + Secrets.digest(Self.normalForm(of: fieldName, lines), key: secret)
     }
 
-    /// No value that is no digest begins with `~`.
-    private func digest(_ text: String) -> String { "~" + Secrets.digest(text, key: secret) }
+    private static func normalForm(of name: HTTPField.Name, _ lines: [String]) -> String {
+      if isLong(lines) { return lines.joined(separator: "\n") }
+      if name == .cookie { return lines.joined(separator: "; ") }
+      if Preferences.names.contains(name) { return Preferences(lines).text }
+      // A field of unknown syntax may be a list, whose members may have any space around them (RFC 9110, section 5.6.1).
+      return fieldMembers(lines).joined(separator: ",")
+    }
 
     private static func isLong(_ lines: [String]) -> Bool {
       lines.reduce(0) { $0 + $1.utf8.count } > longest

@@ -1,5 +1,5 @@
 #if HTTP
-  import HTTPTypes
+  public import HTTPTypes
 
   /// The user that a request speaks for, as digests.
   ///
@@ -55,6 +55,28 @@
     }
   }
 
+  extension HTTPCachePolicy {
+    /// `request` without the fields that identify its user, as a redirection may send it to another origin.
+    ///
+    /// These are `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal`` names a user
+    /// all the same, only fields that say what is wanted stay, such as `Accept-Language` and `Range`.
+    public func withoutCredentials(_ request: HTTPRequest) -> HTTPRequest {
+      var request = request
+      request.headerFields.removeAll(Secrets.fields.union(partitionFields))
+      // Which field the closure reads is not known.
+      if principal?(request) != nil {
+        request.headerFields = request.headerFields.filter { Self.impersonal.contains($0.name) }
+      }
+      return request
+    }
+
+    private static let impersonal: Set<HTTPField.Name> = ClientCondition.fields
+      .union(Preferences.names).union([
+        .cacheControl, .contentEncoding, .contentLanguage, .contentLength, .contentType, .ifMatch,
+        .ifRange, .ifUnmodifiedSince, .pragma, .range, .userAgent,
+      ])
+  }
+
   /// The tags that every stored response carries, so that one call ends all of a host, or all of a user.
   enum ResponseTags {
     private static let longestHost = 150
@@ -67,7 +89,7 @@
         host.removeLast(port.count)
         break
       }
-      return "http-host:" + (host.utf8.count <= longestHost ? host : Secrets.digest(host))
+      return "http-host:" + (host.utf8.count <= longestHost ? host : Secrets.hash(host))
     }
 
     /// - Parameter credential: a digest, as ``StoredResponse/credential``.

@@ -19,9 +19,12 @@
     /// The digest of the request's body; nil for a request whose responses are stored by its URI alone.
     var bodyDigest: String?
 
-    /// Nil for a request without scheme or authority.
+    /// Nil for a request without scheme or authority, for one to the whole server (`OPTIONS *`), and for parts that make no URI
+    /// of that host.
     public init?(_ request: HTTPRequest, policy: HTTPCachePolicy = HTTPCachePolicy()) {
-      guard let scheme = request.scheme, let authority = request.authority else { return nil }
+      guard let scheme = request.scheme, let authority = request.authority,
+        RequestTarget.fault(in: request) == nil, request.path != "*"
+      else { return nil }
       self.init(scheme: scheme, authority: authority, path: request.path ?? "/", policy: policy)
     }
 
@@ -77,7 +80,7 @@
     /// A shortened URI is longer than `longest`, so it cannot equal a URI that is kept whole.
     private func shortenedURI(longest: Int, kept: Int) -> String {
       guard uri.utf8.count > longest else { return uri }
-      let hash = SHA256.hash(Array(uri.utf8)).map(Secrets.hexadecimal).joined()
+      let hash = Secrets.hexadecimal(SHA256.hash(Array(uri.utf8)))
       return String(decoding: uri.utf8.prefix(kept), as: UTF8.self) + "~" + hash
     }
 
@@ -97,53 +100,12 @@
     func key(credential: String?, vary: VaryKey) -> String {
       if credential == nil, vary.fields.isEmpty { return base }
       var variant = credential.map { "credential \($0)\n" } ?? ""
+      // Credentials and values are keyed digests already.
       for (name, value) in vary.fields { variant += name + (value.map { "=" + $0 } ?? "") + "\n" }
-      return variantPrefix + Secrets.digest(variant)
+      return variantPrefix + Secrets.hash(variant)
     }
 
     /// The common beginning of the keys of all variants.
     var variantPrefix: String { base + " " }
-  }
-
-  extension HTTPRequest {
-    /// The request with a target that HTTP/1.1 can carry and a key can hold without ambiguity.
-    ///
-    /// Bytes that a URI does not allow (spaces, controls, DEL, quotes, bytes beyond ASCII) are percent-encoded, and the
-    /// fragment is removed: a client never sends it (RFC 9110, section 4.2.5; RFC 3986, section 2.1).
-    public var withEncodedTarget: HTTPRequest {
-      guard let path, !RequestTarget.isEncoded(path) else { return self }
-      var request = self
-      request.path = RequestTarget.encoded(path)
-      return request
-    }
-  }
-
-  /// The characters of a request target.
-  enum RequestTarget {
-    /// Whether a byte may stand in a path or a query as it is. `%` is allowed: a target arrives encoded.
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-      switch byte {
-      case 0x21, 0x24...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7C, 0x7E: true
-      default: false
-      }
-    }
-
-    static func isEncoded(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
-
-    /// - Complexity: O(bytes).
-    static func encoded(_ text: String) -> String {
-      if isEncoded(text) { return text }
-      var bytes: [UInt8] = []
-      for byte in text.utf8 {
-        if byte == UInt8(ascii: "#") { break }
-        if isAllowed(byte) {
-          bytes.append(byte)
-        } else {
-          let digits = Array("0123456789ABCDEF".utf8)
-          bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-      }
-      return String(decoding: bytes, as: UTF8.self)
-    }
   }
 #endif

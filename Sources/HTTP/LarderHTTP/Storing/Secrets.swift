@@ -1,15 +1,24 @@
 #if HTTP
   import HTTPTypes
+  public import Larder
 
   /// Digests of secrets: the store holds them in place of credentials.
   ///
   /// Code that stores responses by other means than an ``HTTPCache`` can use them to separate its users, too.
   public enum Secrets {
-    /// Request fields whose values are never stored.
+    /// Request fields that are credentials in every service.
     static let fields: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie]
 
-    /// 128 bits of SHA-256 of `text`, in hexadecimal. Equal texts have equal digests.
-    public static func digest(_ text: String) -> String { digest(text, key: []) }
+    /// The key of digests that no store gives one to: random bytes of this process.
+    static let processKey = SystemRandomNumberGenerator.bytes(16)
+
+    /// 128 bits of SHA-256 of `text`, in hexadecimal, keyed with random bytes of the store.
+    ///
+    /// Equal texts have equal digests in all processes of the store, and others in every other store. Only somebody who has
+    /// the store as well can compare a guess with a digest; a text that cannot be guessed cannot be recovered.
+    public static func digest(_ text: String, in store: Store) -> String {
+      digest(text, key: store.secret)
+    }
 
     /// A digest that only a holder of `key` can compute for a guessed text.
     static func digest(_ text: String, key: [UInt8]) -> String {
@@ -18,12 +27,31 @@
 
     static func digest(_ bytes: [UInt8], key: [UInt8]) -> String {
       // The inner hash keeps `key` and the bytes apart and rules out length extension.
-      let hash = key.isEmpty ? SHA256.hash(bytes) : SHA256.hash(key + SHA256.hash(key + bytes))
-      return hash.prefix(16).map(hexadecimal).joined()
+      name(SHA256.hash(key + SHA256.hash(key + bytes)))
     }
 
-    static func hexadecimal(_ byte: UInt8) -> String {
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    /// The same without a key, for a text that holds no secret.
+    static func hash(_ text: String) -> String { name(SHA256.hash(Array(text.utf8))) }
+
+    private static func name(_ hash: [UInt8]) -> String { hexadecimal(hash.prefix(16)) }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
+      var text: [UInt8] = []
+      text.reserveCapacity(2 * bytes.count)
+      for byte in bytes {
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+      }
+      return String(decoding: text, as: UTF8.self)
+    }
+  }
+
+  extension SystemRandomNumberGenerator {
+    fileprivate static func bytes(_ count: Int) -> [UInt8] {
+      var generator = SystemRandomNumberGenerator()
+      return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
   }
 
@@ -43,9 +71,12 @@
     ]
 
     static func hash(_ message: [UInt8]) -> [UInt8] {
-      var padded = message + [0x80]
-      padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
-      padded += (0..<8).map { UInt8(truncatingIfNeeded: (message.count &* 8) >> ((7 - $0) * 8)) }
+      var padded = message
+      let zeros = (119 - message.count % 64) % 64
+      padded.reserveCapacity(message.count + zeros + 9)
+      padded.append(0x80)
+      for _ in 0..<zeros { padded.append(0) }
+      append(UInt64(message.count) &* 8, to: &padded)
 
       var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
@@ -53,19 +84,30 @@
       ]
       var words = [UInt32](repeating: 0, count: 64)
       for start in stride(from: 0, to: padded.count, by: 64) {
-        compress(&state, padded, from: start, &words)
+        compress(&state, padded.span.extracting(start..<start + 64), &words)
       }
-      return state.flatMap { word in
-        (0..<4).map { UInt8(truncatingIfNeeded: word >> ((3 - $0) * 8)) }
+      var hash: [UInt8] = []
+      hash.reserveCapacity(32)
+      for word in state { append(word, to: &hash) }
+      return hash
+    }
+
+    private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
+      var rest = number
+      for _ in 0..<number.bitWidth / 8 {
+        bytes.append(UInt8(truncatingIfNeeded: rest >> (number.bitWidth - 8)))
+        rest <<= 8
       }
     }
 
     /// - Parameter words: 64 of any value; the same array serves all blocks of a message.
     private static func compress(
-      _ state: inout [UInt32], _ bytes: [UInt8], from start: Int, _ words: inout [UInt32]
+      _ state: inout [UInt32], _ bytes: Span<UInt8>, _ words: inout [UInt32]
     ) {
+      let constants = constants.span
+      var words = words.mutableSpan
       for index in 0..<16 {
-        let at = start + 4 * index
+        let at = 4 * index
         words[index] =
           UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16 | UInt32(bytes[at + 2]) << 8
           | UInt32(bytes[at + 3])
@@ -100,7 +142,7 @@
     }
 
     private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
-      word >> count | word << (32 - count)
+      word >> count | word << (32 &- count)
     }
   }
 #endif

@@ -3,9 +3,7 @@ import LarderSystem
 
 /// The names of an application's keys in the server.
 package struct TierNames: Sendable {
-  /// A cluster keeps all keys with it in one slot, as the scripts of an application need.
-  package static let hashTag = "{0}"
-
+  /// `shop:{shop}:`. A cluster keeps all keys with the same text in braces in one slot, as the scripts of an application need.
   private let prefix: String
 
   /// Throws `LarderError/Code/invalidArgument` for a name that could run into another one.
@@ -21,7 +19,12 @@ package struct TierNames: Sendable {
         .invalidArgument, "\"\(application)\" cannot name an application",
         hint: "use 1 to 100 letters, digits, hyphens, underscores and dots")
     }
-    prefix = application + ":" + Self.hashTag + ":"
+    prefix = application + ":{" + application + "}:"
+  }
+
+  /// Whether a word of a command is a key: its first colon is followed by the text in braces that chooses the slot.
+  package static func isKey(_ word: [UInt8]) -> Bool {
+    word.drop { $0 != UInt8(ascii: ":") }.dropFirst().first == UInt8(ascii: "{")
   }
 
   var log: [UInt8] { Array((prefix + "log").utf8) }

@@ -1,0 +1,116 @@
+#if HTTP
+  public import HTTPTypes
+  import Larder
+
+  extension HTTPRequest {
+    /// The request with a target that HTTP/1.1 can carry and a key can hold without ambiguity.
+    ///
+    /// Bytes that a URI does not allow (spaces, controls, DEL, quotes, bytes beyond ASCII) are percent-encoded, and the
+    /// fragment is removed: a client never sends it (RFC 9110, section 4.2.5; RFC 3986, section 2.1).
+    public var withEncodedTarget: HTTPRequest {
+      guard let path, !RequestTarget.isEncoded(path) else { return self }
+      var request = self
+      request.path = RequestTarget.encoded(path)
+      return request
+    }
+
+    /// The same, once scheme, authority and path are known to be parts of one URI.
+    ///
+    /// Throws `LarderError/Code/invalidArgument` for others: put together, they could name another host, and responses of
+    /// different hosts could have one key.
+    func withCheckedTarget() throws(LarderError) -> HTTPRequest {
+      switch RequestTarget.fault(in: self) {
+      case nil: return withEncodedTarget
+      case .path:
+        // The query may hold a secret.
+        let shown = String((path ?? "").unicodeScalars.prefix { $0 != "?" })
+        throw LarderError(
+          .invalidArgument,
+          "the path \"\(shown)\" of the \(method.rawValue) request does not begin with a slash",
+          hint: "give the path of the URI, such as /a; * is for OPTIONS alone")
+      case .origin:
+        throw LarderError(
+          .invalidArgument,
+          "the scheme and the authority of the \(method.rawValue) request name no host",
+          hint: "give a scheme such as https and an authority such as example.com:8080")
+      }
+    }
+
+    /// The URI by which a transport sends the request; nil where its parts are not those of one URI of HTTP.
+    package var uri: String? {
+      let scheme = scheme?.lowercased() ?? "https"
+      guard RequestTarget.fault(in: self) == nil, path != "*", scheme == "http" || scheme == "https"
+      else { return nil }
+      return authority.map { scheme + "://" + $0 + (path ?? "/") }
+    }
+  }
+
+  /// The parts and the characters of a request target.
+  enum RequestTarget {
+    enum Fault {
+      /// It could lengthen the authority.
+      case path
+      /// The scheme or the authority could end early, or there is no host.
+      case origin
+    }
+
+    static func fault(in request: HTTPRequest) -> Fault? {
+      if let scheme = request.scheme?.utf8, !scheme.allSatisfy(isOfScheme) { return .origin }
+      if let authority = request.authority?.utf8, !isAuthority(authority) { return .origin }
+      guard let path = request.path?.utf8, let first = path.first else { return nil }
+      let isWhole = request.method == .options && path.elementsEqual("*".utf8)
+      return first == UInt8(ascii: "/") || isWhole ? nil : .path
+    }
+
+    private static func isOfScheme(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: true
+      default: false
+      }
+    }
+
+    /// Whether every reader of the URI finds the same end of the authority and the same host in it.
+    private static func isAuthority(_ bytes: String.UTF8View) -> Bool {
+      var hosts = 1
+      var isEmpty = true
+      for byte in bytes {
+        switch byte {
+        case 0...0x20, 0x7F, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"),
+          UInt8(ascii: "\\"):
+          return false
+        case UInt8(ascii: "@"):
+          hosts += 1
+          isEmpty = true
+        default: isEmpty = false
+        }
+      }
+      return !isEmpty && hosts <= 2
+    }
+
+    /// Whether a byte may stand in a path or a query as it is. `%` is allowed: a target arrives encoded.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x21, 0x24...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7C, 0x7E: true
+      default: false
+      }
+    }
+
+    static func isEncoded(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
+
+    /// - Complexity: O(bytes).
+    static func encoded(_ text: String) -> String {
+      if isEncoded(text) { return text }
+      var bytes: [UInt8] = []
+      for byte in text.utf8 {
+        if byte == UInt8(ascii: "#") { break }
+        if isAllowed(byte) {
+          bytes.append(byte)
+        } else {
+          let digits = Array("0123456789ABCDEF".utf8)
+          bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+#endif

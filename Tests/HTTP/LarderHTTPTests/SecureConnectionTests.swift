@@ -1,0 +1,89 @@
+#if Curl && HTTPTesting
+  import Foundation
+  import HTTPTypes
+  import Larder
+  import LarderCurl
+  import LarderHTTP
+  import LarderHTTPTesting
+  import LarderURLSession
+  import Testing
+
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
+  /// Origins that are there, and with which no secure connection comes about.
+  @Suite struct SecureConnectionTests {
+    /// What a server answers to the first message of TLS.
+    enum Handshake: CaseIterable {
+      /// It does not speak TLS.
+      case plain
+      /// A fatal alert: there is no cipher for both.
+      case alert
+
+      var bytes: [UInt8] {
+        switch self {
+        case .plain: Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)
+        case .alert: [0x15, 3, 1, 0, 2, 2, 40]
+        }
+      }
+    }
+
+    private static let transports: [any HTTPTransport] = [CurlTransport(), URLSessionTransport()]
+
+    /// What a cache returns for a stale response, over a transport and by a policy.
+    private static func answer(
+      over transport: any HTTPTransport, from authority: String, _ control: String = "max-age=1",
+      policy: HTTPCachePolicy = HTTPCachePolicy()
+    ) async throws -> HTTPCacheResult {
+      let clock = ManualClock()
+      let store = try Store.temporary(clock: clock)
+      let cache = HTTPCache(in: store.namespace("http"), over: transport, policy: policy)
+      let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/a")
+      let fresh = HTTPResponse(status: .ok, headerFields: [.cacheControl: control])
+      #expect(try await cache.put(fresh, body: [1], for: request))
+      clock.advance(by: .seconds(2))
+      return try await cache.send(request)
+    }
+
+    @Test(arguments: Handshake.allCases, 0..<transports.count)
+    func `it is an error, and no stale response is served as if the origin were away`(
+      handshake: Handshake, transport: Int
+    ) async throws {
+      try await RawServer.run { connection in
+        _ = try await connection.body(1)
+        try await connection.send(handshake.bytes)
+        await connection.waitForEnd()
+      } _: { authority in
+        for control in ["max-age=1", "max-age=1, stale-if-error=60"] {
+          await #expect(throws: (any Error).self) {
+            try await Self.answer(over: Self.transports[transport], from: authority, control)
+          }
+        }
+      }
+    }
+
+    @Test(arguments: 0..<transports.count)
+    func `an origin without a server is away`(transport: Int) async throws {
+      try await RawServer.refuse { authority in
+        let result = try await Self.answer(over: Self.transports[transport], from: authority)
+        #expect(result.reason == .staleDisconnected)
+      }
+    }
+
+    @Test(arguments: [
+      URLError.Code.secureConnectionFailed, .serverCertificateUntrusted,
+      .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+      .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
+    ])
+    func `the codes of URLError for it are no codes of an origin that is away`(
+      code: URLError.Code
+    ) async throws {
+      await #expect(throws: URLError.self) {
+        try await Self.answer(over: FailingTransport(with: URLError(code)), from: "example.com")
+      }
+      let away = FailingTransport(with: URLError(.networkConnectionLost))
+      #expect(try await Self.answer(over: away, from: "example.com").reason == .staleDisconnected)
+    }
+  }
+#endif
