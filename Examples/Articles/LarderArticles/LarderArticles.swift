@@ -2,6 +2,7 @@ import ArgumentParser
 import Articles
 import ExampleProgram
 import Foundation
+import Larder
 import Service
 
 @main
