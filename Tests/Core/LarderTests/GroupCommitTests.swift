@@ -9,7 +9,7 @@ struct GroupCommitTests {
   @Test func `many tasks share a commit, and each entry is there when its write returns`()
     async throws
   {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     let before = try store.statistics().file.transaction
     try await whileHeld(store, until: 64) {
@@ -32,7 +32,7 @@ struct GroupCommitTests {
 
   @Test(.timeLimit(.minutes(20)))
   func `blocking writes and closing need no thread of the queue`() async throws {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     // As if the process could create no thread for it.
     store.engine.queue.thread.suspend()
@@ -62,7 +62,7 @@ struct GroupCommitTests {
   }
 
   @Test func `a write that fails takes none of its neighbours with it`() async throws {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     try store.declare(Rules(largestValue: 100), for: "notes")
     let refused = Tally()
@@ -89,7 +89,7 @@ struct GroupCommitTests {
 
   @Test func `a change that throws midway is undone alone`() async throws {
     struct Stop: Error {}
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     let stopped = Tally()
     try await whileHeld(store, until: 10) {
@@ -116,7 +116,7 @@ struct GroupCommitTests {
   }
 
   @Test func `a cancelled write that has not begun is not written`() async throws {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     // The batch ends when the kept ones wait, and by then the others are taken back.
     try await whileHeld(store, until: 20) {
@@ -136,7 +136,7 @@ struct GroupCommitTests {
   }
 
   @Test func `threads that wait join as well`() throws {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for index in 0..<50 {
@@ -196,7 +196,7 @@ struct GroupCommitTests {
   }
 
   @Test func `concurrent updates lose none`() async throws {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<16 {

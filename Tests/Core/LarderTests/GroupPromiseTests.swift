@@ -16,7 +16,7 @@ import Testing
   func `writes of one key are made in the order in which they came, whatever fails among them`()
     async throws
   {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     let stopped = Tally()
     try await whileHeld(store, until: 12) {
@@ -47,7 +47,7 @@ import Testing
   @Test func `a change that throws leaves nothing, though it changed no size and no count`()
     async throws
   {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.patient(clock: ManualClock())
     let notes = store.namespace("notes")
     try await notes.set("1", for: "a")
     try await whileHeld(store, until: 2) {
@@ -72,7 +72,7 @@ import Testing
   func `a task cancelled before the commit begins has written nothing, though its write has run`()
     async throws
   {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     let reached = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func `a task that is cancelled already writes nothing`() async throws {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     let goOn = DispatchSemaphore(value: 0)
     let task = Task {
@@ -121,7 +121,7 @@ import Testing
   @Test func `each writer is held up by its own write, so no more wait than there are`()
     async throws
   {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     let most = Box(0)
     let writers = 7
@@ -183,7 +183,7 @@ import Testing
 
   @Test func `of many that replace the same version one does, and an update sees it`() async throws
   {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     try await notes.set("0", for: "a")
     let version = try #require(try notes.entry(for: "a")?.version)
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test func `a batch runs on its caller's thread, in a commit of its own`() async throws {
-    let store = try Store.temporary()
+    let store = try Store.patient()
     let notes = store.namespace("notes")
     let commits = Box<Set<UInt64>>([])
     let own = Box<UInt64>(0)

@@ -4,6 +4,15 @@ import TestSupport
 
 @testable import Larder
 
+extension Store {
+  /// A temporary store in which a thread may keep the writer lock on purpose.
+  static func patient(clock: any LarderClock = SystemClock()) throws -> Store {
+    var options = Options(clock: clock)
+    options.lockTimeout = .ample
+    return try .temporary(options: options)
+  }
+}
+
 /// Lets a batch hold the store while `body` starts writes. The writer has taken one of its own already and waits with it,
 /// so that all of `body`'s queue. The batch ends when so many wait.
 func whileHeld(

@@ -36,6 +36,10 @@ struct Model {
   var now: Int64
   /// When something was last written or purged.
   var stamp: Int64 = 0
+  /// The monotonic clock, in milliseconds.
+  var monotonic: Int64 = 0
+  /// Both clocks when the store was opened.
+  var opened: (now: Int64, monotonic: Int64) = (0, 0)
 
   func entry(_ key: [UInt8], in name: String) -> Entry? { spaces[name]?.entries[key] }
 
@@ -75,7 +79,7 @@ struct Model {
       entityTag: attributes.entityTag,
       isPinned: attributes.isPinned ?? space.entries[key]?.isPinned ?? false)
     spaces[name] = space
-    stamp = now
+    recordWriteTime()
   }
 
   mutating func remove(_ key: [UInt8], in name: String) -> Bool {
@@ -95,14 +99,26 @@ struct Model {
     (entry.expires, entry.staleUntil) = end(expires ?? rules.expires, stale: window)
     entry.written = min(entry.written, now)
     spaces[name]!.entries[key] = entry
-    stamp = now
+    recordWriteTime()
     return true
   }
 
-  /// What every write carries out besides its own changes.
+  /// Whether the clock is at most a day ahead of the last recorded time, but for the time that passed while the store was open.
+  var isClockPlausible: Bool {
+    let day: Int64 = 86_400_000
+    let gap = now - stamp
+    if stamp == 0 || gap <= day { return true }
+    let passed = max(0, monotonic - opened.monotonic) - max(0, stamp - opened.now)
+    return gap - max(0, passed) <= day
+  }
+
+  private mutating func recordWriteTime() { if isClockPlausible { stamp = now } }
+
+  /// What every write carries out besides its own changes. Under a clock that is not plausible what has expired stays.
   mutating func settle() {
     for name in spaces.keys {
-      for key in spaces[name]!.asked where entry(key, in: name)?.state(at: now) == .expired {
+      for key in spaces[name]!.asked
+      where isClockPlausible && entry(key, in: name)?.state(at: now) == .expired {
         _ = remove(key, in: name)
       }
       spaces[name]!.asked = []

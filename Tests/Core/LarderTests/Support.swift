@@ -14,6 +14,7 @@ func withStore(
   let clock = now.map { ManualClock(now: $0) } ?? ManualClock()
   var options = Store.Options()
   options.clock = clock
+  options.lockTimeout = .ample
   options.chunksAbove = chunksAbove
   let store = try Store.temporary(options: options)
   try body(store, clock)

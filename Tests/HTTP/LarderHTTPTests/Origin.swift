@@ -63,7 +63,10 @@ struct Fixture {
   ) throws {
     self.origin = origin
     self.clock = clock
-    store = try Store.temporary(clock: clock)
+    var options = Store.Options()
+    options.clock = clock
+    options.lockTimeout = .ample
+    store = try Store.temporary(options: options)
     cache = HTTPCache(
       in: store.namespace("http"), over: origin, policy: policy, report: report)
   }

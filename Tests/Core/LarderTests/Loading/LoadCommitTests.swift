@@ -12,7 +12,7 @@ import Testing
   private let origin = Origin()
 
   private func cache() throws -> Larder.Cache<String> {
-    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+    try Store.patient(clock: clock).cache(TextCodec(), in: "boards")
   }
 
   /// Holds the writer lock of a store in another thread until it is told to let go.
