@@ -132,8 +132,7 @@ import Testing
       let peer = try peer(boards)
       #expect(peer.line() == "loading")
       let (table, hash) = (
-        try #require(boards.namespace.engine.leases).table,
-        try boards.leaseHash(Array("thun".utf8))
+        try #require(boards.namespace.engine.leases).table, boards.leaseHash(Array("thun".utf8))
       )
       let task = try await waiting(for: boards)
       // The peer's clock stands still: its lease is renewed here.
@@ -164,7 +163,7 @@ import Testing
   {
     try await withCache { boards in
       let leases = try #require(boards.namespace.engine.leases)
-      let hash = try boards.leaseHash(Array("thun".utf8))
+      let hash = boards.leaseHash(Array("thun".utf8))
       func standing() -> LeaseTable.Standing { leases.table.standing(hash, at: machine.now) }
       origin.close()
       let task = load("thun", from: boards)
@@ -182,8 +181,7 @@ import Testing
       _ = try await task.value
       let other = load("bern", from: boards)
       _ = try await other.value
-      let ended = try boards.leaseHash(Array("bern".utf8))
-      #expect(leases.table.standing(ended, at: machine.now) == .free)
+      #expect(leases.table.standing(boards.leaseHash(Array("bern".utf8)), at: machine.now) == .free)
     }
   }
 
@@ -205,7 +203,7 @@ import Testing
     try await withCache { boards in
       _ = try await load("bern", from: boards).value
       let table = try #require(boards.namespace.engine.leases).table
-      let hash = try boards.leaseHash(Array("thun".utf8))
+      let hash = boards.leaseHash(Array("thun".utf8))
       #expect(table.replace(0, by: word, at: LeaseTable.place(of: hash)) || word == 0)
       #expect(try await load("thun", from: boards).value.value == "load 2")
     }

@@ -39,32 +39,20 @@ struct CacheLoad<Value: Sendable>: Sendable {
   let options: LoadOptions
   let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
 
-  typealias InFlight = InFlightLoad<LoadedValue<Value>>
+  private typealias InFlight = InFlightLoad<LoadedValue<Value>>
 
-  var engine: StoreEngine { cache.namespace.engine }
+  private var engine: StoreEngine { cache.namespace.engine }
   var name: LoadName { cache.loadName(key) }
 
-  /// Waits for the load of the key, and starts it unless one may be shared.
+  /// Waits for the load of the key, and starts it unless it runs or has ended without being visible to `lookup` yet.
   ///
-  /// - Parameters:
-  ///   - lookup: the caller's own; nil for one that wants a load of its own.
-  ///   - patience: how long the caller waits at most before it has the stored value instead; nil without one. The load goes on.
-  func join(
-    after lookup: CacheLookup<Value>?, patience: Duration? = nil
-  ) async throws -> CacheResult<Value>? {
+  /// - Parameter lookup: the caller's own; nil for one that wants a load of its own.
+  func join(after lookup: CacheLookup<Value>?) async throws -> CacheResult<Value>? {
     do {
-      let goesOn = patience.map { $0 < options.timeout ?? .seconds(Int64.max) } ?? false
-      let loaded = try await engine.clock.run(
-        within: goesOn ? patience : options.timeout,
-        {
-          try await engine.loads.outcome(
-            of: name, joins: { load in lookup.map { mayShare(load, after: $0) } ?? false },
-            start: { start($0, priority: nil) })
-        },
-        else: {
-          if goesOn { keep() }
-          throw timedOut
-        })
+      let loaded = try await engine.loads.outcome(
+        of: name,
+        joins: { (running: InFlight) in lookup.map { $0.mayUse(running) } ?? false },
+        start: { start($0, priority: nil, timeout: options.timeout) })
       if options.waitsForCommit { return try await committed(loaded) }
       return loaded.current
     } catch is LoadCycle {
@@ -87,66 +75,59 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the
-  /// lookup's snapshot; but none from before a removal.
-  private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
-    guard cache.isNewest(load, key.span, in: lookup.found.base.id, tags: options.tags) else {
-      return false
-    }
-    guard let loaded = load.value else { return true }
-    return loaded.mayAnswer(
-      than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now)
-  }
-
-  // MARK: In the background
-
-  /// Loads in the background, unless a load that may be shared is in the table.
+  /// Starts the load in the background, unless it runs or has ended without being visible to `lookup` yet.
   func refresh(after lookup: CacheLookup<Value>) {
-    if let load: InFlight = engine.loads.load(named: name), mayShare(load, after: lookup) { return }
-    follow(
-      engine.loads.enter(
-        name, joins: { mayShare($0, after: lookup) }, start: { start($0, priority: .utility) }))
+    engine.loads.startDetached(
+      name, unless: { (running: InFlight) in lookup.mayUse(running) },
+      start: { running in
+        start(
+          running, priority: .utility, timeout: options.refreshTimeout,
+          onError: options.onBackgroundError)
+      })
   }
 
-  /// Lets the load that runs go on in the background after its callers have left.
-  private func keep() {
-    if let load: InFlight = engine.loads.load(named: name), load.join() { follow(load) }
-  }
-
-  /// Waits for a load in the place of a caller.
-  private func follow(_ load: InFlight) {
-    Task(priority: .utility) {
-      do {
-        _ = try await engine.clock.run(
-          within: options.refreshTimeout, { try await engine.loads.wait(load, name) },
-          else: { throw timedOut })
-      } catch {
-        options.onBackgroundError?(error)
-      }
+  /// A task that fails the load at a time of the monotonic clock, unless it is cancelled before.
+  private func fail(
+    _ running: InFlight, at end: Duration, priority: TaskPriority?
+  ) -> Task<Void, any Error> {
+    Task(priority: priority) { [engine] in
+      try await engine.clock.sleep(until: end)
+      engine.loads.remove(running, name)
+      running.fail(timedOut)
     }
   }
 
-  // MARK: The load
-
-  private func start(_ running: InFlight, priority: TaskPriority?) {
+  private func start(
+    _ running: InFlight, priority: TaskPriority?, timeout: Duration?,
+    onError: (@Sendable (any Error) -> Void)? = nil
+  ) {
     let (loads, name) = (engine.loads, name)
+    let end = timeout.map { engine.clock.monotonic + $0.bounded }
     let isNested = LoadDependencies.running != nil
     running.start(priority: priority) {
+      let timer = end.map { fail(running, at: $0, priority: priority) }
+      let outcome: Result<LoadedValue<Value>, any Error>
       do {
-        let loaded = try await LoadDependencies.$running.withValue(running) {
-          try await run(running, waits: !isNested)
-        }
-        running.complete(.success(loaded))
+        outcome = .success(
+          try await LoadDependencies.$running.withValue(running) {
+            try await run(waits: !isNested)
+          })
+      } catch {
+        outcome = .failure(error)
+        // A caller that comes after the error loads again, and does not get it too.
+        loads.remove(running, name)
+      }
+      timer?.cancel()
+      switch running.complete(outcome) {
+      case .success(let loaded):
         // Until the commit a caller whose lookup finds nothing shares the outcome; afterwards it finds the entry.
         do {
           try await loaded.write?.value()
         } catch {
           options.onBackgroundError?(error)
         }
-      } catch {
-        // A caller that comes after the error loads again, and does not get it too.
-        loads.remove(running, name)
-        running.complete(.failure(error))
+      case .failure(let error):
+        onError?(error)
       }
       loads.remove(running, name)
     }
@@ -158,12 +139,12 @@ struct CacheLoad<Value: Sendable>: Sendable {
       hint: "allow more time, or windows in which a stale value is served")
   }
 
-  private func run(_ running: InFlight, waits: Bool) async throws -> LoadedValue<Value> {
-    let turn = try await awaitTurn(running, waits: waits)
+  private func run(waits: Bool) async throws -> LoadedValue<Value> {
+    let turn = try await awaitTurn(waits: waits)
     if turn.isAnswered { return LoadedValue(result: cache.result(turn.lookup)) }
     let loaded: LoadedValue<Value>
     do {
-      loaded = try await self.loaded(in: turn)
+      loaded = try await self.loaded(after: turn.lookup)
     } catch {
       turn.lease?.end()
       throw error
@@ -177,16 +158,16 @@ struct CacheLoad<Value: Sendable>: Sendable {
     return loaded
   }
 
-  private func loaded(in turn: Turn) async throws -> LoadedValue<Value> {
-    let known = turn.lookup.cachedValue
+  private func loaded(after lookup: CacheLookup<Value>) async throws -> LoadedValue<Value> {
+    let known = lookup.cachedValue
     let outcome = try await load(known)
     // A load that was cancelled or has timed out is not stored, even if its closure returned.
     try Task.checkCancellation()
     switch outcome {
     case .value(let value):
-      return store(value, options.attributes(codec: cache.codecID), turn)
+      return store(value, options.attributes(codec: cache.codecID), lookup.found.base)
     case .stored(let value, let attributes):
-      return store(value, merged(attributes), turn)
+      return store(value, merged(attributes), lookup.found.base)
     case .unchanged:
       guard let known else {
         throw LarderError(
@@ -194,9 +175,9 @@ struct CacheLoad<Value: Sendable>: Sendable {
           "the load of \(Key(key)) says that the value is unchanged, but none was stored",
           hint: "return a value where the load is told of none")
       }
-      return renew(known, turn)
+      return renew(known, lookup.found.base)
     case .absent:
-      return try storeAbsence(turn)
+      return try storeAbsence(lookup.found.base)
     }
   }
 
@@ -221,5 +202,12 @@ extension CacheLookup {
       value: value, written: Timestamp(milliseconds: entry.header.written),
       entityTag: entry.fields?[.entityTag], lastModified: entry.fields?[.lastModified],
       metadata: entry.fields?[.metadata])
+  }
+
+  /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the
+  /// lookup's snapshot.
+  func mayUse(_ load: InFlightLoad<LoadedValue<Value>>) -> Bool {
+    guard let loaded = load.value else { return true }
+    return loaded.mayAnswer(than: found.base, snapshot: found.snapshot, now: found.now)
   }
 }
