@@ -81,11 +81,9 @@ struct Account: ParsableArguments {
 
   /// A namespace of this user, for commands of `larder`.
   func namespace(_ name: String) throws -> String {
-    // Each store has names of its own.
+    // Each store has names of its own. Another part of the program may still write to it, so this does not close it.
     let store = try place.store.open()
-    let name = "@" + Realm(base: base, credential: credential).name(name, in: store)
-    try store.close()
-    return name
+    return "@" + Realm(base: base, credential: credential).name(name, in: store)
   }
 }
 

@@ -88,8 +88,8 @@ import Synchronization
   /// Waits for the writer lock of this process; see ``LMDBError/writerKept``.
   func enterWriter() throws(LMDBError) {
     // However short the timeout is, threads take turns at writes that end.
-    let patience = max(lockTimeout, .milliseconds(100))
-    guard writer.enter(ownerTimeout: patience) else { throw .writerKept }
+    let timeout = max(lockTimeout, .milliseconds(100))
+    guard writer.enter(ownerTimeout: timeout) else { throw .writerKept }
   }
 
   /// Runs one call that takes or clears slots of LMDB's reader table.

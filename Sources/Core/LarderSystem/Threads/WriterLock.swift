@@ -16,7 +16,7 @@ import Synchronization
   private var turns: UInt64 = 0
 
   /// How long a thread waits.
-  private enum Patience {
+  private enum WaitLimit {
     case endless
     case inAll(Duration)
     /// As long as no thread keeps the lock for such a time.
@@ -66,7 +66,7 @@ import Synchronization
   /// Takes the lock if it is free and no thread waits.
   package func tryEnter() -> Bool { !isMine && enter(.inAll(.zero)) }
 
-  /// Who has the lock and who asks, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
+  /// The owner of the lock and the thread that asks, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
     unsafe pthread_mutex_lock(mutex)
     // The owner cannot end meanwhile: it needs the mutex to leave.
@@ -75,12 +75,12 @@ import Synchronization
     return "\(holder) has it, and \(threadDescription(of: threadIdentity)) waits for it"
   }
 
-  private func enter(_ patience: Patience) -> Bool {
+  private func enter(_ limit: WaitLimit) -> Bool {
     precondition(!isMine, "the thread owns the lock already")
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     if isFree, waiting.isEmpty { return own() }
-    let most = patience.milliseconds
+    let most = limit.milliseconds
     if most == 0 { return false }
     lastTicket += 1
     let ticket = lastTicket
@@ -88,7 +88,7 @@ import Synchronization
     var end = most.map { SystemTime.monotonicMilliseconds + $0 }
     var turn = turns
     while !isFree || waiting.first != ticket {
-      if case .perOwner = patience, turn != turns || isFree {
+      if case .perOwner = limit, turn != turns || isFree {
         (turn, end) = (turns, most.map { SystemTime.monotonicMilliseconds + $0 })
       }
       if let end, SystemTime.monotonicMilliseconds >= end {
