@@ -22,7 +22,7 @@ public struct PageSession {
 
     /// The line without digests of users, which differ between stores.
     private static func plain(_ line: String) -> String {
-      line.replacing(#/\b[0-9a-f]{32}\b/#, with: "DIGEST")
+      line.replacing(#/[0-9a-f]{32}/#, with: "DIGEST")
     }
   }
 
