@@ -32,13 +32,17 @@ extension LocalServer {
     public var received: [String]
   }
 
-  /// Answers from the recording of an example, after a pause: time for other processes to ask too.
+  /// Answers from the recording of an example.
   ///
-  /// - Parameter folder: its path in the examples.
-  public func replay(_ folder: String, after pause: Duration = .zero) throws {
+  /// - Parameters:
+  ///   - folder: its path in the examples.
+  ///   - hold: runs before each answer.
+  public func replay(
+    _ folder: String, hold: @escaping @Sendable () async throws -> Void = {}
+  ) throws {
     let recording = try Recording(folder: Folders.examples.appending(path: folder).path)
     become { request in
-      if pause > .zero { try await Task.sleep(for: pause) }
+      try await hold()
       var question = HTTPRequest(method: .get, scheme: nil, authority: nil, path: request.path)
       question.headerFields[.ifNoneMatch] = request.fields["if-none-match"]
       let (response, body) = try await recording.send(question, body: HTTPBody()) { _ in }

@@ -1,5 +1,7 @@
 import ExampleProgram
 import ExampleTesting
+import Foundation
+import Synchronization
 
 /// Tests of all programs, from outside.
 @Suite struct ProgramShapeTests {
@@ -38,7 +40,7 @@ import ExampleTesting
         looked: ["fetch", "color", "4", "--offline", "--no-network"], progress: "colors ",
         output: "        added", protected: ["fetch", "color", "4", "--base"],
         recording: "Lego/Recording", path: "/api/v3",
-        pages: ["refresh", "themes", "categories", "--key", "k", "--base"],
+        pages: ["refresh", "themes", "--key", "k", "--base"],
         listed: ["list", "parts", "x", "--base"], credential: "--key", page: "Lego"),
       Program(
         name: "larder-articles", command: ["sync", "--offline"],
@@ -191,7 +193,18 @@ import ExampleTesting
   func `six processes at once ask for each page once`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     try await LocalServer.run { server in
-      try server.replay(program.recording, after: .milliseconds(500))
+      // The answers wait until each process has the store open and is about to ask.
+      let seen = Mutex(Set<Int>())
+      try server.replay(program.recording) {
+        try await waitUntil {
+          let readers = try Store(at: tested.store).statistics().readers
+          return seen.withLock {
+            $0.formUnion(readers.map(\.process))
+            return $0.subtracting([Int(getpid())]).count >= 6
+          }
+        }
+        try await Task.sleep(for: .milliseconds(500))
+      }
       let command = program.pages + [server.base + program.path]
       let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
         for _ in 1...6 { group.addTask { try await tested.run(command) } }
@@ -200,7 +213,7 @@ import ExampleTesting
       #expect(outcomes.allSatisfy { $0.code == 0 && !$0.output.isEmpty }, "\(outcomes)")
       // Each sync begins with the list, because it may have changed.
       let paths = server.received.map(\.path).filter { !$0.hasPrefix("/api/bookmarks?") }
-      #expect(paths.count > 1 && Set(paths).count == paths.count, "\(paths)")
+      #expect(!paths.isEmpty && Set(paths).count == paths.count, "\(paths)")
     }
     try Store(at: tested.store).finish()
   }

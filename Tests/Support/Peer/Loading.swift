@@ -161,7 +161,7 @@ extension Peer {
   }
 
   /// Runs a task to its end.
-  private static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
+  static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
     let isDone = DispatchSemaphore(value: 0)
     let failure = Mutex<(any Error)?>(nil)
     Task {

@@ -77,6 +77,7 @@ import Synchronization
     "write-and-stay": { try $0.writeAndStay() },
     "read": { try $0.read() },
     "sync-words": { try $0.obeySyncWords() },
+    "remove-and-load": { try $0.removeAndLoad() },
     "use": { try $0.useEntries() },
     "watch": { try $0.watch() },
     "words": { try $0.shareWords() },

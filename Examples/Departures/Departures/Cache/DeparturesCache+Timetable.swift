@@ -104,7 +104,8 @@ extension DeparturesCache {
       return try await board(options)
     }
     // Its lifetime has not ended, but a newer one is fetched in the background.
-    options.refreshAhead = .days(2)
+    let end = try boards.entry(for: Self.boardKey(station, on: day))?.expires
+    options.refreshAhead = end.map { store.now.duration(to: $0) }
     var shown = try await board(options)
     if shown.source != .loaded { shown.source = .stale }
     return shown

@@ -24,14 +24,19 @@ public import Synchronization
   private let length: Int
   @usableFromInline let count: Int
   @usableFromInline let isWritable: Bool
+  /// The mapped file; nil without one.
+  let file: FileIdentity?
   /// Another file replaced this one but could not be mapped, so this one stays in use.
   @usableFromInline let isDetached = Atomic(false)
 
-  private init(start: UnsafeMutableRawPointer, length: Int, count: Int, isWritable: Bool) {
+  private init(
+    start: UnsafeMutableRawPointer, length: Int, count: Int, isWritable: Bool, file: FileIdentity?
+  ) {
     unsafe words = (start + Self.headerSize).assumingMemoryBound(to: UInt32.self)
     self.length = length
     self.count = count
     self.isWritable = isWritable
+    self.file = file
   }
 
   /// A region without a file.
@@ -39,7 +44,7 @@ public import Synchronization
     let header = UnsafeMutableRawPointer.allocate(byteCount: headerSize, alignment: 64)
     unsafe header.initializeMemory(as: UInt8.self, repeating: 0, count: headerSize)
     return unsafe allocate(
-      MappedRegion(start: header, length: 0, count: 0, isWritable: false))
+      MappedRegion(start: header, length: 0, count: 0, isWritable: false, file: nil))
   }
 
   /// Maps a file that is `headerSize + 4 * count` bytes long; nil if the system refuses.
@@ -51,7 +56,9 @@ public import Synchronization
       unsafe isWritable ? larder_map_writable(file.number, length) : larder_map(file.number, length)
     guard let start = unsafe start else { return nil }
     return unsafe allocate(
-      MappedRegion(start: start, length: length, count: count, isWritable: isWritable))
+      MappedRegion(
+        start: start, length: length, count: count, isWritable: isWritable,
+        file: file.status.map { FileIdentity($0) }))
   }
 
   private static func allocate(_ region: consuming MappedRegion)

@@ -80,12 +80,22 @@ extension SharedTable {
     return unsafe current.load(ordering: .acquiring)
   }
 
+  /// Whether the file that is mapped is still in its place. Another program may have deleted or replaced it.
+  package var isInPlace: Bool {
+    unsafe isInPlace(current.load(ordering: .acquiring))
+  }
+
+  private func isInPlace(_ region: UnsafeMutablePointer<MappedRegion>) -> Bool {
+    let file = unsafe region.pointee.file
+    return FileStatus.of(path(format.file.rawValue)).map { FileIdentity($0) } == file
+  }
+
   /// Whether the current map is that of the current file, and writable if `writable` is set.
   private func isSound(_ maps: inout Maps, writable: Bool) -> Bool {
     let last = unsafe maps.all.last!
-    guard unsafe last.pointee.count > 0, unsafe last.pointee.isWritable || !writable else {
-      return false
-    }
+    guard unsafe last.pointee.count > 0, unsafe last.pointee.isWritable || !writable,
+      unsafe isInPlace(last)
+    else { return false }
     unsafe last.pointee.isDetached.store(false, ordering: .relaxed)
     return unsafe !last.pointee.isSuperseded
   }

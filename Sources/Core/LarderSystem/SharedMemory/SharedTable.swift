@@ -198,6 +198,8 @@ package enum MappedFile: String, CaseIterable, Sendable {
   case leases
   /// Recent changes of the tier that machines share.
   case shared
+  /// Removals, for loads that began before them.
+  case removals
 
   /// The temporary name of a new file before it is renamed.
   var unfinished: String { rawValue + ".new" }

@@ -111,9 +111,10 @@ import Testing
     #expect(try boards.namespace.store.verify().faults == [])
   }
 
-  @Test func `what left while its origin was asked is stored again when it is unchanged`()
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `what was evicted while its origin was asked is stored again when it is unchanged`(
+    isRemoved: Bool
+  ) async throws {
     let boards = try cache()
     let options = LoadOptions(
       expires: .after(.minutes(1)), stale: .onError(.hours(1)), waitsForCommit: true)
@@ -125,12 +126,19 @@ import Testing
     }
     clock.advance(by: .minutes(2))
     let loaded = try await boards.revalidatedResult(for: "thun", options: options) { _ in
-      try await boards.remove("thun")
+      if isRemoved {
+        try await boards.remove("thun")
+      } else {
+        try boards.namespace.store.declare(Rules(limits: Limits(entries: 1)), for: "boards")
+        try await boards.set("other", for: "bern")
+      }
+      #expect(try boards.entry(for: "thun") == nil)
       return .unchanged
     }
     #expect(loaded?.value == "board" && loaded?.error == nil)
-    #expect(try boards.value(for: "thun") == "board")
-    #expect(try boards.entry(for: "thun")?.entityTag == [7])
+    // A removal is what somebody wants, an eviction is not.
+    #expect(try boards.value(for: "thun") == (isRemoved ? nil : "board"))
+    #expect(try boards.entry(for: "thun")?.entityTag == (isRemoved ? nil : [7]))
   }
 
   @Test func `unchanged without anything known is an error`() async throws {

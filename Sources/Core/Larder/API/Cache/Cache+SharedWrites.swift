@@ -54,7 +54,7 @@ extension Cache {
     let key = key.copied
     return SharedWrite { batch in
       let value = try batch.value(for: key, in: self)
-      if value != nil { try batch.remove(key, from: self) }
+      try batch.remove(key, from: self)
       return value
     }
   }

@@ -78,7 +78,7 @@ extension Store.Namespace {
     let (name, key) = (try writableName, key.copied)
     return SharedWrite { batch in
       let value = try batch.value(for: key.span, in: name)
-      if value != nil { _ = try batch.remove(key.span, in: name) }
+      _ = try batch.remove(key.span, in: name)
       return value
     }
   }

@@ -166,6 +166,10 @@ extension Store.Namespace {
   public func remove(prefix: some StoreKey) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
     let prefix = prefix.copied
+    // Also loads of keys that are not stored belong to the prefix.
+    try engine.commit { batch in
+      batch.writer.removals.record(RemovalTable.hash(ofNamespace: name))
+    }
     var total = RemovalResult()
     var position: [UInt8]?
     while true {

@@ -23,6 +23,7 @@ final class StoreEngine: Sendable {
   let accessFailure = Atomic<Int64>(.min)
   let loads = SingleFlight<LoadName>()
   let loadWrites = LoadWrites()
+  let removalTable: RemovalTable
   /// Nil for a temporary store, which no other process opens.
   let leases: LoadLeases?
   let queue = WriteQueue()
@@ -43,6 +44,7 @@ final class StoreEngine: Sendable {
     self.environment = environment
     handles = Mutex(NamespaceHandles(listedIn: counted))
     reader = EntryReader(of: environment, format: format, options: options)
+    removalTable = RemovalTable(of: environment, store: format.identity)
     leases =
       options.flushes
       ? LoadLeases(

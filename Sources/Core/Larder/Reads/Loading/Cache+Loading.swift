@@ -13,12 +13,12 @@ import LarderSystem
 /// A loaded value is returned at once and committed in the background, in order and before any later write of this process.
 /// This process's reads through a cache of the type find it meanwhile. ``CacheResult/isCommitted`` tells, and
 /// ``LoadOptions/waitsForCommit`` waits. A value that cannot be stored is returned as well; ``CacheResult/error`` or
-/// ``LoadOptions/onBackgroundError`` tells why. A write of the key that is committed during the load wins: the loaded value is
-/// then returned and not stored.
+/// ``LoadOptions/onBackgroundError`` tells why. A write or removal that is committed during the load wins: the loaded value is
+/// then returned and not stored. A caller that asks after a removal does not share a load from before it.
 ///
 /// All of them throw the error of `load` if no stored value may be served in its place. They throw
 /// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if nothing is stored, and ``LarderError/Code/timedOut`` if
-/// the load exceeded ``LoadOptions/timeout``.
+/// the load took longer than their own ``LoadOptions/timeout``.
 extension Cache {
   /// The value under `key`; if it is not fresh, the value that `load` returns, which is stored.
   ///
@@ -162,7 +162,8 @@ extension Cache {
       throw notStored(key)
     case .load(let isFallback):
       do {
-        return try await loading.join(after: lookup)
+        return try await loading.join(
+          after: lookup, softTimeout: isFallback && lookup.value != nil ? options.softTimeout : nil)
       } catch {
         try Task.checkCancellation()
         guard isFallback, var served = result(lookup) else { throw error }

@@ -5,6 +5,8 @@ extension CacheLoad {
   /// How a load begins.
   struct Turn {
     var lookup: CacheLookup<Value>
+    /// The moment before the lookup.
+    var moment: RemovalTable.Mark
     /// Nil if the load runs without a lease.
     var lease: LoadLease?
     /// Whether the lookup found the outcome of another process's load, so that there is nothing to load.
@@ -19,12 +21,13 @@ extension CacheLoad {
   /// lease ends, or ``LoadLeases/longest`` has passed.
   ///
   /// - Parameter waits: false inside another load: two processes whose loads wait for each other's would not go on.
-  func awaitTurn(waits: Bool) async throws -> Turn {
-    let leases = cache.namespace.engine.leases
-    guard let leases, options.takesLease, !cache.namespace.store.isReadOnly else {
-      return try lookUpAgain(nil, since: nil)
+  func awaitTurn(_ running: InFlight, waits: Bool) async throws -> Turn {
+    if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
+    engine.removalTable.open()
+    guard let leases = engine.leases, options.takesLease else {
+      return try lookUpAgain(running, nil, since: nil)
     }
-    let hash = cache.leaseHash(key)
+    let hash = try cache.leaseHash(key)
     let limit = leases.now + LoadLeases.longest
     var pause = Self.shortestPause
     var first: CacheLookup<Value>?
@@ -33,7 +36,7 @@ extension CacheLoad {
     while true {
       var lease: LoadLease?
       if case .granted(let granted) = attempt { lease = granted }
-      let turn = try lookUpAgain(lease, since: first)
+      let turn = try lookUpAgain(running, lease, since: first)
       guard case .held = attempt, !turn.isAnswered, waits, options.policy != .reload,
         leases.now < limit
       else { return turn }
@@ -45,9 +48,12 @@ extension CacheLoad {
   }
 
   /// Looks the key up with the lease that was taken, if any, and ends the lease if there is nothing to load.
-  private func lookUpAgain(_ lease: LoadLease?, since first: CacheLookup<Value>?) throws -> Turn {
+  private func lookUpAgain(
+    _ running: InFlight, _ lease: LoadLease?, since first: CacheLookup<Value>?
+  ) throws -> Turn {
     do {
-      var turn = Turn(lookup: try cache.lookUpForLoad(key.span), lease: lease)
+      let moment = running.begin { engine.removalTable.now }
+      var turn = Turn(lookup: try cache.lookUpForLoad(key.span), moment: moment, lease: lease)
       switch options.policy {
       case .reload: turn.lookup.value = nil
       case .revalidate:
@@ -67,9 +73,28 @@ extension CacheLoad {
 }
 
 extension Cache {
-  /// The hash of a key that chooses its lease.
-  func leaseHash(_ key: [UInt8]) -> UInt64 {
-    Checksum.of(key.span, seed: Checksum.of(Array(name.utf8).span, seed: 0))
+  /// The hash of a key that chooses its lease. A removal changes it, so that a load from before holds up no later one.
+  func leaseHash(_ key: [UInt8]) throws -> UInt64 {
+    let engine = namespace.engine
+    let id = try engine.reader.identify(namespace.handle, in: engine.beginRead())
+    let removal = engine.removalTable.last(of: removalHashes(key.span, in: id))
+    return Checksum.of(key.span, seed: Checksum.of(Array(name.utf8).span, seed: removal))
+  }
+
+  /// The hashes whose removal takes the entry under `key` along, whatever its tags and owners are.
+  func removalHashes(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt64] {
+    let namespace = [RemovalTable.hashOfStore, RemovalTable.hash(ofNamespace: name)]
+    return id == .store ? namespace : namespace + [Checksum.keyHash(of: key, in: id)]
+  }
+
+  /// Whether a load began after the last removal of its key, and of those tags and owners or its own.
+  func isNewest(
+    _ load: InFlightLoad<LoadedValue<Value>>, _ key: Span<UInt8>, in id: NamespaceID,
+    links: [UInt64] = []
+  ) -> Bool {
+    guard let began = load.began else { return true }
+    let hashes = removalHashes(key, in: id) + links + (load.value?.links ?? [])
+    return namespace.engine.removalTable.isNewest(began, of: hashes)
   }
 }
 

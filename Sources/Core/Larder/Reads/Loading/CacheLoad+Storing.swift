@@ -6,81 +6,66 @@ extension CacheLoad {
   private var isForced: Bool { options.policy == .reload }
 
   func store(
-    _ value: Value, _ attributes: EntryAttributes, _ base: BaseVersion
+    _ value: Value, _ attributes: EntryAttributes, _ turn: Turn
   ) -> LoadedValue<Value> {
     do {
       try cache.namespace.store.checkWritable()
-      return queue(value, try cache.encode(value), attributes, base)
+      return try queue(value, cache.encode(value), attributes, turn)
     } catch {
       return LoadedValue(result: CacheResult(value: value, source: .loaded, error: error))
     }
   }
 
   private func queue(
-    _ value: Value, _ bytes: [UInt8], _ attributes: EntryAttributes, _ base: BaseVersion
-  ) -> LoadedValue<Value> {
-    let (key, isForced) = (key, isForced)
-    let attributes = attributes.counted(from: cache.namespace.engine.clock.now)
-    let write = enqueue(base, size: bytes.count) { [cache] batch -> Stored? in
-      if let copy = attributes.copy {
-        guard try batch.isSameNamespace(base, cache.name), try copy.mayStore(&batch) else {
-          return nil
-        }
-      } else {
-        guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return nil }
-      }
+    _ value: Value, _ bytes: [UInt8], _ attributes: EntryAttributes, _ turn: Turn
+  ) throws(LarderError) -> LoadedValue<Value> {
+    let attributes = attributes.counted(from: engine.clock.now)
+    let result = CacheResult(uncommitted: value, attributes, at: engine.clock.now)
+    return try enqueue(result, turn, attributes, size: bytes.count) {
+      [cache, key] batch -> Stored in
       try batch.declareOnce(cache.rules, for: cache.namespace)
       let (id, header) = try batch.put(
         bytes.span, for: key.span, in: cache.name, attributes: attributes)
       return Stored(id: id, header: header, snapshot: batch.snapshot)
-    } completion: { [cache] stored in
-      if let stored { cache.keep(value, for: key, size: bytes.count, stored) }
+    } completion: { [cache, key] stored in
+      cache.keep(value, for: key, size: bytes.count, stored)
     }
-    var end: Timestamp?
-    if case .at(let time) = attributes.expires { end = time }
-    return LoadedValue(
-      result: CacheResult(
-        uncommitted: value, attributes, at: cache.namespace.engine.clock.now),
-      write: write, end: end)
   }
 
-  /// Starts the lifetime of the stored value again. If the entry is gone by then, the value is stored again.
-  func renew(_ known: CachedValue<Value>, _ base: BaseVersion) -> LoadedValue<Value> {
+  /// Starts the lifetime of the stored value again. If the entry was evicted meanwhile, the value is stored again.
+  func renew(_ known: CachedValue<Value>, _ turn: Turn) -> LoadedValue<Value> {
     var attributes = options.attributes(codec: cache.codecID)
     attributes.entityTag = known.entityTag
     attributes.lastModified = known.lastModified
     attributes.metadata = known.metadata
-    attributes = attributes.counted(from: cache.namespace.engine.clock.now)
-    let key = key
+    attributes = attributes.counted(from: engine.clock.now)
     do {
       try cache.namespace.store.checkWritable()
+      let result = CacheResult(value: known.value, source: .loaded, isCommitted: false)
+      return try enqueue(result, turn, attributes, size: 0) { [cache, key, attributes] batch in
+        if try batch.renew(key, turn.lookup.found.base, in: cache.name, attributes) { return }
+        try batch.declareOnce(cache.rules, for: cache.namespace)
+        let bytes = try cache.encode(known.value)
+        try batch.put(bytes.span, for: key.span, in: cache.name, attributes: attributes)
+      }
     } catch {
       return LoadedValue(result: CacheResult(value: known.value, source: .loaded, error: error))
     }
-    let write = enqueue(base, size: 0) { [cache, isForced, attributes] batch in
-      if try batch.renew(key, base, in: cache.name, attributes) { return }
-      guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return }
-      try batch.declareOnce(cache.rules, for: cache.namespace)
-      let bytes = try cache.encode(known.value)
-      try batch.put(bytes.span, for: key.span, in: cache.name, attributes: attributes)
-    }
-    return LoadedValue(
-      result: CacheResult(value: known.value, source: .loaded, isCommitted: false), write: write)
   }
 
   /// Stores that there is no value, if the options say for how long; otherwise removes the stored one, which is wrong.
-  func storeAbsence(_ base: BaseVersion) throws(LarderError) -> LoadedValue<Value> {
-    guard options.absent != nil || base.version != nil else { return LoadedValue() }
+  func storeAbsence(_ turn: Turn) throws(LarderError) -> LoadedValue<Value> {
+    guard options.absent != nil || turn.lookup.found.base.version != nil else {
+      return LoadedValue()
+    }
     try cache.namespace.store.checkWritable()
     var attributes = options.attributes(codec: .bytes)
     attributes.expires = options.absent
     attributes.stale = .zero
     attributes.isNegative = true
-    attributes = attributes.counted(from: cache.namespace.engine.clock.now)
-    let (key, isForced) = (key, isForced)
+    attributes = attributes.counted(from: engine.clock.now)
     let isStored = options.absent != nil
-    let write = enqueue(base, size: 0) { [cache, attributes] batch in
-      guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return }
+    return try enqueue(nil, turn, attributes, size: 0) { [cache, key, attributes] batch in
       if isStored {
         try batch.declareOnce(cache.rules, for: cache.namespace)
         let nothing: [UInt8] = []
@@ -88,24 +73,57 @@ extension CacheLoad {
       } else {
         _ = try batch.remove(key.span, in: cache.name)
       }
-    } completion: { [cache] _ in
+    } completion: { [cache, key] _ in
       cache.forget(key.span)
     }
-    return LoadedValue(write: write)
   }
 
+  /// Queues a write of the outcome, which runs if the outcome may still be stored then.
   private func enqueue<Result: Sendable>(
-    _ base: BaseVersion, size: Int,
+    _ result: CacheResult<Value>?, _ turn: Turn, _ attributes: EntryAttributes, size: Int,
     _ body: @escaping @Sendable (inout WriteBatch) throws -> Result,
     completion: @escaping @Sendable (Result) -> Void = { _ in }
-  ) -> LoadWrite {
+  ) throws(LarderError) -> LoadedValue<Value> {
+    let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
+    let (base, isForced) = (turn.lookup.found.base, isForced)
     let write = LoadWrite(base: base, size: size)
-    cache.namespace.engine.enqueue(write, body, completion: completion)
-    return write
+    engine.enqueue(write) { [cache, key, moment = turn.moment] batch -> Result? in
+      if let copy = attributes.copy {
+        guard try batch.isSameNamespace(base, cache.name), try copy.mayStore(&batch) else {
+          return nil
+        }
+      } else {
+        guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return nil }
+      }
+      guard try batch.isNewest(moment, key, in: cache, attributes) else { return nil }
+      return try body(&batch)
+    } completion: {
+      completion($0)
+    }
+    return LoadedValue(result: result, write: write, end: attributes.end, links: links)
+  }
+}
+
+extension StoreEngine {
+  /// The hashes of the tags and owners that a value gets, and of the tags of the entry that it replaces.
+  fileprivate func removalHashes(
+    of attributes: EntryAttributes, replacing entry: CachedEntry?
+  ) throws(LarderError) -> [UInt64] {
+    var hashes = RemovalTable.hashes(ofTags: attributes.tags)
+    hashes += (entry?.fields?.tags ?? []).map(RemovalTable.hash(ofTag:))
+    for owner in attributes.owners {
+      let id = try reader.identify(handle(for: owner.namespace), in: beginRead())
+      hashes += RemovalTable.hashes(of: owner, in: id == .store ? nil : id)
+    }
+    return hashes
   }
 }
 
 extension EntryAttributes {
+  fileprivate var end: Timestamp? {
+    if case .at(let time) = expires { time } else { nil }
+  }
+
   /// A lifetime of its own begins when the value was loaded, however long its commit takes.
   fileprivate func counted(from now: Timestamp) -> EntryAttributes {
     var attributes = self
@@ -124,17 +142,37 @@ extension WriteBatch {
       return false
     }
     return try reschedule(
-      key.span, in: namespace, expires: attributes.expires, stale: attributes.stale)
+      key.span, in: namespace, expires: attributes.expires, stale: attributes.stale,
+      confirmed: attributes.written)
   }
 
-  /// Whether the outcome of a load may be stored: no other version was written since its lookup, and its namespace was not
-  /// cleared. An entry that was removed since does not matter.
+  /// Whether no other version was written since the lookup of a load, and its namespace is the same. An entry that was evicted
+  /// since does not matter.
   mutating func mayReplace(
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {
     guard try isSameNamespace(base, namespace) else { return false }
     guard let present = try writer.living(key.span, in: namespace) else { return true }
     return present.header.version == base.version
+  }
+
+  /// Whether nothing that a load would bring back was removed since it began: its key, all of its namespace, its tags or
+  /// owners, or those of the entry that it would replace.
+  fileprivate mutating func isNewest<Value>(
+    _ moment: RemovalTable.Mark, _ key: [UInt8], in cache: Cache<Value>,
+    _ attributes: EntryAttributes
+  ) throws(LarderError) -> Bool {
+    let id = try writer.directory.find(cache.name, &writer.context)?.id ?? .store
+    var hashes = cache.removalHashes(key.span, in: id)
+    hashes += RemovalTable.hashes(ofTags: attributes.tags)
+    if id != .store, let present = try writer.entry(key.span, in: id) {
+      hashes += present.fields.tags.map(RemovalTable.hash(ofTag:))
+    }
+    for owner in attributes.owners {
+      let id = try writer.directory.find(owner.namespace, &writer.context)?.id
+      hashes += RemovalTable.hashes(of: owner, in: id)
+    }
+    return writer.removals.isNewest(moment, of: hashes)
   }
 
   /// Whether the namespace was not cleared since the lookup of a load.

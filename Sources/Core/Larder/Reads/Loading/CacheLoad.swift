@@ -16,6 +16,8 @@ struct LoadedValue<Value: Sendable>: Sendable {
   var write: LoadWrite?
   /// When the value is no longer fresh, if it has an end of its own.
   var end: Timestamp?
+  /// The hashes of the tags and owners of the value: their removal takes it along.
+  var links: [UInt64] = []
 
   /// Whether a reader may be given the value at `now`, though its own lookup, made in `snapshot`, did not find it.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
@@ -39,20 +41,30 @@ struct CacheLoad<Value: Sendable>: Sendable {
   let options: LoadOptions
   let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
 
-  private typealias InFlight = InFlightLoad<LoadedValue<Value>>
+  typealias InFlight = InFlightLoad<LoadedValue<Value>>
 
-  private var engine: StoreEngine { cache.namespace.engine }
+  var engine: StoreEngine { cache.namespace.engine }
   var name: LoadName { cache.loadName(key) }
 
-  /// Waits for the load of the key, and starts it unless it runs or has ended without being visible to `lookup` yet.
+  /// Waits for the load of the key, and starts it unless one may be shared.
   ///
-  /// - Parameter lookup: the caller's own; nil for one that wants a load of its own.
-  func join(after lookup: CacheLookup<Value>?) async throws -> CacheResult<Value>? {
+  /// - Parameters:
+  ///   - lookup: the caller's own; nil for one that wants a load of its own.
+  ///   - softTimeout: how long the caller waits at most before it has the stored value instead; nil without one. The load goes on.
+  func join(
+    after lookup: CacheLookup<Value>?, softTimeout: Duration? = nil
+  ) async throws -> CacheResult<Value>? {
     do {
-      let loaded = try await engine.loads.outcome(
-        of: name,
-        joins: { (running: InFlight) in lookup.map { $0.mayUse(running) } ?? false },
-        start: { start($0, priority: nil, timeout: options.timeout) })
+      let isSoft = softTimeout.map { $0 < options.timeout ?? .seconds(Int64.max) } ?? false
+      let loaded = try await engine.clock.run(
+        within: isSoft ? softTimeout : options.timeout,
+        {
+          try await outcome(after: lookup)
+        },
+        else: {
+          if isSoft { keep() }
+          throw timedOut
+        })
       if options.waitsForCommit { return try await committed(loaded) }
       return loaded.current
     } catch is LoadCycle {
@@ -60,6 +72,28 @@ struct CacheLoad<Value: Sendable>: Sendable {
         .loadCycle,
         "the load of \(Key(key)) in namespace \(cache.name) would wait for itself",
         hint: "load another key inside the closure, or pass the value on")
+    }
+  }
+
+  /// Joins a load or starts one. A load gives tags and owners at its end, so only then does a caller that has joined it see
+  /// whether they were removed since the load began.
+  private func outcome(after lookup: CacheLookup<Value>?) async throws -> LoadedValue<Value> {
+    while true {
+      var joined: InFlight?
+      let loaded = try await engine.loads.outcome(
+        of: name,
+        joins: { load in
+          guard let lookup, mayShare(load, after: lookup) else { return false }
+          joined = load
+          return true
+        },
+        start: {
+          joined = nil
+          start($0, priority: nil)
+        })
+      guard let joined, let began = joined.began,
+        !engine.removalTable.isNewest(began, of: loaded.links)
+      else { return loaded }
     }
   }
 
@@ -75,59 +109,67 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// Starts the load in the background, unless it runs or has ended without being visible to `lookup` yet.
-  func refresh(after lookup: CacheLookup<Value>) {
-    engine.loads.startDetached(
-      name, unless: { (running: InFlight) in lookup.mayUse(running) },
-      start: { running in
-        start(
-          running, priority: .utility, timeout: options.refreshTimeout,
-          onError: options.onBackgroundError)
-      })
+  /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the
+  /// lookup's snapshot; but none from before a removal.
+  private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
+    guard
+      cache.isNewest(
+        load, key.span, in: lookup.found.base.id, links: RemovalTable.hashes(ofTags: options.tags))
+    else { return false }
+    guard let loaded = load.value else { return true }
+    return loaded.mayAnswer(
+      than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now)
   }
 
-  /// A task that fails the load at a time of the monotonic clock, unless it is cancelled before.
-  private func fail(
-    _ running: InFlight, at end: Duration, priority: TaskPriority?
-  ) -> Task<Void, any Error> {
-    Task(priority: priority) { [engine] in
-      try await engine.clock.sleep(until: end)
-      engine.loads.remove(running, name)
-      running.fail(timedOut)
+  // MARK: In the background
+
+  /// Loads in the background, unless a load that may be shared is in the table.
+  func refresh(after lookup: CacheLookup<Value>) {
+    if let load: InFlight = engine.loads.load(named: name), mayShare(load, after: lookup) { return }
+    follow(
+      engine.loads.enter(
+        name, joins: { mayShare($0, after: lookup) }, start: { start($0, priority: .utility) }))
+  }
+
+  /// Lets the load that runs go on in the background after its callers have left.
+  private func keep() {
+    if let load: InFlight = engine.loads.load(named: name), load.join() { follow(load) }
+  }
+
+  /// Waits for a load in the place of a caller.
+  private func follow(_ load: InFlight) {
+    Task(priority: .utility) {
+      do {
+        _ = try await engine.clock.run(
+          within: options.refreshTimeout, { try await engine.loads.wait(load, name) },
+          else: { throw timedOut })
+      } catch {
+        options.onBackgroundError?(error)
+      }
     }
   }
 
-  private func start(
-    _ running: InFlight, priority: TaskPriority?, timeout: Duration?,
-    onError: (@Sendable (any Error) -> Void)? = nil
-  ) {
+  // MARK: The load
+
+  private func start(_ running: InFlight, priority: TaskPriority?) {
     let (loads, name) = (engine.loads, name)
-    let end = timeout.map { engine.clock.monotonic + $0.bounded }
     let isNested = LoadDependencies.running != nil
     running.start(priority: priority) {
-      let timer = end.map { fail(running, at: $0, priority: priority) }
-      let outcome: Result<LoadedValue<Value>, any Error>
       do {
-        outcome = .success(
-          try await LoadDependencies.$running.withValue(running) {
-            try await run(waits: !isNested)
-          })
-      } catch {
-        outcome = .failure(error)
-        // A caller that comes after the error loads again, and does not get it too.
-        loads.remove(running, name)
-      }
-      timer?.cancel()
-      switch running.complete(outcome) {
-      case .success(let loaded):
+        let loaded = try await LoadDependencies.$running.withValue(running) {
+          try await run(running, waits: !isNested)
+        }
+        running.complete(.success(loaded))
         // Until the commit a caller whose lookup finds nothing shares the outcome; afterwards it finds the entry.
         do {
           try await loaded.write?.value()
         } catch {
           options.onBackgroundError?(error)
         }
-      case .failure(let error):
-        onError?(error)
+      } catch {
+        // A caller that comes after the error loads again, and does not get it too.
+        loads.remove(running, name)
+        running.complete(.failure(error))
       }
       loads.remove(running, name)
     }
@@ -139,12 +181,12 @@ struct CacheLoad<Value: Sendable>: Sendable {
       hint: "allow more time, or windows in which a stale value is served")
   }
 
-  private func run(waits: Bool) async throws -> LoadedValue<Value> {
-    let turn = try await awaitTurn(waits: waits)
+  private func run(_ running: InFlight, waits: Bool) async throws -> LoadedValue<Value> {
+    let turn = try await awaitTurn(running, waits: waits)
     if turn.isAnswered { return LoadedValue(result: cache.result(turn.lookup)) }
     let loaded: LoadedValue<Value>
     do {
-      loaded = try await self.loaded(after: turn.lookup)
+      loaded = try await self.loaded(in: turn)
     } catch {
       turn.lease?.end()
       throw error
@@ -158,16 +200,16 @@ struct CacheLoad<Value: Sendable>: Sendable {
     return loaded
   }
 
-  private func loaded(after lookup: CacheLookup<Value>) async throws -> LoadedValue<Value> {
-    let known = lookup.cachedValue
+  private func loaded(in turn: Turn) async throws -> LoadedValue<Value> {
+    let known = turn.lookup.cachedValue
     let outcome = try await load(known)
     // A load that was cancelled or has timed out is not stored, even if its closure returned.
     try Task.checkCancellation()
     switch outcome {
     case .value(let value):
-      return store(value, options.attributes(codec: cache.codecID), lookup.found.base)
+      return store(value, options.attributes(codec: cache.codecID), turn)
     case .stored(let value, let attributes):
-      return store(value, merged(attributes), lookup.found.base)
+      return store(value, merged(attributes), turn)
     case .unchanged:
       guard let known else {
         throw LarderError(
@@ -175,9 +217,9 @@ struct CacheLoad<Value: Sendable>: Sendable {
           "the load of \(Key(key)) says that the value is unchanged, but none was stored",
           hint: "return a value where the load is told of none")
       }
-      return renew(known, lookup.found.base)
+      return renew(known, turn)
     case .absent:
-      return try storeAbsence(lookup.found.base)
+      return try storeAbsence(turn)
     }
   }
 
@@ -202,12 +244,5 @@ extension CacheLookup {
       value: value, written: Timestamp(milliseconds: entry.header.written),
       entityTag: entry.fields?[.entityTag], lastModified: entry.fields?[.lastModified],
       metadata: entry.fields?[.metadata])
-  }
-
-  /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the
-  /// lookup's snapshot.
-  func mayUse(_ load: InFlightLoad<LoadedValue<Value>>) -> Bool {
-    guard let loaded = load.value else { return true }
-    return loaded.mayAnswer(than: found.base, snapshot: found.snapshot, now: found.now)
   }
 }

@@ -38,7 +38,7 @@ extension Cache {
     guard !namespace.engine.loadWrites.isEmpty else { return nil }
     let load: InFlightLoad<LoadedValue<Value>>? =
       namespace.engine.loads.load(named: loadName(key.copied))
-    guard let loaded = load?.value,
+    guard let load, let loaded = load.value, isNewest(load, key, in: base.id),
       loaded.mayAnswer(than: base, snapshot: snapshot, now: namespace.engine.clock.now)
     else { return nil }
     return loaded.result?.value
@@ -198,6 +198,9 @@ enum LoadDecision: Equatable {
 extension CachedEntry {
   fileprivate func isNearExpiry(_ ahead: Duration?, at now: Timestamp) -> Bool {
     guard let ahead, header.expires != EntryHeader.never else { return false }
-    return now.advanced(by: ahead).milliseconds >= header.expires
+    let end = Timestamp(milliseconds: header.expires)
+    let lifetime = Timestamp(milliseconds: header.written).duration(to: end)
+    // Else a value would be refreshed as soon as it is loaded.
+    return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2) >= end
   }
 }

@@ -20,6 +20,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     var task: Task<Void, Never>?
     var isDetached: Bool
     var isAbandoned = false
+    var began: RemovalTable.Mark?
   }
   private let state: Mutex<State>
   private let waiters = Waiters<Result<Outcome, any Error>>()
@@ -38,6 +39,18 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
 
   var isComplete: Bool { state.withLock { $0.outcome != nil } }
 
+  /// The moment before the load last looked its key up; nil if it has not yet.
+  var began: RemovalTable.Mark? { state.withLock { $0.began } }
+
+  /// Notes the moment at which the load begins, and returns it. A caller that finds no moment has come before it.
+  func begin(_ moment: () -> RemovalTable.Mark) -> RemovalTable.Mark {
+    state.withLock { state in
+      let moment = moment()
+      state.began = moment
+      return moment
+    }
+  }
+
   /// Starts the task that ends with ``complete(_:)``.
   func start(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {
     let task = Task(priority: priority, operation: body)
@@ -48,22 +61,10 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     if isAbandoned { task.cancel() }
   }
 
-  /// Resumes every caller with the outcome. Only the first outcome counts; it is returned.
-  @discardableResult
-  func complete(_ outcome: Result<Outcome, any Error>) -> Result<Outcome, any Error> {
-    let first = state.withLock { state in
-      let first = state.outcome ?? outcome
-      state.outcome = first
-      return first
-    }
-    waiters.resume(with: first)
-    return first
-  }
-
-  /// Completes with an error at once and cancels the task.
-  func fail(_ error: any Error) {
-    complete(.failure(error))
-    state.withLock { $0.task }?.cancel()
+  /// Resumes every caller with the outcome.
+  func complete(_ outcome: Result<Outcome, any Error>) {
+    state.withLock { $0.outcome = outcome }
+    waiters.resume(with: outcome)
   }
 
   /// Adds a caller, which then waits or leaves; false if every earlier caller has given up, so that the load is being cancelled.

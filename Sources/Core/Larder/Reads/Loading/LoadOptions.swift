@@ -63,11 +63,16 @@ public struct LoadOptions: Sendable {
   /// The lifetime of a negative entry, which records that a key has no value; nil stores none.
   public var absent: Expiration?
   /// A fresh value whose lifetime ends within this time is returned, and a newer one is loaded in the background. Nil
-  /// turns this off.
+  /// turns this off. A value with a lifetime that is not longer is loaded anew after half of it.
   public var refreshAhead: Duration?
-  /// How long a load may take before it fails with ``LarderError/Code/timedOut``, by the store's clock; nil has no limit.
+  /// How long the caller waits for a load before it gets ``LarderError/Code/timedOut``, by the store's clock; nil has no limit.
+  /// The load goes on for other callers, and is cancelled if there are none.
   public var timeout: Duration?
-  /// The same limit for loads in the background.
+  /// How long the caller waits for a load while there is a stale value that it may get if the load fails. Then it gets that
+  /// value, with ``LarderError/Code/timedOut`` in ``CacheResult/error``, and the load goes on in the background and stores
+  /// its value. Without such a value the caller goes on waiting. Nil turns this off.
+  public var softTimeout: Duration?
+  /// How long a load in the background may take without a caller that waits for it.
   public var refreshTimeout: Duration
   /// The tags of a loaded entry; see ``Store/invalidate(tag:)``.
   public var tags: [String]
@@ -88,7 +93,8 @@ public struct LoadOptions: Sendable {
   public init(
     policy: RequestPolicy = .standard, expires: Expiration? = nil, stale: Staleness? = nil,
     absent: Expiration? = nil, refreshAhead: Duration? = nil, timeout: Duration? = nil,
-    refreshTimeout: Duration = .seconds(15), tags: [String] = [], owners: [Owner] = [],
+    softTimeout: Duration? = nil, refreshTimeout: Duration = .seconds(15), tags: [String] = [],
+    owners: [Owner] = [],
     waitsForCommit: Bool = false, onBackgroundError: (@Sendable (any Error) -> Void)? = nil
   ) {
     self.policy = policy
@@ -97,6 +103,7 @@ public struct LoadOptions: Sendable {
     self.absent = absent
     self.refreshAhead = refreshAhead
     self.timeout = timeout
+    self.softTimeout = softTimeout
     self.refreshTimeout = refreshTimeout
     self.tags = tags
     self.owners = owners

@@ -19,6 +19,8 @@ final class LoadWrite: Sendable {
   /// Whether the callers of the load may go on before the commit.
   var isWithinBounds: Bool { !isBeyondBounds.load(ordering: .relaxed) }
   private let isBeyondBounds = Atomic(false)
+  /// Whether the write changed the store when it last ran.
+  private let isStored = Atomic(false)
   /// The transaction that the write last ran in; 0 before it ran.
   private let transaction = Atomic<UInt64>(0)
   private let state = Mutex(State())
@@ -32,13 +34,17 @@ final class LoadWrite: Sendable {
   fileprivate func exceedBounds() { isBeyondBounds.store(true, ordering: .relaxed) }
 
   var isCommitted: Bool {
-    state.withLock { state in
+    let isComplete = state.withLock { state in
       if case .success = state.outcome { true } else { false }
     }
+    return isComplete && isStored.load(ordering: .relaxed)
   }
 
   /// The write runs in this transaction, which may still fail.
   func run(in transaction: UInt64) { self.transaction.store(transaction, ordering: .relaxed) }
+
+  /// The write has run, and was refused or not.
+  fileprivate func hasRun(_ isStored: Bool) { self.isStored.store(isStored, ordering: .relaxed) }
 
   /// Whether a reader may be given the loaded value though its own lookup did not find it: the lookup was made before the
   /// commit, and in the same namespace.
@@ -146,7 +152,7 @@ extension StoreEngine {
 
   /// Queues the write of a loaded value and returns at once; `completion` is called on the writer's thread.
   func enqueue<Result: Sendable>(
-    _ write: LoadWrite, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result,
+    _ write: LoadWrite, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result?,
     completion: @escaping @Sendable (Result) -> Void
   ) {
     let queued = QueuedLoad(write, engine: self, body: body, completion: completion)
@@ -159,13 +165,14 @@ extension StoreEngine {
 private final class QueuedLoad<Result: Sendable>: QueuedWrite {
   private let load: LoadWrite
   private let engine: StoreEngine
-  private let body: @Sendable (inout WriteBatch) throws -> Result
+  /// Returns nil if it is refused.
+  private let body: @Sendable (inout WriteBatch) throws -> Result?
   private let completion: @Sendable (Result) -> Void
   private let result = Mutex<Result?>(nil)
 
   init(
     _ load: LoadWrite, engine: StoreEngine,
-    body: @escaping @Sendable (inout WriteBatch) throws -> Result,
+    body: @escaping @Sendable (inout WriteBatch) throws -> Result?,
     completion: @escaping @Sendable (Result) -> Void
   ) {
     self.load = load
@@ -181,6 +188,7 @@ private final class QueuedLoad<Result: Sendable>: QueuedWrite {
     load.run(in: batch.snapshot + 1)
     let written = try body(&batch)
     result.withLock { $0 = written }
+    load.hasRun(written != nil)
   }
 
   func finish(_ error: (any Error)?) {

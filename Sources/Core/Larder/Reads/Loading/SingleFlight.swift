@@ -47,13 +47,15 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     return try await wait(load, name)
   }
 
-  private func wait<Outcome: Sendable>(
+  /// Waits for a load that the caller has joined.
+  func wait<Outcome: Sendable>(
     _ load: InFlightLoad<Outcome>, _ name: Name
   ) async throws -> Outcome {
     try await load.wait { self.remove(load, name) }
   }
 
-  private func enter<Outcome: Sendable>(
+  /// Joins the load `name`, or begins it; the caller then waits or leaves.
+  func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {
     let (load, isNew) = loads.withLock { loads in
@@ -74,20 +76,6 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   /// The load of that name, whether it runs or its value is being committed.
   func load<Outcome: Sendable>(named name: Name) -> InFlightLoad<Outcome>? {
     loads.withLock { $0[name] as? InFlightLoad<Outcome> }
-  }
-
-  /// Starts a load that no caller waits for, unless the one of that name that is in the table will do.
-  func startDetached<Outcome: Sendable>(
-    _ name: Name, unless isEnough: (InFlightLoad<Outcome>) -> Bool,
-    start: (InFlightLoad<Outcome>) -> Void
-  ) {
-    let load = loads.withLock { loads -> InFlightLoad<Outcome>? in
-      if let running = loads[name] as? InFlightLoad<Outcome>, isEnough(running) { return nil }
-      let load = InFlightLoad<Outcome>(isDetached: true)
-      loads[name] = load
-      return load
-    }
-    if let load { start(load) }
   }
 
   /// Callers that come from now on do not join `load`.

@@ -101,6 +101,7 @@ extension TagInvalidation {
     _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
     _ writer: inout EntryWriter
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
+    writer.removals.record(RemovalTable.hash(ofTag: tag))
     var tombstone = Tombstone(
       tag: tag, horizon: try versions(of: namespace, asOf: horizon, &writer))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }

@@ -15,6 +15,8 @@ struct BatchEffects {
   var accesses: [(key: [UInt8], item: PendingAccesses.Use)] = []
   /// Rules that caches have declared.
   var declared: [(handle: NamespaceHandle, rules: Rules)] = []
+  /// The number of the batch among the removals.
+  var removal: UInt64?
   /// Changes for subscribers; set when the batch is about to be committed.
   var changes: PendingChanges?
   /// Whether there were changes while there was no subscriber, in a store that had one before.
@@ -25,6 +27,7 @@ struct BatchEffects {
   var orphans: UInt64 = 0
 
   func confirm(in engine: StoreEngine) {
+    if let removal { engine.removalTable.finish(removal) }
     changes?.publish()
     if hasUnrecordedChanges { engine.changes.recordGap() }
     engine.removals.queue.confirm(expirations)
@@ -35,6 +38,7 @@ struct BatchEffects {
 
   func rollBack(in engine: StoreEngine) {
     for (handle, counts) in reads { handle.revertMerge(of: counts) }
+    if let removal { engine.removalTable.finish(removal) }
     changes?.discard()
     engine.removals.queue.requeue(expirations[...])
     engine.uses.queue.requeue(accesses[...])

@@ -12,6 +12,7 @@ extension EntryWriter {
     _ entry: StoredEntry, reason: RemovalReason
   ) throws(LarderError) {
     try changes.recordRemoval(of: entry, reason, &directory, &context)
+    if reason.isRemoval, let keyHash = entry.keyHash { removals.record(keyHash) }
     try context.counters.subtract(EntryWeight(entry), from: entry.id, &context.transaction)
     try context.counters.update(entry.id, &context.transaction) {
       $0.removals.count(reason, bytes: entry.valueCount)

@@ -9,6 +9,7 @@ struct EntryWriter: ~Copyable {
   var directory = NamespaceDirectory()
   var indexes: IndexWriter
   var changes: ChangeRecorder
+  var removals: RemovalRecorder
   var orphans = OrphanQueue()
   /// Namespaces in which this batch has found a damaged record.
   var damaged: Set<NamespaceID> = []
@@ -17,6 +18,7 @@ struct EntryWriter: ~Copyable {
     indexes = IndexWriter(engine.indexes, chunkSize: engine.reader.chunkSize)
     let id = transaction.id
     let context = WriteContext(transaction, counters, engine: engine)
+    removals = RemovalRecorder(engine.removalTable)
     changes = ChangeRecorder(
       engine.changes.notes(for: id, in: counters.store), transaction: id, at: context.now)
     self.context = context

@@ -120,6 +120,7 @@ extension StoreEngine {
           return result
         } catch {
           effects = batch.effects
+          effects.removal = batch.writer.removals.number
           thrown = error
           isOverdrawn = batch.budget.isOverdrawn
           pages = batch.budget.pagesTaken(batch.writer)
@@ -196,6 +197,7 @@ extension WriteBatch {
   /// The effects to confirm after the commit.
   fileprivate var finalEffects: BatchEffects {
     var effects = effects
+    effects.removal = writer.removals.number
     effects.changes = writer.changes.pending
     effects.hasUnrecordedChanges = writer.changes.hasUnrecorded && writer.context.state.watched != 0
     effects.entries = writer.context.state.entries

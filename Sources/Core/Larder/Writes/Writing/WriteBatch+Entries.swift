@@ -47,15 +47,17 @@ extension WriteBatch {
     try value(for: key, in: namespace) != nil
   }
 
-  /// Removes the record under the key, also an expired or damaged one.
+  /// Removes the record under the key, also an expired or damaged one. A load of the key that began before stores nothing,
+  /// whether or not there is a record.
   ///
   /// - Returns: whether it was an entry that had not expired.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
-    guard (1...Key.longest).contains(key.count),
-      let id = try writer.directory.find(namespace, &writer.context)?.id
-    else {
+    guard (1...Key.longest).contains(key.count) else { return false }
+    guard let id = try writer.directory.find(namespace, &writer.context)?.id else {
+      writer.removals.record(RemovalTable.hash(ofNamespace: namespace))
       return false
     }
+    writer.removals.record(Checksum.keyHash(of: key, in: id))
     let entryKey = StoredKey.entry(key, in: id)
     switch try writer.contents(of: entryKey) {
     case .empty:
@@ -77,9 +79,12 @@ extension WriteBatch {
 
   /// Starts the lifetime of an entry again.
   ///
-  /// - Parameter stale: how long it may be served stale; nil for as long as before, or by rule for an entry without an end.
+  /// - Parameters:
+  ///   - stale: how long it may be served stale; nil for as long as before, or by rule for an entry without an end.
+  ///   - confirmed: when its origin said that the value is still current; nil if it was not asked.
   mutating func reschedule(
-    _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil
+    _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil,
+    confirmed: Timestamp? = nil
   ) throws(LarderError) -> Bool {
     guard let namespace = try writer.directory.find(name, &writer.context),
       let entry = try writer.living(key, in: name)
@@ -94,7 +99,9 @@ extension WriteBatch {
     // An entry from the future would stay stale, whatever its new end.
     let isDone = try writer.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
-      idle: lifetime.idle, written: min(entry.header.written, writer.context.now.milliseconds))
+      idle: lifetime.idle,
+      written: min(
+        confirmed?.milliseconds ?? entry.header.written, writer.context.now.milliseconds))
     if isDone {
       try writer.changes.recordTouch(
         of: entry, expires: end, &writer.directory, &writer.context)

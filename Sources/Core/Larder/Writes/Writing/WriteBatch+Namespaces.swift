@@ -61,13 +61,14 @@ extension WriteBatch {
 
   /// Empties a namespace in constant time: it gets another id, and its entries are reclaimed later in bounded steps.
   ///
-  /// A load of a key that began before the clear does not store its value, even if the namespace was empty.
+  /// A load that began before the clear does not store its value, even if there was no such namespace.
   ///
   /// - Returns: the number of entries and bytes removed; zero if the namespace does not exist.
   public mutating func clear(
     _ namespace: Store.Namespace
   ) throws(LarderError) -> RemovalResult {
     let name = namespace.name
+    writer.removals.record(RemovalTable.hash(ofNamespace: name))
     guard var record = try writer.directory.find(name, &writer.context)?.record else {
       return RemovalResult()
     }
@@ -109,6 +110,7 @@ extension WriteBatch {
       throw LarderError(
         .exists, "there is a namespace \(new) already", hint: "rename that one first")
     }
+    for name in [old, new] { writer.removals.record(RemovalTable.hash(ofNamespace: name)) }
     // Reads under the old name belong to the namespace.
     try mergeReadCounters()
     try writer.directory.remove(old, &writer.context)

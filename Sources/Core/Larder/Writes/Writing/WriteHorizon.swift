@@ -29,6 +29,7 @@ extension WriteBatch {
     _ namespace: Store.Namespace, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult? {
     let name = namespace.name
+    writer.removals.record(RemovalTable.hash(ofNamespace: name))
     guard let id = try writer.directory.find(name, &writer.context)?.id else {
       return RemovalResult()
     }

@@ -1,0 +1,165 @@
+import LMDB
+import LarderSystem
+
+/// The file `removals`: which removals were the last of keys, namespaces and tags, so that no load from before stores what
+/// they have removed.
+///
+/// Removals are numbered. The hash of what is removed chooses a word. The word gets the number inside the write transaction,
+/// and the number counts as finished after the commit. A load takes the last finished number before it looks its key up. A
+/// word with a higher number says that the load may have begun before a removal. So two keys with one word, or a process
+/// that was killed between the two steps, cost a load; a removed value never comes back.
+struct RemovalTable {
+  private static let words = 1 << 14
+  private enum Place {
+    /// The number of the last removal that has begun. It changes under the writer lock alone.
+    static let begun = 0
+    static let finished = 1
+    /// A random number that tells the file from another one.
+    static let era = 2
+    static let first = 8
+  }
+  private static let count = 2 * (Place.first + words)
+
+  /// When a load began.
+  struct Mark: Hashable, Sendable {
+    /// That of the file; 0 without a file.
+    fileprivate var era: UInt64
+    fileprivate var number: UInt64
+    /// Whether later removals can be told.
+    var isKnown: Bool { era != 0 }
+  }
+
+  private let table: SharedTable
+
+  init(of environment: Environment, store: [UInt8]) {
+    table = SharedTable(
+      SharedTable.Format(file: .removals, layout: 1, store: store) { $0 == Self.count },
+      of: environment)
+  }
+
+  /// Maps the file for writing, and makes it if it is missing; false if that fails.
+  @discardableResult
+  func open() -> Bool {
+    if table.view.isWritable, table.isInPlace { return true }
+    return table.open(making: Self.count) {
+      $0.store(UInt64.random(in: 1 ... .max), wide: Place.era)
+    }
+  }
+
+  // MARK: Loads
+
+  /// The moment of a load that has not looked its key up yet.
+  var now: Mark {
+    openForReading()
+    let view = table.view
+    guard view.count > 0 else { return Mark(era: 0, number: 0) }
+    let finished = view.acquire(Place.finished)
+    guard finished <= view.acquire(Place.begun) else { return Mark(era: 0, number: 0) }
+    return Mark(era: view.wide(Place.era), number: finished)
+  }
+
+  /// Whether nothing with one of these hashes was removed after that moment.
+  func isNewest(_ moment: Mark, of hashes: [UInt64]) -> Bool {
+    openForReading()
+    let view = table.view
+    // The first removal makes the file.
+    guard view.count > 0 else { return !moment.isKnown }
+    return view.wide(Place.era) == moment.era
+      && hashes.allSatisfy { view.acquire(Self.place(of: $0)) <= moment.number }
+  }
+
+  /// The last removal of something with one of these hashes.
+  func last(of hashes: [UInt64]) -> UInt64 {
+    openForReading()
+    let view = table.view
+    return view.count > 0 ? hashes.map { view.acquire(Self.place(of: $0)) }.max() ?? 0 : 0
+  }
+
+  /// Another process may have made the file since.
+  private func openForReading() {
+    if table.view.count == 0 { table.openForReading() }
+  }
+
+  private static func place(of hash: UInt64) -> Int { Place.first + Int(hash % UInt64(words)) }
+
+  // MARK: Removals, under the writer lock
+
+  /// The number of a removal that begins; nil without a file.
+  func begin() -> UInt64? {
+    guard open() else { return nil }
+    let number = settle() + 1
+    table.view.store(number, wide: Place.begun)
+    return number
+  }
+
+  func record(_ hash: UInt64, _ number: UInt64) {
+    let view = table.view
+    if view.isWritable { view.release(number, to: Self.place(of: hash)) }
+  }
+
+  /// Counts each removal as finished that began before `number`, or at all. The transactions of other writers have ended.
+  ///
+  /// - Returns: the number of the last removal that has begun.
+  @discardableResult
+  func settle(before number: UInt64? = nil) -> UInt64 {
+    let view = table.view
+    guard view.isWritable else { return 0 }
+    let begun = view.acquire(Place.begun)
+    guard view.acquire(Place.finished) <= begun, begun < UInt64.max / 2,
+      view.wide(Place.era) != 0
+    else {
+      // The file is damaged. With another era no load from before stores anything.
+      view.store(UInt64.random(in: 1 ... .max), wide: Place.era)
+      view.store(0, wide: Place.begun)
+      view.release(0, to: Place.finished)
+      return 0
+    }
+    finish(number.map { $0 - 1 } ?? begun)
+    return begun
+  }
+
+  /// Lowers words that are higher than any removal, as damaged ones may be, so that they do not refuse each load for ever.
+  func mend(_ hashes: [UInt64]) {
+    let view = table.view
+    guard view.isWritable else { return }
+    let begun = view.acquire(Place.begun)
+    for place in hashes.map(Self.place) where view.acquire(place) > begun {
+      view.release(begun, to: place)
+    }
+  }
+
+  /// The removal with that number, and those before it, are committed or rolled back. Needs no lock.
+  func finish(_ number: UInt64) {
+    let view = table.view
+    guard view.isWritable, number <= view.acquire(Place.begun) else { return }
+    while true {
+      let known = view.acquire(Place.finished)
+      if known >= number || view.exchange(known, for: number, at: Place.finished) { return }
+    }
+  }
+}
+
+extension RemovalTable {
+  /// The hash of all entries of a namespace. That of one entry is ``Checksum/keyHash(of:in:)``.
+  static func hash(ofNamespace name: String) -> UInt64 {
+    Checksum.of(Array(name.utf8).span, seed: 0x6E61_6D65_0000_0000)
+  }
+
+  /// The hash of all entries of the store. No namespace has an empty name.
+  static let hashOfStore = hash(ofNamespace: "")
+
+  /// The hash of all entries with a tag, in any namespace.
+  static func hash(ofTag tag: [UInt8]) -> UInt64 {
+    Checksum.of(tag.span, seed: 0x7461_6773_0000_0000)
+  }
+
+  static func hashes(ofTags tags: [String]) -> [UInt64] { tags.map { hash(ofTag: Array($0.utf8)) } }
+
+  /// The hashes whose removal takes an owner along.
+  ///
+  /// - Parameter id: nil if its namespace is missing.
+  static func hashes(of owner: Owner, in id: NamespaceID?) -> [UInt64] {
+    let namespace = hash(ofNamespace: owner.namespace)
+    return [namespace] + (id.map { [Checksum.keyHash(of: owner.key.bytes.span, in: $0)] } ?? [])
+  }
+}

@@ -1,0 +1,201 @@
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// How long a caller waits for a load that others may share.
+@Suite struct TimeLimitTests {
+  private let clock = ManualClock()
+  private let origin = Origin()
+
+  private func cache() throws -> Larder.Cache<String> {
+    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+  }
+
+  private func ask(
+    _ boards: Larder.Cache<String>, _ options: LoadOptions
+  ) -> Task<CacheResult<String>, any Error> {
+    Task { try await boards.result(for: "thun", options: options) { try await origin.text() } }
+  }
+
+  private func settle(_ boards: Larder.Cache<String>) async throws {
+    try await waitUntil { boards.namespace.engine.loads.count == 0 }
+    #expect(try boards.namespace.store.verify().faults == [])
+  }
+
+  private let short = LoadOptions(timeout: .milliseconds(200), waitsForCommit: true)
+
+  @Test(arguments: [true, false])
+  func `each caller has its own time, and the load goes on for the others`(isFirst: Bool)
+    async throws
+  {
+    let boards = try cache()
+    origin.close()
+    var tasks: [Task<CacheResult<String>, any Error>] = []
+    let callers: [LoadOptions] = isFirst ? [short, .committed] : [.committed, short]
+    for (number, options) in callers.enumerated() {
+      tasks.append(ask(boards, options))
+      try await waitUntil { boards.namespace.engine.loads.callers() == number + 1 }
+    }
+    try await origin.waitForLoads(1)
+    try await waitUntil { clock.isAwaited }
+    clock.advance(by: .milliseconds(200))
+    let error = await #expect(throws: LarderError.self) { try await tasks[isFirst ? 0 : 1].value }
+    #expect(error?.code == .timedOut && origin.cancelled == 0)
+    origin.open()
+    #expect(try await tasks[isFirst ? 1 : 0].value.value == "load 1")
+    try await settle(boards)
+    #expect(try boards.value(for: "thun") == "load 1" && origin.loads == 1)
+  }
+
+  @Test func `a caller that waits for a refresh does not get its time limit`() async throws {
+    let boards = try cache()
+    var attributes = EntryAttributes(expires: .after(.minutes(1)))
+    attributes.stale = .hours(1)
+    try await boards.set("old", for: "thun", attributes)
+    clock.advance(by: .minutes(1))
+    origin.close()
+    let errors = Shared<[any Error]>([])
+    let refreshing = LoadOptions(
+      refreshTimeout: .seconds(5),
+      onBackgroundError: { error in errors.withLock { $0.append(error) } })
+    #expect(try await ask(boards, refreshing).value.value == "old")
+    try await origin.waitForLoads(1)
+    let waiting = ask(boards, LoadOptions(policy: .revalidate, waitsForCommit: true))
+    try await waitUntil { boards.namespace.engine.loads.callers() == 2 }
+    try await waitUntil { clock.isAwaited }
+    clock.advance(by: .seconds(5))
+    try await waitUntil { errors.withLock { !$0.isEmpty } }
+    #expect(origin.cancelled == 0)
+    origin.open()
+    #expect(try await waiting.value.value == "load 1")
+    try await settle(boards)
+  }
+
+  // MARK: Soft limits
+
+  private let soft = LoadOptions(
+    stale: .onError(.hours(1)), softTimeout: .milliseconds(300), waitsForCommit: true)
+
+  private func putStale(_ boards: Larder.Cache<String>) async throws {
+    var attributes = EntryAttributes(expires: .after(.minutes(1)))
+    attributes.stale = .hours(1)
+    try await boards.set("old", for: "thun", attributes)
+    clock.advance(by: .minutes(1))
+  }
+
+  @Test func `after the soft limit a caller gets the stale value, and the load goes on`()
+    async throws
+  {
+    let boards = try cache()
+    try await putStale(boards)
+    origin.close()
+    let first = ask(boards, soft)
+    try await origin.waitForLoads(1)
+    try await waitUntil { clock.isAwaited }
+    clock.advance(by: .milliseconds(299))
+    #expect(boards.namespace.engine.loads.callers() == 1)
+    clock.advance(by: .milliseconds(1))
+    let served = try await first.value
+    #expect(served.value == "old" && served.source == .stale)
+    #expect((served.error as? LarderError)?.code == .timedOut)
+    #expect(origin.cancelled == 0)
+    // The next one shares the load.
+    let second = ask(boards, soft)
+    try await waitUntil { boards.namespace.engine.loads.callers() == 2 }
+    origin.open()
+    #expect(try await second.value.value == "load 1")
+    try await settle(boards)
+    #expect(try boards.value(for: "thun") == "load 1" && origin.loads == 1)
+  }
+
+  @Test func `a load that goes on has the time of a refresh`() async throws {
+    let boards = try cache()
+    try await putStale(boards)
+    let errors = Shared<[any Error]>([])
+    var options = soft
+    options.refreshTimeout = .seconds(5)
+    options.onBackgroundError = { error in errors.withLock { $0.append(error) } }
+    origin.close()
+    let first = ask(boards, options)
+    try await origin.waitForLoads(1)
+    try await waitUntil { clock.isAwaited }
+    clock.advance(by: .milliseconds(300))
+    #expect(try await first.value.value == "old")
+    try await waitUntil { clock.isAwaited }
+    clock.advance(by: .seconds(5))
+    try await waitUntil { errors.withLock { !$0.isEmpty } }
+    #expect((errors.withLock { $0.first } as? LarderError)?.code == .timedOut)
+    try await waitUntil { origin.cancelled == 1 }
+    try await settle(boards)
+  }
+
+  @Test func `without a stale value a caller waits on, up to its own limit`() async throws {
+    let boards = try cache()
+    origin.close()
+    var options = soft
+    let first = ask(boards, options)
+    options.timeout = .seconds(1)
+    let second = ask(boards, options)
+    try await waitUntil { boards.namespace.engine.loads.callers() == 2 }
+    try await waitUntil { clock.isAwaited }
+    clock.advance(by: .milliseconds(300))
+    #expect(boards.namespace.engine.loads.callers() == 2)
+    clock.advance(by: .milliseconds(700))
+    let error = await #expect(throws: LarderError.self) { try await second.value }
+    #expect(error?.code == .timedOut)
+    origin.open()
+    #expect(try await first.value.value == "load 1")
+    try await settle(boards)
+  }
+
+  // MARK: Refresh ahead
+
+  @Test(arguments: [10, 20])
+  func
+    `a value whose lifetime is not longer than the refresh ahead is loaded anew after half of it`(
+      minutes: Int
+    ) async throws
+  {
+    let boards = try cache()
+    let options = LoadOptions(
+      expires: .after(.minutes(10)), refreshAhead: .minutes(minutes), waitsForCommit: true)
+    for round in 1...3 {
+      for _ in 0..<20 {
+        #expect(try await ask(boards, options).value.value == "load \(round)")
+        try await settle(boards)
+      }
+      #expect(origin.loads == round)
+      clock.advance(by: .minutes(5) - .milliseconds(1))
+      #expect(try await ask(boards, options).value.value == "load \(round)")
+      try await settle(boards)
+      #expect(origin.loads == round)
+      clock.advance(by: .milliseconds(1))
+      #expect(try await ask(boards, options).value.value == "load \(round)")
+      try await settle(boards)
+      #expect(origin.loads == round + 1)
+    }
+  }
+
+  @Test func `so is a value that its origin confirms`() async throws {
+    let boards = try cache()
+    let options = LoadOptions(
+      expires: .after(.minutes(10)), refreshAhead: .minutes(10), waitsForCommit: true)
+    let ask = {
+      try await boards.revalidatedResult(for: "thun", options: options) { known in
+        _ = try await origin.load()
+        return known == nil ? .value("board") : .unchanged
+      }
+    }
+    for round in 1...3 {
+      for _ in 0..<20 {
+        #expect(try await ask()?.value == "board")
+        try await settle(boards)
+      }
+      #expect(origin.loads == round)
+      clock.advance(by: .minutes(5))
+      #expect(try await ask()?.value == "board")
+      try await settle(boards)
+    }
+  }
+}
