@@ -167,9 +167,7 @@ extension Store.Namespace {
     try store.checkWritable()
     let prefix = prefix.copied
     // Also loads of keys that are not stored belong to the prefix.
-    try engine.commit { batch in
-      batch.writer.removals.record(RemovalTable.hash(ofNamespace: name))
-    }
+    try engine.commit { batch in batch.refuseEarlierLoads(in: self) }
     var total = RemovalResult()
     var position: [UInt8]?
     while true {
