@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The rooms of `Sources` and `Tests` are the sections below; `Docs/Architecture.md` describes them.
+// The rooms of `Sources` and `Tests` are the sections below; `Docs/Internals/Architecture.md` describes them.
 
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
