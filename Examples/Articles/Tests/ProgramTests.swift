@@ -13,7 +13,6 @@ import ExampleTesting
       list --online --offline --no-network = 4 | ! ^error: there is no network, and no article
       show nosuch --offline = 1      | ! ^error: the service answered 404
       show "" --offline = 2          | ! invalid
-      site "" = 2                    | ! invalid
       edit mark nosuch --offline = 1 | ! ^error: the article nosuch is not stored, and the service answered 404
       edit mark nosuch --no-network = 4 | ! ^error: the service cannot be reached: there is no network
       outbox --offline --send --drop x = 2 | ! ^Error: give either --send or --drop_
@@ -33,7 +32,6 @@ import ExampleTesting
       edit burn x = 2                | ! ^Error:
       settings --articles 25 = 2     | ! 25 articles are not possible
       settings --image-megabytes 49 = 2 | ! 49 megabytes
-      site /proc/none = 4            | ! ^error: cannot write to /proc/none
       settings --articles 0 --offline | articles         0_
       list --offline                 | ^0 articles_
       settings --no-on --offline     | ^offline reading  off_
