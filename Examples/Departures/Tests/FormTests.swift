@@ -76,16 +76,4 @@ import ExampleTesting
     #expect(try ship("BAT", "1", "000777", #""ZSG    F""#) == "Limmat")
     #expect(try ["null", #""""#, #""BLS""#].allSatisfy { try ship("BAT", "1", "1", $0) == nil })
   }
-
-  @Test func `ways of which none can be read are a fault`() throws {
-    func fault(_ ways: String) throws -> String? {
-      let body = #"{"connections": [\#(ways)]}"#
-      return try JSONDecoder().decode(ConnectionsBody.self, from: Data(body.utf8)).fault
-    }
-    let times = #""from": {"departureTimestamp": 1}, "to": {"arrivalTimestamp": 2}"#
-    #expect(try fault("") == nil)
-    #expect(try fault(#"{\#(times), "sections": null}"#) == nil)
-    #expect(try fault(#""x", {\#(times), "sections": []}"#) == nil)
-    #expect(try fault(#""x", {"from": {}, "to": {}, "sections": []}"#) != nil)
-  }
 }

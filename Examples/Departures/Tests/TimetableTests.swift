@@ -216,7 +216,7 @@ struct RecordedTimetableTests {
     #expect(all == 103 && moments > 1500)
   }
 
-  @Test func `recorded places and ways`() throws {
+  @Test func `recorded places`() throws {
     for file in try files("locations") {
       let body = try read(LocationsBody.self, file)
       let stations = body.stations.elements.compactMap(\.station)
@@ -226,13 +226,6 @@ struct RecordedTimetableTests {
         #expect(stations[0].id == nil && stations[0].place == nil)
         #expect(stations.contains { $0.icon == "ship" })
       }
-    }
-    for file in try files("connections") {
-      let body = try read(ConnectionsBody.self, file)
-      let ways = body.ways.connections
-      #expect(
-        body.ways.gap == nil && ways.count == 4
-          && ways.allSatisfy { $0.arrival > $0.departure && !$0.legs.isEmpty })
     }
   }
 

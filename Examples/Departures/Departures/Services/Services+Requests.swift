@@ -45,19 +45,6 @@ extension Services {
       .stations.elements.compactMap(\.station)
   }
 
-  /// - Parameters:
-  ///   - from: a station's number or name, as in the query; `to` too.
-  func connections(_ query: String, from: String, to: String) async throws -> Ways {
-    let body = try await timetable.get(
-      ConnectionsBody.self, from: "/connections?" + query, fault: \.fault)
-    if body.connections.elements.isEmpty,
-      let end = [.from, .to].first(where: body.unknown.contains)
-    {
-      throw NotFound(key: "the station \(end == .from ? from : to)", place: "the timetable")
-    }
-    return body.ways
-  }
-
   func forecast(at place: Coordinates) async throws -> Forecast {
     let path =
       "/forecast?lat=\(place.latitude)&lon=\(place.longitude)&appid=\(weatherKey.percentEscaped)"

@@ -24,7 +24,8 @@ public struct Board: Codable, Hashable, Sendable {
     get throws {
       let start = try begins.map { "some before \(try SwissTime.clock($0)) are missing" }
       let end = try reaches.map { "reaches until \(try SwissTime.clock($0)) only" }
-      let gaps = [skipped?.leftOut, start, end].compactMap(\.self)
+      let runs = skipped.map { "\($0.count) left out: " + $0.prefix(3).joined(separator: "; ") }
+      let gaps = [runs, start, end].compactMap(\.self)
       return gaps.isEmpty ? nil : gaps.joined(separator: "; ")
     }
   }
