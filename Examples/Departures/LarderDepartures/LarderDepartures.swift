@@ -155,7 +155,7 @@ extension JSONOutput {
   }
 
   private static let times: Set<String> = [
-    "time", "expected", "arrival", "departure", "leaves", "reaches", "begins", "rise", "set",
+    "time", "expected", "arrival", "departure", "leaves", "reaches", "rise", "set",
   ]
 
   private static func converted(_ json: JSON) -> JSON {

@@ -57,11 +57,6 @@ struct ShowBoard: AsyncParsableCommand {
     for (reason, stations) in failed {
       Console.complain("\(stations.joined(separator: ", ")): \(reason)")
     }
-    let kept = try shown.count { try cache.isStored($0.value.station.id ?? "", on: $0.value.day) }
-    if kept < shown.count {
-      Console.complain(
-        "\(kept) of \(shown.count.counted("board")) kept: the store has no room for more")
-    }
     for board in shown { try board.checkAccess() }
     if let failure, shown.isEmpty || !(failure is NotFound) { throw failure }
   }

@@ -84,7 +84,7 @@ import ExampleTesting
       lake thunersee --offline --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
       search Thal --offline --no-network --now 2025-07-12T08:50:00+0200 --json    | "age":1
       favourites 8503651 --rows 1 --no-ships --offline | 1 loaded
-      favourites --offline --json               | {"failed":0,"fresh":1,"kept":1,"loaded":0}
+      favourites --offline --json               | {"failed":0,"fresh":1,"loaded":0}
       publish --offline                         | 7 departures for the widget
       widget --offline                          | ^09:35  102   Rapperswil SG (See)  from Z\u{FC}rich
       board zuerichsee --offline                | B\u{FC}rkliplatz | ! ^8503681, 8503677, | ! : not in the timetable_

@@ -49,11 +49,6 @@ extension DeparturesCache {
     }
   }
 
-  /// Whether a board is in the store, and was not displaced.
-  public func isStored(_ station: String, on day: CalendarDay) throws -> Bool {
-    try boards.entry(for: Self.boardKey(station, on: day)) != nil
-  }
-
   /// The departures of a board that have not left, and those of yesterday if it is today's, in the order in which they leave.
   public func upcoming(
     of board: Board, policy: RequestPolicy = .standard
@@ -88,7 +83,7 @@ extension DeparturesCache {
   ) async throws -> CacheResult<Board> {
     func board(_ options: LoadOptions) async throws -> CacheResult<Board> {
       try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
-        let board = try await services.board(of: station.withoutZeros, on: day, now: store.now)
+        let board = try await services.board(of: station.withoutZeros, on: day)
         return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
       }
     }
@@ -96,10 +91,10 @@ extension DeparturesCache {
     let isAhead = options.stale != nil
     let known = try await board(options)
     guard options.policy == .standard, known.source == .memory || known.source == .disk,
-      try known.value.isDue(at: store.now, age: known.age, isShown: !isAhead)
+      !isAhead, known.value.isDue(at: store.now, age: known.age)
     else { return known }
     var options = options
-    if waitsForNewer || isAhead {
+    if waitsForNewer {
       options.policy = .revalidate
       return try await board(options)
     }
