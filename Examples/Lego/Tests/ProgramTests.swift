@@ -103,7 +103,8 @@ import ExampleTesting
       refresh colors themes --offline                   | _colors       6        0_ | _themes       5        0_
       fetch color 4 --offline --no-network --json       | "source":"disk"
       """)
-    #expect(try await Outcome(line: "larder '\(store)' -e 'count @lego.colors'").output == "64\n")
+    let colors = try await Outcome(line: "larder '\(store)' -e 'count @lego.colors'")
+    #expect(colors.output.hasPrefix("64\t"))
   }
 
   @Test func `an address and a key work with capitals, blanks and a slash at its end`() async throws
