@@ -13,7 +13,6 @@ public struct DeparturesCache: Sendable {
   public let lakes: [Lake]
 
   var boards: Cache<Board> { cache(.boards) }
-  var connections: Cache<Ways> { cache(.connections) }
   var locations: Cache<[Station]> { cache(.locations) }
   var forecasts: Cache<Forecast> { cache(.weather) }
   var ships: Cache<ShipDay> { cache(.ships) }
