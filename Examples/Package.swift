@@ -86,7 +86,7 @@ let documents: [Target] = [
   .testTarget(
     name: "DocumentTests",
     dependencies: [
-      larder("Larder"), larder("LarderHTTP"), larder("LarderHTTPTesting"),
+      larder("Larder"), larder("LarderCodecs"), larder("LarderHTTP"), larder("LarderHTTPTesting"),
       larder("LarderMonitoring"), larder("LarderShared"), larder("LarderSharedTesting"),
       larder("LarderTesting"), larder("LarderURLSession"), larder("larder"), httpTypes,
       "quickstart", "weather", "TestSupport",

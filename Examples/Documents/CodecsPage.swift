@@ -1,4 +1,5 @@
 import Larder
+import LarderCodecs
 import Testing
 
 /// The programs of `Docs/Use/Codecs.md`.

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderCodecs
 import Testing
 
 @testable import LarderShell
