@@ -32,7 +32,7 @@ import Testing
     var options = Store.Options(clock: ManualClock())
     options.durability = .scratch
     options.transforms = transforms
-    options.chunksAbove = chunksAbove
+    options.hooks.chunksAbove = chunksAbove
     return options
   }
 

@@ -10,7 +10,7 @@ import Testing
     _ damage: (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
   ) throws -> Set<Verification.Inconsistency.Kind> {
     var options = Store.Options(clock: ManualClock())
-    options.chunksAbove = 5000
+    options.hooks.chunksAbove = 5000
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     var attributes = EntryAttributes(expires: .after(.hours(1)))

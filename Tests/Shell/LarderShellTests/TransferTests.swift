@@ -205,7 +205,7 @@ import Testing
   /// A store with the sound entry `l` and three damaged ones, of which `long` is found damaged when its value is read.
   private func damagedStore(at place: String) throws {
     var options = Store.Options()
-    options.chunksAbove = 9000
+    options.hooks.chunksAbove = 9000
     let store = try Store(at: place, options: options)
     let box = store.namespace("a")
     for key in ["j", "k"] { try box.set("a needle in the file", for: key) }

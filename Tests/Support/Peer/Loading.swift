@@ -11,7 +11,7 @@ extension Peer {
 
   private func cache() throws -> Cache<String> {
     var options = Store.Options()
-    options.machineClock = { Self.machineTime }
+    options.hooks.machineClock = { Self.machineTime }
     return try Store(at: store, options: options).cache(TextCodec(), in: "boards")
   }
 

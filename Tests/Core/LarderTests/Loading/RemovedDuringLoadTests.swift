@@ -230,7 +230,7 @@ import Testing
   ) async throws {
     let directory = try TemporaryDirectory()
     var storeOptions = Store.Options()
-    storeOptions.machineClock = { 1_000_000 }
+    storeOptions.hooks.machineClock = { 1_000_000 }
     let store = try Store(at: directory.path + "/s", options: storeOptions)
     let boards = boards(of: store)
     try await boards.set("other", for: "bern")

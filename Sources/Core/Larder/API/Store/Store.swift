@@ -53,23 +53,10 @@ public struct Store: Sendable {
     public var trimsMemory = true
     /// Whether an existing store gets the durability asked for; no other process may have it open.
     var changesDurability = false
-    /// Replaces the identity of the machine's last start, to test restarts.
-    package var boot: BootIdentity?
-    /// Stores values of more bytes in chunks, also where that is not needed; nil for none.
-    package var chunksAbove: Int?
-    /// Runs a closure once, after a delay, on another thread.
-    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = PendingAccesses.later
-    /// How many changes the ring of changes holds, a power of two and the same in every process; nil for a number that
-    /// fits the store.
-    var changeSlots: Int?
-    /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
-    package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
-    /// Tells how short of memory the system is.
-    package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
-    /// The bytes that are free on the file system of a path; nil if that cannot be found out.
-    package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
+    /// What tests replace.
+    package var hooks = TestHooks()
 
     /// Options. Those that are not given have the defaults of the properties.
     public init(
