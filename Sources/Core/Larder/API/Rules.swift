@@ -157,7 +157,8 @@ public struct Rules: Hashable, Sendable, Codable {
       return overrides
     }
 
-    func applied(to declared: Rules) -> Rules {
+    /// The rules in force.
+    package func applied(to declared: Rules) -> Rules {
       var rules = declared
       if let expires { rules.expires = expires }
       if let stale { rules.stale = stale }

@@ -109,23 +109,11 @@ public struct Store: Sendable {
     return try temporary(in: memory, options)
   }
 
-  /// A temporary store with the kind in its name.
-  package static func temporary(kind: String) throws(LarderError) -> Store {
-    try temporary(in: FileManager.default.temporaryDirectory.path, Options(), kind: kind + "-")
-  }
-
-  /// Removes the temporary stores of that kind that killed processes left.
-  package static func removeLeftovers(kind: String) {
-    TemporaryLeftovers.remove(
-      beginningWith: namePrefix + kind + "-", in: FileManager.default.temporaryDirectory.path)
-  }
-
-  private static let namePrefix = "larder-"
-
-  private static func temporary(
-    in folder: String, _ options: Options, kind: String = ""
+  /// A temporary store in a folder, with a prefix in its name.
+  package static func temporary(
+    in folder: String, _ options: Options = Options(), prefix: String = "larder-"
   ) throws(LarderError) -> Store {
-    let path = folder + "/" + namePrefix + kind + UUID().uuidString
+    let path = folder + "/" + prefix + UUID().uuidString
     var options = options
     options.flushes = false
     do throws(LarderError) {
