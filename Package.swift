@@ -167,7 +167,9 @@ let testing: [Target] = [
 // MARK: - Tests
 
 let testTargets: [Target] = [
-  .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
+  .target(
+    name: "TestSupport", dependencies: ["Larder"], path: "Tests/Support/TestSupport",
+    swiftSettings: strict),
   testProgram(
     "LarderPeer", path: "Tests/Support/Peer",
     ["LMDB", "LarderSystem", "Larder", "LarderHTTP", "TestSupport", httpTypes]),

@@ -64,7 +64,9 @@ let support: [Target] = [
       "TestSupport",
     ],
     path: "Support/ExampleTesting", swiftSettings: strict),
-  .target(name: "TestSupport", path: "Support/TestSupport", swiftSettings: strict),
+  .target(
+    name: "TestSupport", dependencies: [larder("Larder")], path: "Support/TestSupport",
+    swiftSettings: strict),
   .testTarget(
     name: "SupportTests", dependencies: testing + ["ExampleProgram", "larder-rates"],
     path: "Support/Tests", swiftSettings: strict),

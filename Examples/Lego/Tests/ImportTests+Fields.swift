@@ -140,7 +140,7 @@ extension ImportTests {
       dump.storedSize(of: [.colors]) == 2 * "id,name,rgb,is_trans\n4,Red,C91A09,f\n".count + 400)
     try lego.store(Theme(id: 4, name: "A"))
     try lego.store(PartCategory(id: 11, name: "B"))
-    try lego.larder.namespace("other").set("12345", for: "a")
+    try lego.larder.namespace("other").set(Array("12345".utf8), for: "a")
     let (category, other) = (20 + 260, 5 + 260)
     #expect(try lego.otherSize(than: dump.kinds) == category + other, "themes are replaced")
     #expect(try lego.size(with: dump) == (dump.storedSize() + category + other) * 8 / 7)

@@ -172,7 +172,8 @@ import ExampleTesting
     try lego.store(black)
     try lego.store(brick)
     try lego.store(Element(elementID: "300121", part: brick, color: red))
-    try lego.larder.namespace("lego.colors").set(#"{"id": 7, "external_ids": 7}"#, for: "7")
+    try lego.larder.namespace("lego.colors").set(
+      Array(#"{"id": 7, "external_ids": 7}"#.utf8), for: "7")
     let report = try imported()
     #expect(report.tallies[.colors] == Tally(added: 1, changed: 1, unchanged: 1))
     #expect(report.tallies[.parts] == Tally(added: 1, changed: 1))

@@ -12,7 +12,7 @@ public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
   ///   leaves out no property; dates and floats are exact.
   public init(isLossless: Bool = false) { self.isLossless = isLossless }
 
-  /// ``CodecID/cbor``.
+  /// ``/Larder/CodecID/cbor``.
   public var id: CodecID { .cbor }
 
   /// Throws an `EncodingError` for a value nested deeper than 512.

@@ -39,7 +39,7 @@ public struct VersionedCodec<Base: Codec>: Codec {
     self.migrate = migrate
   }
 
-  /// ``CodecID/versioned``.
+  /// ``/Larder/CodecID/versioned``.
   public var id: CodecID { .versioned }
   /// Whether the base codec is lossless.
   public var isLossless: Bool { base.isLossless }

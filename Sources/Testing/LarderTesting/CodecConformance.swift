@@ -93,7 +93,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   }
 
   fileprivate mutating func checkCache(_ values: [C.Value]) throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let cache = store.cache(codec, in: "conformance")
     // Without a memory tier every read decodes.
     let disk = store.cache(codec, in: "conformance", memory: .off)

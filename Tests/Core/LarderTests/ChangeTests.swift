@@ -8,7 +8,7 @@ import Testing
 @Suite struct ChangeTests {
   @Test func `every kind of change is told with what it did`() async throws {
     let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let notes = store.namespace("notes")
     try await notes.set("before", for: "old")
     let changes = store.changes()

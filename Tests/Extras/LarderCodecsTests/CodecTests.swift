@@ -185,7 +185,7 @@ import Testing
         [], [0xFF], [0xFF, 1, 2, 2, 0, 0], [0xFF, 9, 2, 2, 0, 0, 0, 1], wrapped,
       ]
       .enumerated() {
-        try cache.namespace.set(bytes, for: index, codec: .versioned)
+        try cache.namespace.set(bytes, for: index, EntryAttributes(codec: .versioned))
         #expect(try cache.value(for: index) == nil)
       }
       #expect(try cache.namespace.statistics()?.reads.undecodable == 5)

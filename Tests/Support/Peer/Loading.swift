@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Larder
 import Synchronization
+import TestSupport
 
 @_silgen_name("fork") private func cFork() -> Int32
 

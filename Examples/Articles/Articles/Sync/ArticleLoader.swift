@@ -22,7 +22,7 @@ struct ArticleLoader: Sendable {
     policy: RequestPolicy = .standard
   ) async throws -> CacheResult<String> {
     let (id, began) = (bookmark.id, began ?? storage.store.now)
-    var options = LoadOptions(stale: .onError(ArticleStore.ever), waitsForCommit: true)
+    var options = LoadOptions(stale: Staleness(onError: ArticleStore.ever), waitsForCommit: true)
     let known = try storage.article(id)
     // The edit may not be recorded, because the disk is full.
     let isLater =

@@ -2,9 +2,9 @@ import LMDB
 import LarderSystem
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// Encodes values of one type as bytes and decodes them.
@@ -57,7 +57,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   public var name: String { Self.names.first { $0.0 == self }?.1 ?? String(rawValue) }
 
   /// The codec of a ``name``; nil for an unknown word and for a number above 255.
-  public init?(name: String) {
+  package init?(name: String) {
     if let known = Self.names.first(where: { $0.1 == name })?.0 {
       self = known
     } else if let number = UInt8(name) {
@@ -91,35 +91,25 @@ public struct TextCodec: Codec {
 }
 
 /// Bytes as they are.
-public struct BytesCodec: Codec {
-  /// The codec has no options.
-  public init() {}
+package struct BytesCodec: Codec {
+  package init() {}
 
-  /// ``CodecID/bytes``.
-  public var id: CodecID { .bytes }
-  /// True.
-  public var isLossless: Bool { true }
+  package var id: CodecID { .bytes }
+  package var isLossless: Bool { true }
 
-  /// The bytes as they are.
-  public func encode(_ value: [UInt8]) -> [UInt8] { value }
-  /// A copy of the bytes.
-  public func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
+  package func encode(_ value: [UInt8]) -> [UInt8] { value }
+  package func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
 }
 
-/// `Data` as it is.
-public struct DataCodec: Codec {
-  /// The codec has no options.
-  public init() {}
+/// `Data` as it is. A ``BytesCodec`` reads the same values.
+package struct DataCodec: Codec {
+  package init() {}
 
-  /// ``CodecID/bytes``: a ``BytesCodec`` reads the same values.
-  public var id: CodecID { .bytes }
-  /// True.
-  public var isLossless: Bool { true }
+  package var id: CodecID { .bytes }
+  package var isLossless: Bool { true }
 
-  /// The bytes as they are.
-  public func encode(_ value: Data) -> [UInt8] { Array(value) }
-  /// A copy of the bytes.
-  public func decode(_ bytes: Span<UInt8>) -> Data { Data(copying: bytes) }
+  package func encode(_ value: Data) -> [UInt8] { Array(value) }
+  package func decode(_ bytes: Span<UInt8>) -> Data { Data(copying: bytes) }
 }
 
 /// Values as JSON, which the shell can show.

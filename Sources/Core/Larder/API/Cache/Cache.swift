@@ -41,7 +41,7 @@ public struct Cache<Value: Sendable>: Sendable {
   /// The namespace's name.
   public var name: String { namespace.name }
   /// The number of the cache's codec, which is in the header of each entry.
-  public var codecID: CodecID { codec.id }
+  var codecID: CodecID { codec.id }
 
   package func encode(_ value: Value) throws(LarderError) -> [UInt8] {
     do {

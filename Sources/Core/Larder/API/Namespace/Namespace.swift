@@ -97,16 +97,6 @@ extension Store.Namespace {
     try engine.typed { try withValue(for: key) { bytes in bytes.copied } }
   }
 
-  /// The fresh value under `key` as text, or nil; a value that is not UTF-8 is a miss that is counted. O(log n).
-  public func value(for key: some StoreKey) throws(LarderError) -> String? {
-    guard let bytes: [UInt8] = try value(for: key) else { return nil }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      handle.countUndecodable()
-      return nil
-    }
-    return text
-  }
-
   @usableFromInline
   func lend(_ key: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
     let transaction = try engine.beginRead()

@@ -35,7 +35,7 @@ public struct Store: Sendable {
     public var lockTimeout = Duration.seconds(10)
     /// Limits to declare for the store as a whole; nil leaves them as they are. See ``Store/declare(_:)``.
     ///
-    /// A new store, unless temporary, has the disk limit ``StoreLimits/defaultDisk(free:)`` while none is declared;
+    /// A new store, unless temporary, has a default of ``StoreLimits/disk`` while none is declared;
     /// ``StoreLimits/unlimited`` lifts it.
     public var limits: StoreLimits?
     /// Whether to accept a store that belongs to another user; the handle is then read-only.
@@ -55,7 +55,7 @@ public struct Store: Sendable {
     var changesDurability = false
     /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
-    /// What tests replace.
+    /// The parts that tests replace.
     package var hooks = TestHooks()
 
     /// Options. Those that are not given have the defaults of the properties.
@@ -125,13 +125,6 @@ public struct Store: Sendable {
       try? FileManager.default.removeItem(atPath: path)
       throw error
     }
-  }
-
-  /// A new temporary store with a clock of its own, for tests.
-  public static func temporary(clock: any LarderClock) throws(LarderError) -> Store {
-    var options = Options()
-    options.clock = clock
-    return try temporary(options: options)
   }
 
   /// The directory of the store, with symbolic links resolved.

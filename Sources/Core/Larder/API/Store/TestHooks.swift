@@ -1,6 +1,6 @@
 package import LarderSystem
 
-/// What tests put in the place of the machine, and sizes that they make small.
+/// Parts of the machine that tests replace, and sizes that they make small.
 package struct TestHooks: Sendable {
   /// The identity of the machine's last start; nil for the real one.
   package var boot: BootIdentity?
