@@ -15,7 +15,7 @@ import Testing
     var options = Store.Options(clock: ManualClock())
     options.durability = .scratch
     options.transforms = transforms
-    options.chunksAbove = 20
+    options.hooks.chunksAbove = 20
     return options
   }
 

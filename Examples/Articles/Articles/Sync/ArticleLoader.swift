@@ -20,7 +20,7 @@ struct ArticleLoader: Sendable {
     of bookmark: Bookmark, keeping listed: Set<String>? = nil, since began: Timestamp? = nil
   ) async throws -> CacheResult<String> {
     let (id, began) = (bookmark.id, began ?? storage.store.now)
-    var options = LoadOptions(stale: .onError(ArticleStore.ever), waitsForCommit: true)
+    var options = LoadOptions(stale: Staleness(onError: ArticleStore.ever), waitsForCommit: true)
     let known = try storage.article(id)
     // The edit may not be recorded, because the disk is full.
     let isLater =

@@ -95,7 +95,7 @@ extension DeparturesCache {
   private static func waiting(
     for namespace: BoatNamespace, policy: RequestPolicy = .standard
   ) -> LoadOptions {
-    LoadOptions(policy: policy, stale: .onError(namespace.rules.stale))
+    LoadOptions(policy: policy, stale: Staleness(onError: namespace.rules.stale))
   }
 }
 

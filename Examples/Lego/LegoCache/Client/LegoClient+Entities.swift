@@ -44,7 +44,7 @@ extension LegoClient {
 extension LegoClient {
   func options(for kind: EntityKind, policy: RequestPolicy) -> LoadOptions {
     LoadOptions(
-      policy: policy, stale: .onError(cache?.plan.staleness(of: kind) ?? .zero),
+      policy: policy, stale: Staleness(onError: cache?.plan.staleness(of: kind) ?? .zero),
       waitsForCommit: true)
   }
 

@@ -39,7 +39,7 @@ import ExampleTesting
     #expect(try await look(lego) == [.loaded, memory, memory])
     let decoded = plan.memory.isOff ? 0 : 1
     #expect(try lego.cache?.counts() == LegoCounts(memory: decoded, database: 1))
-    lego.cache?.namespace(of: .colors).trimMemory(toFraction: 0)
+    lego.cache?.namespace(of: .colors).store.trimMemory(toFraction: 0)
     #expect(try await look(lego) == [.disk, memory, memory])
     try lego.cache?.larder.close()
     let again = try client(plan)

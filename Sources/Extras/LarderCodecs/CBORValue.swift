@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// A data item of CBOR (RFC 8949) without tags: what `Codable` needs, and what the shell shows.

@@ -1,4 +1,4 @@
-import LMDB
+public import Larder
 import LarderSystem
 
 #if canImport(FoundationEssentials)
@@ -39,7 +39,7 @@ public struct VersionedCodec<Base: Codec>: Codec {
     self.migrate = migrate
   }
 
-  /// ``CodecID/versioned``.
+  /// ``/Larder/CodecID/versioned``.
   public var id: CodecID { .versioned }
   /// Whether the base codec is lossless.
   public var isLossless: Bool { base.isLossless }
@@ -71,6 +71,27 @@ extension VersionedCodec: Equatable where Base: Equatable {
   /// Compares version and base.
   public static func == (left: Self, right: Self) -> Bool {
     left.version == right.version && left.base == right.base
+  }
+}
+
+extension Store {
+  /// A view of the namespace `name` as values of a `Codable` type that has changed: stored as JSON with the version of the
+  /// type, see ``VersionedCodec``.
+  ///
+  /// Caches of one type and version share their values in memory. The other parameters are those of
+  /// `cache(of:in:rules:memory:cost:)`.
+  ///
+  /// - Parameters:
+  ///   - version: of the type; 1 or more.
+  ///   - migrate: converts a value of a lower version; a value without a version has version 0.
+  public func cache<Value: Codable & Sendable>(
+    of type: Value.Type, in name: String, version: UInt32, rules: Rules? = nil,
+    memory: MemoryLimits? = nil, cost: (@Sendable (Value) -> Int)? = nil,
+    migrate: @escaping @Sendable (OlderValue) throws -> Value
+  ) -> Cache<Value> {
+    cache(
+      VersionedCodec(JSONCodec<Value>(), version: version, migrate: migrate), in: name,
+      rules: rules, memory: memory, cost: cost)
   }
 }
 

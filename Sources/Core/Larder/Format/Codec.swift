@@ -2,9 +2,9 @@ import LMDB
 import LarderSystem
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// Encodes values of one type as bytes and decodes them.
@@ -44,7 +44,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   public static let json = CodecID(rawValue: 2)
   /// CBOR (RFC 8949).
   public static let cbor = CodecID(rawValue: 3)
-  /// A version, and a value of another codec behind it; see ``VersionedCodec``.
+  /// A version, and a value of another codec behind it; see `VersionedCodec` of the product `LarderCodecs`.
   public static let versioned = CodecID(rawValue: 4)
 
   /// The codecs that have a name.
@@ -57,7 +57,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   public var name: String { Self.names.first { $0.0 == self }?.1 ?? String(rawValue) }
 
   /// The codec of a ``name``; nil for an unknown word and for a number above 255.
-  public init?(name: String) {
+  package init?(name: String) {
     if let known = Self.names.first(where: { $0.1 == name })?.0 {
       self = known
     } else if let number = UInt8(name) {
@@ -91,35 +91,25 @@ public struct TextCodec: Codec {
 }
 
 /// Bytes as they are.
-public struct BytesCodec: Codec {
-  /// The codec has no options.
-  public init() {}
+package struct BytesCodec: Codec {
+  package init() {}
 
-  /// ``CodecID/bytes``.
-  public var id: CodecID { .bytes }
-  /// True.
-  public var isLossless: Bool { true }
+  package var id: CodecID { .bytes }
+  package var isLossless: Bool { true }
 
-  /// The bytes as they are.
-  public func encode(_ value: [UInt8]) -> [UInt8] { value }
-  /// A copy of the bytes.
-  public func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
+  package func encode(_ value: [UInt8]) -> [UInt8] { value }
+  package func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
 }
 
-/// `Data` as it is.
-public struct DataCodec: Codec {
-  /// The codec has no options.
-  public init() {}
+/// `Data` as it is. A ``BytesCodec`` reads the same values.
+package struct DataCodec: Codec {
+  package init() {}
 
-  /// ``CodecID/bytes``: a ``BytesCodec`` reads the same values.
-  public var id: CodecID { .bytes }
-  /// True.
-  public var isLossless: Bool { true }
+  package var id: CodecID { .bytes }
+  package var isLossless: Bool { true }
 
-  /// The bytes as they are.
-  public func encode(_ value: Data) -> [UInt8] { Array(value) }
-  /// A copy of the bytes.
-  public func decode(_ bytes: Span<UInt8>) -> Data { Data(copying: bytes) }
+  package func encode(_ value: Data) -> [UInt8] { Array(value) }
+  package func decode(_ bytes: Span<UInt8>) -> Data { Data(copying: bytes) }
 }
 
 /// Values as JSON, which the shell can show.
@@ -154,35 +144,5 @@ public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// Decodes JSON.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
     try decoder.decode(Value.self, from: Data(copying: bytes))
-  }
-}
-
-/// Values as CBOR (RFC 8949): shorter than JSON, numbers exact, `Data` as it is.
-///
-/// Properties are written in the order of their names, so equal values have equal bytes. Other programs can read them: maps
-/// with text as keys, arrays, integers, floats, text, byte strings, true, false and null. The shell shows them as JSON.
-public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
-  /// The value that the initializer received.
-  public let isLossless: Bool
-
-  /// - Parameter isLossless: whether every value is decoded as it was encoded. True for types with synthesised coding that
-  ///   leaves out no property; dates and floats are exact.
-  public init(isLossless: Bool = false) { self.isLossless = isLossless }
-
-  /// ``CodecID/cbor``.
-  public var id: CodecID { .cbor }
-
-  /// Throws an `EncodingError` for a value nested deeper than 512.
-  public func encode(_ value: Value) throws -> [UInt8] {
-    let node = CBORNode()
-    try CBOREncoder(node, path: []).encodeAny(value)
-    var bytes: [UInt8] = []
-    node.append(to: &bytes)
-    return bytes
-  }
-
-  /// Throws a `DecodingError` for bytes that are not CBOR, or not of this type.
-  public func decode(_ bytes: Span<UInt8>) throws -> Value {
-    try CBORValue(bytes).decode(Value.self)
   }
 }
