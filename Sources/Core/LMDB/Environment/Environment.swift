@@ -107,9 +107,6 @@ package import Synchronization
   @discardableResult
   package func close() -> Bool { closing.run() }
 
-  /// Waits until no other thread of this process writes; see ``LMDBError/writerKept``.
-  package func awaitWriter() throws(LMDBError) { try handle.withWriter {} }
-
   /// Replaces the data file by a compact copy and closes the environment. No other process may have it open, and none can
   /// open it meanwhile. Reads of this process may continue until the file is replaced; its writes wait.
   ///

@@ -148,8 +148,7 @@ public struct Store: Sendable {
   /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
   /// nothing.
   ///
-  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if the write of another thread
-  ///   takes longer than the lock timeout; the store stays open. ``LarderError/Code/busy`` if a read does not end; the
+  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read does not end; the
   ///   store is closed all the same. ``LarderError/Code/failed``, once, if the last writes would not survive a power failure.
   public func close() throws(LarderError) {
     try engine.close()

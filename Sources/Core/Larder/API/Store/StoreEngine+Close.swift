@@ -64,12 +64,6 @@ extension StoreEngine {
       return try reportClosingFailure()
     }
     try checkNotWriting("closing")
-    // A write of another thread may wait for this one.
-    do throws(LMDBError) { try environment.awaitWriter() } catch {
-      // Another thread has closed it.
-      if error == .closed { return try reportClosingFailure() }
-      throw self.error(error)
-    }
     // Accepted writes are committed before anything is released.
     queue.close(self)
     changes.close()
