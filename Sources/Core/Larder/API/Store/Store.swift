@@ -143,7 +143,7 @@ public struct Store: Sendable {
   }
 
   /// Ends this process's use of the store: commits accepted writes, writes waiting removals and counts, and waits for reads in
-  /// progress.
+  /// progress. It waits without a bound for a write of another thread, which must not wait for the closing.
   ///
   /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
   /// nothing.
