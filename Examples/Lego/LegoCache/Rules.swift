@@ -1,0 +1,105 @@
+public import Larder
+
+/// The rule of one kind of entity on disk.
+public struct EntityRule: Sendable, Hashable {
+  /// The lifetime; nil if the kind is not stored.
+  public var expires: Expiration?
+  /// Whether an expired entity is returned as stale if the network fails.
+  public var servesStaleOnError = true
+
+  public init(_ expires: Expiration?, servesStaleOnError: Bool = true) {
+    (self.expires, self.servesStaleOnError) = (expires, servesStaleOnError)
+  }
+}
+
+/// The rules of all kinds: a standard rule, and rules of single kinds, which override it.
+public struct Lifetimes: Sendable, Hashable {
+  public var standard: EntityRule
+  public var own: [EntityKind: EntityRule] = [:]
+
+  public init(_ standard: Expiration?, own: [EntityKind: Expiration] = [:]) {
+    (self.standard, self.own) = (EntityRule(standard), own.mapValues { EntityRule($0) })
+  }
+
+  public subscript(kind: EntityKind) -> EntityRule {
+    get { own[kind] ?? standard }
+    set { own[kind] = newValue }
+  }
+
+  public static let `default` = Lifetimes(.after(.hours(24)))
+  public static let longTerm = Lifetimes(
+    .after(.days(7)),
+    own: [
+      .colors: .never, .themes: .after(.days(30)), .categories: .after(.days(30)),
+      .sets: .after(.days(1)),
+    ])
+  public static let shortTerm = Lifetimes(
+    .after(.hours(1)),
+    own: [
+      .colors: .after(.days(1)), .themes: .after(.hours(12)), .categories: .after(.hours(12)),
+      .parts: .after(.hours(2)), .elements: .after(.hours(2)),
+    ])
+  public static let disabled = Lifetimes(nil)
+}
+
+/// The limits of decoded entities in memory, for each kind: how long one is served before the disk is read again, and how many.
+public struct MemoryTier: Sendable, Hashable {
+  public var lifetime: Duration
+  /// 0 switches it off.
+  public var entries: Int
+
+  public init(_ lifetime: Duration, entries: Int) {
+    (self.lifetime, self.entries) = (lifetime, entries)
+  }
+
+  public static let `default` = MemoryTier(.seconds(300), entries: 100)
+  public static let aggressive = MemoryTier(.seconds(1800), entries: 500)
+  public static let conservative = MemoryTier(.seconds(60), entries: 50)
+  public static let development = MemoryTier(.seconds(30), entries: 50)
+  public static let production = MemoryTier(.days(1), entries: 1000)
+  public static let disabled = MemoryTier(.zero, entries: 0)
+
+  var limits: MemoryLimits {
+    entries == 0 ? .off : MemoryLimits(entries: entries, lifetime: lifetime)
+  }
+}
+
+/// The configuration of a Lego cache: memory, disk and the limit of the file.
+public struct CachePlan: Sendable, Hashable {
+  public var memory = MemoryTier.default
+  public var disk = Lifetimes.longTerm
+  /// In bytes. With nil a new store gets 10 MB, and one in use keeps its limit.
+  public var diskLimit: Int?
+
+  public static let `default` = CachePlan()
+  public static let performance = CachePlan(memory: .aggressive)
+  public static let storage = CachePlan(memory: .conservative)
+  /// Without a file: entities live until the process ends.
+  public static let memoryOnly = CachePlan(disk: .disabled)
+  public static let databaseOnly = CachePlan(memory: .disabled)
+  public static let disabled = CachePlan(memory: .disabled, disk: .disabled)
+
+  public init(
+    memory: MemoryTier = .default, disk: Lifetimes = .longTerm, diskLimit: Int? = nil
+  ) { (self.memory, self.disk, self.diskLimit) = (memory, disk, diskLimit) }
+
+  public var usesDisk: Bool { EntityKind.allCases.contains { disk[$0].expires != nil } }
+
+  /// The rules of a kind's namespace; nil for a kind that is switched off. The three small kinds are evicted last.
+  func rules(of kind: EntityKind) -> Rules? {
+    let isSmall = [.colors, .themes, .categories].contains(kind)
+    if usesDisk {
+      return disk[kind].expires.map { Rules(expires: $0, priority: isSmall ? .high : .normal) }
+    }
+    if memory.entries == 0 { return nil }
+    return Rules(expires: .after(memory.lifetime), limits: Limits(entries: memory.entries))
+  }
+
+  /// How long an expired entity is returned if the service fails.
+  func staleness(of kind: EntityKind) -> Duration {
+    !usesDisk || disk[kind].servesStaleOnError ? .days(30) : .zero
+  }
+
+  /// How long the absence of an entity is stored.
+  var absence: Duration { usesDisk ? .minutes(10) : min(.minutes(10), memory.lifetime) }
+}

@@ -1,0 +1,185 @@
+import Service
+
+/// One of the seven entity types of the Rebrickable API, with the fields that are of use. Others never fail a decode.
+public protocol LegoEntity: Codable, Sendable, Equatable {
+  static var kind: EntityKind { get }
+  /// Identifies the entity among those of its kind, exactly as the API writes it: leading zeros, dots and dashes are part of it.
+  var key: String { get }
+}
+
+/// The seven kinds of entity; the raw value is the name in commands.
+public enum EntityKind: String, CaseIterable, Sendable, Codable, CodingKeyRepresentable {
+  case colors, themes, categories, parts, sets, elements
+  case partColors = "partcolors"
+
+  public var namespace: String { "lego." + rawValue }
+
+  public var type: any LegoEntity.Type {
+    switch self {
+    case .colors: Color.self
+    case .themes: Theme.self
+    case .categories: PartCategory.self
+    case .parts: Part.self
+    case .sets: ModelSet.self
+    case .elements: Element.self
+    case .partColors: PartColor.self
+    }
+  }
+}
+
+/// A colour. `-1` is "[Unknown]" and `9999` "[No Color/Any Color]".
+public struct Color: LegoEntity {
+  public static let kind = EntityKind.colors
+  public var id: Int
+  public var name: String
+  /// Six hexadecimal digits without a `#`.
+  public var rgb: String
+  public var isTransparent: Bool?
+  public var key: String { String(id) }
+
+  enum CodingKeys: String, CodingKey {
+    case id, name, rgb
+    case isTransparent = "is_trans"
+  }
+}
+
+/// A theme of sets. Names repeat; only the id tells themes apart.
+public struct Theme: LegoEntity {
+  public static let kind = EntityKind.themes
+  public var id: Int
+  public var name: String
+  public var parentID: Int?
+  public var key: String { String(id) }
+
+  enum CodingKeys: String, CodingKey {
+    case id, name
+    case parentID = "parent_id"
+  }
+}
+
+public struct PartCategory: LegoEntity {
+  public static let kind = EntityKind.categories
+  public var id: Int
+  public var name: String
+  public var partCount: Int?
+  public var key: String { String(id) }
+
+  enum CodingKeys: String, CodingKey {
+    case id, name
+    case partCount = "part_count"
+  }
+}
+
+/// A part, in no particular colour.
+public struct Part: LegoEntity {
+  public static let kind = EntityKind.parts
+  public var partNum: String
+  public var name: String
+  public var categoryID: Int
+  public var yearFrom, yearTo: Int?
+  public var url, imageURL: String?
+  public var key: String { partNum }
+
+  enum CodingKeys: String, CodingKey {
+    case name
+    case partNum = "part_num"
+    case categoryID = "part_cat_id"
+    case yearFrom = "year_from"
+    case yearTo = "year_to"
+    case url = "part_url"
+    case imageURL = "part_img_url"
+  }
+}
+
+/// A set or a minifig, which has neither year nor theme.
+public struct ModelSet: LegoEntity {
+  public static let kind = EntityKind.sets
+  /// `10294-1`, or `fig-000018`.
+  public var setNum: String
+  public var name: String
+  public var year, themeID, partCount: Int?
+  public var imageURL: String?
+  public var key: String { setNum }
+
+  enum CodingKeys: String, CodingKey {
+    case name, year
+    case setNum = "set_num"
+    case themeID = "theme_id"
+    case partCount = "num_parts"
+    case imageURL = "set_img_url"
+  }
+}
+
+/// A part in a colour, as the maker numbers it.
+public struct Element: LegoEntity {
+  public static let kind = EntityKind.elements
+  public var elementID: String?
+  public var part: Part
+  public var color: Color
+  /// How often a set has it, and whether as a spare; only in an inventory.
+  public var quantity: Int?
+  public var isSpare: Bool?
+  /// The element's number, or without one the part and the colour. The two never collide: numbers have no slash.
+  public var key: String { elementID ?? "\(part.partNum)/\(color.id)" }
+
+  enum CodingKeys: String, CodingKey {
+    case part, color, quantity
+    case elementID = "element_id"
+    case isSpare = "is_spare"
+  }
+}
+
+/// A part in one colour.
+public struct PartColor: LegoEntity {
+  public static let kind = EntityKind.partColors
+  public var partNum: String
+  public var colorID: Int
+  public var colorName: String?
+  /// Sets that have the part in this colour.
+  public var setCount: Int?
+  /// The element numbers of this pair.
+  public var elements: [String] = []
+  /// Part and colour. A colour is a number, so the last slash always parts the two.
+  public var key: String { "\(partNum)/\(colorID)" }
+
+  enum CodingKeys: String, CodingKey {
+    case elements
+    case partNum = "part_num"
+    case colorID = "color_id"
+    case colorName = "color_name"
+    case setCount = "num_sets"
+  }
+}
+
+/// The API's answers leave out what stands in the request: the part, and for one colour that colour too. A decoder has them in
+/// its `userInfo`.
+extension PartColor {
+  struct Asked { var part: String, color: Int? }
+  static let asked = CodingUserInfoKey(rawValue: "lego.asked")
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let asked = Self.asked.flatMap { decoder.userInfo[$0] } as? Asked
+    partNum =
+      try fields.decodeIfPresent(String.self, forKey: .partNum) ?? asked?.part
+      ?? fields.decode(String.self, forKey: .partNum)
+    colorID =
+      try fields.decodeIfPresent(Int.self, forKey: .colorID) ?? asked?.color
+      ?? fields.decode(Int.self, forKey: .colorID)
+    colorName = try fields.decodeIfPresent(String.self, forKey: .colorName)
+    setCount = try fields.decodeIfPresent(Int.self, forKey: .setCount)
+    elements =
+      try fields.decodeIfPresent([Lenient<String>?].self, forKey: .elements)?
+      .compactMap { $0?.wrappedValue } ?? []
+  }
+}
+
+/// In this module an optional field of another form is nil; these stand in for those of the standard library.
+extension KeyedDecodingContainer {
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try decode(Lenient<String>.self, forKey: key).wrappedValue
+  }
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
+  }
+}

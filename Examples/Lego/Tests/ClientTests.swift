@@ -1,0 +1,217 @@
+import ExampleTesting
+
+@testable import LegoCache
+
+/// Requests: each made once, by every kind of call, and what comes when the service fails.
+@Suite(.fixture(Fixture.self)) struct ClientTests {
+  private let fixture: Fixture
+  private let lego: LegoClient
+  private var fake: FakeRebrickable { fixture.fake }
+
+  init() throws {
+    fixture = .current
+    lego = try fixture.client()
+    fake.put(Body.color(4), at: "/lego/colors/4/")
+    fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
+    fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
+  }
+
+  private func set(_ policy: RequestPolicy = .standard) async throws -> CacheResult<ModelSet>? {
+    try await lego.entity(ModelSet.self, "1-1", policy: policy)
+  }
+
+  @Test func `the program of the page asks once for a part and a list`() async throws {
+    #expect(try PageProgram(of: "Lego/README.md").isIn(#filePath))
+    fake.put(Body.part("3001"), at: "/lego/parts/3001/")
+    fake.change {
+      $0.lists["/lego/parts/"] = ["3001", "3002"].map { Body.part($0) }
+      $0.lists["/lego/colors/"] = Body.colors(0..<5)
+    }
+    let (path, key) = (fixture.folder.url.path + "/page", FakeRebrickable.credential)
+    let transport = LocalTransport(to: fake.server, over: URLSessionTransport())
+
+    // Colors never expire, parts last a week, sets a day; the file has at most 10 MB.
+    let lego = try LegoClient(at: path, plan: .default, credential: key, over: transport)
+
+    // One request, then none for a week; without the service a stale part is better than none.
+    let brick = try await lego.entity(Part.self, "3001")
+    if let brick, brick.isStale { print("\(brick.value.name), \(brick.age) old: \(brick.error!)") }
+
+    // A page of a search is stored under its address.
+    let bricks = try await lego.page(.parts.searching("brick 2 x").sized(20))
+
+    // The whole list: what is new is stored, and what the service no longer has is removed.
+    let changes = try await lego.refresh(.colors)
+
+    // A kind with a rule of its own, and one that is not stored.
+    var plan = CachePlan.storage
+    plan.disk[.sets] = EntityRule(.after(.seconds(900)), servesStaleOnError: false)
+    plan.disk[.elements] = EntityRule(nil)
+
+    // Counting changes nothing; maintenance removes what has expired, every hour.
+    let counts = try lego.cache?.counts()
+    let maintenance = try lego.cache?.maintenance()
+
+    #expect(brick?.value.partNum == "3001" && bricks.value.results.count == 2)
+    #expect(changes.listed == 5 && counts?.database == 6 && maintenance?.interval == .hours(1))
+    let asked = fake.asked.count
+    #expect(try await lego.entity(Part.self, "3001")?.value == brick?.value)
+    #expect(fake.asked.count == asked)
+    try lego.cache?.larder.finish()
+  }
+
+  /// A colour that counts how often it is decoded.
+  private struct CountedColor: LegoEntity {
+    static let kind = EntityKind.colors
+    static let decoded = Atomic(0)
+    var id: Int
+    var key: String { String(id) }
+
+    private enum CodingKeys: String, CodingKey { case id }
+
+    init(from decoder: any Decoder) throws {
+      Self.decoded.add(1, ordering: .relaxed)
+      id = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .id)
+    }
+  }
+
+  @Test func `a hit in memory makes no request and decodes nothing`() async throws {
+    for _ in 1...10 { #expect(try await lego.entity(CountedColor.self, "4")?.value.id == 4) }
+    #expect(CountedColor.decoded.load(ordering: .relaxed) == 1, "the answer")
+    #expect(fake.asked == ["/lego/colors/4/"])
+    #expect(fake.server.received[0].fields["authorization"] == "key " + FakeRebrickable.credential)
+  }
+
+  @Test func `every call is cached: all seven types and the pages of lists`() async throws {
+    fake.put(Body.color(-1, "[Unknown]"), at: "/lego/colors/-1/")
+    fake.put(try Body.recorded("theme-4"), at: "/lego/themes/4/")
+    fake.put(try Body.recorded("category-11"), at: "/lego/part_categories/11/")
+    fake.put(Body.part("5102c01.875"), at: "/lego/parts/5102c01.875/")
+    fake.put(Body.set("fig-000018"), at: "/lego/minifigs/fig-000018/")
+    fake.put(try Body.recorded("element-300121"), at: "/lego/elements/300121/")
+    fake.put(try Body.recorded("partcolor-3001-4"), at: "/lego/parts/3001/colors/4/")
+    let element = try Body.recorded("element-300121").trimmingBlanks
+    fake.change {
+      $0.lists["/lego/sets/1-1/parts/"] = [element.dropLast() + #", "quantity": 12}"#]
+      $0.lists["/lego/parts/3001/colors/"] = [#"{"color_id": 4, "elements": []}"#]
+    }
+    for _ in 1...3 {
+      #expect(try await lego.color(-1)?.value.name == "[Unknown]")
+      #expect(try await lego.entity(Theme.self, "4")?.value.parentID == 1)
+      #expect(try await lego.entity(PartCategory.self, "11")?.value.partCount == 298)
+      #expect(try await lego.entity(Part.self, "5102c01.875")?.value.yearFrom == 1979)
+      #expect(try await lego.entity(ModelSet.self, "fig-000018")?.value.name == "Titanic")
+      #expect(try await lego.entity(Element.self, "300121")?.value.part.partNum == "3001")
+      #expect(try await lego.entity(PartColor.self, "3001/4")?.value.elements == ["300121"])
+      #expect(try await lego.page(.inventory(of: "1-1")).value.results.map(\.quantity) == [12])
+      #expect(try await lego.page(.colors(of: "3001")).value.results[0].key == "3001/4")
+    }
+    #expect(fake.server.count == 9)
+  }
+
+  @Test func `keys and parameters stay themselves in an address`() async throws {
+    for key in ["a/b", "a b", "a?b", "a%2Fb", "\u{E9}", "a\u{0}b", "a\u{0}c"] {
+      #expect(try await lego.entity(Part.self, key) == nil)
+    }
+    #expect(
+      fake.asked
+        == ["a%2Fb", "a%20b", "a%3Fb", "a%252Fb", "%C3%A9", "a%00b", "a%00c"].map {
+          "/lego/parts/\($0)/"
+        })
+    for key in ["", ".", ".."] {
+      let error = await #expect(throws: LarderError.self) { try await lego.entity(Part.self, key) }
+      #expect(error?.code == .invalidArgument)
+    }
+    fake.server.forget()
+    fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }
+    let lists = [
+      LegoList.parts, .parts.with("a", "1&b=2"), .parts.with("a", "1").with("b", "2"),
+      .parts.with("a", "1\u{0}"), .parts.with("a", "1\u{0}2"),
+      .parts.with("part_nums", (0..<200).map { "300\($0)pr00" }.joined(separator: ",")),
+    ]
+    for list in lists + lists + [.parts.with("b", "2").with("a", "1")] {
+      _ = try await lego.page(list)
+    }
+    #expect(fake.server.count == lists.count && Set(fake.asked).count == lists.count)
+  }
+
+  @Test(arguments: [CachePlan.default, .databaseOnly, .memoryOnly])
+  func `N concurrent misses make one request`(plan: CachePlan) async throws {
+    let lego = try fixture.client(plan, at: "other")
+    let names = try await withThrowingTaskGroup(of: String?.self) { group in
+      for _ in 1...100 { group.addTask { try await lego.color(4)?.value.name } }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(names == ["Red"] && fake.server.count == 1)
+  }
+
+  @Test func `an expired entity is validated by its tag, and a removed one is removed`()
+    async throws
+  {
+    fake.change { $0.fields = ["ETag": "\"v1\""] }
+    _ = try await set()
+    fixture.clock.advance(by: .hours(24))
+    #expect(try await set()?.source == .loaded)
+    #expect(fake.server.received.last?.fields["if-none-match"] == "\"v1\"")
+    fixture.clock.advance(by: .hours(24) - .milliseconds(1))
+    #expect(try await set()?.source != .loaded, "its lifetime has begun again")
+    fake.change { $0.things = [:] }
+    #expect(try await set(.revalidate) == nil)
+    #expect(try await set() == nil && fake.server.count == 3)
+    fixture.clock.advance(by: .minutes(10))
+    #expect(try await set() == nil && fake.server.count == 4, "absence is stored for ten minutes")
+  }
+
+  @Test func `hosts and credentials do not mix the data of users`() async throws {
+    _ = try await lego.color(4)
+    let store = try #require(lego.cache?.larder)
+    for (base, key) in [(fake.base, "another"), (fake.base + "/other", FakeRebrickable.credential)]
+    {
+      let realm = Realm(base: base, credential: key)
+      #expect(try LegoCache(store, realm: realm).counts().database == 0)
+    }
+    let names = try store.namespaces().map(\.name)
+    #expect(names.contains { $0.hasPrefix("lego.colors.") && $0.count == 44 })
+    #expect(!names.contains { $0.contains(FakeRebrickable.credential) })
+  }
+
+  @Test(arguments: [(503, "<html>"), (200, "{"), (200, "null"), (404, ""), (404, "<html>")])
+  func `stale entries are served when the service fails, and say so`(
+    status: Int, text: String
+  ) async throws {
+    _ = try await set()
+    _ = try await lego.page(.sets)
+    fixture.clock.advance(by: .hours(24) + .days(30) - .milliseconds(1))
+    fake.refuse(status, text, times: 4)
+    let found = try await set()
+    #expect(found?.source == .stale && found?.error is ServiceError && found?.value.year == 2021)
+    #expect(try await lego.page(.sets).source == .stale)
+    #expect(try lego.cache?.clearExpired() == 0, "it may be needed")
+    fake.change { $0.refusals = [] }
+    #expect(try await set()?.source == .loaded)
+    var plan = CachePlan.default
+    plan.disk[.sets] = EntityRule(.after(.hours(1)), servesStaleOnError: false)
+    let strict = try fixture.client(plan, at: "strict")
+    _ = try await strict.entity(ModelSet.self, "1-1")
+    fixture.clock.advance(by: .hours(1))
+    fake.refuse(status, text, times: 2)
+    await #expect(throws: ServiceError.self) { try await strict.entity(ModelSet.self, "1-1") }
+  }
+
+  @Test(arguments: [401, 403]) func `a refusal returns nothing stored`(status: Int) async throws {
+    _ = try await set()
+    fixture.clock.advance(by: .hours(24))
+    fake.refuse(status, #"{"detail": "Invalid credentials"}"#)
+    let error = await #expect(throws: ServiceError.self) { try await set() }
+    #expect(error?.description == "the service answered \(status): Invalid credentials")
+  }
+
+  @Test func `a throttled request waits as long as it is told`() async throws {
+    let text = #"{"detail": "Request was throttled. Expected available in 2 seconds."}"#
+    fake.refuse(429, text)
+    #expect(try await lego.color(4)?.value.name == "Red")
+    fake.refuse(429, text, ["Retry-After": "5"])
+    #expect(try await lego.color(4, .reload)?.value.name == "Red")
+    #expect(fixture.slept.all == [.seconds(2), .seconds(5)])
+  }
+}

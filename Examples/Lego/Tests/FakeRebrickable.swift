@@ -1,0 +1,131 @@
+import ExampleTesting
+
+@testable import LegoCache
+
+/// A server that answers as Rebrickable does: the same paths, bodies, pages and errors.
+final class FakeRebrickable: Sendable {
+  static let credential = "4f5e6d7c"
+
+  struct State {
+    /// By path: what is there, as JSON.
+    var things: [String: String] = [:]
+    /// By path: what is in the list, one JSON object each.
+    var lists: [String: [String]] = [:]
+    /// Instead of everything else, in this order.
+    var refusals: [LocalServer.Answer] = []
+    /// Goes with each good answer.
+    var fields: [String: String] = [:]
+  }
+
+  let server: LocalServer
+  private let state = Mutex(State())
+
+  private init(_ server: LocalServer) { self.server = server }
+
+  static func run<Result: Sendable>(
+    _ body: (FakeRebrickable) async throws -> Result
+  ) async throws -> Result {
+    try await LocalServer.run { server in
+      let fake = FakeRebrickable(server)
+      server.become { fake.answer($0) }
+      return try await body(fake)
+    }
+  }
+
+  var base: String { server.base + "/api/v3" }
+  /// The requested addresses without the base.
+  var asked: [String] { server.received.map { String($0.path.dropFirst("/api/v3".count)) } }
+  func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
+  func put(_ json: String, at path: String) { change { $0.things[path] = json } }
+
+  func refuse(_ status: Int, _ text: String, _ fields: [String: String] = [:], times: Int = 1) {
+    change { $0.refusals += Array(repeating: .init(status, fields, text: text), count: times) }
+  }
+
+  private func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
+    state.withLock { state in
+      if !state.refusals.isEmpty { return state.refusals.removeFirst() }
+      guard request.fields["authorization"]?.hasPrefix("key ") == true else {
+        return .init(401, text: #"{"detail": "Authentication credentials were not provided."}"#)
+      }
+      let path = String(request.bare.dropFirst("/api/v3".count))
+      if let thing = state.things[path] {
+        let tag = state.fields["ETag"]
+        let isKnown = tag != nil && request.fields["if-none-match"] == tag
+        return isKnown ? .init(304, state.fields) : .init(200, state.fields, text: thing)
+      }
+      guard let all = state.lists[path] else { return .init(404, text: #"{"detail": "No."}"#) }
+      let size = request.parameter("page_size").flatMap { Int($0) } ?? 100
+      let number = request.parameter("page").flatMap { Int($0) } ?? 1
+      let rows = all.dropFirst((number - 1) * size)
+      let next = "\"\(base)\(path)?page=\(number + 1)&page_size=\(size)\""
+      return .init(
+        200, state.fields,
+        text: """
+          {"count": \(all.count), "next": \(rows.count > size ? next : "null"),
+           "results": [\(rows.prefix(size).joined(separator: ", "))]}
+          """)
+    }
+  }
+}
+
+/// A fake service, a clock, and clients over stores in a folder of the test, which are checked after it.
+struct Fixture: TestFixture {
+  let fake: FakeRebrickable
+  let clock = ManualClock()
+  let folder: TemporaryFolder
+  let slept = Lines<Duration>()
+  private let stores = Lines<Store>()
+
+  static func run(_ body: (Fixture) async throws -> Void) async throws {
+    try await FakeRebrickable.run { fake in
+      let fixture = Fixture(fake: fake, folder: try TemporaryFolder())
+      try await body(fixture)
+      for store in fixture.stores.all {
+        do { try store.finish() } catch let error as LarderError where error.code == .closed {}
+      }
+    }
+  }
+
+  private init(fake: FakeRebrickable, folder: TemporaryFolder) {
+    (self.fake, self.folder) = (fake, folder)
+  }
+
+  func client(_ plan: CachePlan = .default, at name: String = "store") throws -> LegoClient {
+    var client = try LegoClient(
+      at: folder.url.path + "/" + name, plan: plan, base: fake.base,
+      credential: FakeRebrickable.credential, over: URLSessionTransport(),
+      options: Store.Options(clock: clock))
+    client.service.sleep = { [slept] in slept.add($0) }
+    if let store = client.cache?.larder { stores.add(store) }
+    return client
+  }
+}
+
+extension LegoClient {
+  func color(_ id: Int, _ policy: RequestPolicy = .standard) async throws -> CacheResult<Color>? {
+    try await entity(Color.self, "\(id)", policy: policy)
+  }
+}
+
+/// Bodies in the API's shape.
+enum Body {
+  static func recorded(_ name: String) throws -> String {
+    let file = Folders.examples.appending(path: "Lego/Recording/\(name).json")
+    return try String(contentsOf: file, encoding: .utf8)
+  }
+
+  static func color(_ id: Int, _ name: String = "Red") -> String {
+    #"{"id": \#(id), "name": "\#(name)", "rgb": "C91A09", "is_trans": null, "external_ids": 7}"#
+  }
+
+  static func colors(_ ids: some Sequence<Int>) -> [String] { ids.map { color($0) } }
+
+  static func part(_ number: String, _ name: String = "Brick 2 x 4") -> String {
+    #"{"part_num": "\#(number)", "name": "\#(name)", "part_cat_id": 11, "year_from": 1979}"#
+  }
+
+  static func set(_ number: String) -> String {
+    #"{"set_num": "\#(number)", "name": "Titanic", "year": 2021, "num_parts": 9092}"#
+  }
+}

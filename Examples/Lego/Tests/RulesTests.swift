@@ -1,0 +1,160 @@
+import ExampleTesting
+
+@testable import LegoCache
+
+/// The presets of lifetimes, memory and plans, and their effect.
+@Suite(.fixture(Fixture.self), .checkedStores) struct RulesTests {
+  private let fixture: Fixture
+  private var fake: FakeRebrickable { fixture.fake }
+  init() throws {
+    fixture = .current
+    fake.put(Body.color(4), at: "/lego/colors/4/")
+    fake.put(try Body.recorded("theme-4"), at: "/lego/themes/4/")
+    fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<50) }
+  }
+
+  /// In hours, in the order of `EntityKind.allCases`; nil for never.
+  static let presets: [(Lifetimes, [Int?])] = [
+    (.default, [24, 24, 24, 24, 24, 24, 24]),
+    (.longTerm, [nil, 30 * 24, 30 * 24, 7 * 24, 24, 7 * 24, 7 * 24]),
+    (.shortTerm, [24, 12, 12, 2, 1, 2, 1]),
+  ]
+
+  @Test(arguments: presets) func `presets expire each type to the millisecond, or never`(
+    preset: Lifetimes, hours: [Int?]
+  ) throws {
+    let lego = LegoCache(try Store.tested(clock: fixture.clock), plan: CachePlan(disk: preset))
+    let (part, color) = (
+      Part(partNum: "1", name: "", categoryID: 1), Color(id: 1, name: "", rgb: "")
+    )
+    try lego.store([color])
+    try lego.store([Theme(id: 1, name: "")])
+    try lego.store([PartCategory(id: 1, name: "")])
+    try lego.store([part])
+    try lego.store([ModelSet(setNum: "1", name: "")])
+    try lego.store([Element(elementID: "1", part: part, color: color)])
+    try lego.store([PartColor(partNum: "1", colorID: 1)])
+    func isFound<Entity: LegoEntity>(_ type: Entity.Type) throws -> Bool {
+      try lego.entities(type)?.value(for: Entity.kind == .partColors ? "1/1" : "1") != nil
+    }
+    func found() throws -> [Bool] { try EntityKind.allCases.map { try isFound($0.type) } }
+    var passed = Duration.zero
+    for end in Set(hours.compactMap { $0 }).sorted() {
+      fixture.clock.advance(by: .hours(end) - passed - .milliseconds(1))
+      #expect(
+        try EntityKind.allCases.map { try isFound($0.type) } == hours.map { $0 ?? end >= end })
+      fixture.clock.advance(by: .milliseconds(1))
+      #expect(try found() == hours.map { $0.map { $0 > end } ?? true })
+      passed = .hours(end)
+    }
+  }
+
+  @Test func `a type's rule overrides the default, a date and switched off included`() async throws
+  {
+    let end = fixture.clock.now.advanced(by: .hours(1))
+    var plan = CachePlan(disk: Lifetimes(.at(end)))
+    plan.disk[.themes] = EntityRule(nil)
+    plan.disk[.colors] = EntityRule(.after(.seconds(90)))
+    let lego = try fixture.client(plan)
+    for _ in 1...3 {
+      _ = try await lego.color(4)
+      _ = try await lego.entity(Theme.self, "4")
+    }
+    #expect(fake.asked.count { $0.hasPrefix("/lego/themes/") } == 3)
+    #expect(try lego.cache?.namespace(of: .themes).count() == 0)
+    fixture.clock.advance(by: .seconds(90))
+    #expect(try await lego.color(4)?.source == .loaded)
+    try lego.cache?.store([ModelSet(setNum: "1", name: "")])
+    #expect(try lego.cache?.entities(ModelSet.self)?.entry(for: "1")?.expires == end)
+  }
+
+  @Test(arguments: [
+    (MemoryTier.default, 300, 100), (.aggressive, 1800, 500), (.conservative, 60, 50),
+    (.development, 30, 50), (.production, 86_400, 1000), (.disabled, 0, 0),
+  ]) func `memory presets keep their number of entries`(
+    tier: MemoryTier, seconds: Int, entries: Int
+  ) throws {
+    #expect(tier == MemoryTier(.seconds(seconds), entries: entries))
+    let lego = LegoCache(try Store.tested(clock: fixture.clock), plan: CachePlan(memory: tier))
+    try lego.store((0..<1200).map { Color(id: $0, name: "", rgb: "") })
+    for id in 0..<1200 { #expect(try lego.entities(Color.self)?.value(for: "\(id)") != nil) }
+    #expect(try lego.counts().memory == entries)
+  }
+
+  /// The sources of two looks at a colour.
+  private func look(_ lego: LegoClient) async throws -> [CacheResult<Color>.Source?] {
+    [try await lego.color(4)?.source, try await lego.color(4)?.source]
+  }
+
+  @Test(arguments: [CachePlan.default, .performance, .storage, .databaseOnly])
+  func `memory first, then the disk, at the place that is given`(plan: CachePlan) async throws {
+    let second = plan.memory.entries == 0 ? CacheResult<Color>.Source.disk : .memory
+    let lego = try fixture.client(plan)
+    #expect(try await look(lego) == [.loaded, second])
+    try lego.cache?.larder.close()
+    let again = try fixture.client(plan)
+    #expect(try await look(again) == [.disk, second], "nothing is lost at the end of a process")
+    #expect(fake.server.count == 1)
+    #expect(again.cache?.larder.path == fixture.folder.url.path + "/store")
+  }
+
+  @Test func `memory only writes no file, and keeps stale entities for thirty days`() async throws {
+    let lego = try fixture.client(.memoryOnly)
+    #expect(try await look(lego) == [.loaded, .memory])
+    #expect(try lego.cache?.counts() == LegoCounts(memory: 1, database: 0))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.url.path) == [])
+    fixture.clock.advance(by: .seconds(300) + .days(30) - .milliseconds(1))
+    fake.refuse(503, "")
+    #expect(try await lego.color(4)?.source == .stale)
+    fixture.clock.advance(by: .milliseconds(1))
+    fake.refuse(503, "")
+    await #expect(throws: ServiceError.self) { try await lego.color(4) }
+  }
+
+  @Test func `disabled requests each time and stores nothing`() async throws {
+    let lego = try fixture.client(.disabled)
+    #expect(try await look(lego) == [.loaded, .loaded])
+    for _ in 1...2 { #expect(try await lego.page(.colors).value.count == 50) }
+    #expect(fake.server.count == 4 && lego.cache == nil)
+    #expect(try await lego.color(4, .cacheOnly) == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.url.path) == [])
+  }
+
+  @Test func `the default limit of 10 MB is a hard limit`() async throws {
+    let name = String(repeating: "x", count: 1500)
+    fake.change {
+      $0.lists["/lego/parts/"] = (0..<12_000).map { Body.part("p\($0)", "\(name) \($0)") }
+    }
+    let lego = try fixture.client()
+    let store = try #require(lego.cache?.larder)
+    _ = try await lego.refresh(.colors)
+    let sizes = Lines<Int64>()
+    _ = try await lego.refresh(.parts) { _, _ in
+      for file in try FileManager.default.contentsOfDirectory(atPath: store.path)
+      where file.hasPrefix("data") {
+        let facts = try FileManager.default.attributesOfItem(atPath: store.path + "/" + file)
+        sizes.add(facts[.size] as? Int64 ?? 0)
+      }
+    }
+    let largest = try #require(sizes.all.max())
+    #expect((5_000_001...10_000_000).contains(largest))
+    let count = try #require(try lego.cache?.namespace(of: .parts).count())
+    #expect((1000..<12_000).contains(count))
+    #expect(try lego.cache?.namespace(of: .colors).count() == 50, "small kinds are evicted last")
+  }
+
+  @Test func `a store in use keeps its limit, and a plan may set another`() throws {
+    func limit(_ name: String, _ limit: Int? = nil) throws -> Int? {
+      let store = try #require(
+        try fixture.client(CachePlan(diskLimit: limit), at: name).cache?.larder)
+      defer { try! store.close() }
+      return try store.limits().declared.disk
+    }
+    #expect(try limit("new") == 10_000_000 && limit("new", 20_000_000) == 20_000_000)
+    #expect(try limit("new") == 20_000_000)
+    let store = try Store(at: fixture.folder.url.path + "/used")
+    try LegoCache(store).store([Theme(id: 1, name: "Technic")])
+    try store.close()
+    #expect(try limit("used") == nil)
+  }
+}
