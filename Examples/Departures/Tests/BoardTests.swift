@@ -4,150 +4,200 @@ import ExampleTesting
 
 /// Boards of a station and a day.
 @Suite(.checkedStores) struct BoardTests {
-  @Test func `a board is requested once a day in Zurich`() async throws {
+  @Test func `a board is keyed by station and day in Zurich, and is one request`() async throws {
     let fixture = try Fixture(at: "2025-07-12T00:30:00+0200")
-    let first = try await fixture.cache.board(at: "8503651")
-    #expect(first.source == .loaded && first.value.departures.count == 12 && first.value.isWhole)
+    let first = try await fixture.cache.board(at: "08503651")
+    #expect(first.source == .loaded && first.value.departures.count == 12)
     #expect(first.value.day.description == "2025-07-12", "the day before, in UTC")
     fixture.clock.advance(by: .hours(3))
-    #expect(try await fixture.cache.board(at: "8503651").source == .memory)
+    #expect(try await fixture.cache.board(at: "8503651").source != .loaded)
     #expect(
       fixture.services.asked == [
         "/v1/stationboard?id=8503651&limit=200&datetime=2025-07-12%2000%3A00"
       ])
     #expect(
-      try fixture.store.namespace("boat.boards").page().items.map(\.key.string) == [
-        "8503651_2025-07-12"
-      ])
+      try fixture.namespace(.boards).page().items.map(\.key.string) == ["8503651_2025-07-12"])
   }
 
   @Test(arguments: [
-    ("2026-03-29", ["00:30", "01:30", "02:30", "03:30", "23:30"], [0, 60, 90, 120, 1320]),
-    // At three it is two again: what leaves at half past two leaves before that.
-    ("2026-10-25", ["00:30", "01:30", "02:30", "03:30", "23:30"], [0, 60, 120, 240, 1440]),
-    ("2026-07-12", ["00:30", "01:30", "02:30", "03:30", "23:30"], [0, 60, 120, 180, 1380]),
+    ("2026-03-29", ["00:30", "01:30", "03:30", "23:30"], [0, 60, 120, 1320]),
+    // At three it is two again.
+    ("2026-10-25", ["00:30", "01:30", "03:30", "23:30"], [0, 60, 240, 1440]),
+    ("2026-07-12", ["00:30", "01:30", "03:30", "23:30"], [0, 60, 180, 1380]),
   ]) func `days of 23, 24 and 25 hours`(day: String, times: [String], minutes: [Int]) async throws {
     let fixture = try Fixture(at: day + "T12:00:00Z")
     fixture.services.change { $0.times = times }
     let board = try await fixture.cache.board(at: "1").value
-    #expect(board.day.description == day && board.isWhole)
-    let start = try board.day.span.lowerBound
+    #expect(board.day.description == day && board.reaches == nil)
     #expect(
-      board.departures.map { Int(start.duration(to: $0.time) / .seconds(60)) - 30 } == minutes)
-    // What leaves in the first minutes of the next day is of that.
-    let last = try #require(board.departures.last)
-    for (moment, isToday) in [(last.time, true), (last.time.advanced(by: .minutes(30)), false)] {
+      board.departures.map { Int(board.day.start.duration(to: $0.time) / .seconds(60)) - 30 }
+        == minutes)
+    let last = try #require(board.departures.last).time
+    for (moment, isToday) in [(last, true), (last.advanced(by: .minutes(30)), false)] {
       fixture.clock.set(to: moment)
-      #expect(try (fixture.cache.today == board.day) == isToday)
+      #expect((fixture.cache.today == board.day) == isToday)
     }
   }
 
-  @Test func `a stale board is returned at once while a newer one is fetched`() async throws {
+  @Test func `days follow each other, and others are none`() throws {
+    #expect(try day("2028-02-28").advanced(by: 2).description == "2028-03-01")
+    #expect(try day("2026-03-29").start == moment("2026-03-28T23:00:00Z"))
+    #expect(try day("2026-03-29").end == moment("2026-03-29T22:00:00Z"))
+    for text in ["", "2026-02-29", "2026-13-01", "2026-1-01", "2026-01-01 ", "2026/01/01"] {
+      #expect(CalendarDay(rawValue: text) == nil, "\(text)")
+    }
+    for text in ["2025-07-12T09:00:00+0200", "2025-07-12T09:00:00+02:00", "2025-07-12T07:00:00Z"] {
+      #expect(SwissTime.moment(text)?.milliseconds == 1_752_303_600_000, "\(text)")
+    }
+    for text in ["", "soon", "2025-07-12", "2025-07-12T09:00:00"] {
+      #expect(SwissTime.moment(text) == nil, "\(text)")
+    }
+  }
+
+  @Test func `cached data shows at once while fresh data loads`() async throws {
     let fixture = try Fixture()
     fixture.services.change { $0.times = ["09:00"] }
-    let tomorrow = try day("2025-07-13")
-    _ = try await fixture.cache.board(at: "1", on: tomorrow)
+    _ = try await fixture.cache.board(at: "1", on: day("2025-07-13"))
     // At four o'clock it is not fresh any more, but still to be shown.
     fixture.clock.advance(by: .hours(21))
     fixture.services.change { $0.times = ["09:00", "10:00"] }
     let shown = try await fixture.cache.board(at: "1")
     #expect(shown.source == .stale && shown.error == nil && shown.value.departures.count == 1)
-    var now = try await fixture.cache.board(at: "1")
-    while now.source == .stale {
-      try await Task.sleep(for: .milliseconds(1))
-      now = try await fixture.cache.board(at: "1")
-    }
-    #expect(now.value.departures.count == 2)
+    try await waitUntil { try await fixture.cache.board(at: "1").value.departures.count == 2 }
     #expect(fixture.services.count == 2)
+    // A command waits instead.
+    fixture.clock.advance(by: .hours(24))
+    var command = fixture.cache
+    command.waitsForNewer = true
+    #expect(try await command.board(at: "1", on: day("2025-07-13")).source == .loaded)
   }
 
-  @Test func `without the service a board is stale for a day`() async throws {
+  @Test func `cached data when the service is down, for a day, by all five policies`() async throws
+  {
     let fixture = try Fixture()
-    let today = try fixture.cache.today
+    let today = fixture.cache.today
     _ = try await fixture.cache.board(at: "1")
-    fixture.services.change { $0.isDown = true }
-    fixture.clock.advance(by: .hours(30))
-    for policy in [RequestPolicy.standard, .revalidate, .cacheElseLoad, .cacheOnly] {
-      let shown = try await fixture.cache.board(at: "1", on: today, policy: policy)
+    fixture.services.change { $0.down = "/" }
+    fixture.clock.advance(by: .hours(24))
+    for policy in RequestPolicy.allCases where policy != .reload {
+      let shown = try await fixture.with(policy).board(at: "1", on: today)
       #expect(shown.source == .stale && shown.value.departures.count == 12, "\(policy)")
       if policy == .revalidate {
         #expect("\(try #require(shown.error))".contains("answered 500: Error from timetable"))
       }
     }
-    await #expect(throws: (any Error).self, "a reload has nothing to fall back on") {
-      try await fixture.cache.board(at: "1", on: today, policy: .reload)
+    await #expect(throws: ServiceError.self, "a reload has nothing to fall back on") {
+      try await fixture.with(.reload).board(at: "1", on: today)
     }
-    #expect(try await fixture.cache.board(at: "1", on: today, policy: .cacheOnly).source == .stale)
     fixture.clock.advance(by: .hours(24))
     for policy in RequestPolicy.allCases {
       await #expect(throws: (any Error).self, "\(policy)") {
-        try await fixture.cache.board(at: "1", on: today, policy: policy)
+        try await fixture.with(policy).board(at: "1", on: today)
       }
     }
   }
 
-  @Test func `no departures are an answer, and one that stays; a failure is none`() async throws {
-    let fixture = try Fixture()
-    fixture.services.change { $0.empty = ["1"] }
-    #expect(try await fixture.cache.board(at: "1").value.departures == [])
-    let again = try await fixture.cache.board(at: "1")
-    #expect(again.source == .memory && again.value.departures == [] && fixture.services.count == 1)
-    fixture.services.change { $0.unknown = ["2"] }
-    await #expect(throws: NotFound.self) { try await fixture.cache.board(at: "2") }
-    fixture.services.change { $0.isDown = true }
-    await #expect(throws: (any Error).self) { try await fixture.cache.board(at: "3") }
-    #expect(try fixture.store.namespace("boat.boards").count() == 1, "neither is kept")
-  }
-
-  @Test func `news about delays are fresh for a minute`() async throws {
-    let fixture = try Fixture()
-    fixture.services.change { $0.delay = 4 }
-    let board = try await fixture.cache.board(at: "1").value
-    let late = try moment("2025-07-12T09:04:00+0200")
-    #expect(board.isLive && board.departures[0].leaves == late)
-    fixture.clock.advance(by: .seconds(59))
-    #expect(try await fixture.cache.board(at: "1").source == .memory)
-    fixture.clock.advance(by: .seconds(1))
-    #expect(try await fixture.cache.board(at: "1").source == .stale)
-    try await fixture.settle(requests: 2)
-  }
-
-  @Test func `news about delays of what has left are none`() async throws {
-    let fixture = try Fixture(at: "2025-07-12T20:30:00+0200")
-    fixture.services.change { $0.delay = 4 }
-    #expect(try await fixture.cache.board(at: "1").value.isLive)
-    fixture.clock.advance(by: .hours(7))
-    #expect(try await fixture.cache.board(at: "1", on: day("2025-07-12")).source == .memory)
-  }
-
-  @Test func `a board with more departures than were asked for says how far it reaches`()
+  @Test func `an empty board is a result; an unknown station and a failure are none`()
     async throws
   {
     let fixture = try Fixture()
-    fixture.services.change { $0.atOnce = 60 }
-    let board = try await fixture.cache.board(at: "1").value
-    #expect(board.departures.count == 4 * 60 && !board.isWhole && fixture.services.count == 1)
-    #expect(try board.gap == "reaches until 12:00 only")
-    #expect(try board.absence == "no departures are known after 12:00")
-    fixture.clock.advance(by: .hours(5))
-    let next = try await fixture.cache.next(after: board, rows: 100)
-    #expect(next == [], "not those of tomorrow")
+    fixture.services.change { ($0.empty, $0.unknown) = (["1"], ["2"]) }
+    for _ in 1...2 { #expect(try await fixture.cache.board(at: "1").value.departures == []) }
+    #expect(fixture.services.count == 1)
+    await #expect(throws: NotFound.self) { try await fixture.cache.board(at: "2") }
+    fixture.services.change { $0.down = "/" }
+    await #expect(throws: ServiceError.self) { try await fixture.cache.board(at: "3") }
+    #expect(try fixture.namespace(.boards).count() == 1, "neither is kept")
   }
 
-  @Test func `stations are kept by what was asked`() async throws {
-    try await withServer { server, cache in
-      server.become { _ in
-        .init(
-          200,
-          text:
-            #"{"stations": [{"id": null, "name": "Weg 1", "coordinate": {"x": null, "y": null}, "distance": 9, "icon": null}]}"#
-        )
-      }
-      for _ in 1...2 {
-        let found = try await cache.stations(named: "Gen\u{E8}ve &").value
-        #expect(found == [Station(id: nil, name: "Weg 1")])
-      }
-      #expect(server.received.map(\.path) == ["/v1/locations?query=Gen%C3%A8ve%20%26"])
+  @Test func `known delays of coming departures hold for a minute`() async throws {
+    var fixture = try Fixture(at: "2025-07-12T19:30:00+0200")
+    fixture.cache.waitsForNewer = true
+    fixture.services.change { $0.delay = 4 }
+    let next = try await fixture.cache.board(at: "1").value.upcoming(at: fixture.clock.now)
+    #expect(try next.map(\.leaves) == [moment("2025-07-12T20:04:00+0200")])
+    // A delay of a departure that has left is no news.
+    for (time, requests) in [
+      ("19:30:59", 1), ("19:31:00", 2), ("20:04:00", 3), ("23:59:59", 3),
+    ] {
+      fixture.clock.set(to: try moment("2025-07-12T\(time)+0200"))
+      _ = try await fixture.cache.board(at: "1")
+      #expect(fixture.services.count == requests, "\(time)")
     }
+  }
+
+  @Test func `a busy station says how far its board reaches`() async throws {
+    let fixture = try Fixture()
+    fixture.services.change { $0.atOnce = 60 }
+    let board = try await fixture.cache.board(at: "1").value
+    #expect(board.departures.count == 200 && fixture.services.count == 1)
+    #expect(try board.reaches == moment("2025-07-12T12:00:00+0200"))
+  }
+
+  @Test func `a request that is not answered within 15 s has failed`() async throws {
+    let fixture = try Fixture()
+    _ = try await fixture.cache.board(at: "1")
+    fixture.services.change { $0.isHanging = true }
+    let asking = Task { [cache = fixture.with(.revalidate)] in try await cache.board(at: "1") }
+    try await fixture.settle(requests: 2)
+    fixture.clock.advance(by: .seconds(15))
+    let board = try await asking.value
+    #expect(board.source == .stale && (board.error as? ServiceError)?.isOffline == true)
+    fixture.services.change { $0.isHanging = false }
+  }
+
+  @Test(arguments: [
+    (500, #"{"errors": [{"message": "from search.ch\n"}]}"#, "answered 500: from search.ch"),
+    (401, #"{"cod": 401, "message": "Invalid API key."}"#, "answered 401: Invalid API key."),
+    (400, "Invalid `limit`.\n", "answered 400: Invalid `limit`."), (502, "<html>", "answered 502"),
+    (200, "<html>", "a login page of this network may have sent it"),
+    (200, #"{"station": {"id": "7"}, "stationboard": []}"#, "it is of the station 7"),
+    (
+      200, #"{"station": {"id": 1}, "stationboard": [{"stop": {"departure": "soon"}}]}"#,
+      "no run has"
+    ),
+  ]) func `an answer of no use leaves the last good board, and says why`(
+    status: Int, text: String, words: String
+  ) async throws {
+    let fixture = try Fixture()
+    _ = try await fixture.cache.board(at: "1")
+    fixture.services.change { $0.answer = .init(status, text: text) }
+    let board = try await fixture.with(.revalidate).board(at: "1")
+    #expect(board.source == .stale && board.value.departures.count == 12)
+    #expect("\(try #require(board.error))".contains(words), "\(board.error!)")
+  }
+
+  @Test func `the first level spares a body that has not changed, and is never passed off as new`()
+    async throws
+  {
+    let fixture = try Fixture()
+    fixture.services.change { $0.etag = "\"1\"" }
+    let first = try await fixture.cache.board(at: "1").value
+    try fixture.namespace(.boards).clear()
+    #expect(try await fixture.cache.board(at: "1").value == first, "by a 304")
+    #expect(fixture.services.count == 2)
+    fixture.services.change { ($0.etag, $0.delay) = (nil, 25) }
+    #expect(try await fixture.with(.reload).board(at: "1").value.departures[0].delay == 25)
+    fixture.services.change { $0.delay = nil }
+    #expect(
+      try await fixture.with(.reload).board(at: "1").value == first,
+      "bodies have the server's clock, so they differ; boards do not")
+  }
+
+  @Test func `hits and misses are lines in the log and figures`() async throws {
+    let lines = Lines<String>()
+    let fixture = try Fixture(log: { lines.add($0) })
+    for _ in 1...3 { _ = try await fixture.cache.board(at: "1") }
+    let name = fixture.namespace(.boards).name
+    #expect(
+      lines.all == [
+        "GET /v1/stationboard: from the service, 200",
+        "\(name) 1_2025-07-12: loaded, 0.0 s old", "\(name) 1_2025-07-12: disk, 0.0 s old",
+        "\(name) 1_2025-07-12: memory, 0.0 s old",
+      ])
+    let limits = try fixture.cache.store.limits().effective
+    #expect(limits.disk == 100_000_000 && limits.memory == 50_000_000)
+    let reads = try #require(try fixture.namespace(.boards).statistics()).reads
+    #expect(reads.hits == 2 && reads.misses == 1)
   }
 }

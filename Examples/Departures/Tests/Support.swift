@@ -8,7 +8,7 @@ func moment(_ text: String) throws -> Timestamp {
 }
 
 func day(_ text: String) throws -> CalendarDay {
-  guard let day = CalendarDay(text) else { throw CocoaError(.formatting) }
+  guard let day = CalendarDay(rawValue: text) else { throw CocoaError(.formatting) }
   return day
 }
 
@@ -16,11 +16,10 @@ func day(_ text: String) throws -> CalendarDay {
 /// how long that was.
 final class JumpingClock: LarderClock {
   private let manual: ManualClock
+  private let jumps: Bool
   let waits = Lines<Duration>()
 
-  private let jumps: Bool
-
-  init(now: Timestamp, jumps: Bool = true) {
+  init(now: Timestamp, jumps: Bool) {
     manual = ManualClock(now: now)
     self.jumps = jumps
   }
@@ -44,32 +43,35 @@ final class JumpingClock: LarderClock {
 /// A cache over services of a test, in a store and at a moment of its own.
 struct Fixture {
   let clock: JumpingClock
-  let store: Store
   let services = FakeServices()
-  let cache: DeparturesCache
+  var cache: DeparturesCache
+  var widget: Widget { Widget(cache) }
 
   /// - Parameter jumps: whether nobody waits for pauses.
   init(
-    at text: String = "2025-07-12T08:00:00+0200", jumps: Bool = false, lakes: [Lake] = Lake.known,
+    at text: String = "2025-07-12T08:00:00+0200", jumps: Bool = false,
     log: (@Sendable (String) -> Void)? = nil
   ) throws {
     let clock = JumpingClock(now: try moment(text), jumps: jumps)
     self.clock = clock
     services.change { $0.now = { clock.now } }
-    store = try Store.tested(clock: clock)
+    let store = try Store.tested(clock: clock)
     cache = try DeparturesCache(
       store,
-      services: Services(
-        at: Addresses(all: "https://fake.invalid"), over: services, in: store, weatherKey: "key 7",
-        log: log, sleep: { _ in }), lakes: lakes)
+      client: BoatClient(
+        base: "https://fake.invalid", over: services, in: store, weatherKey: "key 7", log: log))
   }
 
-  /// Waits for what goes on in the background: until the services were asked so often. Who waits sleeps: tasks that only
-  /// yield to each other keep those of lower priority from running.
-  func settle(requests: Int) async throws { try await waitUntil { services.count >= requests } }
-}
+  func namespace(_ namespace: BoatNamespace) -> Store.Namespace {
+    cache.cache(of: JSON.self, in: namespace).namespace
+  }
 
-extension Folders {
-  static let recordedDepartures =
-    hasShared && FileManager.default.fileExists(atPath: shared!.path + "/data/departures")
+  func with(_ policy: RequestPolicy) -> DeparturesCache {
+    var cache = cache
+    cache.policy = policy
+    return cache
+  }
+
+  /// Waits until the services were asked so often, in the background too.
+  func settle(requests: Int) async throws { try await waitUntil { services.count >= requests } }
 }

@@ -1,0 +1,192 @@
+import Larder
+import Service
+
+// The answers of the services, with the fields that are used.
+
+struct BoardBody: Decodable {
+  struct Run: Decodable {
+    var stop: Stop
+    var name, category, number, `operator`, to: String?
+    var cancelled: Bool?
+
+    /// Nil for a run that ends here, or has no times.
+    func departure(from station: String) -> Departure? {
+      guard let time = stop.time else { return nil }
+      let (line, category) = (number ?? name ?? "", category ?? "")
+      return Departure(
+        station: station, time: time, delay: stop.minutesLate(at: time),
+        isCancelled: stop.cancelled == true || cancelled == true || stop.delay == "X",
+        platform: [stop.prognosis?.platform, stop.platform].compactMap(\.self).first { $0 != "" },
+        name: line.hasPrefix(category) ? line : "\(category) \(line)", course: name ?? line,
+        company: `operator`, destination: to ?? "")
+    }
+  }
+
+  struct Stop: Decodable {
+    struct Prognosis: Decodable { var platform, departure: String? }
+
+    var departure: String?
+    /// 0 stands for none.
+    var departureTimestamp: Double?
+    /// A number, text such as `+3`, or `X` for a cancelled run.
+    var delay: String?
+    var platform: String?
+    var cancelled: Bool?
+    var prognosis: Prognosis?
+
+    var time: Timestamp? {
+      departureTimestamp.flatMap { Timestamp(second: $0) }
+        ?? departure.flatMap { SwissTime.moment($0) }
+    }
+
+    /// By the expected time, else by the delay. Nil for nonsense, a delay of more than a day.
+    func minutesLate(at time: Timestamp) -> Int? {
+      let expected = prognosis?.departure.flatMap { SwissTime.moment($0) }
+      let minutes = expected.map { (time.duration(to: $0) / .seconds(60)).rounded() }
+      return [minutes, delay.flatMap { Double($0) }].compactMap { $0?.within(-1440...1440) }
+        .first.map { Int($0) }
+    }
+  }
+
+  /// Null, with an empty list, for an unknown station.
+  var station: Station?
+  var stationboard: LenientList<Run>
+
+  /// Nil for a board of the station and the day that were asked for, which may be empty.
+  func fault(asked id: String, on day: CalendarDay) -> String? {
+    if let other = station?.id, other.withoutZeros != id { return "it is of the station \(other)" }
+    let times = stationboard.elements.compactMap(\.stop.time)
+    if times.isEmpty { return stationboard.elements.isEmpty ? nil : "no run has a time" }
+    return times.allSatisfy { $0 < day.start } ? "its runs are of an earlier day" : nil
+  }
+
+  /// Nil if the station is not known. Runs prove that there is one, whatever its own field has.
+  ///
+  /// An answer with as many departures as were asked for that does not reach the next day is a part of the board.
+  func board(asked id: String, on day: CalendarDay) -> Board? {
+    let runs = stationboard.elements
+    guard let name = station?.name ?? station?.id ?? (runs.isEmpty ? nil : id) else { return nil }
+    let all = runs.compactMap { $0.departure(from: name) }.sorted { $0.time < $1.time }
+    let departures = all.filter { (day.start..<day.end).contains($0.time) }
+    let count = runs.count + stationboard.skipped.count
+    let isWhole = count < BoatClient.boardLimit || all.count > departures.count
+    return Board(
+      station: name, day: day, departures: departures,
+      reaches: isWhole ? nil : departures.last?.time ?? day.start)
+  }
+}
+
+struct StationsBody: Decodable { var stations: LenientList<Station> }
+
+struct ShipsBody: Decodable {
+  struct Route: Decodable { var shipName, courseNumber: String? }
+  struct Deployment: Decodable {
+    var date: CalendarDay
+    var routes: LenientList<Route>
+  }
+
+  var dailyDeployments: LenientList<Deployment>
+
+  var days: [CalendarDay: Ships] {
+    dailyDeployments.elements.reduce(into: [:]) { days, deployment in
+      for route in deployment.routes.elements {
+        guard let course = route.courseNumber?.withoutZeros else { continue }
+        days[deployment.date, default: [:]][course] = route.shipName
+      }
+    }
+  }
+}
+
+struct ForecastBody: Decodable {
+  struct Main: Decodable { var temp: Double }
+  struct Weather: Decodable { var description: String? }
+  struct Row: Decodable {
+    var dt: Double
+    var main: Main
+    var weather: [Weather]?
+  }
+
+  var list: LenientList<Row>
+
+  var forecasts: [Forecast] {
+    list.elements.compactMap { row in
+      guard let time = Timestamp(second: row.dt), let kelvin = row.main.temp.within(173...373)
+      else { return nil }
+      let celsius = ((kelvin - 273.15) * 100).rounded() / 100 + 0  // Not -0.
+      return Forecast(time: time, celsius: celsius, words: row.weather?.first?.description ?? "")
+    }.sorted { $0.time < $1.time }
+  }
+}
+
+struct LakeReport: Decodable {
+  struct Row: Decodable {
+    var name: String
+    var temperature: Double?
+    /// `405.96 m.\u{FC}.M.`, or with a comma.
+    var waterLevel: String?
+
+    var celsius: Double? { temperature?.within(-10...60) }
+    /// In metres above the sea.
+    var level: Double? {
+      let digits = waterLevel?.replacing(",", with: ".").prefix { $0.isNumber || $0 == "." }
+      return digits.flatMap { Double($0) }?.within(0...5000)
+    }
+  }
+
+  var lakes: LenientList<Row>
+}
+
+/// Simulated temperatures in steps of some hours, future ones included.
+struct SimulationBody: Decodable {
+  struct Variable: Decodable { var data: [Lenient<Double>?] }
+  struct Variables: Decodable { var T: Variable }
+
+  /// When each value holds.
+  var time: [Lenient<String>?]
+  var variables: Variables
+
+  private var known: [(moment: Timestamp, celsius: Double)] {
+    zip(time, variables.T.data).compactMap { text, celsius in
+      guard let moment = text?.wrappedValue.flatMap({ SwissTime.moment($0) }),
+        let celsius = celsius?.wrappedValue?.within(-10...60)
+      else { return nil }
+      return (moment, celsius)
+    }
+  }
+
+  /// The last known value that is not in the future.
+  func celsius(at now: Timestamp) -> Double? {
+    known.filter { $0.moment <= now }.max { $0.moment < $1.moment }?.celsius
+  }
+}
+
+/// In this module an optional field of another form is nil; these stand in for those of the standard library.
+extension KeyedDecodingContainer {
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try decode(Lenient<String>.self, forKey: key).wrappedValue
+  }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    try decode(Lenient<Double>.self, forKey: key).wrappedValue
+  }
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
+  }
+  func decodeIfPresent<Value: Decodable & Sendable>(
+    _ type: Value.Type, forKey key: Key
+  ) throws -> Value? {
+    try decode(Lenient<Value>.self, forKey: key).wrappedValue
+  }
+}
+
+extension Double {
+  /// Nil for nonsense: a measurement outside of what there is.
+  func within(_ range: ClosedRange<Double>) -> Double? { range.contains(self) ? self : nil }
+}
+
+extension Timestamp {
+  /// A second of a service since 1970; nil for 0, which stands for none, and after the year 9999.
+  init?(second: Double) {
+    guard (1...253_402_300_799).contains(second) else { return nil }
+    self.init(milliseconds: Int64(second) * 1000)
+  }
+}

@@ -1,0 +1,122 @@
+import HTTPTypes
+public import Larder
+public import LarderHTTP
+import Service
+
+/// The services behind one HTTP cache, the first level. The second level stores decoded values.
+public struct BoatClient: Sendable {
+  /// More departures than leave any landing in a day.
+  static let boardLimit = 200
+
+  private let timetable, weather, simulations, tiles: Service
+  /// Ship names and the report of the lakes, which have no public address.
+  private let boats: Service?
+  private let weatherKey: String
+  /// Another service's data never appears as that of the usual one.
+  let realm: Realm
+  let log: (@Sendable (String) -> Void)?
+
+  /// - Parameters:
+  ///   - base: one address for all services, for a test or a recording.
+  ///   - weatherKey: the credential of the weather service; keys of the store have a digest of it.
+  ///   - log: called for every lookup and request: `boat.boards 8503651_2025-07-12: memory, 12 s old`.
+  public init(
+    base: String? = nil, boats: String? = nil, over transport: any HTTPTransport, in store: Store,
+    weatherKey: String, log: (@Sendable (String) -> Void)? = nil
+  ) {
+    var policy = HTTPCachePolicy()
+    policy.timeout = .seconds(15)
+    // The second level serves stale values, and reports them.
+    policy.whenDisconnected = .zero
+    policy.secretParameters.insert("appid")
+    let cache = HTTPCache(
+      in: store.namespace(BoatNamespace.http.name), over: CheckedTransport(transport),
+      policy: policy)
+    func prepared(_ service: Service) -> Service {
+      var service = service
+      service.message = { Self.words(of: $0) }
+      service.log = log
+      // The second level decides what is fresh. So the first one only spares bodies that have not changed.
+      service.fields[.cacheControl] = "no-cache"
+      return service
+    }
+    func address(_ path: String, _ usual: String) -> String {
+      base.map { Service.base($0) + path } ?? usual
+    }
+    func service(_ path: String, _ usual: String) -> Service {
+      prepared(Service(at: address(path, usual), over: cache))
+    }
+    timetable = service("/v1", "https://transport.opendata.ch/v1")
+    weather = service("/weather", "https://api.openweathermap.org/data/2.5")
+    simulations = service("/simulations", "https://alplakes-api.eawag.ch")
+    self.boats = (boats ?? base.map { Service.base($0) + "/boats" })
+      .map { prepared(Service(at: $0, over: cache)) }
+    // The second level stores tiles without end; a second copy is not needed.
+    let map = address("/tiles", "https://tile.openstreetmap.org")
+    tiles = prepared(Service(at: map, over: transport))
+    (self.weatherKey, self.log) = (weatherKey, log)
+    realm =
+      base == nil && boats == nil ? .open : Realm(base: base ?? "", credential: boats ?? "")
+  }
+
+  /// Errors come as `{"errors": [{"message": ...}]}`, or as `{"message": ...}` for the weather.
+  private static func words(of error: JSON) -> String? {
+    guard case .array(let errors)? = error["errors"] else { return error["message"]?.text }
+    return errors.compactMap { $0["message"]?.text?.trimmingBlanks }.joined(separator: "; ")
+  }
+
+  /// The departures of a station on a day, in one request.
+  func board(of station: String, on day: CalendarDay) async throws -> Board {
+    let question = "id=\(station.percentEscaped)&limit=\(Self.boardLimit)"
+    let path = "/stationboard?\(question)&datetime=\("\(day) 00:00".percentEscaped)"
+    let body = try await timetable.get(BoardBody.self, from: path) {
+      $0.fault(asked: station, on: day)
+    }
+    guard let board = body.board(asked: station, on: day) else {
+      throw NotFound(description: "the station \(station) is not in the timetable")
+    }
+    return board
+  }
+
+  func stations(named name: String) async throws -> [Station] {
+    let path = "/locations?query=" + name.percentEscaped
+    return try await timetable.get(StationsBody.self, from: path).stations.elements
+  }
+
+  func forecasts(for lake: Lake) async throws -> [Forecast] {
+    let place = "lat=\(lake.latitude)&lon=\(lake.longitude)"
+    let path = "/forecast?\(place)&appid=\(weatherKey.percentEscaped)"
+    return try await weather.get(ForecastBody.self, from: path) {
+      $0.forecasts.isEmpty ? "it has no step" : nil
+    }.forecasts
+  }
+
+  /// The ships of some days; none without an address.
+  func ships() async throws -> [CalendarDay: Ships] {
+    try await boats?.get(ShipsBody.self, from: "/ships").days ?? [:]
+  }
+
+  /// What the report of all lakes has of one; nil without an address.
+  func measured(_ lake: Lake) async throws -> LakeReport.Row? {
+    try await boats?.get(LakeReport.self, from: "/lakes").lakes.elements
+      .first { $0.name == lake.name }
+  }
+
+  /// The simulated temperature of now, a metre below the surface; nil if there is none.
+  ///
+  /// The request has this day and the one before: shortly after midnight this day has no data yet.
+  func simulated(_ lake: Lake, at now: Timestamp) async throws -> Double? {
+    guard let name = lake.simulation else { return nil }
+    let day = CalendarDay(of: now)
+    let span = [day.advanced(by: -1).start, day.end.advanced(by: .minutes(-1))]
+      .map { $0.description.filter(\.isNumber).prefix(12) }.joined(separator: "/")
+    let path = "/simulations/1d/point/simstrat/\(name.percentEscaped)/\(span)/1"
+    return try await simulations.get(SimulationBody.self, from: path)
+      .celsius(at: now)
+  }
+
+  /// A picture of the map.
+  func tile(zoom: Int, x: Int, y: Int) async throws -> [UInt8] {
+    try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).image().body
+  }
+}

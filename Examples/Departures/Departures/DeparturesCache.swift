@@ -1,0 +1,169 @@
+public import Larder
+import Service
+
+/// The data of an app for boats, each kind with the rules of its namespace.
+///
+/// A stored value is returned at once, a stale one too while a newer one is fetched, or if the service cannot be reached. Every
+/// result has its source.
+public struct DeparturesCache: Sendable {
+  public let store: Store
+  /// Whether the store or the service answers.
+  public var policy = RequestPolicy.standard
+  /// Whether a lookup waits for a newer value in place of a stale one, as in a command. An app shows the stale one at once.
+  public var waitsForNewer = false
+  let client: BoatClient
+
+  public init(_ store: Store, client: BoatClient) throws(LarderError) {
+    (self.store, self.client) = (store, client)
+    try store.declare(.departures)
+    try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
+  }
+
+  /// The departures of a station on a day, by default today; the key is `8503651_2025-07-12`.
+  public func board(at station: String, on day: CalendarDay? = nil) async throws
+    -> CacheResult<Board>
+  {
+    let (station, day) = (station.withoutZeros, day ?? today)
+    return try await value("\(station)_\(day)", in: .boards) { [client, store] in
+      let board = try await client.board(of: station, on: day)
+      return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
+    }
+  }
+
+  /// Every lookup: a result from the store or the service, and a line in the log. Absence is stored for an hour.
+  private func lookup<Value: Codable & Sendable>(
+    _ key: String, in namespace: BoatNamespace,
+    load: @escaping @Sendable () async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value>? {
+    let (cache, log) = (cache(of: Value.self, in: namespace), client.log)
+    var options = LoadOptions(policy: policy, absent: .after(.hours(1)), waitsForCommit: true)
+    if waitsForNewer { options.stale = Staleness(onError: namespace.rules.stale) }
+    options.onBackgroundError = { log?("\(cache.name) \(key): could not be refreshed: \($0)") }
+    do {
+      let found = try await cache.revalidatedResult(for: key, options: options) { _ in
+        try await load()
+      }
+      log?(Service.line(key, in: cache.name, found))
+      return found
+    } catch {
+      log?("\(cache.name) \(key): no answer: \(error)")
+      throw error
+    }
+  }
+
+  /// A lookup of a value that always exists.
+  private func value<Value: Codable & Sendable>(
+    _ key: String, in namespace: BoatNamespace,
+    load: @escaping @Sendable () async throws -> LoadOutcome<Value>
+  ) async throws -> CacheResult<Value> {
+    guard let found = try await lookup(key, in: namespace, load: load) else {
+      throw NotFound(description: "\(key) is not in \(namespace.name)")
+    }
+    return found
+  }
+
+  public func cache<Value: Codable & Sendable>(
+    of type: Value.Type, in namespace: BoatNamespace
+  ) -> Cache<Value> {
+    let name = client.realm.name(namespace.name, in: store)
+    return store.cache(of: type, in: name, rules: namespace.rules)
+  }
+
+  /// Today, in Zurich.
+  public var today: CalendarDay { CalendarDay(of: store.now) }
+
+  /// The ships of a day. The service's answer has several days; all of them are stored.
+  public func ships(on day: CalendarDay) async throws -> CacheResult<Ships> {
+    let cache = cache(of: Ships.self, in: .ships)
+    return try await value("\(day)", in: .ships) { [client, store] in
+      let days = try await client.ships()
+      func keep(in batch: inout WriteBatch) throws {
+        for (other, ships) in days where other != day {
+          try batch.set(ships, for: "\(other)", in: cache)
+        }
+      }
+      _ = try ifRoom { try store.write(keep) }
+      return .value(days[day] ?? [:])
+    }
+  }
+
+  /// The next departures of a station as far as they are stored, with their ships: yesterday's that are late, today's, and
+  /// tomorrow's.
+  public func next(from station: String) async throws -> [Departure] {
+    var stored = self
+    stored.policy = .cacheOnly
+    func ifStored<Value>(_ lookup: () async throws -> CacheResult<Value>) async throws -> Value? {
+      do { return try await lookup().value } catch let error as LarderError
+        where error.code == .notStored
+      { return nil }
+    }
+    var next: [Departure] = []
+    for day in (-1...1).map({ today.advanced(by: $0) }) {
+      let board = try await ifStored { try await stored.board(at: station, on: day) }
+      let ships = try await ifStored { try await stored.ships(on: day) }
+      next += board?.upcoming(at: store.now).map { $0.named(by: ships ?? [:]) } ?? []
+    }
+    return next.sorted { $0.leaves < $1.leaves }
+  }
+
+  /// Stations and addresses whose names begin with the text. An answer without any is kept for five minutes only.
+  public func stations(named query: String) async throws -> CacheResult<[Station]> {
+    try await value(query, in: .locations) { [client] in
+      let found = try await client.stations(named: query)
+      if !found.isEmpty { return .value(found) }
+      var attributes = EntryAttributes(expires: .after(.minutes(5)))
+      attributes.stale = .zero
+      return .stored(found, attributes)
+    }
+  }
+
+  /// Five days of weather.
+  public func forecasts(for lake: Lake) async throws -> CacheResult<[Forecast]> {
+    try await value(lake.id, in: .weather) { [client] in
+      .value(try await client.forecasts(for: lake))
+    }
+  }
+
+  /// The water temperature from the report, else from a simulation; nil if neither has one. The level of the same report is stored
+  /// too.
+  public func temperature(of lake: Lake) async throws -> CacheResult<WaterTemperature>? {
+    let levels = cache(of: Double.self, in: .levels)
+    return try await lookup(lake.id, in: .temperatures) { [client, store] in
+      var (row, failure): (LakeReport.Row?, (any Error)?)
+      do { row = try await client.measured(lake) } catch { failure = error }
+      if let level = row?.level {
+        _ = try await ifRoomSuspending { try await levels.set(level, for: lake.id) }
+      }
+      if let celsius = row?.celsius {
+        return .value(WaterTemperature(celsius: celsius, origin: .report))
+      }
+      if let celsius = try await client.simulated(lake, at: store.now) {
+        return .value(WaterTemperature(celsius: celsius, origin: .simulation))
+      }
+      if let failure { throw failure }
+      return .absent
+    }
+  }
+
+  /// The water level in metres above the sea; nil if it is not measured.
+  public func level(of lake: Lake) async throws -> CacheResult<Double>? {
+    try await lookup(lake.id, in: .levels) { [client] in
+      try await client.measured(lake)?.level.map { .value($0) } ?? .absent
+    }
+  }
+
+  /// Computed once a day.
+  public func sun(at lake: Lake) async throws -> CacheResult<SunTimes> {
+    let day = today
+    return try await value("\(lake.id)_\(day)", in: .sun) {
+      .value(SunTimes(on: day, latitude: lake.latitude, longitude: lake.longitude))
+    }
+  }
+
+  /// A picture of the map, stored until an eviction.
+  public func tile(zoom: Int, x: Int, y: Int) async throws -> CacheResult<[UInt8]> {
+    try await value("\(zoom)/\(x)/\(y)", in: .tiles) { [client] in
+      .value(try await client.tile(zoom: zoom, x: x, y: y))
+    }
+  }
+}

@@ -1,0 +1,59 @@
+public import Larder
+
+/// A request ahead of use.
+public enum Errand: Hashable, Sendable, CustomStringConvertible {
+  /// Fetches a station's board: today's, or that of a later day.
+  case board(String, inDays: Int = 0)
+  case ships
+  /// Writes the next departures of a station for the widget, from what is stored.
+  case widget(String)
+
+  public var description: String {
+    switch self {
+    case .board(let station, let days): station + (days == 0 ? "" : " in \(days) d")
+    case .ships: "names of ships"
+    case .widget(let station): "widget of \(station)"
+    }
+  }
+}
+
+/// Requests ahead of use, one after the other at low priority, each with an outcome of its own. Iterate for the progress;
+/// cancel with `Prefetch.cancel()`.
+extension DeparturesCache {
+  /// For the start of an app: today's boards of the favourites, unless they are fresh; nothing for the widget.
+  public func prefetch(_ favourites: [String]) throws -> Prefetch<Errand> {
+    try run(favourites.map { .board($0) })
+  }
+
+  /// For an app that goes to the background: boards of today and tomorrow, so that a morning without a network has them, the
+  /// ships, and then the widget.
+  public func enterBackground(_ stations: [String]) throws -> Prefetch<Errand> {
+    if stations.isEmpty { return try run([]) }
+    let boards = (0...1).flatMap { day in stations.map { Errand.board($0, inDays: day) } }
+    return try run(boards + [.ships] + stations.map { .widget($0) })
+  }
+
+  private func run(_ errands: [Errand]) throws -> Prefetch<Errand> {
+    var ahead = self
+    ahead.waitsForNewer = true
+    return try Prefetch(
+      errands, concurrency: 1, clock: store.clock, priority: .low,
+      pause: { done in done < 2 ? .zero : .milliseconds(done == 2 ? 500 : 200) },
+      load: { [ahead] in try await ahead.perform($0) })
+  }
+
+  private func perform(_ errand: Errand) async throws -> Prefetch<Errand>.Step.Outcome {
+    func outcome<Value>(of found: CacheResult<Value>) -> Prefetch<Errand>.Step.Outcome {
+      if let error = found.error { return .failed(error) }
+      return found.source == .loaded ? .loaded : .present
+    }
+    switch errand {
+    case .board(let station, let days):
+      return outcome(of: try await board(at: station, on: today.advanced(by: days)))
+    case .ships: return outcome(of: try await ships(on: today))
+    case .widget(let station):
+      try Widget(self).publish(await next(from: station), for: station)
+      return .present
+    }
+  }
+}

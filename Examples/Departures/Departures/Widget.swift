@@ -1,0 +1,86 @@
+import Larder
+
+/// The settings of a widget. Versions of the app can read each other's settings, so no field is required.
+public struct WidgetSettings: Codable, Hashable, Sendable {
+  public var stations: [String]?
+  /// Departures of each station.
+  public var rows: Int?
+}
+
+/// The next departures that an app writes and its widget, another process, reads from the same store. A departure expires
+/// when it leaves.
+public struct Widget: Sendable {
+  /// The most departures of a station.
+  public static let most = 20
+
+  private let next: Cache<Departure>
+  private let saved: Cache<WidgetSettings>
+
+  public init(_ cache: DeparturesCache) {
+    next = cache.cache(of: Departure.self, in: .next)
+    saved = cache.cache(of: WidgetSettings.self, in: .settings)
+  }
+
+  public var settings: WidgetSettings {
+    get throws { try saved.value(for: "widget") ?? WidgetSettings() }
+  }
+
+  public func save(_ settings: WidgetSettings) throws { try saved.set(settings, for: "widget") }
+
+  /// Replaces the departures of a station in one transaction.
+  public func publish(_ departures: [Departure], for station: String) throws {
+    let prefix = station.withoutZeros + "/"
+    let old = try next.keys(prefix: prefix)
+    try next.namespace.store.write { batch in
+      for key in old { try batch.remove(key, from: next) }
+      for departure in departures.prefix(Self.most) {
+        let run = "\(departure.time.milliseconds)/\(departure.course)/\(departure.destination)"
+        try batch.set(departure, for: prefix + run, in: next, expires: .at(departure.leaves))
+      }
+    }
+  }
+
+  /// The next departures of a station, in the order in which they leave; by default three, or as the settings say.
+  public func departures(from station: String, limit: Int? = nil) throws -> [Departure] {
+    var found: [Departure] = []
+    try next.entries(prefix: station.withoutZeros + "/").visit { found.append($1) }
+    let rows = try limit ?? settings.rows ?? 3
+    return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(rows, 0)))
+  }
+
+  /// Calls `show` with the next departures of some stations, until it returns false: at once, after each publication by any
+  /// process, and whenever one has left.
+  public func watch(
+    _ stations: [String], limit: Int? = nil, _ show: ([Departure]) throws -> Bool
+  ) async throws {
+    // The subscription begins before the first read, so that no change is missed.
+    let changes = next.namespace.changes()
+    let (news, pending) = AsyncStream<LarderError?>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    pending.yield(nil)
+    let watch = Task {
+      for await change in changes {
+        if case .ended(let error) = change.kind { pending.yield(error) } else { pending.yield(nil) }
+      }
+    }
+    var (shown, timer): ([Departure]?, Task<Void, any Error>?)
+    defer {
+      watch.cancel()
+      timer?.cancel()
+    }
+    for await error in news {
+      if let error { throw error }
+      let departures = try stations.flatMap { try self.departures(from: $0, limit: limit) }
+      // One publication is many changes.
+      if departures == shown { continue }
+      guard try show(departures) else { return }
+      shown = departures
+      timer?.cancel()
+      guard let first = departures.map(\.leaves).min() else { continue }
+      let clock = next.namespace.store.clock
+      timer = Task {
+        try await clock.sleep(until: clock.monotonic + clock.now.duration(to: first))
+        pending.yield(nil)
+      }
+    }
+  }
+}
