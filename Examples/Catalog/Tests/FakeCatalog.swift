@@ -110,18 +110,14 @@ final class FakeCatalog: Sendable {
     func funnel(_ item: Item) -> [String: Any] {
       [
         "id": "id-" + item.slug, "slug": item.slug, "title": item.title, "subtitle": NSNull(),
-        "description": String(repeating: "what it is about ", count: 20),
-        "pillar_id": item.pillar.map { "p\($0)" } ?? NSNull(), "est_duration_min": 5,
-        "outcomes": ["an outcome"], "is_active": true, "default_version_id": NSNull(),
+        "description": String(repeating: "what it is about ", count: 20), "est_duration_min": 5,
       ]
     }
     // Every page names all pillars.
     let pillars: [[String: Any]] = state.pillars.enumerated().map { index, title in
       [
-        "pillar": [
-          "id": "p\(index)", "key": title.lowercased(), "title": title, "description": NSNull(),
-          "sort_order": index,
-        ] as [String: Any], "funnels": items.filter { $0.pillar == index }.map(funnel),
+        "pillar": ["id": "p\(index)", "title": title, "sort_order": index] as [String: Any],
+        "funnels": items.filter { $0.pillar == index }.map(funnel),
       ]
     }
     let data: [String: Any] = [

@@ -19,14 +19,13 @@ struct Fixture: TestFixture {
   }
 
   func catalog(user: String = "one", over cache: HTTPCache? = nil) -> Catalog {
-    Catalog(
-      at: server.base + "/api", user: user, token: user, over: cache ?? self.cache, sleep: { _ in })
+    Catalog(at: server.base + "/api", user: user, token: user, over: cache ?? self.cache)
   }
 
   /// A reader of so many funnels that has read so many pages.
   func reader(of count: Int, pages: Int = 0, limit: Int = 50) async throws -> CatalogReader {
     fake.fill(count)
-    let reader = try catalog().reader(limit: limit)
+    let reader = CatalogReader(catalog(), limit: limit)
     for _ in 0..<pages { try await reader.more() }
     server.forget()
     return reader
@@ -36,9 +35,6 @@ struct Fixture: TestFixture {
   func elsewhere() -> Catalog {
     catalog(over: HTTPCache(in: cache.namespace, over: URLSessionTransport()))
   }
-
-  /// The entries of all namespaces.
-  func count() throws -> Int { try store.namespaces().reduce(0) { $0 + $1.entries } }
 
   /// Answers as the catalog does.
   func recover() { server.become { [fake] in fake.answer($0) } }
@@ -96,8 +92,9 @@ struct Fixture: TestFixture {
   }
 }
 
-extension CatalogContents { var slugs: [String] { funnels.map(\.slug) } }
+extension CatalogListing { var slugs: [String] { contents.funnels.map(\.slug) } }
 
 extension CatalogReader {
+  func slugs() -> [String] { contents.funnels.map(\.slug) }
   func titles() -> [String] { contents.funnels.map(\.title) }
 }

@@ -1,5 +1,6 @@
-import Catalog
 import ExampleTesting
+
+@testable import Catalog
 
 /// Reading a catalog page by page: what is asked for, and what comes of it.
 @Suite(.fixture(Fixture.self)) struct PagingTests {
@@ -11,83 +12,81 @@ import ExampleTesting
     let (store, token) = (fixture.store, "one")
     let transport = LocalTransport(to: fixture.server, over: URLSessionTransport())
 
+    // Responses are cached by the rules of HTTP: 300 s, then a 304 for each page that has not changed.
     let cache = HTTPCache(in: store.namespace("catalog.http"), over: Catalog.network(transport))
     let catalog = Catalog(
       at: "https://catalog.example/api", user: "ines", token: token, over: cache)
 
-    let reader = try catalog.reader(limit: 50)
+    // A list that the user scrolls. After 80 % of its rows the next page is fetched ahead.
+    let reader = CatalogReader(catalog, limit: 50)
     try await reader.more()
     await reader.shows(41)
     try await reader.more()
+    print(await reader.contents.funnels.count)
+
+    // Pull to refresh: every page is validated. If one has changed, so that others may be wrong, all are read again.
     try await reader.refresh()
+    if await reader.generation > 0 { print("show the list again") }
 
+    // The whole catalog of one version, each pillar once, with the funnels of all pages.
     let all = try await catalog.all()
-    print(cache.statistics.hitRate ?? 0)
+    print(all.contents.pillars.map { $0.pillar.title ?? "" }, cache.statistics.hitRate ?? 0)
 
-    #expect(all.slugs == fixture.slugs())
-    #expect(await reader.contents.slugs.count == 100)
-    #expect(fixture.server.received.allSatisfy { $0.path.hasPrefix("/api/") })
+    // Another filter, and the end of a session, remove what is stored, for all processes.
+    let plus = try await catalog.filtered(by: "plus").all()
+    try await catalog.signOut()
+
+    #expect(all.slugs == fixture.slugs() && plus.slugs == fixture.slugs(tier: "plus"))
+    #expect(await reader.slugs().count == 100)
+    #expect(try fixture.store.namespace("catalog.http").count() == 0)
   }
 
-  @Test func `all pages together have each funnel once, in order`() async throws {
+  @Test func `all pages together have each funnel once, in order, and each pillar once`()
+    async throws
+  {
     fixture.fake.fill(230)
     let all = try await fixture.catalog().all()
     #expect(all.slugs == fixture.slugs())
-    #expect(all.pillars.map(\.pillar.title) == ["Sleep", "Movement", "Mind"], "each once")
-    #expect(all.pillars.reduce(0) { $0 + $1.funnels.count } + all.uncategorized.count == 230)
-    #expect(all.uncategorized.count == 57, "those of all pages")
+    #expect(all.contents.pillars.map(\.pillar.title) == ["Sleep", "Movement", "Mind"])
+    #expect(all.contents.uncategorized.count == 57, "those of all pages")
     #expect(fixture.asked().all == 5)
-    for _ in 0..<3 { #expect(try await fixture.catalog().all() == all) }
+    for _ in 0..<3 { #expect(try await fixture.catalog().all().slugs == all.slugs) }
     #expect(fixture.asked().all == 0)
   }
 
   @Test(arguments: [(1, 1), (20, 20), (100, 100), (101, 100), (5_000, 100)])
-  func `a page has at most a hundred funnels`(limit: Int, clamped: Int) async throws {
+  func `limits over 100 are clamped, below 1 refused`(limit: Int, clamped: Int) async throws {
     fixture.fake.fill(130)
-    let reader = try fixture.catalog().reader(limit: limit)
+    let reader = CatalogReader(fixture.catalog(), limit: limit)
     #expect(try await reader.more())
-    #expect(await reader.contents.slugs.count == clamped)
+    #expect(await reader.slugs().count == clamped)
     #expect(fixture.server.received[0].parameter("limit") == "\(clamped)")
-  }
-
-  @Test func `a page of no funnels is refused, and one of an empty catalog is none`() async throws {
     for limit in [0, -1] {
-      #expect(throws: CatalogError.limit(limit)) { try fixture.catalog().reader(limit: limit) }
+      await #expect(throws: CatalogError.limit(limit)) {
+        try await fixture.catalog().all(limit: limit)
+      }
     }
-    let reader = try fixture.catalog().reader()
-    #expect(try await reader.more())
-    #expect(try await !reader.more())
-    #expect(await reader.contents.slugs.isEmpty)
-    #expect(fixture.server.count == 1)
   }
 
   @Test(arguments: [(FakeCatalog.Validators.tags, "if-none-match"), (.dates, "if-modified-since")])
-  func `after five minutes pages are asked about, by tag or date, and stay as they are`(
+  func `after 300 s pages are validated by tag or date, and a 304 renews their freshness`(
     validators: FakeCatalog.Validators, condition: String
   ) async throws {
     fixture.fake.change { $0.validators = validators }
     fixture.fake.fill(120)
-    let catalog = fixture.catalog()
-    let all = try await catalog.all()
+    let all = try await fixture.catalog().all().slugs
     _ = fixture.asked()
-    fixture.clock.advance(by: .seconds(299))
-    _ = try await catalog.all()
-    #expect(fixture.asked().all == 0)
-    fixture.clock.advance(by: .seconds(1))
-    #expect(try await catalog.all() == all)
-    let conditions = fixture.server.received.map { request in
-      ["if-none-match", "if-modified-since"].filter { request.fields[$0] != nil }
+    for (seconds, requests) in [(299, 0), (1, 3), (299, 0)] {
+      fixture.clock.advance(by: .seconds(seconds))
+      #expect(try await fixture.catalog().all().slugs == all)
+      #expect(fixture.server.received.allSatisfy { $0.fields[condition] != nil })
+      #expect(fixture.asked() == (requests, requests))
     }
-    #expect(conditions == Array(repeating: [condition], count: 3))
-    #expect(fixture.asked() == (3, 3) && fixture.counts == [3, 3, 3])
-    #expect(try await catalog.all() == all)
-    #expect(fixture.asked().all == 0, "fresh again")
   }
 
-  @Test func `a stored body that is gone is asked for without a condition`() async throws {
+  @Test func `a 304 for a stored body that is gone makes one unconditional request`() async throws {
     fixture.fake.fill(20)
-    let catalog = fixture.catalog()
-    let all = try await catalog.all()
+    let all = try await fixture.catalog().all().slugs
     fixture.clock.advance(by: .minutes(6))
     _ = fixture.asked()
     // It goes while the service is being asked about it.
@@ -98,11 +97,10 @@ import ExampleTesting
       }
       return fake.answer(request)
     }
-    #expect(try await catalog.all() == all)
-    #expect(fixture.asked() == (2, 1))
+    #expect(try await fixture.catalog().all().slugs == all && fixture.asked() == (2, 1))
   }
 
-  @Test func `past 80 % the next page is fetched ahead`() async throws {
+  @Test func `past 80 % the next page is fetched ahead, one at a time`() async throws {
     let reader = try await fixture.reader(of: 100)
     await reader.shows(0)
     try await reader.more()
@@ -110,15 +108,12 @@ import ExampleTesting
     await reader.shows(38)
     await reader.settle()
     #expect(fixture.asked().all == 0, "39 of 50 are not enough")
-    let gate = fixture.hold()
     for index in 39..<50 { await reader.shows(index) }
-    gate.open()
-    await reader.settle()
-    #expect(fixture.asked().all == 1)
+    try await fixture.server.wait(for: 1)
     #expect(await reader.pageCount == 1, "it is not shown before it is asked for")
     try await reader.more()
-    #expect(fixture.asked().all == 0)
-    #expect(await reader.contents.slugs == fixture.slugs())
+    #expect(fixture.asked().all == 1 && fixture.counts[0] > 0)
+    #expect(await reader.slugs() == fixture.slugs())
     await reader.shows(99)
     await reader.settle()
     #expect(try await !reader.more())
@@ -133,7 +128,7 @@ import ExampleTesting
     await #expect(throws: (any Error).self) { try await reader.more() }
     fixture.fake.change { $0.refusal = nil }
     try await reader.more()
-    #expect(await reader.contents.slugs == fixture.slugs())
+    #expect(await reader.slugs() == fixture.slugs())
   }
 
   @Test func `concurrent calls share a page`() async throws {
@@ -142,53 +137,70 @@ import ExampleTesting
       for _ in 0..<8 { group.addTask { try await reader.more() } }
       try await group.waitForAll()
     }
-    let count = await reader.pageCount
-    #expect(fixture.server.count == count && count <= 2)
+    #expect(fixture.server.count <= 2)
   }
 
-  @Test func `pages that would never end are an error`() async throws {
+  @Test func `a repeated cursor, an empty one and pages without an end are errors`() async throws {
     fixture.fake.fill(200)
     let cursor = Data(#"{"title":"Funnel 1048","slug":"f-48"}"#.utf8).base64EncodedString()
-    fixture.fake.change { $0.stuckCursor = cursor }
-    let error = await #expect(throws: CatalogError.self) {
-      try await fixture.catalog().all(limit: 49)
+    for (stuck, requests) in [(cursor, 2), ("", 1)] {
+      fixture.fake.change { $0.stuckCursor = stuck }
+      try fixture.store.namespace("catalog.http").clear()
+      _ = fixture.asked()
+      await #expect {
+        try await fixture.catalog().all(limit: 49)
+      } throws: { "\($0)".contains("the catalog has no end") }
+      #expect(fixture.asked().all == requests)
     }
-    #expect(error == .repeatedCursor(cursor))
-    #expect(fixture.server.count == 2)
-  }
-
-  @Test func `a service that always has another page is an error`() async throws {
     fixture.server.become { [server = fixture.server] _ in
       let text = #"""
-        {"data": {"pillars": [], "pagination": {"hasMore": true, "nextCursor": "\#(server.count)"},
+        {"data": {"pagination": {"hasMore": true, "nextCursor": "\#(server.count)"},
           "uncategorized_funnels": [{"id": "\#(server.count)", "slug": "s", "title": "t"}]}}
         """#
-      return .init(200, text: text)
+      return .init(text: text)
     }
-    await #expect(throws: CatalogError.tooManyPages) { try await fixture.catalog().all() }
-    #expect(fixture.server.count == CatalogError.mostPages)
+    await #expect(throws: CatalogError.self) { try await fixture.catalog().all() }
+    #expect(fixture.server.count == Catalog.mostPages)
   }
 
-  @Test func `an unknown cursor restarts from the first page, once`() async throws {
-    fixture.fake.fill(150)
-    let catalog = fixture.catalog()
-    let reader = try catalog.reader()
-    try await reader.more()
+  @Test func `INVALID_CURSOR drops all cached pages and restarts once from the first`() async throws
+  {
+    let reader = try await fixture.reader(of: 150, pages: 1)
     // The funnel that the cursor names is renamed.
-    fixture.fake.change { $0.items[49].title = "A new name" }
-    fixture.fake.change { $0.items[49].updated = 99 }
-    _ = fixture.asked()
+    fixture.fake.change { ($0.items[49].title, $0.items[49].updated) = ("A new name", 99) }
     try await reader.more()
-    #expect(await reader.pageCount == 2)
-    #expect(await reader.generation == 1)
-    #expect(await reader.contents.slugs == Array(fixture.slugs().prefix(100)))
+    #expect(await [reader.pageCount, reader.generation] == [2, 1])
+    #expect(await reader.slugs() == Array(fixture.slugs().prefix(100)))
     #expect(fixture.asked() == (3, 0), "the cursor, and two pages of which nothing was kept")
-
     fixture.fake.change { $0.refusesCursors = true }
-    await #expect { try await reader.more() } throws: { error in
-      if case CatalogError.invalidCursor = error { true } else { false }
-    }
-    #expect(fixture.asked().all == 3)
+    await #expect {
+      try await reader.more()
+    } throws: { if case CatalogError.invalidCursor = $0 { true } else { false } }
     #expect(await reader.pageCount == 2, "what was read stays until something takes its place")
+  }
+
+  @Test func `fields that are missing, null or of another form, and funnels that cannot be read`()
+    async throws
+  {
+    let funnel = #"{"id": 1, "slug": "naps", "title": 2025, "subtitle": [], "is_active": "maybe"}"#
+    fixture.server.become { _ in
+      .init(
+        text: #"""
+          {"data": {"pillars": [{"pillar": {"id": 7, "title": null, "sort_order": "3"}, "funnels": [
+              \#(funnel), {"id": "2", "slug": "walks", "title": null}, 7]},
+            {"pillar": {"id": "q"}, "funnels": null}], "uncategorized_funnels": null}}
+          """#)
+    }
+    let all = try await fixture.catalog().all().contents
+    #expect(all.funnels.map(\.title) == ["2025"] && all.pillars.map(\.pillar.order) == [3, nil])
+    #expect(
+      all.skipped == [
+        "walks: data.pillars[0].funnels[1].title is null",
+        "data.pillars[0].funnels[2] is not an object",
+      ])
+    for text in [#"{"data": {"uncategorized_funnels": [7]}}"#, #"{"data": 7}"#] {
+      fixture.server.become { _ in .init(text: text) }
+      await #expect(throws: ServiceError.self) { try await fixture.catalog(user: "two").all() }
+    }
   }
 }

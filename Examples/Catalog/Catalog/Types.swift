@@ -1,0 +1,149 @@
+import Service
+
+/// A questionnaire in the catalog. Fields that nothing uses are not named here.
+public struct Funnel: Codable, Sendable, Hashable {
+  public var id, slug, title: String
+  public var subtitle, description: String?
+  public var minutes: Int?
+
+  private enum CodingKeys: String, CodingKey {
+    case id, slug, title, subtitle, description
+    case minutes = "est_duration_min"
+  }
+
+  /// The catalog's order: by title, capitals or not, then by slug.
+  public static func isBefore(_ left: Funnel, _ right: Funnel) -> Bool {
+    (left.title.lowercased(), left.slug) < (right.title.lowercased(), right.slug)
+  }
+}
+
+/// A subject of funnels.
+public struct Pillar: Codable, Sendable, Hashable {
+  public var id: String
+  public var title: String?
+  public var order: Int?
+
+  private enum CodingKeys: String, CodingKey {
+    case id, title
+    case order = "sort_order"
+  }
+}
+
+/// A page of the catalog, as its contract has it. A null list is empty, an answer without `pagination` has the whole catalog.
+public struct CatalogPage: Decodable, Sendable {
+  struct Group: Decodable {
+    var pillar: Pillar
+    var funnels: LenientList<Funnel>?
+  }
+  struct Pagination: Decodable {
+    var hasMore: Bool?
+    var nextCursor: String?
+  }
+
+  var pillars: LenientList<Group>?
+  var uncategorized: LenientList<Funnel>?
+  private var pagination: Pagination?
+
+  private enum CodingKeys: String, CodingKey {
+    case pillars, pagination
+    case uncategorized = "uncategorized_funnels"
+  }
+
+  var funnels: [Funnel] {
+    (pillars?.elements ?? []).flatMap { $0.funnels?.elements ?? [] }
+      + (uncategorized?.elements ?? [])
+  }
+
+  /// Opaque; nil on the last page, and empty for a page that names none.
+  var nextCursor: String? {
+    let cursor = pagination?.nextCursor ?? ""
+    return pagination?.hasMore ?? !cursor.isEmpty ? cursor : nil
+  }
+}
+
+/// The contents of all pages: each pillar once, with its funnels of all pages. A funnel on several pages counts once, in its
+/// first place.
+public struct CatalogContents: Codable, Sendable, Hashable {
+  public struct Group: Codable, Sendable, Hashable {
+    public var pillar: Pillar
+    public var funnels: [Funnel]
+  }
+
+  public private(set) var pillars: [Group] = []
+  /// Funnels without a pillar.
+  public private(set) var uncategorized: [Funnel] = []
+  /// The parts that cannot be decoded, and why: `naps: data.pillars[0].funnels[1].title is missing`.
+  public private(set) var skipped: [String] = []
+
+  init(_ pages: some Sequence<CatalogPage>) {
+    var seen: Set<String> = []
+    func new(_ list: LenientList<Funnel>?) -> [Funnel] {
+      skipped += list?.skipped ?? []
+      return (list?.elements ?? []).filter { seen.insert($0.id).inserted }
+    }
+    for page in pages {
+      skipped += page.pillars?.skipped ?? []
+      for group in page.pillars?.elements ?? [] {
+        let funnels = new(group.funnels)
+        if let index = pillars.firstIndex(where: { $0.pillar.id == group.pillar.id }) {
+          pillars[index].funnels += funnels
+        } else {
+          pillars.append(Group(pillar: group.pillar, funnels: funnels))
+        }
+      }
+      uncategorized += new(page.uncategorized)
+    }
+  }
+
+  /// All funnels, in the catalog's order.
+  public var funnels: [Funnel] {
+    (pillars.flatMap(\.funnels) + uncategorized).sorted(by: Funnel.isBefore)
+  }
+
+  /// The contents with only the funnels whose titles contain a text, in any case.
+  public func searching(_ text: String) -> CatalogContents {
+    func fits(_ funnel: Funnel) -> Bool { funnel.title.lowercased().contains(text.lowercased()) }
+    var found = self
+    for index in pillars.indices {
+      found.pillars[index].funnels = pillars[index].funnels.filter(fits)
+    }
+    found.uncategorized = uncategorized.filter(fits)
+    return found
+  }
+}
+
+/// Failures that neither the network nor the store reports.
+public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
+  case limit(Int)
+  /// The service refused a cursor, also after the catalog was read again from its first page.
+  case invalidCursor(String)
+  /// The pages would never end: one has the cursor of an earlier one, or none, or there are too many.
+  case endless(String)
+  /// The catalog changed each time that it was read again.
+  case keepsChanging
+  /// The service answered 401 or 403; the user's data was removed.
+  case signedOut(status: Int, message: String)
+
+  public var description: String {
+    switch self {
+    case .limit(let limit): "a page of \(limit) funnels is not possible"
+    case .invalidCursor(let message): "the catalog cannot be read page by page: \(message)"
+    case .endless(let reason): "the catalog has no end: \(reason)"
+    case .keepsChanging: "the catalog changes faster than it can be read"
+    case .signedOut(let status, let message): "the service answered \(status): \(message)"
+    }
+  }
+}
+
+/// In this module text may be a number, and an optional field of another form is nil; these stand in for those of the standard library.
+extension KeyedDecodingContainer {
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try decode(lenient: type, forKey: key)
+  }
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try decode(Lenient<String>.self, forKey: key).wrappedValue
+  }
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
+  }
+}
