@@ -26,7 +26,8 @@ import Testing
   /// Pages whose programs are in the tests of the shell, of the shared tier and of the examples.
   private static let others = [
     "README.md", "Docs/Learn/Tutorial.md", "Docs/Use/Fleet.md", "Examples/README.md",
-    "Examples/Articles/README.md", "Examples/Catalog/README.md", "Examples/Lego/README.md",
+    "Examples/Articles/README.md", "Examples/Catalog/README.md",
+    "Examples/Departures/README.md", "Examples/Lego/README.md",
   ]
 
   /// The lines without their indentation: pages and tests have different ones.
