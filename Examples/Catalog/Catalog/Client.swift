@@ -83,7 +83,7 @@ public struct Catalog: Sendable {
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
     tags: [String] = []
   ) async throws -> Reply {
-    let session = try session()
+    let session = try await session()
     let reply = try await service.send(path, method: method, fields: fields, tags: [userTag] + tags)
     // Another process may have signed the user out meanwhile.
     let isOver = try sessions.value(for: owner) != session
@@ -114,10 +114,7 @@ extension Catalog {
 
   /// Removes the user's answers and filter, and returns the answers. Requests under way are not stored.
   @discardableResult public func signOut() async throws -> RemovalResult {
-    try cache.namespace.store.write { batch in
-      try batch.remove(owner, from: sessions)
-      try batch.remove(owner, from: filters)
-    }
+    for data in [sessions, filters] { _ = try await data.remove(owner) }
     return try await drop(userTag)
   }
 
@@ -137,16 +134,22 @@ extension Catalog {
   func keepFilter() async throws {
     let former = try filters.value(for: owner)
     guard former != tier, try sessions.contains(owner) else { return }
-    let isKept: Void? = try ifRoom {
-      if let tier { try filters.set(tier, for: owner) } else { try filters.remove(owner) }
+    let isKept: Void? = try await ifRoomSuspending {
+      if let tier {
+        try await filters.set(tier, for: owner)
+      } else {
+        _ = try await filters.remove(owner)
+      }
     }
     if isKept != nil { try await drop(pagesTag(of: former)) }
   }
 
   /// The name of the session, which begins if there is none; nil if the store has no room for it.
-  private func session() throws -> String? {
+  private func session() async throws -> String? {
     if let name = try sessions.value(for: owner) { return name }
-    _ = try ifRoom { try sessions.setIfAbsent(UUID().uuidString, for: owner) }
+    _ = try await ifRoomSuspending {
+      try await sessions.setIfAbsent(UUID().uuidString, for: owner)
+    }
     return try sessions.value(for: owner)
   }
 }

@@ -29,7 +29,8 @@ public struct Pillar: Codable, Sendable, Hashable {
   }
 }
 
-/// A page of the catalog, as its contract has it. A null list is empty, an answer without `pagination` has the whole catalog.
+/// A page of the catalog, as its contract has it. It has `pillars`, be they null; an answer without `pagination` has the whole
+/// catalog.
 public struct CatalogPage: Decodable, Sendable {
   struct Group: Decodable {
     var pillar: Pillar
@@ -47,6 +48,14 @@ public struct CatalogPage: Decodable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case pillars, pagination
     case uncategorized = "uncategorized_funnels"
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let hasNone = try fields.decodeNil(forKey: .pillars)
+    pillars = hasNone ? nil : try fields.decode(LenientList<Group>.self, forKey: .pillars)
+    uncategorized = try fields.decodeIfPresent(LenientList<Funnel>.self, forKey: .uncategorized)
+    pagination = try fields.decodeIfPresent(Pagination.self, forKey: .pagination)
   }
 
   var funnels: [Funnel] {

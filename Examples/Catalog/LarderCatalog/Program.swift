@@ -92,14 +92,13 @@ struct ListFunnels: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let line = ProgressLine.atTerminal
-    defer { line?.clear() }
     let listing = try await account.open { catalog in
-      try await catalog.filtered(by: tier?.text).all(limit: limit, isFresh: refresh) {
+      let line = ProgressLine.atTerminal
+      defer { line?.clear() }
+      return try await catalog.filtered(by: tier?.text).all(limit: limit, isFresh: refresh) {
         line?.advance("pages", done: $0, of: nil)
       }
     }
-    line?.clear()
     if let trouble = listing.trouble { Console.complain("stored pages stand in: \(trouble)") }
     let all = listing.contents
     let contents = search.map { all.searching($0.text) } ?? all

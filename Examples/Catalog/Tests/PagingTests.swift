@@ -154,7 +154,7 @@ import ExampleTesting
     }
     fixture.server.become { [server = fixture.server] _ in
       let text = #"""
-        {"data": {"pagination": {"hasMore": true, "nextCursor": "\#(server.count)"},
+        {"data": {"pillars": null, "pagination": {"hasMore": true, "nextCursor": "\#(server.count)"},
           "uncategorized_funnels": [{"id": "\#(server.count)", "slug": "s", "title": "t"}]}}
         """#
       return .init(text: text)
@@ -198,7 +198,10 @@ import ExampleTesting
         "walks: data.pillars[0].funnels[1].title is null",
         "data.pillars[0].funnels[2] is not an object",
       ])
-    for text in [#"{"data": {"uncategorized_funnels": [7]}}"#, #"{"data": 7}"#] {
+    for text in [
+      #"{"data": {"pillars": [], "uncategorized_funnels": [7]}}"#, #"{"data": 7}"#,
+      #"{"data": {}}"#,
+    ] {
       fixture.server.become { _ in .init(text: text) }
       await #expect(throws: ServiceError.self) { try await fixture.catalog(user: "two").all() }
     }

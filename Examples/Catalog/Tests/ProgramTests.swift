@@ -64,7 +64,9 @@ import ExampleTesting
   @Test func `errors have their codes and say what to do`() async throws {
     fixture.server.become { _ in
       .init(
-        text: #"{"data": {"uncategorized_funnels": [{"id": 1, "slug": "a", "title": "b"}, 7]}}"#)
+        text:
+          #"{"data": {"pillars": [], "uncategorized_funnels": [{"id": 1, "slug": "a", "title": "b"}, 7]}}"#
+      )
     }
     try await program.check(
       """
