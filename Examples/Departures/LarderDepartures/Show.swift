@@ -87,8 +87,8 @@ struct ShowLake: AsyncParsableCommand {
       var (count, failures): (Int, [any Error]) = (0, [])
       /// A part that is not available is named, and hides no other.
       func part<Value: Encodable>(
-        _ name: String, _ ask: () async throws -> CacheResult<Value>?,
-        words: (Value) throws -> String?
+        _ name: String, _ words: (Value) throws -> String?,
+        _ ask: () async throws -> CacheResult<Value>?
       ) async throws {
         do {
           guard let found = try await ask(), let words = try words(found.value) else {
@@ -104,32 +104,25 @@ struct ShowLake: AsyncParsableCommand {
           failures.append(error)
         }
       }
-      try await part("weather") {
-        try await cache.forecasts(for: lake)
-      } words: {
-        $0.nearest(to: now).map { "\($0.celsius) C, \($0.words)" }
+      func weather(_ forecasts: [Forecast]) -> String? {
+        forecasts.nearest(to: now).map { "\($0.celsius) C, \($0.words)" }
       }
-      try await part("temperature") {
-        try await cache.temperature(of: lake)
-      } words: {
-        "\($0.celsius) C, by a \($0.origin.rawValue)"
+      func water(_ water: WaterTemperature) -> String? {
+        "\(water.celsius) C, by a \(water.origin.rawValue)"
       }
-      try await part("level") {
-        try await cache.level(of: lake)
-      } words: {
-        "\($0) m"
+      func day(_ sun: SunTimes) throws -> String? {
+        try [sun.rise, sun.set].compactMap(\.self).map(SwissTime.clock).joined(separator: " to ")
       }
+      try await part("weather", weather) { try await cache.forecasts(for: lake) }
+      try await part("temperature", water) { try await cache.temperature(of: lake) }
+      try await part("level", { "\($0) m" }) { try await cache.level(of: lake) }
       // The sun is computed without any service.
       if let refusal = failures.first(where: { Failure($0, credential: nil).code == .refused })
         ?? (count == 0 ? failures.first : nil)
       {
         throw Failure(refusal, credential: "--weather-key")
       }
-      try await part("sun") {
-        try await cache.sun(at: lake)
-      } words: { sun in
-        try [sun.rise, sun.set].compactMap(\.self).map(SwissTime.clock).joined(separator: " to ")
-      }
+      try await part("sun", day) { try await cache.sun(at: lake) }
     }
   }
 }

@@ -185,28 +185,29 @@ struct RefreshLists: AsyncParsableCommand {
   func validate() throws { try pageSize.checkPage() }
 
   func run() async throws {
-    try await options.open { client, cache in
+    let (reports, looks) = try await options.open { client, cache in
       let line = ProgressLine.atTerminal
       defer { line?.clear() }
-      var (reports, looks): ([EntityKind: RefreshReport], [String]) = ([:], ["namespaces"])
-      var table = TextTable(["", "listed", "removed"])
+      var reports: [EntityKind: RefreshReport] = [:]
       for kind in kinds {
-        let report = try await client.refresh(kind, pageSize: pageSize) { done, total in
+        reports[kind] = try await client.refresh(kind, pageSize: pageSize) { done, total in
           line?.advance(kind.rawValue, done: done, of: total)
         }
-        reports[kind] = report
-        table.add([kind.rawValue, report.listed.grouped, report.removed.grouped])
-        looks.append("keys @\(cache.namespace(of: kind).name) --limit 5")
       }
-      line?.clear()
-      try options.place.store.show(reports, closing: looks, table.lines)
-      let faults = reports.values.flatMap(\.faults)
-      for fault in faults { Console.complain(fault) }
-      if faults.isEmpty { return }
-      throw Failure(
-        .failed, "the lists cannot be read in full, and nothing was removed",
-        hint: "what can be read is stored; a later refresh removes what the service no longer has")
+      return (reports, kinds.map { "keys @\(cache.namespace(of: $0).name) --limit 5" })
     }
+    var table = TextTable(["", "listed", "removed"])
+    for kind in EntityKind.allCases {
+      guard let report = reports[kind] else { continue }
+      table.add([kind.rawValue, report.listed.grouped, report.removed.grouped])
+    }
+    try options.place.store.show(reports, closing: ["namespaces"] + looks, table.lines)
+    let faults = reports.values.flatMap(\.faults)
+    for fault in faults { Console.complain(fault) }
+    if faults.isEmpty { return }
+    throw Failure(
+      .failed, "the lists cannot be read in full, and nothing was removed",
+      hint: "what can be read is stored; a later refresh removes what the service no longer has")
   }
 }
 
