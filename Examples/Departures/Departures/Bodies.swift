@@ -139,14 +139,17 @@ struct LakeReport: Decodable {
 /// Simulated temperatures in steps of some hours, future ones included.
 struct SimulationBody: Decodable {
   struct Variable: Decodable { var data: [Lenient<Double>?] }
-  struct Variables: Decodable { var T: Variable }
+  struct Variables: Decodable {
+    var temperature: Variable
+    enum CodingKeys: String, CodingKey { case temperature = "T" }
+  }
 
   /// When each value holds.
   var time: [Lenient<String>?]
   var variables: Variables
 
   private var known: [(moment: Timestamp, celsius: Double)] {
-    zip(time, variables.T.data).compactMap { text, celsius in
+    zip(time, variables.temperature.data).compactMap { text, celsius in
       guard let moment = text?.wrappedValue.flatMap({ SwissTime.moment($0) }),
         let celsius = celsius?.wrappedValue?.within(-10...60)
       else { return nil }

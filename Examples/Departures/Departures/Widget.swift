@@ -59,7 +59,12 @@ public struct Widget: Sendable {
     pending.yield(nil)
     let watch = Task {
       for await change in changes {
-        if case .ended(let error) = change.kind { pending.yield(error) } else { pending.yield(nil) }
+        guard case .ended(let error) = change.kind else {
+          pending.yield(nil)
+          continue
+        }
+        pending.yield(error)
+        pending.finish()
       }
     }
     var (shown, timer): ([Departure]?, Task<Void, any Error>?)

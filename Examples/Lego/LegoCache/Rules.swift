@@ -79,10 +79,6 @@ public struct CachePlan: Sendable, Hashable {
   public static let databaseOnly = CachePlan(memory: .disabled)
   public static let disabled = CachePlan(memory: .disabled, disk: .disabled)
 
-  public init(
-    memory: MemoryTier = .default, disk: Lifetimes = .longTerm, diskLimit: Int? = nil
-  ) { (self.memory, self.disk, self.diskLimit) = (memory, disk, diskLimit) }
-
   public var usesDisk: Bool { EntityKind.allCases.contains { disk[$0].expires != nil } }
 
   /// The rules of a kind's namespace; nil for a kind that is switched off. The three small kinds are evicted last.
