@@ -74,7 +74,7 @@ import Testing
     ("evict a* -f", 10, 2, nil, "did you mean `--yes`?"),
     (
       "use '@a'", 5, 4, "invalid namespace name \"@a\": it contains a space or @",
-      "a name has 1 to 100 bytes, no space and no @; @name is written without quotes"
+      "a name has 1 to 100 bytes, no space and no @"
     ),
     ("keys --limit", 6, 7, "--limit needs a value", nil),
     ("keys --limit --reverse", 6, 7, "--limit needs a value", nil),

@@ -92,8 +92,8 @@ package enum HelpTopic: String, Sendable, CaseIterable {
     """#
 
   private static let timeText = """
-    A duration is a number and a unit: 250ms 90s 15m 1h30m "1h 30m" 1.5h 7d 1w. m is minutes; months and
-    years vary in length, so use 30d or 365d. 0 is now.
+    A duration is a number and a unit: 250ms 90s 15m 1h30m 1.5h 7d 1w, in quotes also '1h 30m'. m is
+    minutes; months and years vary in length, so use 30d or 365d. 0 is now.
 
     A time is a duration from now, or
       now  never  noon

@@ -54,7 +54,7 @@ package struct NamespaceName: Sendable, Hashable {
     func wrong(_ what: SafeText) -> ShellError {
       ShellError(
         .usage, "invalid namespace name \(word.bytes): \(what)", at: word.range,
-        hint: "a name has 1 to 100 bytes, no space and no @; @name is written without quotes")
+        hint: "a name has 1 to 100 bytes, no space and no @")
     }
     guard !word.bytes.isEmpty else { throw wrong("it is empty") }
     guard word.bytes.count <= 100 else { throw wrong("it is longer than 100 bytes") }
