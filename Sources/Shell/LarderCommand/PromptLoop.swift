@@ -50,6 +50,7 @@ struct PromptLoop {
 
   /// The exit code to end with.
   mutating func run() throws -> Int32 {
+    Interrupts.endure()
     if session.settings.isTerminal { try greet() }
     try runSettings()
     news.begin(session)
