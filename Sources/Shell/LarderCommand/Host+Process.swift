@@ -20,18 +20,18 @@ extension Settings {
     self.init()
     mode = options.mode
     isTerminal = Terminal.isTerminal(.output)
-    hasColor = !options.noColor && Terminal.showsColors(environment: environment)
+    hasColor = !options.has("--no-color") && Terminal.showsColors(environment: environment)
     // A terminal without a cursor may draw no lines and blocks either.
     hasUnicode =
       Terminal.speaksUTF8(environment: environment)
       && (!isTerminal || Terminal.movesCursor(on: .output, environment: environment))
-    endsWithNUL = options.null
-    answersYes = options.yes
-    isQuiet = options.quiet
-    usesPager = !options.noPager
-    showsTiming = options.timing
+    endsWithNUL = options.has("--null")
+    answersYes = options.has("--yes")
+    isQuiet = options.has("--quiet")
+    usesPager = !options.has("--no-pager")
+    showsTiming = options.has("--timing")
     keepsHistory = environment["LARDER_HISTORY"] != "off"
-    isUTC = options.utc
+    isUTC = options.has("--utc")
     localZone = Zone(
       abbreviation: { LocalTime.zone(at: $0.milliseconds / 1000) },
       { LocalTime.offset(at: $0.milliseconds / 1000) })

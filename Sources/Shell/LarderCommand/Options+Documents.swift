@@ -4,27 +4,13 @@ import ShellLanguage
 
 extension Options.Document {
   var text: String {
-    get throws(ShellError) {
-      switch self {
-      case .help:
-        let columns = Terminal.size()?.columns ?? 80
-        return DisplayWidth.wrapColumns(
-          Self.introduction + Self.options, columns: columns)
-      case .manual:
-        return ManualPage(
-          .standard, version: LarderCommand.version,
-          options: DisplayWidth.wrapColumns(Self.options, columns: 78)
-        ).text
-      case .version:
-        return "larder \(LarderCommand.version)\n"
-      case .completions(let name):
-        guard let script = CompletionScript.text(for: name.lowercased()) else {
-          throw ShellError(
-            .usage, "there are no completions for \(Array(name.utf8))",
-            hint: "use one of \(CompletionScript.shells.joined(separator: ", "))")
-        }
-        return script
-      }
+    switch self {
+    case .help:
+      let columns = Terminal.size()?.columns ?? 80
+      return DisplayWidth.wrapColumns(Self.introduction + ProgramOptions.list, columns: columns)
+    case .manual: return ManualPage(.standard, version: LarderCommand.version).text
+    case .version: return "larder \(LarderCommand.version)\n"
+    case .completions(let shell): return CompletionScript.text(for: shell)
     }
   }
 
@@ -37,8 +23,7 @@ extension Options.Document {
     default. Every word from COMMAND on belongs to the command and is not parsed
     again: after -- it is exact data. Without COMMAND, --eval and --file, larder
     shows a prompt at a terminal and reads commands from standard input elsewhere.
-    The first error ends a script with its exit code: 1 no such key, 2 usage, 3 no
-    store, 4 store failed, 5 refused, 130 interrupted.
+    The first error ends a script with its exit code; larder help exit lists them.
 
       larder demo                           a small store to try
       larder help [COMMAND|TOPIC]           the commands
@@ -50,45 +35,31 @@ extension Options.Document {
 
 
     """
-
-  private static var options: String {
-    let width = ProgramOption.all.map(\.usage.count).max() ?? 0
-    return ProgramOption.all.map {
-      "  \(DisplayWidth.pad($0.usage, to: width))  \($0.summary)\n"
-    }.joined()
-  }
 }
 
 /// Completions of the program's options, and of the command behind the store.
 enum CompletionScript {
-  static let shells = ["zsh", "bash", "fish"]
-
   private static let commands = CommandTable.standard.commands.map(\.name).joined(separator: " ")
 
-  static func text(for shell: String) -> String? {
-    switch shell {
-    case "bash": bash
-    case "zsh": zsh
-    case "fish": fish
+  static func text(for shell: String) -> String {
+    shell == "bash" ? bash : shell == "zsh" ? zsh : fish
+  }
+
+  /// The words that a value is one of; nil for files and free text.
+  private static func words(_ option: OptionSpec) -> String? {
+    switch option.kind {
+    case .subject: commands
+    case .choice(let words): words.joined(separator: " ")
     default: nil
     }
   }
 
-  /// The words that a value is one of; nil for files and free text.
-  private static func words(_ option: ProgramOption) -> String? {
-    switch option.completion {
-    case .none, .files: nil
-    case .commands: commands
-    case .words(let words): words.joined(separator: " ")
-    }
-  }
-
-  private static func spellings(_ option: ProgramOption) -> [String] {
-    (option.short.map { ["-\($0)"] } ?? []) + [option.name]
+  private static func spellings(_ option: OptionSpec) -> [String] {
+    [option.short, option.name].compactMap(\.self)
   }
 
   private static var bash: String {
-    let valued = ProgramOption.all.filter { $0.placeholder != nil }
+    let valued = ProgramOptions.all.filter { $0.placeholder != nil }
     let cases = valued.map { option -> String in
       let body =
         words(option).map { "COMPREPLY=($(compgen -W '\($0)' -- \"$word\")); return" } ?? "return"
@@ -108,7 +79,7 @@ enum CompletionScript {
           esac
         done
         if ((count < 2)) && [[ $word == -* ]]; then
-          COMPREPLY=($(compgen -W '\(ProgramOption.all.map(\.name).joined(separator: " "))' -- "$word"))
+          COMPREPLY=($(compgen -W '\(ProgramOptions.all.map(\.name).joined(separator: " "))' -- "$word"))
         elif ((count == 1)); then
           COMPREPLY=($(compgen -W '\(commands)' -- "$word"))
         fi
@@ -119,11 +90,11 @@ enum CompletionScript {
   }
 
   private static var zsh: String {
-    let specs = ProgramOption.all.map { option -> String in
+    let specs = ProgramOptions.all.map { option -> String in
       let names = spellings(option)
       let value = option.placeholder.map { placeholder in
         let values = words(option).map { "(\($0))" } ?? ""
-        return ":\(placeholder):\(option.completion.isFiles ? "_files" : values)"
+        return ":\(placeholder):\(option.kind == .file ? "_files" : values)"
       }
       let alternatives = names.count > 1 ? "{\(names.joined(separator: ","))}" : names[0]
       let summary = option.summary.replacing(":", with: "\\:")
@@ -141,19 +112,15 @@ enum CompletionScript {
   }
 
   private static var fish: String {
-    let lines = ProgramOption.all.map { option -> String in
-      let short = option.short.map { " -s \($0)" } ?? ""
+    let lines = ProgramOptions.all.map { option -> String in
+      let short = option.short.map { " -s \($0.dropFirst())" } ?? ""
       let value =
         words(option).map { " -x -a '\($0)'" }
-        ?? (option.placeholder == nil ? "" : option.completion.isFiles ? " -r -F" : " -x")
+        ?? (option.placeholder == nil ? "" : option.kind == .file ? " -r -F" : " -x")
       return
         "complete -c 'larder'\(short) -l \(option.name.dropFirst(2))\(value) -d '\(option.summary)'\n"
     }
     return lines.joined()
       + "complete -c 'larder' -n 'test (count (commandline -opc)) -eq 2' -f -a '\(commands)'\n"
   }
-}
-
-extension ProgramOption.Completion {
-  fileprivate var isFiles: Bool { if case .files = self { true } else { false } }
 }

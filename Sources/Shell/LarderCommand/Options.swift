@@ -18,25 +18,13 @@ struct Options {
     case completions(String)
   }
 
-  var steps: [Step] = []
-  var interactive = false
+  private(set) var steps: [Step] = []
   private(set) var mode = OutputMode.auto
-  var null = false
-  var namespace: String?
-  var readOnly = false
-  var create = false
-  var yes = false
-  var keepGoing = false
-  var quiet = false
-  var allowForeignOwner = false
-  var utc = false
-  var noColor = false
-  var noPager = false
-  var noRc = false
-  var timing = false
-  var document: Document?
+  private(set) var namespace: String?
+  private(set) var document: Document?
   /// The values of --arg and --argjson.
-  var variables = Variables()
+  private(set) var variables = Variables()
+  private var flags: Set<String> = []
   /// The directory of the store.
   private(set) var store: String?
   /// The words from COMMAND on.
@@ -73,31 +61,24 @@ struct Options {
       }
     }
     if let wrong { throw wrong }
-    if create, readOnly {
+    if has("--create"), has("--read-only") {
       throw ShellError(
         .usage, "--create and --read-only exclude each other", hint: "remove one of them")
     }
-    if null, ![.auto, .plain, .raw].contains(self.mode) {
+    if has("--null"), ![.auto, .plain, .raw].contains(self.mode) {
       throw ShellError(
         .usage, "-0 and -o \(self.mode.rawValue) exclude each other",
         hint: "-0 is for plain output; that of --stdin goes behind the command")
     }
-    if !words.isEmpty, !steps.isEmpty || interactive {
+    if !words.isEmpty, !steps.isEmpty || has("--interactive") {
       throw ShellError(
-        .usage, "a command and \(interactive ? "-i" : "-e or -f") exclude each other",
+        .usage, "a command and \(has("--interactive") ? "-i" : "-e or -f") exclude each other",
         hint: "use -e for each command")
     }
   }
 
-  mutating func set(mode name: String) throws(ShellError) {
-    guard let mode = OutputMode(rawValue: name.lowercased()) else {
-      let near = Suggestions.question(name, among: ProgramOption.modeNames)
-      throw ShellError(
-        .usage, "unknown form of output \(Array(name.utf8))",
-        hint: near ?? "use one of \(ProgramOption.modeNames.joined(separator: ", "))")
-    }
-    self.mode = mode
-  }
+  /// Whether a flag was given.
+  func has(_ flag: String) -> Bool { flags.contains(flag) }
 
   /// Takes `--name`, `--name=value`, or short options such as `-kq`, `-o json` and `-ojson`.
   private mutating func take(
@@ -105,7 +86,7 @@ struct Options {
   ) throws(ShellError) {
     if word.hasPrefix("--") {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let option = ProgramOption.all.first(where: { $0.name == parts[0] }) else {
+      guard let option = ProgramOptions.option(named: parts[0]) else {
         throw Self.unknown(String(parts[0]))
       }
       try take(option, written: parts[0], parts.dropFirst().first, from: &rest, of: count)
@@ -113,7 +94,7 @@ struct Options {
     }
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
-      guard let option = ProgramOption.all.first(where: { $0.short == letter }) else {
+      guard let option = ProgramOptions.option(named: "-\(letter)") else {
         throw Self.unknown(word)
       }
       var joined: Substring?
@@ -126,26 +107,50 @@ struct Options {
   }
 
   private mutating func take(
-    _ option: ProgramOption, written name: Substring, _ joined: Substring?,
+    _ option: OptionSpec, written name: Substring, _ joined: Substring?,
     from rest: inout ArraySlice<[UInt8]>, of count: Int
   ) throws(ShellError) {
     guard let placeholder = option.placeholder else {
       guard joined == nil else {
         throw ShellError(.usage, "\(String(name)) takes no value", hint: "write `\(String(name))`")
       }
-      if case .flag(let set) = option.action { set(&self) }
+      switch option.name {
+      case "--help": document = .help
+      case "--man": document = .manual
+      case "--version": document = .version
+      default: flags.insert(option.name)
+      }
       return
     }
     guard let value = joined.map({ Array($0.utf8) }) ?? rest.popFirst() else {
       throw ShellError(
         .usage, "\(String(name)) needs a value", hint: "write `\(String(name)) \(placeholder)`")
     }
-    switch option.action {
-    case .flag: break
-    case .bytes(let set): try set(&self, value)
-    case .text(let set): try set(&self, Self.text(value, at: count - rest.count))
+    try take(option, value, at: count - rest.count)
+  }
+
+  private mutating func take(
+    _ option: OptionSpec, _ value: [UInt8], at position: Int
+  ) throws(ShellError) {
+    // The value of a variable may be any bytes.
+    switch option.name {
+    case "--arg": return try variables.define(value, isJSON: false)
+    case "--argjson": return try variables.define(value, isJSON: true)
+    default: break
+    }
+    let text = try Self.text(value, at: position)
+    let word = Word(value, isBare: true, at: 0..<0)
+    switch (option.name, try option.kind?.value(of: word, Self.clock)) {
+    case ("--eval", _): steps.append(.command(text))
+    case ("--file", _): steps.append(.file(text))
+    case ("--output", .choice(let name)): mode = OutputMode(rawValue: name)!
+    case ("--completions", .choice(let name)): document = .completions(name)
+    default: namespace = text
     }
   }
+
+  /// No option has a time.
+  private static let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
 
   private static func text(
     _ word: [UInt8], at position: Int, isStore: Bool = false
@@ -167,7 +172,9 @@ struct Options {
   /// The words to type in place of an option that the program does not have.
   private static func hint(for option: String) -> SafeText? {
     if option == "--json" { return "use `-o json`" }
-    if let near = Suggestions.question(option, among: ProgramOption.all.map(\.name)) { return near }
+    if let near = Suggestions.question(option, among: ProgramOptions.all.map(\.name)) {
+      return near
+    }
     let owner = CommandTable.standard.commands.first { command in
       command.options.contains { $0.name == option }
     }

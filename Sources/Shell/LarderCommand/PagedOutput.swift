@@ -102,13 +102,12 @@ final class PagedOutput {
 
   /// The rows of the screen that the text takes.
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
-    text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
-      .reduce(0) { rows, line in
-        // A byte takes at most one column, so that a short line need not be measured.
-        let width =
-          line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
-        return rows + max((width + columns - 1) / columns, 1)
-      }
+    text.lines.dropLast().reduce(0) { rows, line in
+      // A byte takes at most one column, so that a short line need not be measured.
+      let width =
+        line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
+      return rows + max((width + columns - 1) / columns, 1)
+    }
   }
 }
 

@@ -31,7 +31,7 @@ extension Program {
     _ environment: [String: String]
   ) throws -> Int32 {
     let salvage = try Salvage.run(store, target, storeOptions)
-    guard !options.quiet else { return 0 }
+    guard !options.has("--quiet") else { return 0 }
     try Terminal.write(presentation(options, environment).bytes(of: salvage.reply).span)
     return 0
   }

@@ -74,14 +74,14 @@ enum Program {
         .usage, "no store is named", hint: "larder STORE, or set LARDER_STORE to its directory")
     }
     var storeOptions = Store.Options()
-    storeOptions.create = options.create
-    storeOptions.readOnly = options.readOnly
+    storeOptions.create = options.has("--create")
+    storeOptions.readOnly = options.has("--read-only")
     #if Compression
       // The shell reads compressed values and writes plain ones, which a program without the trait can read.
       let largest = Rules.largestPossibleValue
       storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif
-    storeOptions.allowsForeignOwner = options.allowForeignOwner
+    storeOptions.allowsForeignOwner = options.has("--allow-foreign-owner")
     let opening = StoreOpening(path, options: storeOptions, command: options.words)
     let store: Store
     do {

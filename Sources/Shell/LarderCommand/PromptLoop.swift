@@ -50,6 +50,7 @@ struct PromptLoop {
 
   /// The exit code to end with.
   mutating func run() throws -> Int32 {
+    Interrupts.endure()
     if session.settings.isTerminal { try greet() }
     try runSettings()
     news.begin(session)
@@ -97,7 +98,7 @@ struct PromptLoop {
     let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.config" }
     let configuration = [environment["XDG_CONFIG_HOME"], home].compactMap(\.self)
       .first { $0.hasPrefix("/") }
-    guard !runner.options.noRc, let path = configuration.map({ $0 + "/larder/rc" }),
+    guard !runner.options.has("--no-rc"), let path = configuration.map({ $0 + "/larder/rc" }),
       LocalFile.exists(path)
     else { return }
     _ = try runner.runFile(path)
@@ -128,7 +129,7 @@ struct PromptLoop {
     let width = DisplayWidth.of(prompt.text)
     do {
       // Pasted text can hold several commands; the first error ends them.
-      for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      for line in text.lines {
         open += (open.isEmpty ? [] : [UInt8(ascii: "\n")]) + line
         let step = try reader.read(line)
         if case .open = step { continue }

@@ -15,7 +15,7 @@ enum SecretCommand {
   /// command that is mistyped, or the command line of another program.
   static func matches(_ text: [UInt8]) -> Bool {
     var reader = CommandReader(.prompt)
-    for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+    for line in text.lines {
       do throws(ShellError) {
         switch try reader.read(line) {
         case .commands(let commands): if commands.contains(where: matches) { return true }

@@ -21,7 +21,7 @@ final class ShellRunner {
     output = PagedOutput(environment: environment)
     let readsCommands =
       options.words.isEmpty
-      && (options.steps.contains(.file("-")) || options.interactive
+      && (options.steps.contains(.file("-")) || options.has("--interactive")
         || options.steps.isEmpty)
     session = Session(
       store: store, options: storeOptions, settings: Settings(options, environment),
@@ -47,7 +47,7 @@ final class ShellRunner {
       }
       if let code { return code }
     }
-    if options.interactive || options.steps.isEmpty {
+    if options.has("--interactive") || options.steps.isEmpty {
       if let code = try runInput() { return code }
     }
     return failure ?? 0
@@ -85,7 +85,7 @@ final class ShellRunner {
   }
 
   private func runScript(_ source: Source, text: [UInt8]) throws -> Int32? {
-    var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+    var lines = text.lines[...]
     return try runScript(source) { lines.popFirst().map { .line(Array($0)) } ?? .end }
   }
 
@@ -145,7 +145,7 @@ final class ShellRunner {
   private func recordFailure(_ code: Int32) -> Int32? {
     failure = failure ?? code
     failures += 1
-    return options.keepGoing && code != ShellError.Code.interrupted.exitCode ? nil : code
+    return options.has("--keep-going") && code != ShellError.Code.interrupted.exitCode ? nil : code
   }
 
   var messages: Messages {

@@ -63,7 +63,7 @@ struct StoreOpening {
         .noSuchStore, "no store at \(name): the directory holds other files",
         hint: "check the path; a new store needs a directory of its own")
     }
-    if command.isEmpty, ProgramOption.all.contains(where: { $0.name == "--\(path)" }) {
+    if command.isEmpty, ProgramOptions.option(named: "--\(path)") != nil {
       return ShellError(
         .noSuchStore, "no store at \(name)", hint: "the option is `larder --\(path)`")
     }

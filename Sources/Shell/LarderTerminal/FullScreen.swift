@@ -164,11 +164,7 @@ enum EmergencyExit {
     guard unsafe isArmed else { return }
     _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &modes)
     unsafe sequence.withUnsafeBufferPointer { bytes in
-      #if canImport(Glibc)
-        _ = unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
-      #else
-        _ = unsafe Darwin.write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
-      #endif
+      _ = unsafe write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
     }
   }
 }

@@ -55,6 +55,8 @@ import CEditline
   private var isHinting = false
   /// The line shows colors.
   private var isPainted = false
+  /// The line with characters without a width that was drawn last.
+  private var settled: String.UnicodeScalarView?
   /// The width for which the rows on the screen were drawn.
   private var drawnColumns = 80
 
@@ -78,6 +80,7 @@ import CEditline
     unsafe free(colored)
     unsafe colored = strdup(style.showsColors ? prompt.colored(mark: "\u{1}") : prompt.text)
     isPainted = false
+    settled = nil
     unsafe el_resize(editor)
     drawnColumns = windowColumns
   }
@@ -95,13 +98,26 @@ import CEditline
 
   /// Erases the rows of the prompt and the line, and puts the cursor where they began.
   ///
-  /// Some terminals wrap the rows again when the width changes, others do not. The first row may then be at one of two
-  /// places, and the lower one is taken: some of the old rows may stay, but nothing above them is lost.
-  func eraseLine() throws(TerminalError) {
-    let before = line.beforeCursor
-    let row = min(
-      place(of: before).row, place(of: before, columns: drawnColumns).row)
+  /// Some terminals wrap the rows again when the width changes, others cut them. The column of the cursor tells which, unless
+  /// it is the same. Then the lower row is taken: some of the old rows may stay, but nothing above them is lost.
+  func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
+    let (wrapped, cut) = places
+    let edge = min(cut.column, windowColumns - 1)
+    var row = min(wrapped.row, cut.row)
+    if let column, wrapped.column != edge {
+      if column == wrapped.column { row = wrapped.row }
+      if column == edge { row = cut.row }
+    }
     try Terminal.write("\r" + Self.sequence("A", row) + "\u{1B}[J")
+  }
+
+  /// The cursor may be in another row since the window has another width.
+  var isMoved: Bool { places.wrapped.row != places.cut.row }
+
+  /// The cursor in a terminal that has wrapped the rows again, and in one that has cut them.
+  private var places: (wrapped: Place, cut: Place) {
+    let before = line.beforeCursor
+    return (place(of: before), place(of: before, columns: drawnColumns))
   }
 
   /// Draws the prompt and the line from the cursor on.
@@ -121,16 +137,42 @@ import CEditline
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
 
-  /// Draws the line in its colors over the plain one; libedit never learns of it.
+  /// Draws a line anew that has characters without a width, such as joiners and marks: libedit counts one as a cell when it
+  /// is typed and as none later, so that it would write to the wrong places.
+  func settleLine() throws(TerminalError) {
+    let line = line
+    let scalars = line.beforeCursor + line.afterCursor
+    guard scalars.contains(where: Self.isWidthless) else {
+      settled = nil
+      return
+    }
+    if let settled, settled.elementsEqual(scalars) { return }
+    try eraseLine()
+    redraw()
+    settled = scalars
+  }
+
+  private static func isWidthless(_ scalar: Unicode.Scalar) -> Bool {
+    Terminal.width(of: CollectionOfOne(scalar)) == 0
+  }
+
+  /// Whether a scalar is drawn as libedit draws it. It leaves out those without a width; marks are added, but no
+  /// joiner, which would make a terminal draw several characters in the cells of one.
+  private static func isDrawn(_ scalar: Unicode.Scalar) -> Bool {
+    guard isWidthless(scalar) else { return true }
+    let isMark = [.nonspacingMark, .enclosingMark].contains(scalar.properties.generalCategory)
+    return isMark && !(0xFE00...0xFE0F).contains(scalar.value)
+  }
+
+  /// Draws the line in its colors and with its marks over the plain one; libedit never learns of it.
   ///
   /// The same characters are written to the same places, so nothing moves. Lines with control characters, which libedit draws
   /// in another form, and lines taller than the window stay plain.
   func highlightLine() throws(TerminalError) {
-    guard style.showsColors else { return }
     let line = line
-    let runs = highlight(line.bytes)
+    let runs = style.showsColors ? highlight(line.bytes) : []
     // A line that was highlighted before is drawn again without colors.
-    guard !runs.isEmpty || isPainted else { return }
+    guard !runs.isEmpty || isPainted || settled != nil else { return }
     let scalars = line.beforeCursor + line.afterCursor
     let columns = windowColumns
     let start = Place(after: prompt.text.unicodeScalars, columns: columns)
@@ -153,7 +195,11 @@ import CEditline
       if next < runs.count, offset == runs[next].range.lowerBound {
         text += "\u{1B}[\(runs[next].rendition)m"
       }
-      if scalar == "\n" { text += "\r\u{1B}[B" } else { text.unicodeScalars.append(scalar) }
+      if scalar == "\n" {
+        text += "\r\u{1B}[B"
+      } else if Self.isDrawn(scalar) {
+        text.unicodeScalars.append(scalar)
+      }
       offset += UTF8.width(scalar)
     }
     try Terminal.write(text + "\u{1B}[0m\u{1B}8")

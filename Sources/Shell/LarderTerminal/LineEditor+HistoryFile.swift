@@ -147,13 +147,10 @@ extension LineEditor.HistoryFile {
 
   private static func contents(of descriptor: Int32) throws(TerminalError) -> [UInt8] {
     var contents: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = unsafe read(descriptor, &chunk, chunk.count)
-      guard count >= 0 else { throw .failed(operation: "read", code: errno) }
-      guard count > 0 else { return contents }
-      contents += chunk[..<count]
+    while case let chunk = try Terminal.read(descriptor, atMost: 65_536), !chunk.isEmpty {
+      contents += chunk
     }
+    return contents
   }
 
   /// Puts a shorter file in the place of a locked one, so that a kill loses nothing. Where that fails the file stays long,

@@ -25,7 +25,7 @@ extension LineEditor {
     while bytes.count < Self.length(after: first) {
       guard let next = try nextByte() else { return nil }
       guard next & 0xC0 == 0x80 else {
-        heldByte = next
+        held.insert(next, at: 0)
         return "\u{FFFD}"
       }
       bytes.append(next)
@@ -35,17 +35,18 @@ extension LineEditor {
 
   /// Reads one byte at a time: typed-ahead input stays in the terminal, for a pager and for ^C to discard.
   private func nextByte() throws(TerminalError) -> UInt8? {
-    if let byte = heldByte {
-      heldByte = nil
-      return byte
-    }
     while !wasInterrupted {
+      if !held.isEmpty { return held.removeFirst() }
       switch try waitForKey() {
       // A signal that came before the key, as ^C did that was typed before it, is answered first.
       case .ready where TerminalSignals.counts != seen: try answerSignals()
       case .ready:
         try display.hideHint()
-        return try Terminal.read(.input, atMost: 1).first
+        let key = try Terminal.read(.input, atMost: 1).first
+        // A late answer is none of the keys.
+        guard let byte = key, byte == 0x1B, report != .none else { return key }
+        if try reportedColumn(after: [byte], within: .milliseconds(50)) != nil { continue }
+        return held.removeFirst()
       case .signalled: try answerSignals()
       case .timedOut: break
       }
@@ -56,6 +57,7 @@ extension LineEditor {
   private func waitForKey() throws(TerminalError) -> Terminal.WaitResult {
     let now = try Terminal.wait(for: .input, atMost: .zero)
     guard now == .timedOut else { return now }
+    try display.settleLine()
     try display.highlightLine()
     try display.showHint()
     return try Terminal.wait(for: .input)
@@ -72,7 +74,7 @@ extension LineEditor {
       TerminalSignals.terminate()
     } else if counts.interrupts != before.interrupts {
       try display.leaveLine()
-      heldByte = nil
+      held = []
       wasInterrupted = true
       Interrupts.acknowledge()
     } else if counts.suspensions != before.suspensions {
@@ -81,8 +83,47 @@ extension LineEditor {
       try display.eraseLine()
       resume()
     } else {
-      try display.eraseLine()
+      try display.eraseLine(cursorAt: display.isMoved ? cursorColumn() : nil)
       display.redraw()
+    }
+  }
+
+  /// The column of the cursor, which the terminal is asked for; nil if it does not answer. Keys typed meanwhile are kept.
+  private func cursorColumn() throws(TerminalError) -> Int? {
+    guard report != .missing else { return nil }
+    try Terminal.write("\u{1B}[6n")
+    let column = try reportedColumn(within: .seconds(2))
+    // A second window size asks again; a terminal that is silent is not asked any more.
+    if column == nil { report = TerminalSignals.counts != seen ? .late : .missing }
+    return column
+  }
+
+  /// Reads up to `ESC [ row ; column R`, and keeps other bytes for later keys.
+  ///
+  /// - Parameter bytes: Those that were read already.
+  private func reportedColumn(
+    after bytes: [UInt8] = [], within limit: Duration
+  ) throws(TerminalError) -> Int? {
+    var bytes = bytes
+    defer { held += bytes }
+    while true {
+      switch try Terminal.wait(for: .input, atMost: limit) {
+      case .timedOut: return nil
+      // It may be the signal that led here.
+      case .signalled where TerminalSignals.counts == seen: continue
+      case .signalled: return nil
+      case .ready: break
+      }
+      guard let byte = try Terminal.read(.input, atMost: 1).first else { return nil }
+      bytes.append(byte)
+      guard byte == UInt8(ascii: "R"), let start = bytes.lastIndex(of: 0x1B),
+        bytes.dropFirst(start + 1).first == UInt8(ascii: "[")
+      else { continue }
+      let numbers = bytes[(start + 2)...].dropLast().split(separator: UInt8(ascii: ";"))
+      guard numbers.count == 2, let column = Int(String(decoding: numbers[1], as: UTF8.self))
+      else { continue }
+      bytes.removeSubrange(start...)
+      return column - 1
     }
   }
 

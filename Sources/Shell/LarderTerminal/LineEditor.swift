@@ -42,7 +42,19 @@ import CEditline
   /// Whether the keys are those of vi. There no key may begin with an escape, or Escape would not leave insertion.
   let isVi: Bool
 
-  var heldByte: UInt8?
+  /// Bytes that were read and belong to later keys.
+  var held: [UInt8] = []
+  /// The answer of the terminal to the question where its cursor is.
+  var report = Report.none
+
+  enum Report {
+    /// None is awaited.
+    case none
+    /// It may still come.
+    case late
+    /// It did not come in time: the terminal is not asked any more.
+    case missing
+  }
   /// The line whose candidates Tab has listed.
   var listedLine: [UInt8]?
   var seen = TerminalSignals.counts

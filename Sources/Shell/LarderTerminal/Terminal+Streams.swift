@@ -56,7 +56,7 @@ extension Terminal {
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
       var got = -1
       repeat {
-        got = unsafe Self.readBytes(descriptor, buffer.baseAddress, limit)
+        got = unsafe readBytes(descriptor, buffer.baseAddress, limit)
       } while got < 0 && errno == EINTR
       if got < 0 { code = errno }
       count = max(got, 0)
@@ -74,23 +74,7 @@ extension Terminal {
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
 
-  @unsafe private static func readBytes(
-    _ descriptor: Int32, _ start: UnsafeMutablePointer<UInt8>?, _ limit: Int
-  ) -> Int {
-    #if canImport(Glibc)
-      unsafe Glibc.read(descriptor, start, limit)
-    #else
-      unsafe Darwin.read(descriptor, start, limit)
-    #endif
-  }
-
-  static func close(_ descriptor: Int32) {
-    #if canImport(Glibc)
-      _ = Glibc.close(descriptor)
-    #else
-      _ = Darwin.close(descriptor)
-    #endif
-  }
+  static func close(_ descriptor: Int32) { closeFile(descriptor) }
 
   /// Writes all the bytes, now and unbuffered, however long the other end takes.
   ///
@@ -133,14 +117,18 @@ extension Terminal {
     default: throw .failed(operation: "write", code: code)
     }
   }
+}
 
-  @unsafe private static func writeBytes(
-    _ descriptor: Int32, _ bytes: UnsafeBufferPointer<UInt8>
-  ) -> Int {
-    #if canImport(Glibc)
-      unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-    #else
-      unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-    #endif
-  }
+// Within `Terminal` these names of the C library are its own.
+
+private func closeFile(_ descriptor: Int32) { _ = close(descriptor) }
+
+@unsafe private func readBytes(
+  _ descriptor: Int32, _ start: UnsafeMutablePointer<UInt8>?, _ limit: Int
+) -> Int {
+  unsafe read(descriptor, start, limit)
+}
+
+@unsafe private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+  unsafe write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -49,6 +49,9 @@ enum TerminalSignals {
     answered.store(interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }
 
+  /// No number of interrupts ends this process.
+  static let endures = Atomic(false)
+
   /// A program has the terminal, and this process waits for it.
   private static let isAttending = Atomic(false)
 
@@ -147,7 +150,9 @@ enum TerminalSignals {
     switch signal {
     case SIGINT:
       interrupts.add(1, ordering: .relaxed)
-      if pendingInterrupts >= mostUnanswered, !isAttending.load(ordering: .relaxed) {
+      if pendingInterrupts >= mostUnanswered, !isAttending.load(ordering: .relaxed),
+        !endures.load(ordering: .relaxed)
+      {
         EmergencyExit.restore()
         _exit(130)
       }
@@ -197,6 +202,9 @@ package enum Interrupts {
     TerminalSignals.countInterrupts()
     TerminalSignals.resetTermination()
   }
+
+  /// No number of ^C ends the process from now on: a person at a prompt leaves it otherwise.
+  package static func endure() { TerminalSignals.endures.store(true, ordering: .relaxed) }
 
   /// There is an unanswered interrupt.
   ///

@@ -109,12 +109,12 @@ import Testing
     let session = try start(["browse", "@sets"], entries: 3)
     try session.type("d")
     session.expect("the question") {
-      $0.lines.last == " Evict \"set-10\": 1 entry (13 B) in sets? [y/N]"
+      $0.lines.last == " Evict 1 entry (13 B) in sets, such as \"set-10\"? [y/N]"
     }
     try session.type("\r")
     session.expect("declined") { $0.lines.last == " nothing changed" }
     try session.type("mmd")
-    session.expect("both") { $0.lines.last?.contains("2 entries (26 B) in sets?") == true }
+    session.expect("both") { $0.lines.last?.contains("2 entries (26 B) in sets,") == true }
     try session.type("y")
     session.expect("the answer") { $0.lines.last?.contains("evicted 2 entries") == true }
     session.expect("one left") { $0.has("1 of 1") && $0.has("set-12") }
@@ -123,7 +123,7 @@ import Testing
       $0.lines.last?.hasPrefix(" expire 1 entry at or in: 2 hours_") == true
     }
     try session.type("\u{15}2h\r")
-    session.expect("the question") { $0.lines.last?.hasSuffix("in sets at 2h? [y/N]") == true }
+    session.expect("the question") { $0.lines.last?.hasPrefix(" Expire at 2h: 1 entry (") == true }
     try session.type("y")
     session.expect("the answer") { $0.lines.last?.contains("was never, now in 2 h") == true }
     try session.type("pyq")
@@ -140,7 +140,7 @@ import Testing
     let session = try start(["browse", "@sets"], entries: 3)
     session.expect("all") { $0.has("1 of 3") }
     try session.type(" mmd")
-    session.expect("the question") { $0.lines.last?.contains("2 entries (26 B) in sets?") == true }
+    session.expect("the question") { $0.lines.last?.contains("2 entries (26 B) in sets,") == true }
     try withStore { store in try store.namespace("sets").remove("set-10") }
     try session.type("y")
     session.expect("the refusal") { $0.lines.last?.contains("entries have changed") == true }

@@ -72,6 +72,24 @@ import Testing
     session.expect(answer: "dx\(character)k")
   }
 
+  @Test(arguments: [[:], ["NO_COLOR": "1"]])
+  func `no text stays behind beside joined characters`(environment: [String: String]) throws {
+    let session = try TerminalSession(environment: environment)
+    let shown = "\u{1F469}\u{1F469}\u{1F466}"
+    try session.type("a\(Self.family)b\(Self.accented)c")
+    session.expect("the line") { $0.line == "probe> a\(shown)b\(Self.accented)c" }
+    try session.type("\u{2}\u{2}\u{7F}1")
+    session.expect("a change") {
+      $0.line == "probe> a\(shown)1\(Self.accented)c" && $0.column == 15
+    }
+    try session.type("\u{2}\u{7F}")
+    session.expect("no joined ones") {
+      $0.line == "probe> a1\(Self.accented)c" && $0.column == 8
+    }
+    try session.type("\u{1}\u{4}\r")
+    session.expect(answer: "1\(Self.accented)c")
+  }
+
   @Test func `^W deletes a word with its marks`() throws {
     let session = try TerminalSession()
     try session.type("keys r\(Self.accented)sum\(Self.accented)\u{17}x\r")

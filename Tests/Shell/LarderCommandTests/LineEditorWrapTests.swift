@@ -91,3 +91,25 @@ private struct EditedText {
     }
   }
 }
+
+extension LineEditorTests {
+  /// Terminals differ in what becomes of long rows; the probe asks for the cursor.
+  @Test(arguments: [false, true])
+  func `nothing stays behind when the window changes its width`(wrapsAgain: Bool) throws {
+    let session = try TerminalSession(columns: 40)
+    session.terminal.screen.wrapsAgain = wrapsAgain
+    let text = String(repeating: "abcdefghij", count: 5)
+    try session.type("first\r" + text)
+    session.expect("two rows") { $0.lines.suffix(2).joined() == "probe> " + text }
+    for columns in [25, 33, 60, 20, 50] {
+      session.terminal.resize(columns: columns, rows: 24)
+      let rows = ("probe> " + text).count / columns + 1
+      session.expect("\(columns) columns") {
+        $0.lines.dropLast(rows) == ["probe> first", "=first"]
+          && $0.lines.suffix(rows).joined() == "probe> " + text
+      }
+    }
+    try session.type("k\r")
+    session.expect("the answer") { $0.lines.contains { $0.hasPrefix("=abc") } }
+  }
+}

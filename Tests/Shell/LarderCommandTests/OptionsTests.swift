@@ -4,18 +4,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct OptionsTests {
-  @Test func `a command knows the options of the program that stand before it`() {
-    let others = [
-      "--eval", "--file", "--interactive", "--completions", "--man", "--version", "--help",
-    ]
-    var expected: [String: Bool] = [:]
-    for option in ProgramOption.all where !others.contains(option.name) {
-      expected[option.name] = option.placeholder != nil
-      if let short = option.short { expected["-\(short)"] = option.placeholder != nil }
-    }
-    #expect(UnknownOption.program == expected)
-  }
-
   @Test(arguments: [
     ("-0", true), ("-0 -o plain", true), ("-0 -o raw", true), ("-0 -o csv", false),
     ("-o json -0", false), ("-0 -o table", false),

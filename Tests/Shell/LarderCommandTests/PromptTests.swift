@@ -71,6 +71,16 @@ import Testing
       ], of: session)
   }
 
+  @Test func `no number of interrupts ends the prompt`() throws {
+    let session = try session()
+    for _ in 0..<30 { session.terminal.send(SIGINT) }
+    session.expect("a prompt behind ^C") {
+      $0.line == "larder>" && $0.lines.contains { $0.contains("^C") }
+    }
+    try session.type("echo alive\r")
+    session.expect("an answer") { $0.lines.contains("alive") }
+  }
+
   @Test func `what a pattern found is asked about`() throws {
     let session = try session()
     try session.type("evict @departures Malm*\r")

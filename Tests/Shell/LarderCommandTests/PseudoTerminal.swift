@@ -9,7 +9,7 @@
   private let controller: Int32
   private let process: pid_t
   private var exitStatus: Int32?
-  private(set) var screen: Screen
+  var screen: Screen
 
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -116,7 +116,9 @@
     let count = unsafe read(controller, &bytes, bytes.count)
     guard count > 0 else { return false }
     screen.feed(Array(bytes[..<count]))
-    return true
+    let replies = screen.replies
+    screen.replies = []
+    return replies.isEmpty || (unsafe write(controller, replies, replies.count)) > 0
   }
 
   private static func setSize(of descriptor: Int32, columns: Int, rows: Int) {

@@ -17,6 +17,13 @@ struct Screen {
   /// Sequences this screen does not know: what it shows is then not to be trusted.
   private(set) var unknown: [String] = []
 
+  /// Rows are wrapped again when the width changes, as many terminals do it.
+  var wrapsAgain = false
+  /// What the terminal answers to questions of the program.
+  var replies: [UInt8] = []
+  /// The rows whose line goes on in the next one.
+  private var continues: Set<Int> = []
+
   private var rendition = ""
   /// The cursor stays in the last column until one more character comes.
   private var isWrapPending = false
@@ -56,6 +63,7 @@ struct Screen {
   }
 
   mutating func resize(columns: Int, rows: Int) {
+    if wrapsAgain { wrapAgain(columns) }
     for index in cells.indices {
       cells[index] = Array(
         (cells[index] + Array(repeating: Cell(), count: columns)).prefix(columns))
@@ -68,6 +76,36 @@ struct Screen {
     self.columns = columns
     column = min(column, columns - 1)
     isWrapPending = false
+  }
+
+  private mutating func wrapAgain(_ columns: Int) {
+    var lines: [[Cell]] = []
+    var cursor = (line: 0, offset: 0)
+    for (index, cells) in cells.enumerated() {
+      if index == 0 || !continues.contains(index - 1) { lines.append([]) }
+      if index == row { cursor = (lines.count - 1, lines[lines.count - 1].count + column) }
+      lines[lines.count - 1] += cells
+    }
+    cells = []
+    continues = []
+    for (index, var line) in lines.enumerated() {
+      while line.last == Cell(), index != cursor.line || line.count > cursor.offset + 1 {
+        line.removeLast()
+      }
+      if index == cursor.line {
+        row = cells.count + cursor.offset / columns
+        column = cursor.offset % columns
+      }
+      repeat {
+        if line.count > columns { continues.insert(cells.count) }
+        let part = line.prefix(columns)
+        cells.append(part + Array(repeating: Cell(), count: columns - part.count))
+        line = Array(line.dropFirst(columns))
+      } while !line.isEmpty
+    }
+    while cells.count > row + 1, cells[cells.count - 1].allSatisfy({ $0 == Cell() }) {
+      cells.removeLast()
+    }
   }
 
   mutating func feed(_ bytes: [UInt8]) {
@@ -154,6 +192,7 @@ struct Screen {
     case "@":
       cells[row].insert(contentsOf: Array(repeating: Cell(), count: count), at: column)
       cells[row].removeLast(cells[row].count - columns)
+    case "n" where arguments == "6": replies += Array("\u{1B}[\(row + 1);\(column + 1)R".utf8)
     case "m": rendition = first == 0 ? "" : arguments
     case "h" where arguments == "?2004": isPasteMarked = true
     case "l" where arguments == "?2004": isPasteMarked = false
@@ -184,22 +223,27 @@ struct Screen {
   private mutating func eraseLine(_ part: Int) {
     let range = [column..<columns, 0..<(column + 1), 0..<columns][part]
     for index in range { cells[row][index] = Cell() }
+    if part != 1 { continues.remove(row) }
   }
 
   private mutating func eraseScreen(_ part: Int) {
     let rows = [(row + 1)..<cells.count, 0..<row, 0..<cells.count][part]
     for index in rows { cells[index] = Array(repeating: Cell(), count: columns) }
+    continues.subtract(rows)
     if part < 2 { eraseLine(part) }
   }
 
   private mutating func draw(_ scalar: Unicode.Scalar) {
     let width = Self.width(of: scalar)
-    guard width > 0 else {
-      let base = isWrapPending ? column : max(0, column - 1)
+    var base = isWrapPending ? column : max(0, column - 1)
+    if cells[row][base].text.isEmpty, base > 0 { base -= 1 }
+    // What follows a joiner is drawn in the cells of the character before it.
+    guard width > 0, cells[row][base].text.unicodeScalars.last != "\u{200D}" else {
       cells[row][base].text.unicodeScalars.append(scalar)
       return
     }
     if isWrapPending || column + width > columns {
+      continues.insert(row)
       move(toColumn: 0)
       lineFeed()
     }
@@ -213,6 +257,7 @@ struct Screen {
     isWrapPending = false
     if row == cells.count - 1 {
       cells.removeFirst()
+      continues = Set(continues.map { $0 - 1 })
       cells.append(Array(repeating: Cell(), count: columns))
     } else {
       row += 1
@@ -232,7 +277,7 @@ struct Screen {
   /// The cells a character takes; enough of Unicode for what the tests type.
   static func width(of scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
-    case 0x0300...0x036F: 0
+    case 0x0300...0x036F, 0x200D: 0
     case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xFF00...0xFF60, 0x1F300...0x1FAFF: 2
     default: 1
     }

@@ -1,3 +1,4 @@
+import Larder
 import TestSupport
 import Testing
 
@@ -184,6 +185,53 @@ import Testing
   ])
   func `a hint says what may come next`(line: String, hint: String?) {
     #expect(Hints(.standard).hint(behind: bytes(line)) == hint)
+  }
+}
+
+@Suite struct KeyCompletionTests {
+  private func texts(_ line: String, in shell: Shell) -> [String] {
+    let source = CompletionSource(shell.session)
+    return Completer(.standard).completion(of: bytes(line)) { source.found($0) }.candidates
+      .map(\.text)
+  }
+
+  @Test func `however many keys there are, what all of them share is known`() throws {
+    let shell = try Shell()
+    try shell.store.write { batch in
+      for number in 1000..<1600 {
+        try batch.set("v", for: "ka\(number)", in: shell.store.namespace("b"))
+      }
+      for key in ["k", "kb", "x"] { try batch.set("v", for: key, in: shell.store.namespace("c")) }
+    }
+    let source = CompletionSource(shell.session)
+    let found = source.found(.keys(.all, prefix: bytes("ka")))
+    #expect(found.isCut && found.names.allSatisfy { $0.starts(with: bytes("ka1")) })
+    let other = source.found(.keys(.all, prefix: bytes("k")))
+    #expect(other.isCut && other.names.contains(bytes("k")))
+    try shell.store.namespace("b").set("v", for: "ka2")
+    #expect(source.found(.keys(.all, prefix: bytes("ka"))).names.contains(bytes("ka2")))
+  }
+
+  @Test func `keys of integers and UUIDs are completed as they are typed`() throws {
+    let shell = try Shell()
+    let id = "f81d4fae-7dec-41d0-a765-00a0c91e6bf6"
+    let store = shell.store.namespace("a")
+    for number in [10, 11, 2, -1] { try store.set("v", for: number) }
+    try shell("set @a uuid:\(id) v")
+    #expect(texts("get @a int:1", in: shell) == ["int:10", "int:11"])
+    #expect(texts("get @a int:-", in: shell) == ["int:-1"])
+    #expect(texts("get @a uuid:f8", in: shell) == ["uuid:\(id)"])
+    #expect(texts("get @a ", in: shell).contains("int:2"))
+    #expect(try shell("get @a int:10").hasSuffix("v\n"))
+    let listed = try shell("keys @a")
+    #expect(listed.contains("int:-1 ") && listed.contains("uuid:\(id)"))
+    #expect(try shell.error("get @a int:12").message.description == "no entry int:12 in a")
+    let pipe = try Shell(.plain)
+    for number in [10, 11, 2, -1] { try pipe.store.namespace("a").set("v", for: number) }
+    let lines = try pipe("keys @a")
+    #expect(!lines.contains("int:"))
+    pipe.input = bytes(lines)
+    #expect(try pipe("evict @a --stdin --yes") == "evict\ta\t4\t4\n")
   }
 }
 

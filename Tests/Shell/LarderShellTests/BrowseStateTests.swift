@@ -38,8 +38,8 @@ func browseState(rows: Int = 10, columns: Int = 80, isReadOnly: Bool = false) ->
 
 extension BrowseState {
   @discardableResult
-  mutating func take(_ keys: KeyPress...) -> BrowseCommand? {
-    var command: BrowseCommand?
+  mutating func take(_ keys: KeyPress...) -> BrowseRequest? {
+    var command: BrowseRequest?
     for key in keys { command = take(key) }
     return command
   }
@@ -58,31 +58,31 @@ extension BrowseState {
     state.take(.down, .text("j"), .down, .up)
     #expect(state.selected == 2 && state.pending == nil)
     state.take(.text("k"), .up, .up)
-    #expect(state.pending == .up(1))
+    #expect(state.pending == .scroll(-1))
   }
 
   @Test func `the window follows the selected row`() {
     var state = browseState()
     for _ in 0..<6 { state.take(.down) }
-    #expect(state.pending == .down(1))
+    #expect(state.pending == .scroll(1))
     // Keys that were typed ahead are one read.
     state.take(.down, .down)
-    #expect(state.pending == .down(3))
+    #expect(state.pending == .scroll(3))
     state.take(.up)
-    #expect(state.pending == .down(2))
-    state.show(browsed(6..<8), for: .down(2))
+    #expect(state.pending == .scroll(2))
+    state.show(browsed(6..<8), for: .scroll(2))
     #expect(state.keys == ["02", "03", "04", "05", "06", "07"])
     #expect(state.selected == 5 && state.firstIndex == 2)
     state.take(.pageUp)
-    #expect(state.pending == .up(1))
-    state.show(browsed(1..<2), for: .up(1))
+    #expect(state.pending == .scroll(-1))
+    state.show(browsed(1..<2), for: .scroll(-1))
     #expect(state.keys.first == "01" && state.selected == 0 && state.firstIndex == 1)
     state.take(.end)
     #expect(state.pending == .bottom)
     state.show(browsed(94..<100), for: .bottom)
     #expect(state.selected == 5 && state.firstIndex == 94)
     state.take(.pageDown)
-    state.show([], for: .down(6))
+    state.show([], for: .scroll(6))
     #expect(state.selected == 5 && state.firstIndex == 94)
   }
 
@@ -153,18 +153,19 @@ extension BrowseState {
     let result5 = state.take(.text("d"))
     #expect(result5 == nil)
     let question = try #require(state.question)
-    #expect(question.question.description == "Evict \"00\": 1 entry (0 B) in a?")
+    #expect(question.question.description == "Evict 1 entry (0 B) in a, such as \"00\"?")
     let result6 = state.take(.enter)
     #expect(result6 == nil)
     #expect(state.question == nil && state.message?.text == "nothing changed")
     state.take(.text("m"), .text("m"))
     #expect(state.selected == 2 && state.marks.count == 2)
     state.take(.text("d"))
-    #expect(state.question?.question.description == "Evict 2 entries (1 B) in a?")
+    #expect(
+      state.question?.question.description == "Evict 2 entries (1 B) in a, such as \"00\", \"01\"?")
     guard case .change(let change)? = state.take(.text("y")) else {
       return #expect(Bool(false), "no change")
     }
-    let words = try #require(try change.commands("--yes").first).arguments
+    let words = try #require(try change.commands().first).arguments
     let named = try Argument.namespace(.named(NamespaceName("a")))
     #expect(words.count == 5 && words[1] == named)
     state.take(.text("p"))
@@ -177,7 +178,7 @@ extension BrowseState {
     for (name, left) in [("*", [0, 1, 1]), ("a*", [0, 0, 1])] {
       let entry = try #require(try shell.store.namespace(name).entry(for: "k"))
       let change = BrowseChange(verb: .evict, entries: [entry])
-      for command in try change.commands("--yes") { _ = try shell.session.run(command) }
+      for command in try change.commands() { _ = try shell.session.run(command) }
       #expect(try shell.store.namespaces().map(\.entries) == left)
     }
   }
@@ -186,11 +187,15 @@ extension BrowseState {
     var state = browseState()
     state.take(.text("e"))
     state.type("+2h")
-    guard case .check(let change)? = state.take(.enter) else {
+    guard case .ask(let change)? = state.take(.enter) else {
       return #expect(Bool(false), "no check")
     }
-    #expect(change.verb == .expire("+2h"))
-    guard case .word(let time)? = try change.commands("--dry-run")[0].arguments.last else {
+    #expect(change.verb == .expire && change.time == "+2h")
+    #expect(throws: ShellError.self) {
+      try BrowseChange(verb: .expire, entries: [], time: "2 hrs").check(stockholm)
+    }
+    try change.check(stockholm)
+    guard case .word(let time)? = try change.commands()[0].arguments.last else {
       return #expect(Bool(false), "no time")
     }
     #expect(time.bytes == Array("+2h".utf8))
@@ -246,7 +251,7 @@ extension BrowseState {
     var state = browseState()
     let orders = (0..<5).map { _ in
       state.take(.text("s"))
-      return state.query.order.rawValue
+      return BrowseQuery.orders[state.query.order].name
     }
     #expect(orders == ["size", "expiry", "written", "used", "key"])
   }

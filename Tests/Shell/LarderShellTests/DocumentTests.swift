@@ -22,9 +22,12 @@ import Testing
     }
   }
 
-  @Test func `the tables are those of the commands and the filters`() throws {
+  @Test func `the tables are those of the commands, the filters and the exit codes`() throws {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    for (name, table) in [("commands", Self.commands), ("filters", Self.filters)] {
+    let tables = [
+      ("commands", Self.commands), ("filters", Self.filters), ("exit codes", Self.exitCodes),
+    ]
+    for (name, table) in tables {
       let start = try #require(lines.firstIndex(of: "<!-- \(name) -->"))
       let end = try #require(lines[start...].firstIndex(of: "<!-- end -->"))
       lines.replaceSubrange(start + 1..<end, with: table)
@@ -49,6 +52,14 @@ import Testing
       + Selection.options.map { option in
         let usage = option.usage.replacingOccurrences(of: "|", with: "\\|")
         return "| `\(usage)` | \(option.summary) |"
+      } + [""]
+  }
+
+  private static var exitCodes: [String] {
+    ["", "| Exit code | Meaning | JSON `code` |", "| --- | --- | --- |"]
+      + ExitCode.all.map { exit in
+        let codes = exit.errors.map { "`\($0.rawValue)`" }.joined(separator: " ")
+        return "| \(exit.code) | \(exit.meaning) | \(codes) |"
       } + [""]
   }
 

@@ -74,7 +74,7 @@ import Testing
     ("evict a* -f", 10, 2, nil, "did you mean `--yes`?"),
     (
       "use '@a'", 5, 4, "invalid namespace name \"@a\": it contains a space or @",
-      "write `@a` without quotes here"
+      "a name has 1 to 100 bytes, no space and no @"
     ),
     ("keys --limit", 6, 7, "--limit needs a value", nil),
     ("keys --limit --reverse", 6, 7, "--limit needs a value", nil),
@@ -127,7 +127,7 @@ import Testing
     ),
     (
       "limits --bytes 1 GB", 18, 2, "unexpected argument \"GB\"",
-      "write the size as one word: `1GB`"
+      "usage: `\(CommandTable.standard.command(named: "limits")?.usage ?? "")`"
     ),
     (
       "limits --bytes 1 G*", 18, 2, "unexpected argument \"G*\"",
@@ -148,8 +148,14 @@ import Testing
     ("quit 256", 6, 3, "\"256\" is out of range", "use a number from 0 to 255"),
     ("plot sizes --bins 0", 19, 1, "\"0\" is out of range", "use a number from 1 to 1,000"),
     ("sizes --depth 0", 15, 1, "\"0\" is out of range", "use a number from 1"),
-    ("expire K 99999-12-31", 10, 11, "\"99999-12-31\" is not a time", "use `2026-11-21`"),
-    ("expire K 2026-1-1", 10, 8, "\"2026-1-1\" is not a time", "use `2026-11-21`"),
+    (
+      "expire K 99999-12-31", 10, 11, "\"99999-12-31\" is not a time",
+      "use `2026-11-21` or `2026-11-21T06:30Z`"
+    ),
+    (
+      "expire K 2026-1-1", 10, 8, "\"2026-1-1\" is not a time",
+      "use `2026-11-21` or `2026-11-21T06:30Z`"
+    ),
   ]
 
   @Test(arguments: mistakes)
@@ -218,6 +224,30 @@ import Testing
     #expect(expire.selection?.patterns == [.key(bytes("a")), .key(bytes("b"))])
     #expect(expire.expiryChange("TIME|+D") == .to(.at(try word("midnight").timeAhead(stockholm))))
     #expect(try invocation("expire @departures 'never'").expiryChange("TIME|+D") == .to(.never))
+  }
+
+  @Test func `the last words of expire are one time`() throws {
+    for (text, time, rest) in [
+      ("@a k tomorrow 09:00", "tomorrow 09:00", 1), ("@a k x monday 04:00", "monday 04:00", 2),
+      ("@a k 1h 30m", "1h30m", 1), ("@a k +1h 30m", "+90m", 1),
+      ("@a k 2026-12-01 06:30", "2026-12-01T06:30", 1),
+      ("@a --older 1d monday 04:00", "monday 04:00", 0),
+      ("@a 'monday' 04:00", "04:00", 1), ("@a 1h '30m'", "30m", 1),
+    ] {
+      let call = try invocation("expire \(text)")
+      let expected = try Word(bytes(time), isBare: false, at: 0..<0).expiryChange(stockholm)
+      #expect(call.expiryChange("TIME|+D") == expected, "\(text)")
+      #expect(call.selection?.patterns.count == rest, "\(text)")
+    }
+    // The first word may be a key, or the whole namespace may be meant.
+    for text in ["expire @a monday 04:00 --yes", "expire 5m 1h"] {
+      #expect(
+        try error { _ = try invocation(text) }.message.description.hasSuffix("a part of the time"))
+    }
+    let shell = try Shell(.plain)
+    try shell.store.namespace("a").set("v", for: "k")
+    _ = try shell.error("expire @a monday 04:00 --yes")
+    #expect(try shell.store.namespace("a").entry(for: "k")?.expires == nil)
   }
 
   @Test func `a pattern decides which keys pass`() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import TestSupport
 import Testing
@@ -6,6 +7,31 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct QuotingTests {
+  @Test(arguments: [
+    "int:0", "int:10", "int:-1", "int:\(Int64.min)", "int:\(UInt64.max)", "int:\(Int128.min)",
+    "int:\(UInt128.max)", "uuid:f81d4fae-7dec-41d0-a765-00a0c91e6bf6",
+  ])
+  func `keys of integers and UUIDs are typed as they are shown`(text: String) throws {
+    let key = try word(text).key()
+    #expect(Quoting.key(key) == text && Quoting.typed(key) == text && Quoting.brief(key) == text)
+    #expect(try word("'\(text)'").key() == Array(text.utf8))
+    #expect(Quoting.typed(Array(text.utf8)) == "\"\(text)\"")
+  }
+
+  @Test func `integers and UUIDs are the keys that a program writes`() throws {
+    #expect(try word("int:-7").key() == Key(-7).bytes)
+    #expect(try word("int:+7").key() == Key(7).bytes)
+    let id = UUID()
+    #expect(try word("uuid:\(id.uuidString)").key() == Key(id).bytes)
+    for text in ["int:", "int:x", "int:1.5", "uuid:1", "uuid:f81d4fae7dec41d0a76500a0c91e6bf6"] {
+      #expect(
+        try error { _ = try word(text).key() }.hint?.description.contains("quote the word") == true)
+    }
+    // The same bytes in another form, and text.
+    #expect(Quoting.key([0xF8] + Array(repeating: 0, count: 16)).hasPrefix("\""))
+    #expect(Quoting.key(bytes("0123456789abcdef")) == "\"0123456789abcdef\"")
+  }
+
   @Test func `a hint names the namespace and no other`() throws {
     let shell = try Shell()
     try shell(

@@ -1,3 +1,4 @@
+import Larder
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite struct RegularExpressionTests {
   private func matcher(
     _ source: String, ignoresCase: Bool = false, _ pause: @escaping () throws -> Void = {}
-  ) throws -> RegexMatcher {
+  ) throws -> PatternMatcher {
     try RegularExpression(
       Word(bytes(source), isBare: false, at: 0..<source.utf8.count + 2), ignoresCase: ignoresCase
     ).matcher(pause)
@@ -29,6 +30,19 @@ import Testing
     #expect(try !matcher.matches(bytes("Malm\u{F6} C:x")))
     #expect(try !matcher.matches([0xFF]))
     #expect(try !matcher.matches(bytes("C:07") + [0xFF]))
+  }
+
+  @Test func `bytes that are not UTF-8 are characters`() throws {
+    let key = bytes("a") + [0xFF]
+    for source in ["a.", "a.$", "a[^b]", #"a\W"#, #"a\D\z"#, #"a[\Sx]"#, "^a", #"a\b"#] {
+      #expect(try matcher(source).matches(key), "\(source)")
+    }
+    for source in ["a$", #"a\w"#, "a[a-z]", #"a\B"#] {
+      #expect(try !matcher(source).matches(key), "\(source)")
+    }
+    let shell = try Shell(.plain)
+    try shell.store.namespace("a").set("v", for: key)
+    #expect(try shell("keys @a --regex 'a.'") == "a\\xff\n")
   }
 
   @Test(

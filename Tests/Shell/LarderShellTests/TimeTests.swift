@@ -72,6 +72,9 @@ import Testing
     ("2026-11-21T06:30:00+01:00", "2026-11-21T05:30:00.000Z"),
     ("2026-11-21T06:30-05:30", "2026-11-21T12:00:00.000Z"),
     ("2026-11-21T06:30:00.125Z", "2026-11-21T06:30:00.125Z"),
+    ("'tomorrow 09:00'", "2026-11-21T08:00:00.000Z"), ("'today noon'", "2026-11-20T11:00:00.000Z"),
+    ("'monday 04:00'", "2026-11-23T03:00:00.000Z"), ("'Friday 22:14'", "2026-11-20T21:14:00.000Z"),
+    ("'2026-11-21 06:30'", "2026-11-21T05:30:00.000Z"), ("'2h 30m'", "2026-11-20T23:43:00.000Z"),
     ("2028-02-29", "2028-02-28T23:00:00.000Z"), ("'2026-11-21'", "2026-11-20T23:00:00.000Z"),
   ])
   func `a time is read in the local zone`(text: String, expected: String) throws {
@@ -83,6 +86,8 @@ import Testing
     ("noon", "2026-11-20T11:00:00.000Z"), ("friday", "2026-11-19T23:00:00.000Z"),
     ("saturday", "2026-11-13T23:00:00.000Z"), ("06:30", "2026-11-20T05:30:00.000Z"),
     ("22:13", "2026-11-20T21:13:00.000Z"), ("2026-11-01", "2026-10-31T23:00:00.000Z"),
+    ("'monday 04:00'", "2026-11-16T03:00:00.000Z"), ("'today noon'", "2026-11-20T11:00:00.000Z"),
+    ("'1d 2h'", "2026-11-19T19:13:00.000Z"),
   ])
   func `a time gone by is the last one`(text: String, expected: String) throws {
     #expect(try word(text).timeAgo(stockholm).rfc3339 == expected)
@@ -98,7 +103,9 @@ import Testing
     #expect(try word("'never'").deadline(stockholm) == .never)
     #expect(try word("'midnight'").deadline(stockholm) == word("midnight").deadline(stockholm))
     #expect(try error { _ = try word("never").timeAhead(stockholm) }.code == .badTime)
-    #expect(try error { _ = try word("tomorrow").timeAgo(stockholm) }.code == .badTime)
+    for text in ["tomorrow", "'tomorrow 09:00'", "'2027-01-01 09:00'"] {
+      #expect(try error { _ = try word(text).timeAgo(stockholm) }.code == .badTime)
+    }
   }
 
   @Test(arguments: [
@@ -109,6 +116,9 @@ import Testing
     ("2026-11-21T25:00", "use `2026"),
     ("2026-11-21T06:30:60", "use `2026"), ("2026-11-21T06:30+1", "use `2026"), ("1mo", "use `30d`"),
     ("90", "use `90s`"), ("-1h", "use `15m`"), ("9999999d", "`never` has no end"),
+    ("'tomorrow 25:00'", nil), ("'later 09:00'", "use `15m`"), ("'2h  30m'", nil),
+    ("'2 hours'", nil),
+    ("'2026-02-29 09:00'", "dates are"),
   ])
   func `what is not a time says what to write`(text: String, hint: String?) throws {
     let error = try error { _ = try word(text).deadline(stockholm) }

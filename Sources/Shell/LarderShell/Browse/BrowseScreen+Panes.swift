@@ -3,184 +3,164 @@ import ShellLanguage
 
 /// The three panes and the lines around them.
 extension BrowseScreen {
+  private typealias Pane = BrowseState.Pane
+
+  /// A line of a pane: its text is cut where the facts at the right begin.
+  private struct Line {
+    var text: String
+    var color: Color?
+    var facts = ""
+    /// The cell before the last one.
+    var mark: (text: String, color: Color)?
+  }
+
   private static let top = 1
-  private static let sizeWidth = 7
-  private static let expiryWidth = 9
 
   func drawPanes(on frame: inout Frame) {
     let widths = state.widths
-    guard !state.showsOnePane else {
-      drawBorders([widths.keys], titles: [title(of: state.pane)], focus: 0, on: &frame)
-      draw(state.pane, at: 1, widths.keys, on: &frame)
-      drawPlace(from: 0, widths.keys, on: &frame)
-      return
-    }
-    let panes: [BrowseState.Pane] = [.namespaces, .keys, .value]
-    let all = [widths.namespaces, widths.keys, widths.value]
-    drawBorders(
-      all, titles: panes.map(title), focus: panes.firstIndex(of: state.pane) ?? 1, on: &frame)
+    let all: [(pane: Pane, width: Int)] =
+      state.showsOnePane
+      ? [(state.pane, widths.keys)]
+      : [(.namespaces, widths.namespaces), (.keys, widths.keys), (.value, widths.value)]
+    drawBorders(all.map(\.width), on: &frame)
     var column = 1
-    for (pane, width) in zip(panes, all) {
-      draw(pane, at: column, width, on: &frame)
+    for (pane, width) in all {
+      let isFocus = pane == state.pane && !state.showsOnePane
+      frame.put(
+        " \(fit(title(of: pane), to: width - 2)) ", at: Self.top, column, width: width,
+        rendition: rendition(isFocus || state.showsOnePane ? .command : .namespace))
+      for (row, line) in lines(of: pane, width).prefix(state.height).enumerated() {
+        draw(line, at: Self.top + 1 + row, column, width, on: &frame)
+      }
+      if pane == .keys || state.showsOnePane, !state.rows.isEmpty {
+        frame.put(
+          place, at: Self.top + state.height + 1, column + 1, width: width - 2,
+          rendition: rendition(.dim))
+      }
       column += width + 1
     }
-    drawPlace(from: widths.namespaces + 1, widths.keys, on: &frame)
   }
 
   private func draw(
-    _ pane: BrowseState.Pane, at column: Int, _ width: Int, on frame: inout Frame
+    _ line: Line, at row: Int, _ column: Int, _ width: Int, on frame: inout Frame
   ) {
-    switch pane {
-    case .namespaces: drawNamespaces(at: column, width, on: &frame)
-    case .keys: drawKeys(at: column, width, on: &frame)
-    case .value: drawValue(at: column, width, on: &frame)
+    frame.put(line.text, at: row, column, width: width, rendition: line.color.map(rendition) ?? "")
+    let end = column + width - 1
+    let start = end - DisplayWidth.of(line.facts)
+    frame.put(line.facts, at: row, start, rendition: rendition(.dim))
+    if let mark = line.mark {
+      frame.put(mark.text, at: row, end - 1, rendition: rendition(mark.color))
     }
   }
 
-  private func title(of pane: BrowseState.Pane) -> String {
+  private func title(of pane: Pane) -> String {
     switch pane {
     case .namespaces: return "namespaces"
-    case .keys:
-      let order = state.query.order == .key ? [] : ["by \(state.query.order.rawValue)"]
-      let words = state.query.words
-      let parts = [state.query.namespace ?? "@*"] + order + (words.isEmpty ? [] : [words])
-      return parts.map { SafeText($0).description }.joined(separator: "  ")
     case .value: return state.wanted.map { Quoting.brief($0.key.bytes) } ?? "value"
+    case .keys:
+      let query = state.query
+      let order = query.order == 0 ? "" : "by \(BrowseQuery.orders[query.order].name)"
+      return [query.namespace ?? "@*", order, query.filter, query.expression]
+        .filter { !$0.isEmpty }.map { SafeText($0).description }.joined(separator: "  ")
     }
+  }
+
+  private func drawBorders(_ widths: [Int], on frame: inout Frame) {
+    let dash = drawn("\u{2500}", "-")
+    let bar = drawn("\u{2502}", "|")
+    func border(_ fill: String, _ ends: String) -> String {
+      let ends = ends.map(String.init)
+      let parts = widths.map { String(repeating: fill, count: $0) }
+      return ends[0] + parts.joined(separator: ends[1]) + ends[2]
+    }
+    let last = Self.top + state.height + 1
+    for row in Self.top...last {
+      let text =
+        row == Self.top
+        ? border(dash, drawn("\u{250C}\u{252C}\u{2510}", "+++"))
+        : row == last
+          ? border(dash, drawn("\u{2514}\u{2534}\u{2518}", "+++")) : border(" ", bar + bar + bar)
+      frame.put(text, at: row, 0, rendition: rendition(.dim))
+    }
+  }
+
+  /// `3 of 64`, in the border below the list.
+  private var place: String {
+    let index = state.firstIndex.map { Wording.count($0 + state.selected + 1) + " " } ?? ""
+    return " \(index)of \(state.total.map { Wording.count($0) } ?? presentation.cutMark) "
   }
 
   // MARK: Lines
 
-  private func drawBorders(
-    _ widths: [Int], titles: [String], focus: Int, on frame: inout Frame
-  ) {
-    let dash = drawn("\u{2500}", "-")
-    func border(_ ends: (String, String, String)) -> String {
-      ends.0
-        + widths.map { String(repeating: dash, count: $0) }.joined(separator: ends.1) + ends.2
-    }
-    let above = drawn("\u{250C}\u{252C}\u{2510}", "+++").map(String.init)
-    let below = drawn("\u{2514}\u{2534}\u{2518}", "+++").map(String.init)
-    let last = Self.top + height + 1
-    frame.put(border((above[0], above[1], above[2])), at: Self.top, 0, rendition: rendition(.dim))
-    frame.put(border((below[0], below[1], below[2])), at: last, 0, rendition: rendition(.dim))
-    var column = 0
-    for (index, width) in widths.enumerated() {
-      let text = DisplayWidth.fit(titles[index], to: width - 2, mark: cutMark)
-      frame.put(
-        " \(text) ", at: Self.top, column + 1, width: width,
-        rendition: rendition(index == focus ? .command : .namespace))
-      column += width + 1
-    }
-    let bar = drawn("\u{2502}", "|")
-    for row in Self.top + 1..<last {
-      var column = 0
-      for width in widths {
-        frame.put(bar, at: row, column, rendition: rendition(.dim))
-        column += width + 1
-      }
-      frame.put(bar, at: row, column, rendition: rendition(.dim))
+  private func lines(of pane: Pane, _ width: Int) -> [Line] {
+    switch pane {
+    case .namespaces: namespaceLines(width)
+    case .keys: keyLines(width)
+    case .value:
+      Array(
+        ((state.value?.facts ?? []).map { Line(text: " " + $0, color: .dim) }
+          + (state.value?.lines ?? []).map { Line(text: " " + $0) }).dropFirst(state.valueTop))
     }
   }
 
-  /// `3 of 64` in the border below the list.
-  private func drawPlace(from column: Int, _ width: Int, on frame: inout Frame) {
-    guard !state.rows.isEmpty else { return }
-    let index = state.firstIndex.map { Wording.count($0 + state.selected + 1) }
-    let total = state.total.map { Wording.count($0) } ?? cutMark
-    let text = index.map { " \($0) of \(total) " } ?? " of \(total) "
-    frame.put(
-      text, at: Self.top + height + 1, column + 2, width: width - 2, rendition: rendition(.dim))
+  private func pointer(_ isSelected: Bool) -> String {
+    isSelected ? drawn("\u{25B8}", ">") : " "
   }
 
-  // MARK: Panes
+  private func cutMiddle(_ text: String, to width: Int) -> String {
+    DisplayWidth.fitEnds(text, to: max(width, 0), mark: presentation.cutMark)
+  }
 
-  private func drawNamespaces(at column: Int, _ width: Int, on frame: inout Frame) {
+  private func namespaceLines(_ width: Int) -> [Line] {
     let total = state.namespaces.reduce(0) { $0 + $1.entries }
     let rows = state.namespaces.map { ($0.name, $0.entries) } + [("@*", total)]
     let selected =
       state.namespaces.firstIndex { $0.name == state.query.namespace } ?? rows.count - 1
-    let first = max(selected - height + 1, 0)
-    for (index, row) in rows.enumerated().dropFirst(first).prefix(height) {
-      let line = Self.top + 1 + index - first
+    return rows.enumerated().dropFirst(max(selected - state.height + 1, 0)).map { index, row in
       let count = Wording.count(row.1)
+      let name = cutMiddle(SafeText(row.0).description, to: width - count.utf8.count - 3)
       let isSelected = index == selected
-      let name = middleCut(SafeText(row.0).description, to: width - count.utf8.count - 3)
-      frame.put(
-        (isSelected ? drawn("\u{25B8}", ">") : " ") + name, at: line, column, width: width,
-        rendition: isSelected ? rendition(.command) : "")
-      frame.put(
-        count, at: line, column + width - count.utf8.count - 1, rendition: rendition(.dim))
+      return Line(
+        text: pointer(isSelected) + name, color: isSelected ? .command : nil, facts: count)
     }
   }
 
-  private func drawKeys(at column: Int, _ width: Int, on frame: inout Frame) {
+  private func keyLines(_ width: Int) -> [Line] {
     guard !state.rows.isEmpty else {
       let words = state.pending == nil ? "no entries" : "reading" + presentation.ellipsis
-      frame.put(words, at: Self.top + 1, column + 1, width: width - 1, rendition: rendition(.dim))
-      return
+      return [Line(text: " " + words, color: .dim)]
     }
-    for (index, row) in state.rows.prefix(height).enumerated() {
-      draw(
-        row, isSelected: index == state.selected, at: Self.top + 1 + index, column, width,
-        on: &frame)
-    }
-  }
-
-  private func draw(
-    _ row: BrowseState.Row, isSelected: Bool, at line: Int, _ column: Int, _ width: Int,
-    on frame: inout Frame
-  ) {
-    let entry = row.entry
-    var facts = ""
-    if width >= (state.query.namespace == nil ? 46 : 34) {
-      let size = Wording.size(entry.size)
-      facts += String(repeating: " ", count: max(Self.sizeWidth - size.utf8.count, 0)) + size + "  "
-    }
-    if width >= 22 {
-      facts += DisplayWidth.pad(expiry(of: entry), to: Self.expiryWidth)
-    }
-    let marked = state.marks.isEmpty ? "" : state.marks[row.id] == nil ? " " : "*"
-    let pointer = isSelected ? drawn("\u{25B8}", ">") : " "
-    let room = width - 1 - marked.utf8.count - facts.utf8.count - 3
-    var name = Quoting.quoted(entry.key.bytes)
-    if state.query.namespace == nil { name = "\(SafeText(entry.namespace)) \(name)" }
-    frame.put(
-      pointer + marked + middleCut(name, to: room), at: line, column,
-      rendition: rendition(isSelected ? .command : row.change == .removed ? .dim : .quoted))
-    frame.put(
-      facts, at: line, column + width - facts.utf8.count - 2, rendition: rendition(.dim))
-    let change: (text: String, color: Color)? =
-      switch row.change {
-      case .added: ("+", .quoted)
-      case .changed: ("~", .pattern)
-      case .removed: ("-", .wrong)
-      case nil: nil
+    let hasNamespaces = state.query.namespace == nil
+    return state.rows.enumerated().map { index, row in
+      let isSelected = index == state.selected
+      let entry = row.entry
+      var facts = ""
+      if width >= (hasNamespaces ? 46 : 34) {
+        let size = Wording.size(entry.size)
+        facts = String(repeating: " ", count: max(7 - size.utf8.count, 0)) + size + "  "
       }
-    if let change {
-      frame.put(
-        change.text, at: line, column + width - 2, rendition: rendition(change.color))
-    }
-  }
-
-  private func drawValue(at column: Int, _ width: Int, on frame: inout Frame) {
-    guard let value = state.value else { return }
-    for (row, line) in (value.facts.map { ($0, true) } + value.lines.map { ($0, false) })
-      .dropFirst(state.valueTop).prefix(height).enumerated()
-    {
-      frame.put(
-        line.0, at: Self.top + 1 + row, column + 1, width: width - 1,
-        rendition: line.1 ? rendition(.dim) : "")
+      if width >= 22 { facts += DisplayWidth.pad(expiry(of: entry), to: 9) }
+      let marked = state.marks.isEmpty ? "" : state.marks[row.id] == nil ? " " : "*"
+      let room = width - 4 - marked.utf8.count - facts.utf8.count
+      let name =
+        (hasNamespaces ? "\(SafeText(entry.namespace)) " : "") + Quoting.key(entry.key.bytes)
+      let mark: (String, Color)? =
+        switch row.change {
+        case .added: ("+", .quoted)
+        case .changed: ("~", .pattern)
+        case .removed: ("-", .wrong)
+        case nil: nil
+        }
+      return Line(
+        text: pointer(isSelected) + marked + cutMiddle(name, to: room),
+        color: isSelected ? .command : row.change == .removed ? .dim : .quoted, facts: facts + " ",
+        mark: mark)
     }
   }
 
   /// `in 21 h`, `never`, `expired`: the first unit of the time is enough for a list.
   private func expiry(of entry: Store.Entry) -> String {
-    guard let expires = entry.expires else { return "never" }
-    return entry.state == .stale ? "stale" : clock.briefExpiry(expires.unix)
-  }
-
-  private func middleCut(_ text: String, to width: Int) -> String {
-    DisplayWidth.fitEnds(text, to: max(width, 0), mark: cutMark)
+    entry.state == .stale && entry.expires != nil
+      ? "stale" : presentation.clock.briefExpiry(entry.expires?.unix)
   }
 }

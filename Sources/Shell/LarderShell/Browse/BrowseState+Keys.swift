@@ -2,115 +2,123 @@ import Larder
 import ShellLanguage
 
 /// A request of a key to the loop of the full-screen view.
-enum BrowseCommand: Equatable {
+enum BrowseRequest: Equatable {
   case leave, suspend, reload
   case copy(Store.Entry)
-  /// Check the words of a change before the question.
-  case check(BrowseChange)
+  /// Check the words of a change, then ask.
+  case ask(BrowseChange)
   case change(BrowseChange)
 }
 
 /// The answers to keys.
 extension BrowseState {
+  private static let leaving: Set<KeyPress> = [
+    .text("q"), .escape, .control("c"), .control("d"),
+  ]
+
   @discardableResult
-  mutating func take(_ key: KeyPress) -> BrowseCommand? {
+  mutating func take(_ key: KeyPress) -> BrowseRequest? {
     message = nil
     if key == .control("z") { return .suspend }
-    if isTooSmall {
-      return [.text("q"), .escape, .control("c"), .control("d")].contains(key) ? .leave : nil
-    }
+    if isTooSmall { return Self.leaving.contains(key) ? .leave : nil }
     if question != nil { return answer(key) }
     if input != nil { return type(key) }
     switch page {
     case .help:
-      takeInHelp(key)
+      // Arrows scroll a page of keys that is longer than the window; everything else goes back.
+      if mostHelpTop > 0, scroll(\.helpTop, key, page: helpHeight, most: mostHelpTop) { return nil }
+      (page, helpTop) = (.panes, 0)
       return nil
     case .value: return takeInValue(key)
     case .panes: return takeInPanes(key)
     }
   }
 
-  /// Arrows scroll a page of keys that is longer than the window; everything else goes back.
-  private mutating func takeInHelp(_ key: KeyPress) {
-    if mostHelpTop > 0, let step = steps(of: key, page: helpHeight) {
-      let top = min(helpTop, mostHelpTop)
-      helpTop =
-        step == .min
-        ? 0 : step == .max ? mostHelpTop : min(max(top + step, 0), mostHelpTop)
-    } else {
-      page = .panes
-      helpTop = 0
-    }
-  }
-
-  private mutating func answer(_ key: KeyPress) -> BrowseCommand? {
-    guard let change = question else { return nil }
-    question = nil
-    if key == .text("y") || key == .text("Y") { return .change(change) }
+  private mutating func answer(_ key: KeyPress) -> BrowseRequest? {
+    defer { question = nil }
+    if let question, key == .text("y") || key == .text("Y") { return .change(question) }
     message = Message(text: "nothing changed")
     return nil
   }
 
-  // MARK: The panes
-
-  private mutating func takeInPanes(_ key: KeyPress) -> BrowseCommand? {
+  private mutating func takeInPanes(_ key: KeyPress) -> BrowseRequest? {
     switch key {
-    case .text("q"), .control("c"), .control("d"): return .leave
-    case .escape: return goBack()
-    case .tab: turn(to: [.namespaces: .keys, .keys: .value, .value: .namespaces])
-    case .backTab: turn(to: [.namespaces: .value, .keys: .namespaces, .value: .keys])
-    case .right, .text("l"): turn(to: [.namespaces: .keys, .keys: .value])
-    case .left, .text("h"): turn(to: [.value: .keys, .keys: .namespaces])
+    case .escape where query.isNarrowed || !marks.isEmpty:
+      marks = [:]
+      if query.isNarrowed {
+        (query.filter, query.expression) = ("", "")
+        restart()
+      }
+    case _ where Self.leaving.contains(key): return .leave
+    case .tab: turn(by: 1, wraps: true)
+    case .backTab: turn(by: -1, wraps: true)
+    case .right, .text("l"): turn(by: 1)
+    case .left, .text("h"): turn(by: -1)
     case .text("?"): page = .help
     case .text("/"): begin(.filter, query.filter)
     case .text("w"): begin(.expression, query.expression)
     case .text("s"):
-      query.order = query.order.next
+      query.order = (query.order + 1) % BrowseQuery.orders.count
       restart()
     case .text(" "):
       isPaused.toggle()
-      if !isPaused { pending = pending ?? .refresh }
+      if !isPaused { refresh() }
     case .text("r"): return .reload
-    case .text("m"): mark()
+    case .text("m"):
+      guard let entry = wanted else { return nil }
+      let id = EntryID(entry)
+      marks[id] = marks[id] == nil ? entry : nil
+      move(by: 1)
     case .text("y"): return wanted.map { .copy($0) }
-    case .text("e"), .text("d"), .text("p"): return change(key)
+    case .text("e"), .text("d"), .text("p"): change(key)
     case .enter where pane == .namespaces: pane = .keys
-    case .enter where wanted != nil:
-      page = .value
-      valueTop = 0
-    default: scroll(key)
+    case .enter where wanted != nil: (page, valueTop) = (.value, 0)
+    default: scrollPane(key)
     }
     return nil
   }
 
-  private mutating func goBack() -> BrowseCommand? {
-    guard query.isNarrowed || !marks.isEmpty else { return .leave }
-    marks = [:]
-    if query.isNarrowed {
-      (query.filter, query.expression) = ("", "")
-      restart()
+  private mutating func takeInValue(_ key: KeyPress) -> BrowseRequest? {
+    switch key {
+    case _ where Self.leaving.contains(key), .left, .text("h"): (page, valueTop) = (.panes, 0)
+    case .text("/"): begin(.find, "")
+    case .text("n"): findNext()
+    case .text("y"): return wanted.map { .copy($0) }
+    case .text("?"): page = .help
+    case .text(" "): scrollValue(.pageDown)
+    case .enter: scrollValue(.down)
+    default: scrollValue(key)
     }
     return nil
   }
 
-  private mutating func turn(to panes: [Pane: Pane]) { pane = panes[pane] ?? pane }
+  private mutating func turn(by step: Int, wraps: Bool = false) {
+    let panes = Pane.allCases
+    let target = panes.firstIndex(of: pane)! + step
+    pane =
+      panes[wraps ? (target + panes.count) % panes.count : min(max(target, 0), panes.count - 1)]
+  }
 
-  mutating func scroll(_ key: KeyPress) {
-    guard let step = steps(of: key, page: height) else { return }
-    switch pane {
-    case .keys:
-      switch step {
-      case .min: pending = .top
-      case .max: pending = .bottom
-      default: move(by: step)
-      }
-    case .namespaces: chooseNamespace(step)
-    case .value: scrollValue(step)
+  private mutating func change(_ key: KeyPress) {
+    guard !isReadOnly else {
+      message = Message(text: "the store is open read-only", isError: true)
+      return
+    }
+    let entries = chosen
+    guard !entries.isEmpty else { return }
+    switch key {
+    case .text("e"): begin(.expiry(entries), "")
+    case .text("p"):
+      let arePinned = entries.allSatisfy(\.isPinned)
+      question = BrowseChange(verb: arePinned ? .unpin : .pin, entries: entries)
+    default: question = BrowseChange(verb: .evict, entries: entries)
     }
   }
+
+  // MARK: Scrolling
 
   /// The lines that a key moves by; the extremes stand for the first and the last line.
-  private func steps(of key: KeyPress, page: Int) -> Int? {
+  private static func steps(of key: KeyPress, page: Int) -> Int? {
     switch key {
     case .up, .text("k"), .control("p"): -1
     case .down, .text("j"), .control("n"): 1
@@ -122,65 +130,122 @@ extension BrowseState {
     }
   }
 
-  /// The last line of the namespaces stands for all of them.
-  private mutating func chooseNamespace(_ step: Int) {
-    let present = namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
-    let target = min(
-      max(step == .min ? 0 : step == .max ? .max : present + step, 0), namespaces.count)
-    guard target != present else { return }
-    query.namespace = target < namespaces.count ? namespaces[target].name : nil
+  /// Moves the first line of a text; false if the key does not move.
+  @discardableResult
+  private mutating func scroll(
+    _ top: WritableKeyPath<Self, Int>, _ key: KeyPress, page: Int, most: Int
+  ) -> Bool {
+    guard let step = Self.steps(of: key, page: page) else { return false }
+    self[keyPath: top] = Self.moved(self[keyPath: top], by: step, most: most)
+    return true
+  }
+
+  private static func moved(_ index: Int, by step: Int, most: Int) -> Int {
+    step == .min ? 0 : step == .max ? most : min(max(min(index, most) + step, 0), most)
+  }
+
+  private mutating func scrollValue(_ key: KeyPress) {
+    scroll(\.valueTop, key, page: valueHeight, most: mostValueTop)
+  }
+
+  mutating func scrollPane(_ key: KeyPress) {
+    switch pane {
+    case .value: scrollValue(key)
+    case .keys:
+      guard let step = Self.steps(of: key, page: height) else { return }
+      if step == .min {
+        pending = .top
+      } else if step == .max {
+        pending = .bottom
+      } else {
+        move(by: step)
+      }
+    case .namespaces:
+      guard let step = Self.steps(of: key, page: height) else { return }
+      // The last line stands for all of them.
+      let present = namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
+      let target = Self.moved(present, by: step, most: namespaces.count)
+      guard target != present else { return }
+      query.namespace = target < namespaces.count ? namespaces[target].name : nil
+      restart()
+    }
+  }
+
+  /// Shows the next line that contains the text, from the beginning after the last one.
+  private mutating func findNext() {
+    guard let lines = value?.all, !find.isEmpty else { return }
+    let wanted = find.lowercased()
+    let order = lines.indices.dropFirst(valueTop + 1) + Array(lines.indices.prefix(valueTop + 1))
+    if let line = order.first(where: { Frame.plain(lines[$0]).lowercased().contains(wanted) }) {
+      valueTop = line
+    } else {
+      message = Message(text: "not found: \(Array(find.utf8))", isError: true)
+    }
+  }
+
+  // MARK: The line at the bottom
+
+  private mutating func begin(_ purpose: Input.Purpose, _ text: String) {
+    input = Input(purpose: purpose, text: text, before: text)
+    if pane == .namespaces { pane = .keys }
+  }
+
+  private mutating func type(_ key: KeyPress) -> BrowseRequest? {
+    guard var line = input else { return nil }
+    switch key {
+    case .escape, .control("c"), .control("d"):
+      input = nil
+      setFilter(line.before, of: line)
+      return nil
+    case .enter:
+      input = nil
+      return finish(line)
+    case .backspace: _ = line.text.popLast()
+    case .control("u"): line.text = ""
+    case .control("w"):
+      while line.text.last == " " { line.text.removeLast() }
+      while let last = line.text.last, last != " " { line.text.removeLast() }
+    case .text(let character): line.text.append(character)
+    case .paste(let text):
+      line.text += text.filter { !$0.unicodeScalars.contains(where: \.isControl) }
+    default:
+      // The list can be looked through while its filter is typed.
+      if line.purpose == .filter { scrollPane(key) }
+      return nil
+    }
+    input = line
+    setFilter(line.text, of: line)
+    return nil
+  }
+
+  private mutating func setFilter(_ text: String, of line: Input) {
+    guard line.purpose == .filter, query.filter != text else { return }
+    query.filter = text
     restart()
   }
 
-  private mutating func scrollValue(_ step: Int) {
-    valueTop =
-      step == .min
-      ? 0 : step == .max ? mostValueTop : min(max(valueTop + step, 0), mostValueTop)
-  }
-
-  private mutating func mark() {
-    guard let entry = wanted else { return }
-    let id = EntryID(entry)
-    marks[id] = marks[id] == nil ? entry : nil
-    move(by: 1)
-  }
-
-  private mutating func change(_ key: KeyPress) -> BrowseCommand? {
-    guard !isReadOnly else {
-      message = Message(text: "the store is open read-only", isError: true)
-      return nil
-    }
-    let entries = chosen
-    guard !entries.isEmpty else { return nil }
-    switch key {
-    case .text("e"):
-      input = Input(purpose: .expiry(entries), text: "", before: "")
-      return nil
-    case .text("p"):
-      let arePinned = entries.allSatisfy(\.isPinned)
-      question = BrowseChange(verb: arePinned ? .unpin : .pin, entries: entries)
-      return nil
-    default:
-      question = BrowseChange(verb: .evict, entries: entries)
-      return nil
-    }
-  }
-
-  // MARK: The value
-
-  private mutating func takeInValue(_ key: KeyPress) -> BrowseCommand? {
-    switch key {
-    case .text("q"), .escape, .control("c"), .control("d"), .left, .text("h"):
-      page = .panes
-      valueTop = 0
-    case .text("/"): begin(.find, "")
-    case .text("n"): findNext()
-    case .text("y"): return wanted.map { .copy($0) }
-    case .text("?"): page = .help
-    case .text(" "): scrollValue(valueHeight)
-    case .enter: scrollValue(1)
-    default: if let step = steps(of: key, page: valueHeight) { scrollValue(step) }
+  private mutating func finish(_ line: Input) -> BrowseRequest? {
+    switch line.purpose {
+    case .filter: break
+    case .find:
+      find = line.text
+      findNext()
+    case .expression:
+      query.expression = line.text
+      restart()
+    case .expiry(let entries):
+      guard !line.text.isEmpty else { return nil }
+      return .ask(BrowseChange(verb: .expire, entries: entries, time: line.text))
     }
     return nil
+  }
+
+  /// The list cannot be read: the line that asked for it is open again.
+  mutating func refuse(_ error: ShellError) {
+    pending = nil
+    message = Message(error)
+    guard !query.expression.isEmpty, error.code == .badExpression else { return }
+    input = Input(purpose: .expression, text: query.expression, before: "")
+    query.expression = ""
   }
 }

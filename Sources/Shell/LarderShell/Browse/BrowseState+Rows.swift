@@ -9,32 +9,23 @@ extension BrowseState {
   /// Selects another row, reading rows if it is outside the window.
   mutating func move(by count: Int) {
     var target = selected + count
-    switch pending {
-    case .down(let rows): target = self.rows.count - 1 + rows + count
-    case .up(let rows): target = count - rows
-    case .top, .bottom, .refresh, nil: break
+    if case .scroll(let rows) = pending { target += rows }
+    if rows.indices.contains(target) {
+      if case .scroll = pending { pending = nil }
+      selected = target
+    } else if !rows.isEmpty {
+      selected = target < 0 ? 0 : rows.count - 1
+      pending = .scroll(target - selected)
     }
-    guard target >= 0 else {
-      pending = .up(-target)
-      return
-    }
-    guard target < rows.count else {
-      selected = max(rows.count - 1, 0)
-      pending = rows.isEmpty ? pending : .down(target - rows.count + 1)
-      return
-    }
-    if case .down = pending { pending = nil }
-    if case .up = pending { pending = nil }
-    selected = target
   }
 
   /// Shows another list from its beginning.
   mutating func restart() {
-    pending = .top
-    total = nil
-    value = nil
-    valueTop = 0
+    (pending, total, value, valueTop) = (.top, nil, nil, 0)
   }
+
+  /// Reads the window again, unless another part of the list is to be read.
+  mutating func refresh() { pending = pending ?? .refresh }
 
   /// Takes the rows that were read for a request.
   ///
@@ -50,95 +41,76 @@ extension BrowseState {
     let new = found.map { Row(ranked: $0) }
     switch request {
     case .top:
-      rows = new
-      selected = 0
-      firstIndex = 0
+      (rows, selected, firstIndex) = (new, 0, 0)
     case .bottom:
-      rows = new
-      selected = max(rows.count - 1, 0)
+      (rows, selected) = (new, max(new.count - 1, 0))
       firstIndex = total.map { max($0 - rows.count, 0) }
-    case .down:
+    case .scroll(let count) where count > 0:
       let all = rows + new
-      rows = Array(all.suffix(max(height, 1)))
+      rows = all.suffix(height)
       firstIndex = firstIndex.map { $0 + all.count - rows.count }
       selected = max(rows.count - 1, 0)
-    case .up:
-      rows = Array((new + rows).prefix(max(height, 1)))
+    case .scroll:
+      rows = Array((new + rows).prefix(height))
       firstIndex = firstIndex.map { max($0 - new.count, 0) }
       selected = 0
     case .refresh:
-      refresh(with: new, removed, since, now)
-      if let former, let index = rows.firstIndex(where: { $0.id == former }) { selected = index }
-      selected = min(selected, max(rows.count - 1, 0))
-      leaveRemovedRow()
+      replace(with: new, removed, since, now)
+      selected = rows.firstIndex { $0.id == former } ?? min(selected, max(rows.count - 1, 0))
+      // The next key concerns an entry that exists.
+      let living = rows.indices.filter { rows[$0].change != .removed }
+      if !living.contains(selected) {
+        selected = living.first { $0 > selected } ?? living.last ?? selected
+      }
     }
     if selectedRow?.id != former { valueTop = 0 }
   }
 
-  /// The next key concerns an entry that exists.
-  private mutating func leaveRemovedRow() {
-    guard selectedRow?.change == .removed else { return }
-    let living = rows.indices.filter { rows[$0].change != .removed }
-    selected = living.first { $0 > selected } ?? living.last ?? selected
-  }
-
   /// Marks new, changed and removed rows. A removed row stays in its place for a moment.
-  private mutating func refresh(
+  private mutating func replace(
     with new: [Row], _ removed: Set<EntryID>, _ since: Timestamp?, _ now: Duration
   ) {
     let old = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
-    var merged = new
-    for index in merged.indices {
-      let row = merged[index]
-      if let before = old[row.id] {
-        if before.entry.differs(from: row.entry) || before.change == .removed {
-          merged[index].change = .changed
-          merged[index].fades = now + Self.fading
-        } else if before.fades > now {
-          merged[index].change = before.change
-          merged[index].fades = before.fades
-        }
-      } else if let since, row.entry.written >= since {
-        merged[index].change = .added
-        merged[index].fades = now + Self.fading
+    var merged = new.map { row in
+      var row = row
+      let before = old[row.id]
+      if let before, !before.entry.differs(from: row.entry), before.change != .removed {
+        if before.fades > now { (row.change, row.fades) = (before.change, before.fades) }
+      } else if before != nil || since.map({ row.entry.written >= $0 }) == true {
+        (row.change, row.fades) = (before == nil ? .added : .changed, now + Self.fading)
       }
+      return row
     }
     for (index, row) in rows.enumerated() where removed.contains(row.id) {
       var gone = row
-      if row.change != .removed {
-        gone.change = .removed
-        gone.fades = now + Self.fading
-      }
-      guard gone.fades > now else { continue }
-      merged.insert(gone, at: min(index, merged.count))
+      if row.change != .removed { (gone.change, gone.fades) = (.removed, now + Self.fading) }
+      if gone.fades > now { merged.insert(gone, at: min(index, merged.count)) }
+      marks[row.id] = nil
     }
-    rows = Array(merged.prefix(max(height, 1)))
-    for id in removed { marks[id] = nil }
+    rows = Array(merged.prefix(height))
   }
 
   /// Ends marks of changes; true if a row went, so that another one has room.
   mutating func fade(at now: Duration) -> Bool {
-    var went = false
+    let before = rows.count
     for index in rows.indices.reversed() where rows[index].change != nil && rows[index].fades <= now
     {
       if rows[index].change == .removed {
         rows.remove(at: index)
         if selected > index { selected -= 1 }
-        went = true
       } else {
         rows[index].change = nil
       }
     }
     selected = min(selected, max(rows.count - 1, 0))
-    return went
+    return rows.count < before
   }
 }
 
 extension Store.Entry {
   /// It was written or given other attributes since.
   fileprivate func differs(from other: Store.Entry) -> Bool {
-    (version, expires, isPinned, written) != (
-      other.version, other.expires, other.isPinned, other.written
-    )
+    (version, expires, isPinned, written)
+      != (other.version, other.expires, other.isPinned, other.written)
   }
 }

@@ -4,10 +4,10 @@ import ShellLanguage
 /// The state of the full-screen view. Its answers to keys and to rows are in extensions; it reads no store and draws
 /// nothing.
 struct BrowseState: Equatable {
-  enum Pane { case namespaces, keys, value }
+  enum Pane: CaseIterable { case namespaces, keys, value }
 
   /// A whole window that lies over the panes.
-  enum Page: Equatable { case panes, value, help }
+  enum Page { case panes, value, help }
 
   struct NamespaceRow: Equatable {
     let name: String
@@ -32,9 +32,8 @@ struct BrowseState: Equatable {
   /// The part of the list that is to be read next.
   enum PageRequest: Equatable {
     case top, bottom
-    /// So many rows behind the last one, or before the first one.
-    case down(Int)
-    case up(Int)
+    /// So many rows behind the last one, or, below zero, before the first one.
+    case scroll(Int)
     /// The same rows again.
     case refresh
   }
@@ -60,6 +59,11 @@ struct BrowseState: Equatable {
     let isWhole: Bool
     let facts: [String]
     let lines: [String]
+  }
+
+  struct Message: Equatable {
+    let text: SafeText
+    var isError = false
   }
 
   var size: Host.Window
@@ -91,11 +95,6 @@ struct BrowseState: Equatable {
   var isPaused = false
   var message: Message?
 
-  struct Message: Equatable {
-    let text: SafeText
-    var isError = false
-  }
-
   init(size: Host.Window, storeName: String, isReadOnly: Bool) {
     self.size = size
     self.storeName = storeName
@@ -122,16 +121,14 @@ extension BrowseState {
 
   /// The entry whose value is shown.
   var wanted: Store.Entry? {
-    guard let row = selectedRow, row.change != .removed else { return nil }
-    return row.entry
+    selectedRow.flatMap { $0.change == .removed ? nil : $0.entry }
   }
 
   /// The entries that a change concerns: the marked ones, else the selected one.
   var chosen: [Store.Entry] {
-    guard marks.isEmpty else {
-      return marks.values.sorted { ($0.namespace, $0.key) < ($1.namespace, $1.key) }
-    }
-    return wanted.map { [$0] } ?? []
+    marks.isEmpty
+      ? wanted.map { [$0] } ?? []
+      : marks.values.sorted { ($0.namespace, $0.key) < ($1.namespace, $1.key) }
   }
 
   /// The widths of the three panes without their borders.
@@ -152,8 +149,21 @@ extension BrowseState {
   /// The rows for the lines of the value.
   var valueHeight: Int { page == .value ? size.rows - 2 : height }
 
-  var mostValueTop: Int {
-    guard let value else { return 0 }
-    return max(value.facts.count + value.lines.count - valueHeight, 0)
+  var mostValueTop: Int { max((value?.all.count ?? 0) - valueHeight, 0) }
+
+  /// The rows between the title and the last line of the page of keys.
+  var helpHeight: Int { max(size.rows - 3, 1) }
+
+  var mostHelpTop: Int { max(helpRows.count - helpHeight, 0) }
+}
+
+extension BrowseState.ValueText {
+  var all: [String] { facts + lines }
+}
+
+extension BrowseState.Message {
+  init(_ error: ShellError) {
+    text = error.message + (error.hint.map { "; \($0)" } ?? "")
+    isError = true
   }
 }

@@ -15,31 +15,26 @@ extension BrowseState.ValueText {
     self.entry = entry
     self.width = width
     self.isWhole = isWhole
-    let found: StoredValue?
+    let clock = presentation.clock
     do {
-      found = try namespace.lookUp(entry.key.bytes) { entry, value in
-        StoredValue(
-          entry: entry,
-          bytes: value.extracting(first: Self.mostBytes).bytes)
+      let found = try namespace.lookUp(entry.key.bytes) { entry, value in
+        StoredValue(entry: entry, bytes: value.extracting(first: Self.mostBytes).bytes)
       }?.reading(most: Self.mostBytes, in: session)
+      guard let found else { return nil }
+      var text = "negative: a load found no value\n"
+      if found.entry.hasValue {
+        let isFull = isWhole && found.size <= Self.mostBytes
+        let view = try ValueView(found, as: .auto, head: nil, isFull: isFull)
+        text = String(decoding: view.content(for: presentation), as: UTF8.self)
+      }
+      facts = Self.facts(found.entry, found.size, clock).flatMap { Self.wrapped($0, width) }
+      lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        .flatMap { Self.wrapped(String($0), width) }
     } catch {
       guard let message = Self.unreadable(error) else { throw error }
-      facts = Self.facts(entry, entry.size, presentation.clock).flatMap { Self.wrapped($0, width) }
+      facts = Self.facts(entry, entry.size, clock).flatMap { Self.wrapped($0, width) }
       lines = Self.wrapped(message.description, width)
-      return
     }
-    guard let found else { return nil }
-    facts = Self.facts(found.entry, found.size, presentation.clock)
-      .flatMap { Self.wrapped($0, width) }
-    guard found.entry.hasValue else {
-      lines = Self.wrapped("negative: a load found no value", width)
-      return
-    }
-    let view = try ValueView(
-      found, as: .auto, head: nil, isFull: isWhole && found.size <= Self.mostBytes)
-    let text = String(decoding: view.content(for: presentation), as: UTF8.self)
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-      .flatMap { Self.wrapped(String($0), width) }
   }
 
   /// The reason why a value cannot be read; nil for an error of another kind.
@@ -62,48 +57,37 @@ extension BrowseState.ValueText {
     return facts + [""]
   }
 
-  /// Wraps by words, and cuts words that are longer than a line. Renditions do not count, and go on in the next line.
+  /// Wraps by words, and cuts long ones. Renditions do not count, and go on in the next line.
   private static func wrapped(_ text: String, _ width: Int) -> [String] {
     let width = max(width, 1)
     guard DisplayWidth.of(Frame.plain(text)) > width else { return [text] }
     var lines: [String] = []
-    var line = ""
-    var used = 0
-    var rendition = ""
-    /// The line up to its last space, and what follows it.
-    var space: (head: String, tail: String, tailWidth: Int)?
-    var scalars = text.unicodeScalars[...]
-    func add(_ part: String) {
-      line += part
-      space?.tail += part
+    var (line, used, rendition) = ("", 0, "")
+    func endLine() {
+      lines.append(line)
+      (line, used) = (rendition, 0)
     }
-    while let scalar = scalars.popFirst() {
-      if scalar == "\u{1B}", let numbers = Frame.takeRendition(&scalars) {
-        rendition = numbers == "0" ? "" : numbers
-        add("\u{1B}[\(numbers)m")
-        continue
-      }
-      let columns = DisplayWidth.of(scalar)
-      if used + columns > width {
-        if let split = space, scalar != " ", split.tailWidth < width / 2 {
-          lines.append(split.head)
-          (line, used) = (split.tail, split.tailWidth)
-        } else {
-          lines.append(line)
-          (line, used) = (rendition.isEmpty ? "" : "\u{1B}[\(rendition)m", 0)
-        }
-        space = nil
-        if scalar == " ", used == 0 { continue }
-      }
-      used += columns
-      if scalar == " " {
-        space = (line, rendition.isEmpty ? "" : "\u{1B}[\(rendition)m", 0)
+    for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
+      let columns = DisplayWidth.of(Frame.plain(String(word)))
+      if index > 0, used + 1 + min(columns, width / 2) > width {
+        endLine()
+      } else if index > 0 {
         line += " "
-      } else {
-        add(String(scalar))
-        space?.tailWidth += columns
+        used += 1
+      }
+      var scalars = word.unicodeScalars[...]
+      while let scalar = scalars.popFirst() {
+        if scalar == "\u{1B}", let numbers = Frame.takeRendition(&scalars) {
+          rendition = numbers == "0" ? "" : "\u{1B}[\(numbers)m"
+          line += "\u{1B}[\(numbers)m"
+          continue
+        }
+        let columns = DisplayWidth.of(scalar)
+        if used + columns > width { endLine() }
+        line.unicodeScalars.append(scalar)
+        used += columns
       }
     }
-    return lines + (line.isEmpty ? [] : [line])
+    return lines + [line]
   }
 }

@@ -55,14 +55,6 @@ struct Frame: Equatable {
     return column
   }
 
-  /// Gives all cells of a part of a row a rendition.
-  mutating func paint(_ rendition: String, at row: Int, _ range: Range<Int>) {
-    guard (0..<rows).contains(row) else { return }
-    for column in range.clamped(to: 0..<columns) {
-      cells[row * columns + column].rendition = rendition
-    }
-  }
-
   private mutating func addMark(_ mark: Unicode.Scalar, at row: Int, _ column: Int) {
     guard column > 0 else { return }
     let index = row * columns + column - 1
@@ -81,9 +73,7 @@ struct Frame: Equatable {
     scalars = scalars[scalars.index(after: numbers.endIndex)...]
     return text
   }
-}
 
-extension Frame {
   /// The text without the sequences that `put` understands.
   static func plain(_ text: String) -> String {
     var result = String.UnicodeScalarView()
@@ -94,49 +84,38 @@ extension Frame {
     }
     return String(result)
   }
+}
 
-  /// Equal cells between two changes that are written rather than skipped by a sequence.
-  private static let shortestSkip = 6
-
+extension Frame {
   /// The bytes that turn what the terminal shows into this frame; of a screen with unknown content everything is
   /// written.
   func bytes(over before: Frame?) -> [UInt8] {
-    var result = ""
     let known = before.flatMap { $0.columns == columns && $0.rows == rows ? $0 : nil }
-    if known == nil { result += "\u{1B}[0m\u{1B}[H\u{1B}[2J" }
+    var result = known == nil ? "\u{1B}[0m\u{1B}[H\u{1B}[2J" : ""
     for row in 0..<rows {
-      for range in changes(in: row, since: known) { append(row, range, to: &result) }
+      if let range = changes(in: row * columns..<(row + 1) * columns, since: known) {
+        result += "\u{1B}[\(row + 1);\(range.lowerBound - row * columns + 1)H"
+        append(cells[range], to: &result)
+      }
     }
     return Array(result.utf8)
   }
 
-  /// The parts of a row that differ, with whole wide characters.
-  private func changes(in row: Int, since before: Frame?) -> [Range<Int>] {
-    let start = row * columns
-    var ranges: [Range<Int>] = []
-    for column in 0..<columns {
-      let old = before?.cells[start + column] ?? Cell()
-      guard cells[start + column] != old else { continue }
-      var first = column
-      if first > 0, cells[start + first].text.isEmpty || old.text.isEmpty { first -= 1 }
-      let next = min(column + 1, columns)
-      if let last = ranges.last, first - last.upperBound < Self.shortestSkip {
-        ranges[ranges.count - 1] = last.lowerBound..<next
-      } else {
-        ranges.append(first..<next)
-      }
+  /// The part of a row in which cells differ, with whole wide characters.
+  private func changes(in row: Range<Int>, since before: Frame?) -> ClosedRange<Int>? {
+    func old(_ index: Int) -> Cell { before?.cells[index] ?? Cell() }
+    func differs(_ index: Int) -> Bool { cells[index] != old(index) }
+    guard var first = row.first(where: differs), var last = row.last(where: differs) else {
+      return nil
     }
-    return ranges.map { range in
-      // A changed first half takes its second half with it.
-      let isCut = range.upperBound < columns && cells[start + range.upperBound].text.isEmpty
-      return range.lowerBound..<range.upperBound + (isCut ? 1 : 0)
-    }
+    if first > row.lowerBound, cells[first].text.isEmpty || old(first).text.isEmpty { first -= 1 }
+    if last + 1 < row.upperBound, cells[last + 1].text.isEmpty { last += 1 }
+    return first...last
   }
 
-  private func append(_ row: Int, _ range: Range<Int>, to result: inout String) {
-    result += "\u{1B}[\(row + 1);\(range.lowerBound + 1)H"
+  private func append(_ cells: ArraySlice<Cell>, to result: inout String) {
     var rendition = ""
-    for cell in cells[row * columns + range.lowerBound..<row * columns + range.upperBound] {
+    for cell in cells {
       if cell.rendition != rendition {
         if !rendition.isEmpty { result += Color.off }
         if !cell.rendition.isEmpty { result += "\u{1B}[\(cell.rendition)m" }

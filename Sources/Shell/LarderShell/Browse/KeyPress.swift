@@ -11,9 +11,7 @@ enum KeyPress: Hashable {
   case control(Character)
   /// Text that was pasted, so that no character of it acts as a key.
   case paste(String)
-}
 
-extension KeyPress {
   /// Whether the key only moves.
   var isMovement: Bool {
     switch self {
@@ -22,6 +20,13 @@ extension KeyPress {
     default: false
     }
   }
+
+  /// The keys by what a terminal sends behind `ESC [` or `ESC O`, without modifiers.
+  fileprivate static let sequences: [String: KeyPress] = [
+    "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab,
+    "M": .enter, "1~": .home, "7~": .home, "4~": .end, "8~": .end, "3~": .delete, "5~": .pageUp,
+    "6~": .pageDown,
+  ]
 }
 
 /// Turns the bytes of a terminal into keys, as they come.
@@ -42,31 +47,31 @@ struct KeyDecoder {
 
   mutating func keys(of bytes: [UInt8]) -> [KeyPress] {
     pending += bytes
-    var keys: [KeyPress] = []
-    while let key = next(isFinal: false) { if let key { keys.append(key) } }
-    return keys
+    return takeAll(isFinal: false)
   }
 
   /// The keys of the bytes that wait for more which did not come: an Escape alone, or half a sequence.
-  mutating func flush() -> [KeyPress] {
+  mutating func flush() -> [KeyPress] { pasted == nil ? takeAll(isFinal: true) : [] }
+
+  private mutating func takeAll(isFinal: Bool) -> [KeyPress] {
     var keys: [KeyPress] = []
-    while pasted == nil, let key = next(isFinal: true) { if let key { keys.append(key) } }
+    while let key = next(isFinal: isFinal) { if let key { keys.append(key) } }
     return keys
   }
 
-  /// Takes one key off the bytes; nil without a whole key, `.some(nil)` for a sequence without meaning.
+  /// Takes one key off the bytes; nil without a whole key, `.some(nil)` for bytes without meaning.
   private mutating func next(isFinal: Bool) -> KeyPress?? {
     if pasted != nil { return takePaste() }
     guard let first = pending.first else { return nil }
     if first == .escape { return takeSequence(isFinal: isFinal) }
-    if first < 0x20 || first == 0x7F {
-      pending.removeFirst()
-      return .some(Self.control(first))
-    }
     let (character, end) = pending.character(at: 0)
-    guard case .scalar(let scalar) = character else {
-      // Bytes that are not UTF-8 are no key; a character may still be incomplete.
-      if first >= 0xC2, first < 0xF5, pending.count < 4, !isFinal,
+    switch character {
+    case .scalar(let scalar):
+      pending.removeFirst(end)
+      return .some(scalar.isControl ? Self.control(first) : .text(Character(scalar)))
+    case .byte:
+      // A character may still be incomplete; other bytes that are not UTF-8 are no key.
+      if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
         pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
       {
         return nil
@@ -74,8 +79,6 @@ struct KeyDecoder {
       pending.removeFirst()
       return .some(nil)
     }
-    pending.removeFirst(end)
-    return .some(scalar.isControl ? nil : .text(Character(scalar)))
   }
 
   private static func control(_ byte: UInt8) -> KeyPress? {
@@ -89,34 +92,21 @@ struct KeyDecoder {
   }
 
   private mutating func takePaste() -> KeyPress?? {
-    guard let end = pending.firstRange(of: Self.pasteEnd) else {
-      // The end may be half there; everything before it is text.
-      let count = max(pending.count - Self.pasteEnd.count, 0)
-      keepPasted(count)
-      return nil
-    }
-    keepPasted(end.lowerBound)
-    pending.removeFirst(Self.pasteEnd.count)
+    let end = pending.firstRange(of: Self.pasteEnd)
+    // Without an end, half of it may be there; everything before it is text.
+    let count = end?.lowerBound ?? max(pending.count - Self.pasteEnd.count, 0)
+    pasted = Array(((pasted ?? []) + pending.prefix(count)).prefix(Self.longestPaste))
+    pending.removeFirst(end?.upperBound ?? count)
+    guard end != nil else { return nil }
     defer { pasted = nil }
     let text = String(decoding: pasted ?? [], as: UTF8.self)
     // It goes into one line, where a control character has no place.
     return .some(.paste(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })))
   }
 
-  private mutating func keepPasted(_ count: Int) {
-    let room = max(Self.longestPaste - (pasted?.count ?? 0), 0)
-    pasted?.append(contentsOf: pending.prefix(min(count, room)))
-    pending.removeFirst(count)
-  }
-
   private mutating func takeSequence(isFinal: Bool) -> KeyPress?? {
-    guard pending.count > 1 else {
-      guard isFinal else { return nil }
-      pending = []
-      return .some(.escape)
-    }
-    let introducer = pending[1]
-    guard introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else {
+    guard pending.count > 1 || isFinal else { return nil }
+    guard pending.count > 1, [UInt8(ascii: "["), UInt8(ascii: "O")].contains(pending[1]) else {
       // Alt with a key sends an Escape first; an Escape typed right before another key looks the same.
       pending.removeFirst()
       return .some(.escape)
@@ -132,27 +122,8 @@ struct KeyDecoder {
       pasted = []
       return .some(nil)
     }
-    return .some(Self.key(Array(sequence.dropFirst(2))))
-  }
-
-  /// The key of a sequence behind `ESC [` or `ESC O`; modifiers do not matter.
-  private static func key(_ sequence: [UInt8]) -> KeyPress? {
-    let number = sequence.prefix(while: \.isDigit)
-    switch (sequence.last, String(decoding: number, as: UTF8.self)) {
-    case (UInt8(ascii: "A"), _): return .up
-    case (UInt8(ascii: "B"), _): return .down
-    case (UInt8(ascii: "C"), _): return .right
-    case (UInt8(ascii: "D"), _): return .left
-    case (UInt8(ascii: "H"), _): return .home
-    case (UInt8(ascii: "F"), _): return .end
-    case (UInt8(ascii: "Z"), _): return .backTab
-    case (UInt8(ascii: "M"), _): return .enter
-    case (UInt8(ascii: "~"), "1"), (UInt8(ascii: "~"), "7"): return .home
-    case (UInt8(ascii: "~"), "4"), (UInt8(ascii: "~"), "8"): return .end
-    case (UInt8(ascii: "~"), "3"): return .delete
-    case (UInt8(ascii: "~"), "5"): return .pageUp
-    case (UInt8(ascii: "~"), "6"): return .pageDown
-    default: return nil
-    }
+    let isNumbered = sequence.last == UInt8(ascii: "~")
+    let number = isNumbered ? sequence.dropFirst(2).prefix(while: \.isDigit) : []
+    return .some(KeyPress.sequences[String(decoding: number + sequence.suffix(1), as: UTF8.self)])
   }
 }

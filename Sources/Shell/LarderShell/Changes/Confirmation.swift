@@ -60,7 +60,7 @@ struct Confirmation {
   }
 
   /// `Evict 40 entries (31 kB) in departures, such as "a", "b", "c"?`
-  private static func question(_ summary: ChangeSummary) -> SafeText {
+  static func question(_ summary: ChangeSummary) -> SafeText {
     let verb = summary.verb.prefix(1).uppercased() + summary.verb.dropFirst()
     let changed = summary.tallies.filter { $0.tally.entries > 0 }
     let places: SafeText =

@@ -7,7 +7,7 @@ extension Command {
     .value("--head", .size, "only the beginning"),
     .flag("--full", "all of it, however long"),
     .value("--out", .file, "write the bytes to a file"),
-    .flag("--force", "with --out: replace an existing file"),
+    .flag("--force", "with --out: replace a file; with output raw: also at a terminal"),
     .flag("--copy", "put the value on the clipboard of the terminal"),
     showOption,
   ]
@@ -18,7 +18,6 @@ extension Command {
     selection: .required, trailing: [.optional(".PATH", .path)], options: options,
     rules: [
       .atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"]),
-      .needs("--force", "--out"),
     ],
     plain: [
       "KEY KEY...": "[namespace] key value", "KEY KEY... .PATH": "[namespace] key value",
@@ -46,6 +45,15 @@ extension Command {
     let style = call.choice("--as").flatMap(ValueStyle.init) ?? .auto
     let head = call.number("--head")
     try checkDestination(call)
+    if session.output.presentation.mode == .raw {
+      if destination(of: call) == nil {
+        try session.output.requireHarmless(unless: call.has("--force"))
+      }
+    } else if call.has("--force"), !call.has("--out") {
+      throw ShellError(
+        .usage, "--force requires --out", at: call.range("--force"),
+        hint: "usage: `\(call.command.usage)`")
+    }
     if let columns = call.columns("--show") {
       let scope = try Scope(of: call, in: session)
       try scope.list(as: .show(columns, namesNamespaces: scope.namesNamespaces))

@@ -10,7 +10,7 @@ extension Command {
       .value(
         "--format", .choice(ExportFormat.allCases.map(\.rawValue)),
         "jsonl, which import reads, or csv for other programs"),
-      .flag("--force", "replace an existing file"),
+      .flag("--force", "replace an existing file; as CSV also to a terminal"),
       .value("--show", .columns, "with csv: fields of the values as columns: `help where`"),
     ],
     plain: ["": "entries bytes file"],
@@ -34,6 +34,8 @@ extension Command {
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
     }
+    // JSON escapes what a terminal could obey.
+    if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer =
       isPipe
       ? Host.Writer(write: session.output.write, finish: {})

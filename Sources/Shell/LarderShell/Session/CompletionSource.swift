@@ -12,6 +12,8 @@ package import ShellLanguage
 package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
+  /// The bytes of keys by which they are sorted.
+  private static let longestPrefix = 238
 
   private let session: Session
   private var fieldSample = FieldSample()
@@ -50,7 +52,36 @@ package final class CompletionSource {
         return !isCut
       }
     }
+    if isCut {
+      for namespace in namespaces {
+        try addOutliers(to: &keys, with: prefix, in: namespace)
+      }
+    }
     return Completer.Found(keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut: isCut)
+  }
+
+  /// Adds keys of a namespace until those that were found share no more than all of them do, by a few lookups.
+  private func addOutliers(
+    to keys: inout Set<[UInt8]>, with prefix: [UInt8], in namespace: Store.Namespace
+  ) throws {
+    var shared = prefix
+    // The first key of the namespace, then the one behind all keys that share what the others do.
+    var start: PageCursor?
+    repeat {
+      var next: [UInt8]?
+      try namespace.scanEntries(prefix: prefix, after: start) { entry, _ in
+        next = entry.key.bytes
+        return false
+      }
+      guard let next, start == nil || !next.starts(with: shared) else { return }
+      keys.insert(next)
+      let first = keys.first ?? []
+      shared = keys.reduce(first) { shared, key in
+        Array(zip(shared, key).prefix { $0 == $1 }.map(\.0))
+      }
+      let last = shared + repeatElement(0xFF, count: max(Self.longestPrefix - shared.count, 1))
+      start = try namespace.cursor(after: last)
+    } while shared.count > prefix.count
   }
 
   private func files(with prefix: [UInt8]) throws -> Completer.Found {

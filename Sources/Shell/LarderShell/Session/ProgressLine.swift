@@ -62,7 +62,7 @@ final class ProgressLine {
     let left = rate > 0 ? Int64(Double(total - done) / rate * 1000) : 0
     let end: SafeText = left >= 1000 ? ", \(Wording.span(left)) left" : ""
     return
-      "\(verb) \(DisplayWidth.pad(bar, to: 20)) \(Int((share * 100).rounded())) %  \(unit(done)), \(speed)\(end)"
+      "\(verb) \(DisplayWidth.pad(bar, to: 20)) \(Wording.percent(share))  \(unit(done)), \(speed)\(end)"
   }
 
   // MARK: Showing

@@ -120,7 +120,7 @@ struct ValueView {
 
   /// Lines as they are, with everything in them that a terminal could obey escaped.
   private static func lines(_ bytes: [UInt8]) -> String {
-    var lines = bytes.split(separator: .newline, omittingEmptySubsequences: false)
+    var lines = bytes.lines
     if lines.last?.isEmpty == true { lines.removeLast() }
     return lines.map { line in
       line.split(separator: .tab, omittingEmptySubsequences: false)

@@ -155,3 +155,13 @@ struct ValueWriter {
     try session.output.write(view.bytes(for: presentation))
   }
 }
+
+extension AnswerWriter {
+  /// Refuses bytes of values that a terminal could obey, unless they are asked for.
+  func requireHarmless(unless isForced: Bool) throws(ShellError) {
+    guard presentation.isTerminal, !isForced else { return }
+    throw ShellError(
+      .usage, "the bytes of values can change what the terminal does",
+      hint: "write them to a file: `> FILE`, or pass `--force`")
+  }
+}

@@ -113,11 +113,24 @@ package struct Completer: Sendable {
     case .subject: list(word, table.names + HelpTopic.allCases.map(\.rawValue))
     case .namespace: names(word, find(.namespaces(prefix: word.bytes)), mark: "")
     case .file: names(word, find(.files(prefix: word.bytes)), mark: "")
-    case .key: names(word, find(.keys(state.namespaces, prefix: word.bytes)), mark: "")
+    case .key: names(word, keys(of: word, state.namespaces, find), mark: "")
     case .expression, .columns, .operand, .order, .path:
       completeOperand(word, kind!, state, find)
     case .data, .text, .glob, .regex, .duration, .size, .number, nil: list(word, [])
     }
+  }
+
+  /// The keys that begin with a word; those of integers and UUIDs by the text that they are typed as.
+  private func keys(
+    of word: Word, _ namespaces: NamespaceChoice, _ find: (Request) -> Found
+  ) -> Found {
+    guard word.isBare, TypedKey.prefixes.contains(where: word.leads) else {
+      return find(.keys(namespaces, prefix: word.bytes))
+    }
+    let marks: [[UInt8]] = word.leads(with: "int:") ? [[0xF5], [0xF6], [0xF7], [0xF8]] : [[]]
+    let found = marks.map { find(.keys(namespaces, prefix: $0)) }
+    let names = found.flatMap(\.names).filter { Quoting.typed($0).utf8.starts(with: word.bytes) }
+    return Found(names, isCut: found.contains(where: \.isCut))
   }
 
   /// The names that can follow the last comma.

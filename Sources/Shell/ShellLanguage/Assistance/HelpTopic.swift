@@ -92,14 +92,15 @@ package enum HelpTopic: String, Sendable, CaseIterable {
     """#
 
   private static let timeText = """
-    A duration is a number and a unit: 250ms 90s 15m 1h30m 1.5h 7d 1w. m is minutes; months and
-    years vary in length, so use 30d or 365d. 0 is now.
+    A duration is a number and a unit: 250ms 90s 15m 1h30m 1.5h 7d 1w, in quotes also '1h 30m'. m is
+    minutes; months and years vary in length, so use 30d or 365d. 0 is now.
 
     A time is a duration from now, or
       now  never  noon
       midnight           the next 00:00; tomorrow is the same
       monday ... sunday  the next one, at 00:00
       06:30              the next 06:30
+      tomorrow 09:00     also monday 04:00 and today noon, in quotes or as the last words
       2026-11-21         at 00:00
       2026-11-21T06:30   with Z or +01:00 for the zone, else the local one
 
@@ -122,6 +123,7 @@ package enum HelpTopic: String, Sendable, CaseIterable {
       "double"   and bare words: \n \t \r \e \0 \\ \" \' \xHH \u{H}, and a backslash before a
                  space or punctuation gives that character
       hex:00ff   bytes, also b64:AP8=
+      int:10     the key of an integer; uuid:... that of a UUID
       {"a": 1}   JSON, taken byte for byte; also ["a"]
       :name      the value of --arg name=VALUE, as one quoted word
       --         all words after it are exact data
@@ -195,15 +197,7 @@ package enum HelpTopic: String, Sendable, CaseIterable {
     exact data. -e COMMAND and -f FILE run commands in order; --arg k=VALUE defines :k in them. The
     first error ends the script, unless --keep-going. A line that begins with # is a comment.
 
-    exit codes:
-      0    success, also for an empty list
-      1    the answer is no: no such key, namespace or mark; diff or verify found something
-      2    usage or syntax
-      3    the store cannot be opened
-      4    the store or the system failed: busy, disk full, input or output, damaged, encrypted
-      5    refused, nothing changed: read-only, needs --yes, declined, over a limit, exists
-      130  interrupted
-
+    \(ExitCode.list)
     """
 
   private static let keyText = """

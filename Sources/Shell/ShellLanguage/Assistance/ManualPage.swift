@@ -3,10 +3,8 @@ package struct ManualPage {
   private let table: CommandTable
   private var lines: [String] = []
 
-  /// - Parameters:
-  ///   - version: Of the program.
-  ///   - options: The lines of `--help` about the options.
-  package init(_ table: CommandTable, version: String, options: String) {
+  /// - Parameter version: Of the program.
+  package init(_ table: CommandTable, version: String) {
     self.table = table
     lines.append(".TH LARDER 1 \"\" \"larder \(Self.escaped(version))\" \"User Commands\"")
     section("NAME", ["larder - inspect and modify a Larder store"])
@@ -21,7 +19,7 @@ package struct ManualPage {
         "STORE is the directory of a store; $LARDER_STORE is the default for -e and -f.",
       ])
     lines.append(".SH OPTIONS")
-    verbatim(options)
+    verbatim(DisplayWidth.wrapColumns(ProgramOptions.list, columns: 78))
     lines.append(".SH COMMANDS")
     for group in CommandSpec.Group.allCases { commands(of: group) }
     for topic in HelpTopic.allCases {

@@ -2,6 +2,7 @@
 struct ExpressionParser {
   static let deepest = 100
 
+  private let text: [UInt8]
   let tokens: [QueryToken]
   let clock: WallClock
   let variables: Variables
@@ -9,6 +10,7 @@ struct ExpressionParser {
   var depth = 0
 
   init(_ text: [UInt8], _ clock: WallClock, _ variables: Variables) throws(QueryError) {
+    self.text = text
     tokens = try QueryLexer.tokens(of: text)
     self.clock = clock
     self.variables = variables
@@ -54,6 +56,7 @@ struct ExpressionParser {
       }
       return .exists(path)
     }
+    let first = index
     let left = try operand()
     if takeWord("is") {
       let isNegated = takeWord("not")
@@ -75,11 +78,11 @@ struct ExpressionParser {
       let test = Expression.matches(left, try regex())
       return sign == "!~" ? .not(test) : test
     }
-    return try comparison(left, sign)
+    return try comparison(left, sign, from: first)
   }
 
   private mutating func comparison(
-    _ left: QueryOperand, _ sign: String
+    _ left: QueryOperand, _ sign: String, from first: Int
   ) throws(QueryError) -> Expression {
     let start = index
     guard isOperand else {
@@ -88,7 +91,7 @@ struct ExpressionParser {
         range: tokens[index - 1].range)
     }
     let right = try operand()
-    let a = try asTime(left, beside: right, at: start)
+    let a = try asTime(left, beside: right, at: first)
     let b = try asTime(right, beside: left, at: start)
     return switch sign {
     case "!=": .not(.compare(a, .equal, b))
@@ -100,13 +103,18 @@ struct ExpressionParser {
     }
   }
 
-  /// A string beside a time is read as a time of the shell.
+  /// A string beside a time is read as a time of the shell; what can be no time is an error.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(QueryError) -> QueryOperand {
-    guard case .name(let name) = other, let isFuture = name.isFuture,
-      case .constant(.string(let bytes)) = operand
-    else { return operand }
+    guard case .name(let name) = other, let isFuture = name.isFuture else { return operand }
+    guard case .constant(.string(let bytes)) = operand else {
+      guard let kind = operand.kindBesideTime else { return operand }
+      let range = tokens[min(position, tokens.count - 1)].range
+      throw QueryError(
+        message: "\(name.rawValue) is a time, and \(Array(text[range])) is \(kind)", range: range,
+        hint: "`\(name.length) > 7d`, or a time in quotes: `\(name.rawValue) > \"monday\"`")
+    }
     let word = Word(bytes, isBare: false, at: 0..<0)
     do throws(ShellError) {
       return .constant(.time(try isFuture ? word.timeAhead(clock) : word.timeAgo(clock)))
@@ -213,4 +221,23 @@ struct ExpressionParser {
     let place = range ?? (token.kind == .end && index > 0 ? tokens[index - 1].range : token.range)
     return QueryError(message: message, range: place, hint: hint)
   }
+}
+
+extension QueryOperand {
+  /// The kind of an operand that can be no time: `a length of time`.
+  fileprivate var kindBesideTime: SafeText? {
+    switch self {
+    case .path, .call, .constant(.time), .constant(.null), .constant(.string): return nil
+    case .constant(.duration): return "a length of time"
+    case .constant(let value): return "of the type \(value.type.rawValue)"
+    case .name(let name) where name.isFuture != nil: return nil
+    case .name(.ttl), .name(.age), .name(.idle): return "a length of time"
+    case .name: return "not a time"
+    }
+  }
+}
+
+extension QueryName {
+  /// The length of time up to a time, or since it.
+  fileprivate var length: String { self == .expires ? "ttl" : self == .used ? "idle" : "age" }
 }

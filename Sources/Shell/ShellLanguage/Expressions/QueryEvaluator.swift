@@ -5,7 +5,7 @@ import LarderSystem
 package struct QueryEvaluator {
   private let now: UnixTime
   private let pause: () throws -> Void
-  private var matchers: [RegularExpression: RegexMatcher] = [:]
+  private var matchers: [RegularExpression: PatternMatcher] = [:]
   /// The values that a path was applied to, and how many of them were not JSON.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
@@ -214,7 +214,7 @@ package struct QueryEvaluator {
 
   // MARK: Regular expressions
 
-  private mutating func matcher(_ expression: RegularExpression) -> RegexMatcher {
+  private mutating func matcher(_ expression: RegularExpression) -> PatternMatcher {
     if let known = matchers[expression] { return known }
     let matcher = expression.matcher(pause)
     matchers[expression] = matcher

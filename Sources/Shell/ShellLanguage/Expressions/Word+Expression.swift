@@ -70,12 +70,4 @@ extension Word {
         .badExpression, error.message, at: place(of: error.range), hint: error.hint)
     }
   }
-
-  /// Where a range of the word's bytes is in the text of the command. A quoted word with escapes has no
-  /// such place: then it is the whole word.
-  private func place(of inner: Range<Int>) -> Range<Int> {
-    guard range.count == bytes.count + (isBare ? 0 : 2) else { return range }
-    let start = range.lowerBound + (isBare ? 0 : 1)
-    return start + inner.lowerBound..<start + max(inner.upperBound, inner.lowerBound + 1)
-  }
 }

@@ -2,7 +2,9 @@ extension ArgumentReader {
   /// A command that reads and takes a namespace takes it without the at sign, too.
   mutating func takeWordAsNamespace() {
     guard command.selection == nil, command.access == .reads, command.namespaces != .none,
-      namespaces.isEmpty, words.count > command.parameters.count, sizeBeforeWord == nil,
+      namespaces.isEmpty, words.count > command.parameters.count,
+      // With a value, limits changes.
+      values.isEmpty || command.option(named: "--yes") == nil,
       !command.parameters.contains(where: { $0.arity == .many || $0.arity == .any })
     else { return }
     do throws(ShellError) {

@@ -30,12 +30,10 @@ struct ArgumentReader {
   var words: [Word] = []
   var namespaces: [NamespaceWord] = []
   private var flags: Set<String> = []
-  private var values: [String: [Value]] = [:]
+  private(set) var values: [String: [Value]] = [:]
   /// The range of the first occurrence of each option or parameter.
   private var places: [String: Range<Int>] = [:]
   private var ignoresCase = false
-  /// A number without a unit that was given as a size, and the word that came next.
-  var sizeBeforeWord: (size: Word, next: Word)?
 
   init(command: CommandSpec, line: CommandLine, clock: WallClock) {
     self.command = command
@@ -87,11 +85,6 @@ struct ArgumentReader {
         .usage, "\(spec.name) needs a value", at: option.range,
         hint: "write `\(spec.usage)`; quote a value that begins with - or @")
     }
-    if kind == .size || kind == .sizeOrNone, case .word(let next) = rest.first,
-      value.bytes.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") })
-    {
-      sizeBeforeWord = (value, next)
-    }
     values[spec.name, default: []].append(
       try kind.value(
         of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
@@ -103,6 +96,7 @@ struct ArgumentReader {
     let choice = try namespaceChoice(behind: name)
     var rest = words[...]
     for parameter in command.parameters { try fill(parameter, from: &rest, behind: name) }
+    if command.trailing.first?.kind == .expiry { rest = try joiningTime(rest) }
     var last = rest.suffix(trailingCount(rest))
     rest.removeLast(last.count)
     for parameter in command.trailing {
@@ -135,6 +129,29 @@ struct ArgumentReader {
   private func trailingCount(_ words: ArraySlice<Word>) -> Int {
     guard command.trailing.first?.kind == .path else { return command.trailing.count }
     return words.count > 1 && words.last?.leads(with: ".") == true ? 1 : 0
+  }
+
+  /// The words with those at the end that are one time, such as `tomorrow 09:00` and `2h 30m`, as one word.
+  private func joiningTime(_ words: ArraySlice<Word>) throws(ShellError) -> ArraySlice<Word> {
+    for count in stride(from: min(words.count, 4), to: 1, by: -1) {
+      let last = words.suffix(count)
+      guard let first = last.first, let end = last.last, last.allSatisfy(\.isBare) else { continue }
+      let time = Word(
+        Array(last.map(\.bytes).joined(separator: [.space])), isBare: true,
+        at: first.range.lowerBound..<end.range.upperBound)
+      do throws(ShellError) { _ = try time.expiryChange(clock) } catch { continue }
+      // Without another word the first one may be a key, or the whole namespace may be meant.
+      let isFiltered = Selection.options.contains {
+        values[$0.name] != nil || flags.contains($0.name)
+      }
+      guard count < words.count || isFiltered else {
+        throw ShellError(
+          .usage, "\(first.bytes) may be a key or a part of the time", at: time.range,
+          hint: "quote the key, or the time: `\(Quoting.quoted(time.bytes))`")
+      }
+      return words.dropLast(count) + [time]
+    }
+    return words
   }
 
   private mutating func fill(
@@ -185,13 +202,8 @@ struct ArgumentReader {
   /// become all of them, of which the line says nothing.
   private func correction(of word: Word) -> SafeText? {
     do throws(ShellError) {
-      if let (size, next) = sizeBeforeWord, next == word {
-        let joined = size.bytes + word.bytes
-        _ = try Word(joined, isBare: true, at: word.range).size()
-        return "write the size as one word: `\(String(decoding: joined, as: UTF8.self))`"
-      }
       guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,
-        command.parameters.isEmpty, words.count == 1
+        command.parameters.isEmpty, words.count == 1, values.isEmpty
       else { return nil }
       let name = try NamespaceName(word).text
       return "`\(command.name) \(Quoting.namespace(name))`"

@@ -148,12 +148,12 @@ package struct OptionSpec: Sendable, Hashable {
 
   /// - Parameter placeholder: The value's name in usage lines; by default that of its kind.
   package static func value(
-    _ name: String, _ kind: ValueKind, _ summary: String, placeholder: String? = nil,
-    isRepeatable: Bool = false
+    _ name: String, short: String? = nil, _ kind: ValueKind, _ summary: String,
+    placeholder: String? = nil, isRepeatable: Bool = false
   ) -> OptionSpec {
     OptionSpec(
       name: name, kind: kind, placeholder: placeholder ?? kind.placeholder, summary: summary,
-      isRepeatable: isRepeatable)
+      isRepeatable: isRepeatable, short: short)
   }
 
   /// `--limit N|all`

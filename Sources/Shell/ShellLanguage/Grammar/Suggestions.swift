@@ -73,26 +73,17 @@ struct UnknownOption {
     self.line = line
   }
 
-  /// The options of the program that people write behind a command, and whether they take a value. Those that exclude a
-  /// command, such as `-e`, are not among them, nor `--help`, which has a hint of its own.
-  static let program: [String: Bool] = [
-    "-o": true, "--output": true, "-n": true, "--namespace": true, "--arg": true, "--argjson": true,
-    "-r": false, "--read-only": false, "-k": false, "--keep-going": false, "-q": false,
-    "--quiet": false, "--create": false, "--utc": false, "--no-color": false, "--no-pager": false,
-    "--no-rc": false, "--timing": false, "-0": false, "--null": false, "-y": false, "--yes": false,
-    "--allow-foreign-owner": false,
-  ]
-
   var error: ShellError {
     let message: SafeText = "\(command.name) has no option \(Array(option.spelling.utf8))"
     return ShellError(.unknownOption, message, at: option.range, hint: hint)
   }
 
   private var hint: SafeText {
-    if line.source == .command, let takesValue = Self.program[option.spelling],
-      !takesValue || option.value != nil || nextWord != nil
+    if line.source == .command,
+      let moved = ProgramOptions.optionBesideCommand(named: option.spelling),
+      moved.kind == nil || option.value != nil || nextWord != nil
     {
-      return "put program options before the command: `\(reordered(takesValue))`"
+      return "put program options before the command: `\(reordered(moved.kind != nil))`"
     }
     if option.spelling == "--ttl", command.selection != nil {
       return "use `--expiring\(text(of: option.value.map(\.bytes) ?? nextWord))`"

@@ -54,8 +54,7 @@ package struct NamespaceName: Sendable, Hashable {
     func wrong(_ what: SafeText) -> ShellError {
       ShellError(
         .usage, "invalid namespace name \(word.bytes): \(what)", at: word.range,
-        hint: Self.unquoted(word).map { "write `\($0)` without quotes here" }
-          ?? "a name has 1 to 100 bytes, no space and no @")
+        hint: "a name has 1 to 100 bytes, no space and no @")
     }
     guard !word.bytes.isEmpty else { throw wrong("it is empty") }
     guard word.bytes.count <= 100 else { throw wrong("it is longer than 100 bytes") }
@@ -67,20 +66,6 @@ package struct NamespaceName: Sendable, Hashable {
     }
     self.text = text
     range = word.range
-  }
-
-  /// The text of a quoted word that names a namespace where it is bare: `@name`.
-  private static func unquoted(_ word: Word) -> String? {
-    guard !word.isBare, word.bytes.first == UInt8(ascii: "@"),
-      String(validating: word.bytes, as: UTF8.self) != nil
-    else { return nil }
-    do throws(ShellError) {
-      let bare = try NamespaceWord(Word(word.bytes, isBare: true, at: word.range))
-      if case .named(let name) = bare { return Quoting.namespace(name.text) }
-      return nil
-    } catch {
-      return nil
-    }
   }
 }
 

@@ -40,20 +40,6 @@ extension ArraySlice<UInt8> {
     try span.firstRange(of: wanted, ignoringCase: ignoringCase, pause: pause)
       .map { startIndex + $0.lowerBound..<startIndex + $0.upperBound }
   }
-
-  /// Whether the bytes are UTF-8.
-  func isUTF8(pause: () throws -> Void) rethrows -> Bool {
-    var start = startIndex
-    while start < endIndex {
-      var end = Swift.min(start + piece, endIndex)
-      // A character is not cut: its further bytes are at most three.
-      for _ in 0..<3 where end < endIndex && self[end] & 0xC0 == 0x80 { end -= 1 }
-      guard String(validating: self[start..<end], as: UTF8.self) != nil else { return false }
-      start = end
-      if start < endIndex { try pause() }
-    }
-    return true
-  }
 }
 
 extension UInt8 {

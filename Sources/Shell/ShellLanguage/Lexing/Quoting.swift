@@ -9,9 +9,12 @@ package enum Quoting {
     return result
   }
 
+  /// The form of a key in tables: an integer or a UUID as such, any other quoted.
+  package static func key(_ bytes: [UInt8]) -> String { TypedKey.text(of: bytes) ?? quoted(bytes) }
+
   /// The form in messages: of a long key only the beginning and the length.
   package static func brief(_ bytes: [UInt8]) -> String {
-    guard bytes.count > mostInMessages else { return quoted(bytes) }
+    guard bytes.count > mostInMessages else { return key(bytes) }
     var start = Array(bytes.prefix(mostInMessages))
     // A character is not cut in two.
     for count in 1...3 where start.count > count {
@@ -50,11 +53,12 @@ package enum Quoting {
 
   /// The form that completion inserts: bare if that reads back as the same key, else quoted.
   package static func typed(_ bytes: [UInt8]) -> String {
+    if let text = TypedKey.text(of: bytes) { return text }
     let acting: StaticASCII = "\\'\"*?[]{};|><&#"
     let isPlain = bytes.indices.allSatisfy { index in
       bytes[index] >= 0x80 || (bytes[index] > 0x20 && !acting.bytes.contains(bytes[index]))
     }
-    let prefixes: [StaticASCII] = ["-", "@", ":", ".", "!", "hex:", "b64:"]
+    let prefixes: [StaticASCII] = ["-", "@", ":", ".", "!", "hex:", "b64:"] + TypedKey.prefixes
     let leads = prefixes.contains { bytes.starts(with: $0.bytes) }
     let safe = quoted(bytes)
     return isPlain && !leads && safe.utf8.count == bytes.count + 2 && !bytes.isEmpty

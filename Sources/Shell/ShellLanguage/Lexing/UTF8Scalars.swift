@@ -6,6 +6,9 @@ package enum Character32: Hashable, Sendable {
 }
 
 extension RandomAccessCollection<UInt8> where Index == Int {
+  /// The parts between newlines; behind a last newline there is an empty one.
+  package var lines: [SubSequence] { split(separator: .newline, omittingEmptySubsequences: false) }
+
   /// The scalar that begins at `index` and where it ends; nil if no valid UTF-8 begins there.
   package func scalar(at index: Int) -> (scalar: Unicode.Scalar, end: Int)? {
     let first = self[index]

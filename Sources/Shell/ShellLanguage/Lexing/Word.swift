@@ -52,10 +52,19 @@ package struct Word: Sendable, Hashable {
     return piece.isBare ? piece.offset + index - piece.range.lowerBound : piece.offset
   }
 
+  /// Where a range of its bytes stands in the text of the command; the whole word if escapes or a change of quotes moved it.
+  func place(of inner: Range<Int>) -> Range<Int> {
+    let quotes = isBare ? 0 : 1
+    guard pieces.count == 1, range.count == bytes.count + 2 * quotes else { return range }
+    let start = range.lowerBound + quotes
+    return start + inner.lowerBound..<start + max(inner.upperBound, inner.lowerBound + 1)
+  }
+
   /// The word without its first `count` bytes, which must be bare.
   package func dropping(_ count: Int) -> Word {
     var rest = Word(
-      bytes: Array(bytes[count...]), pieces: [], range: range.lowerBound + count..<range.upperBound)
+      bytes: Array(bytes[count...]), pieces: [],
+      range: min(range.lowerBound + count, range.upperBound)..<range.upperBound)
     for piece in pieces where piece.range.upperBound > count || piece.range.isEmpty {
       let start = max(piece.range.lowerBound, count)
       rest.pieces.append(
@@ -107,6 +116,7 @@ extension Word {
 
   /// The bytes of a key, which has at least one; a glob character must be quoted here.
   package func key() throws(ShellError) -> [UInt8] {
+    if let key = try TypedKey.bytes(of: self) { return key }
     let key = try data()
     guard !key.isEmpty else {
       throw ShellError(

@@ -3,7 +3,8 @@ extension Cell {
   package func shown(_ presentation: Presentation) -> String {
     let dash = presentation.hasUnicode ? "\u{2014}" : "-"
     return switch self {
-    case .bytes(let bytes), .base64(let bytes): Quoting.quoted(bytes)
+    case .bytes(let bytes): Quoting.key(bytes)
+    case .base64(let bytes): Quoting.quoted(bytes)
     case .text(let text), .prose(let text): text.isEmpty ? dash : SafeText(text).description
     case .number(let number): Wording.count(number)
     case .size(let size): Wording.size(size)
@@ -13,7 +14,7 @@ extension Cell {
     case .stale(let time): "stale, \(presentation.clock.expiry(time))"
     case .span(let span): (span < 0 ? "-" : "") + Wording.span(abs(span))
     case .bool(let value): value ? "yes" : "no"
-    case .share(let value): "\(Int((value * 100).rounded())) %"
+    case .share(let value): Wording.percent(value)
     case .bar(let value): Bar.text(value, width: Bar.width, hasUnicode: presentation.hasUnicode)
     case .entry(let namespace, let key): "\(SafeText(namespace)) \(SafeText(quoting: key))"
     case .list(let cells):

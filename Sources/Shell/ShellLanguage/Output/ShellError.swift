@@ -31,20 +31,6 @@ package struct ShellError: Error, Sendable, Hashable {
     case exists
     case changedMeanwhile = "changed_meanwhile"
     case interrupted
-
-    /// The exit code of a process that ends with this error.
-    package var exitCode: Int32 {
-      switch self {
-      case .noSuchKey, .noSuchNamespace, .noSuchField, .noSuchMark: 1
-      case .usage, .unknownCommand, .unknownOption, .badTime, .badSize, .badPattern,
-        .badExpression, .badJSON, .undefinedArgument, .promptOnly:
-        2
-      case .cannotOpen, .noSuchStore, .foreignOwner: 3
-      case .busy, .full, .io, .damaged, .unreadable: 4
-      case .readOnly, .needsYes, .declined, .overLimit, .exists, .changedMeanwhile: 5
-      case .interrupted: 130
-      }
-    }
   }
 
   package let code: Code

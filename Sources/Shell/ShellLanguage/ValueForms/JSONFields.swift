@@ -7,36 +7,33 @@ package enum JSONFields {
   /// The fields that a path of an expression can reach without an index: `name`, and `a.b` for the fields of objects in objects;
   /// none for a value that is no JSON object.
   package static func names(of value: [UInt8]) -> [String] {
-    let text: JSONText
-    do throws(JSONText.ParseError) { text = try JSONText(value) } catch { return [] }
     var names: [String] = []
-    var path: [String] = []
-    var containers: [Bool] = []
-    var last: String?
-    for token in text.tokens {
-      switch token.kind {
-      case .open:
-        // The elements of arrays need an index.
-        let isObject = value[token.range.lowerBound] == UInt8(ascii: "{")
-        containers.append(isObject)
-        path.append(last ?? "")
-        last = nil
-      case .close:
-        containers.removeLast()
-        path.removeLast()
-        last = nil
-      case .name:
-        let bytes = JSONLookup.string(value.span, token.range)
-        last = QueryToken.isIdentifier(bytes) ? String(decoding: bytes, as: UTF8.self) : nil
-        if let last, path.count <= deepest, containers.allSatisfy(\.self),
-          path.dropFirst().allSatisfy({ !$0.isEmpty })
-        {
-          names.append((path.dropFirst() + [last]).joined(separator: "."))
-        }
-      case .value: last = nil
+    var index = 0
+    do throws(JSONError) {
+      try JSONGrammar.text(value.span, &index) { bytes, index throws(JSONError) in
+        try addNames(bytes, &index, depth: 0, "", to: &names)
       }
+    } catch {
+      return []
     }
     return names
+  }
+
+  /// - Parameter path: That of the value with a dot behind it; nil where no path without an index leads.
+  private static func addNames(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ path: String?,
+    to names: inout [String]
+  ) throws(JSONError) {
+    guard let path, depth < deepest, JSONGrammar.opens(bytes, index),
+      bytes[index] == UInt8(ascii: "{")
+    else { return try JSONGrammar.value(bytes, &index, depth: depth) }
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      let name = name.map { JSONLookup.string(bytes, $0) }.flatMap {
+        QueryToken.isIdentifier($0) ? path + String(decoding: $0, as: UTF8.self) : nil
+      }
+      if let name { names.append(name) }
+      try addNames(bytes, &index, depth: depth + 1, name.map { $0 + "." }, to: &names)
+    }
   }
 
   /// A name that occurs twice in the same object; nil if there is none, or the text is not JSON.

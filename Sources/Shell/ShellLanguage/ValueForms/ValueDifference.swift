@@ -127,7 +127,7 @@ package struct ValueDifference {
 
   private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
     guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else { return nil }
-    return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return bytes.lines
   }
 
   private static func byteChange(_ before: [UInt8], _ after: [UInt8]) -> Change {

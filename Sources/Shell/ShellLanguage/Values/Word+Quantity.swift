@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension Word {
-  /// A duration such as `90s`, `1h30m` or `1.5h`; `0` is allowed.
+  /// A duration such as `90s`, `1h30m`, `1h 30m` or `1.5h`; `0` is allowed.
   package func duration() throws(ShellError) -> Duration {
     let text = try numberText("duration", code: .badTime)
     func wrong(_ what: SafeText, _ hint: SafeText) -> ShellError {
@@ -16,8 +16,10 @@ extension Word {
     while !rest.isEmpty {
       let number = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
       rest = rest.dropFirst(number.count)
-      let unit = rest.prefix { !$0.isNumber && $0 != "." }
+      let unit = rest.prefix { !$0.isNumber && $0 != "." && $0 != " " }
       rest = rest.dropFirst(unit.count)
+      // One space stands between two parts.
+      if rest.first == " ", rest.count > 1 { rest.removeFirst() }
       guard let decimal = DecimalNumber(number) else {
         throw wrong(
           DecimalNumber.problem(of: number, "it is too long"), "use `90s`, `15m`, `1h30m` or `7d`")

@@ -1,20 +1,21 @@
-extension RegexParser {
+extension RegularExpressionParser {
   /// The meaning of an escape.
   private enum Escape {
     case scalar(Unicode.Scalar)
-    case kind(RegexSet.Kind, isNegated: Bool)
-    case assertion(RegexAssertion)
+    case kind(CharacterKind, isNegated: Bool)
+    case assertion(PatternAssertion)
   }
 
-  mutating func escape(from start: Int) throws(RegexError) -> RegexNode {
+  mutating func escape(from start: Int) throws(PatternError) -> PatternNode {
     switch try escaped(from: start) {
-    case .scalar(let scalar): .scalar(scalar, ignoresCase: ignoresCase)
-    case .kind(let kind, let isNegated): .set(RegexSet(kind, isNegated: isNegated))
+    case .scalar(let scalar): .character(.scalar(scalar), ignoresCase: ignoresCase)
+    case .kind(let kind, let isNegated):
+      .set(CharacterSet32([.kind(kind, isNegated: isNegated)]))
     case .assertion(let assertion): .assertion(assertion)
     }
   }
 
-  private mutating func escaped(from start: Int) throws(RegexError) -> Escape {
+  private mutating func escaped(from start: Int) throws(PatternError) -> Escape {
     guard let letter = peek else {
       throw failure("a character is missing after \"\\\"", from: start)
     }
@@ -24,7 +25,7 @@ extension RegexParser {
     case "w", "W": return .kind(.word, isNegated: letter == "W")
     case "s", "S": return .kind(.space, isNegated: letter == "S")
     case "h", "H": return .kind(.blank, isNegated: letter == "H")
-    case "N": return .kind(.notNewline, isNegated: false)
+    case "N": return .kind(.newline, isNegated: true)
     case "b": return .assertion(.boundary)
     case "B": return .assertion(.noBoundary)
     case "A": return .assertion(.textStart)
@@ -42,7 +43,7 @@ extension RegexParser {
     case "u": return .scalar(try hexadecimal(4, from: start))
     case "1"..."9", "k": throw unsupported("references to groups", from: start)
     default:
-      guard !RegexSet.Kind.alnum.contains(letter) else {
+      guard !CharacterKind.alnum.contains(letter) else {
         throw failure("unknown escape \"\\\(String(letter))\"", from: index - 1)
       }
       return .scalar(letter)
@@ -52,7 +53,7 @@ extension RegexParser {
   /// `\x41`, `\x{1F600}`
   private mutating func hexadecimal(
     _ count: Int, from start: Int
-  ) throws(RegexError) -> Unicode.Scalar {
+  ) throws(PatternError) -> Unicode.Scalar {
     let isBraced = take("{")
     let digits = source[index...].prefix(isBraced ? 8 : count)
       .prefix { $0.properties.isASCIIHexDigit }
@@ -67,23 +68,23 @@ extension RegexParser {
   // MARK: Brackets
 
   /// `[a-z_]`, `[^\d]`, `[[:alpha:]]`; a bracket that comes first is listed.
-  mutating func characterSet(from start: Int) throws(RegexError) -> RegexNode {
-    var set = RegexSet(ignoresCase: ignoresCase)
-    set.isNegated = take("^")
+  mutating func characterSet(from start: Int) throws(PatternError) -> PatternNode {
+    var items: [CharacterSet32.Item] = []
+    let isNegated = take("^")
     let first = index
     while index == first || peek != "]" {
       guard peek != nil else { throw failure("missing \"]\"", from: start, 1) }
       if let kind = try namedKind() {
-        set.insert(kind.kind, isNegated: kind.isNegated)
+        items.append(.kind(kind.kind, isNegated: kind.isNegated))
         continue
       }
       let place = index
       switch try listed() {
-      case .kind(let kind, let isNegated): set.insert(kind, isNegated: isNegated)
+      case .kind(let kind, let isNegated): items.append(.kind(kind, isNegated: isNegated))
       case .assertion: throw failure("an assertion is no character", from: place)
       case .scalar(let low):
         guard peek == "-", index + 1 < source.count, source[index + 1] != "]" else {
-          set.insert(low...low)
+          items.append(.range(low...low))
           continue
         }
         index += 1
@@ -91,22 +92,22 @@ extension RegexParser {
           throw failure("expected a character after \"-\"", from: place)
         }
         guard low <= high else { throw failure("the range ends before it begins", from: place) }
-        set.insert(low...high)
+        items.append(.range(low...high))
       }
     }
     index += 1
-    set.finish()
-    return .set(set)
+    return .set(CharacterSet32(items, isNegated: isNegated, ignoresCase: ignoresCase))
   }
 
-  private mutating func listed() throws(RegexError) -> Escape {
+  private mutating func listed() throws(PatternError) -> Escape {
     guard let next = peek else { throw failure("missing \"]\"") }
     index += 1
     return next == "\\" ? try escaped(from: index - 1) : .scalar(next)
   }
 
   /// `[:alpha:]`, `[:^digit:]`
-  private mutating func namedKind() throws(RegexError) -> (kind: RegexSet.Kind, isNegated: Bool)? {
+  private mutating func namedKind() throws(PatternError) -> (kind: CharacterKind, isNegated: Bool)?
+  {
     let start = index
     guard take("["), take(":") else {
       index = start
@@ -115,7 +116,7 @@ extension RegexParser {
     let isNegated = take("^")
     let letters = source[index...].prefix { ("a"..."z").contains($0) }
     index += letters.count
-    guard let kind = RegexSet.Kind(rawValue: String(String.UnicodeScalarView(letters))),
+    guard let kind = CharacterKind(rawValue: String(String.UnicodeScalarView(letters))),
       take(":"), take("]")
     else { throw failure("expected a name, such as [:alpha:]", from: start) }
     return (kind, isNegated)

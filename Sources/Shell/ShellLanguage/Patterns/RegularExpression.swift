@@ -3,12 +3,33 @@
 package struct RegularExpression: Sendable, Hashable {
   package let source: String
   package let ignoresCase: Bool
-  private let program: RegexProgram
+  private let program: PatternProgram
+  /// The bytes to find if it is plain text.
+  private let literal: [UInt8]?
 
-  private init(_ source: String, ignoresCase: Bool) throws(RegexError) {
+  private init(_ source: String, ignoresCase: Bool) throws(PatternError) {
     self.source = source
     self.ignoresCase = ignoresCase
-    program = try RegexProgram(source, ignoresCase: ignoresCase)
+    var parser = RegularExpressionParser(source, ignoresCase: ignoresCase)
+    let node = try parser.parse()
+    literal = Self.text(of: node)
+    do throws(PatternProgram.TooLong) {
+      program = try PatternProgram(node)
+    } catch {
+      throw PatternError(
+        message: "it is too long, or repeats too much", range: 0..<max(parser.source.count, 1))
+    }
+  }
+
+  /// Plain text in which letters have no other case.
+  private static func text(of node: PatternNode) -> [UInt8]? {
+    guard case .sequence(let parts) = node, !parts.isEmpty else { return nil }
+    var bytes: [UInt8] = []
+    for part in parts {
+      guard case .character(.scalar(let scalar), ignoresCase: false) = part else { return nil }
+      bytes += UTF8.encode(scalar).map(Array.init) ?? []
+    }
+    return bytes
   }
 
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
@@ -22,36 +43,29 @@ package struct RegularExpression: Sendable, Hashable {
         .badPattern, "\(word.bytes) is not a regular expression", at: word.range,
         hint: "select keys that are not UTF-8 by their hex: form")
     }
-    do throws(RegexError) {
+    do throws(PatternError) {
       self = try RegularExpression(source, ignoresCase: ignoresCase)
     } catch {
       throw ShellError(
         .badPattern, "invalid regular expression: \(error.message)",
-        at: Self.place(of: error.range, source, word),
+        at: word.place(of: Self.bytes(error.range, of: source)),
         hint: source.contains("\\") && word.isBare
           ? "single quotes keep its backslashes: '\(source)'" : nil)
     }
   }
 
+  /// The bytes of a range of characters.
+  private static func bytes(_ range: Range<Int>, of source: String) -> Range<Int> {
+    let widths = source.unicodeScalars.map(UTF8.width)
+    return widths.prefix(range.lowerBound).reduce(
+      0, +)..<widths.prefix(range.upperBound).reduce(0, +)
+  }
+
   /// A matcher for one thread.
   ///
   /// - Parameter pause: Is called at least every few milliseconds; what it throws ends the search.
-  package func matcher(_ pause: @escaping () throws -> Void) -> RegexMatcher {
-    RegexMatcher(program, pause)
-  }
-
-  /// The range of the error in the text of the command; the whole word if escapes moved it.
-  private static func place(of range: Range<Int>, _ source: String, _ word: Word) -> Range<Int> {
-    let quotes = word.isBare ? 0 : 1
-    guard word.pieces.count == 1, word.range.count == word.bytes.count + 2 * quotes else {
-      return word.range
-    }
-    let scalars = source.unicodeScalars
-    func offset(_ count: Int) -> Int {
-      word.range.lowerBound + quotes
-        + scalars.prefix(count).reduce(0) { $0 + UTF8.width($1) }
-    }
-    return offset(range.lowerBound)..<offset(range.upperBound)
+  package func matcher(_ pause: @escaping () throws -> Void) -> PatternMatcher {
+    PatternMatcher(program, literal: literal, pause)
   }
 
   package static func == (left: Self, right: Self) -> Bool {

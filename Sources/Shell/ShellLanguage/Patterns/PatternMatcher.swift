@@ -1,7 +1,7 @@
-/// Finds a regular expression in texts, in time proportional to the length of the text times that of
-/// the expression. For one thread: it keeps its lists between texts.
-package final class RegexMatcher {
-  /// A way through the expression that begins at a byte of the text.
+/// Finds a pattern in texts, in time proportional to the length of the text times that of the pattern. For one thread: it
+/// keeps its lists between texts.
+package final class PatternMatcher {
+  /// A way through the pattern that begins at a byte of the text.
   private struct Way {
     var step: Int
     let start: Int
@@ -9,7 +9,9 @@ package final class RegexMatcher {
 
   private static let workBetweenPauses = 1 << 15
 
-  private let program: RegexProgram
+  private let program: PatternProgram
+  /// The bytes to find if the pattern is plain text.
+  private let literal: [UInt8]?
   private let pause: () throws -> Void
   /// The ways at one character, the preferred ones first, and those behind it.
   private var ways: [Way] = []
@@ -19,8 +21,9 @@ package final class RegexMatcher {
   private var character = 0
   private var open: [Int] = []
 
-  init(_ program: RegexProgram, _ pause: @escaping () throws -> Void) {
+  init(_ program: PatternProgram, literal: [UInt8]?, _ pause: @escaping () throws -> Void) {
     self.program = program
+    self.literal = literal
     self.pause = pause
     visited = Array(repeating: 0, count: program.steps.count)
   }
@@ -29,26 +32,24 @@ package final class RegexMatcher {
     try firstMatch(in: text[...], isAnyEnough: true) != nil
   }
 
-  /// The bytes of the first match; in bytes that are not UTF-8 only plain text is found.
+  /// The bytes of the first match.
   ///
   /// - Parameter isAnyEnough: The range may be part of the match.
   package func firstMatch(
     in text: ArraySlice<UInt8>, isAnyEnough: Bool = false
   ) throws -> Range<Int>? {
-    if let literal = program.literal {
-      return try text.firstRange(of: literal, pause: pause)
-    }
-    guard try text.isUTF8(pause: pause) else { return nil }
+    if let literal { return try text.firstRange(of: literal, pause: pause) }
     next.removeAll(keepingCapacity: true)
     var found: Range<Int>?
-    var before: Unicode.Scalar?
+    var before: Character32?
     var index = text.startIndex
     var work = 0
     repeat {
       if next.isEmpty { index = skip(from: index, in: text, &before) }
-      let here = index < text.endIndex ? text.scalar(at: index) : nil
+      let here = index < text.endIndex ? text.character(at: index) : nil
       let end = here?.end ?? index
-      let place = RegexPlace(before: before, after: here?.scalar, isLast: end == text.endIndex)
+      let place = PatternPlace(
+        before: before, after: here?.character, isLast: end == text.endIndex)
       character += 1
       ways.removeAll(keepingCapacity: true)
       for way in next { follow(way, place) }
@@ -70,23 +71,19 @@ package final class RegexMatcher {
   }
 
   /// Moves the ways over a character, up to one that has matched; its start.
-  private func take(_ scalar: Unicode.Scalar?) -> Int? {
+  private func take(_ character: Character32?) -> Int? {
     for way in ways {
-      let isTaken: Bool
-      switch program.steps[way.step] {
-      case .scalar(let wanted): isTaken = wanted == scalar
-      case .set(let set): isTaken = scalar.map { program.sets[set].contains($0) } ?? false
       // The ways behind it are less preferred.
-      case .match: return way.start
-      case .fork, .jump, .assertion: isTaken = false
+      if case .match = program.steps[way.step] { return way.start }
+      if let character, program.steps[way.step].takes(character, program.sets) {
+        next.append(Way(step: way.step + 1, start: way.start))
       }
-      if isTaken { next.append(Way(step: way.step + 1, start: way.start)) }
     }
     return nil
   }
 
   /// Adds the steps that are reached without a character, in the order of preference.
-  private func follow(_ way: Way, _ place: RegexPlace) {
+  private func follow(_ way: Way, _ place: PatternPlace) {
     open.append(way.step)
     while let step = open.popLast() {
       guard visited[step] != character else { continue }
@@ -97,21 +94,21 @@ package final class RegexMatcher {
         open.append(preferred)
       case .jump(let target): open.append(target)
       case .assertion(let assertion): if assertion.holds(at: place) { open.append(step + 1) }
-      case .scalar, .set, .match: ways.append(Way(step: step, start: way.start))
+      case .character, .any, .set, .match: ways.append(Way(step: step, start: way.start))
       }
     }
   }
 
   /// The next place where a match can begin.
   private func skip(
-    from start: Int, in text: ArraySlice<UInt8>, _ before: inout Unicode.Scalar?
+    from start: Int, in text: ArraySlice<UInt8>, _ before: inout Character32?
   ) -> Int {
     guard let first = program.first else { return start }
     var index = start
     while index < text.endIndex, text[index] < 0x80, first >> UInt128(text[index]) & 1 == 0 {
       index += 1
     }
-    if index > start { before = Unicode.Scalar(text[index - 1]) }
+    if index > start { before = .scalar(Unicode.Scalar(text[index - 1])) }
     return index
   }
 }

@@ -1,5 +1,5 @@
 /// An error in a regular expression.
-struct RegexError: Error {
+struct PatternError: Error {
   let message: SafeText
   /// The characters of the expression that are wrong.
   let range: Range<Int>
@@ -7,7 +7,7 @@ struct RegexError: Error {
 
 /// Reads a regular expression. It refuses expressions that only a backtracking matcher can match: such a matcher can take
 /// too long.
-struct RegexParser {
+struct RegularExpressionParser {
   private static let deepest = 200
   private static let mostRepeated = 1000
 
@@ -18,6 +18,8 @@ struct RegexParser {
     /// `.` takes newlines, too.
     var crossesLines = false
   }
+
+  private static let exceptNewline = CharacterSet32([.kind(.newline, isNegated: true)])
 
   let source: [Unicode.Scalar]
   var index = 0
@@ -31,14 +33,14 @@ struct RegexParser {
 
   var ignoresCase: Bool { flags.ignoresCase }
 
-  mutating func parse() throws(RegexError) -> RegexNode {
+  mutating func parse() throws(PatternError) -> PatternNode {
     let node = try alternatives()
     // Only a parenthesis ends the alternatives early.
     guard index == source.count else { throw failure("unmatched \")\"") }
     return node
   }
 
-  private mutating func alternatives() throws(RegexError) -> RegexNode {
+  private mutating func alternatives() throws(PatternError) -> PatternNode {
     // A flag holds to the end of its group.
     let outer = flags
     defer { flags = outer }
@@ -47,8 +49,8 @@ struct RegexParser {
     return parts.count == 1 ? parts[0] : .alternatives(parts)
   }
 
-  private mutating func sequence() throws(RegexError) -> RegexNode {
-    var parts: [RegexNode] = []
+  private mutating func sequence() throws(PatternError) -> PatternNode {
+    var parts: [PatternNode] = []
     while let next = peek, next != "|", next != ")" {
       if let node = try quantified() { parts.append(node) }
     }
@@ -56,7 +58,7 @@ struct RegexParser {
   }
 
   /// Nil for flags, which match nothing.
-  private mutating func quantified() throws(RegexError) -> RegexNode? {
+  private mutating func quantified() throws(PatternError) -> PatternNode? {
     let start = index
     guard let node = try atom() else { return nil }
     guard let (least, most) = try quantifier() else { return node }
@@ -70,7 +72,7 @@ struct RegexParser {
     return .repeated(node, least: least, most: most, isGreedy: isGreedy)
   }
 
-  private mutating func quantifier() throws(RegexError) -> (least: Int, most: Int?)? {
+  private mutating func quantifier() throws(PatternError) -> (least: Int, most: Int?)? {
     if take("*") { return (0, nil) }
     if take("+") { return (1, nil) }
     if take("?") { return (0, 1) }
@@ -97,32 +99,25 @@ struct RegexParser {
     return digits.reduce(0) { min($0 * 10 + Int($1.value - 0x30), Self.mostRepeated + 1) }
   }
 
-  private mutating func atom() throws(RegexError) -> RegexNode? {
+  private mutating func atom() throws(PatternError) -> PatternNode? {
     let start = index
     index += 1
     switch source[start] {
     case "(": return try group(from: start)
     case "[": return try characterSet(from: start)
-    case ".": return .set(flags.crossesLines ? anything : RegexSet(.notNewline))
+    case ".": return .set(flags.crossesLines ? .any : Self.exceptNewline)
     case "^": return .assertion(flags.seesLines ? .lineStart : .textStart)
     case "$": return .assertion(flags.seesLines ? .lineEnd : .textEnd)
     case "\\": return try escape(from: start)
     case "*", "+", "?":
       throw failure("nothing stands before \"\(String(source[start]))\"", from: start)
-    default: return .scalar(source[start], ignoresCase: flags.ignoresCase)
+    default: return .character(.scalar(source[start]), ignoresCase: flags.ignoresCase)
     }
-  }
-
-  private var anything: RegexSet {
-    var set = RegexSet(ignoresCase: false)
-    set.isNegated = true
-    set.finish()
-    return set
   }
 
   // MARK: Groups
 
-  private mutating func group(from start: Int) throws(RegexError) -> RegexNode? {
+  private mutating func group(from start: Int) throws(PatternError) -> PatternNode? {
     depth += 1
     defer { depth -= 1 }
     guard depth <= Self.deepest else {
@@ -137,12 +132,12 @@ struct RegexParser {
   }
 
   /// Reads the characters after `(?`; false for flags that hold for the rest of the group.
-  private mutating func groupKind(from start: Int) throws(RegexError) -> Bool {
+  private mutating func groupKind(from start: Int) throws(PatternError) -> Bool {
     if take(":") { return true }
     if peek == "P" { index += 1 }
     if take("<") {
       if peek == "=" || peek == "!" { throw unsupported("lookbehinds", from: start) }
-      let name = source[index...].prefix { $0 == "_" || RegexSet.Kind.alnum.contains($0) }
+      let name = source[index...].prefix { $0 == "_" || CharacterKind.alnum.contains($0) }
       index += name.count
       guard !name.isEmpty, take(">") else { throw failure("expected `(?<name>`", from: start) }
       return true
@@ -176,14 +171,14 @@ struct RegexParser {
   }
 
   /// - Parameter count: By default up to the place where reading is.
-  func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> RegexError {
+  func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> PatternError {
     let start = min(start ?? index, max(source.count - 1, 0))
-    return RegexError(
+    return PatternError(
       message: message, range: start..<max(start + (count ?? index - start), start + 1))
   }
 
   /// - Parameter constructs: a noun in the plural.
-  func unsupported(_ constructs: SafeText, from start: Int, _ count: Int? = nil) -> RegexError {
+  func unsupported(_ constructs: SafeText, from start: Int, _ count: Int? = nil) -> PatternError {
     failure("\(constructs) are not supported: they need backtracking", from: start, count)
   }
 }

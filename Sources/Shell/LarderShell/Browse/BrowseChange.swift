@@ -1,0 +1,49 @@
+import Larder
+import ShellLanguage
+
+/// A change that a person has asked for in the full-screen view.
+struct BrowseChange: Equatable {
+  enum Verb: String { case evict, pin, unpin, expire }
+
+  let verb: Verb
+  let entries: [Store.Entry]
+  /// The words behind `expire`.
+  var time: String?
+
+  /// That of the command for a bulk change: `Evict 3 entries (107 B) in departures, such as "a", "b", "c"?`
+  var question: SafeText {
+    var summary = ChangeSummary(time.map { "expire at \($0):" } ?? verb.rawValue)
+    for entry in entries { summary.add(entry) }
+    return Confirmation.question(summary)
+  }
+
+  /// The commands that make the change, one for each namespace. The person was asked.
+  func commands() throws(ShellError) -> [CommandLine] {
+    let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
+    var commands: [CommandLine] = []
+    for (namespace, entries) in groups {
+      commands.append(
+        try CommandReader.command(
+          verb.rawValue, in: namespace, options: ["--yes"],
+          data: entries.map(\.key.bytes) + [time.map { Array($0.utf8) }].compactMap(\.self)))
+    }
+    return commands
+  }
+
+  /// Throws if the time is none.
+  func check(_ clock: WallClock) throws(ShellError) {
+    guard let time else { return }
+    _ = try Word(Array(time.utf8), isBare: false, at: 0..<0).expiryChange(clock)
+  }
+}
+
+/// The name of an entry among those of all namespaces.
+struct EntryID: Hashable {
+  let namespace: String
+  let key: [UInt8]
+
+  init(_ entry: Store.Entry) {
+    namespace = entry.namespace
+    key = entry.key.bytes
+  }
+}

@@ -1,0 +1,73 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Keys that a program made of integers and UUIDs, as a person reads and types them: `int:10`, `uuid:...`.
+///
+/// An integer has a byte that UTF-8 never uses before its big-endian bytes: 0xF6 and 0xF7 before 8 of them, 0xF5 and 0xF8
+/// before 16, the first of each for a negative number. A UUID is its 16 bytes.
+package enum TypedKey {
+  static let prefixes: [StaticASCII] = ["int:", "uuid:"]
+
+  /// Nil for bytes that are neither.
+  package static func text(of bytes: [UInt8]) -> String? {
+    switch bytes.count {
+    case 9, 17:
+      let number = bytes.dropFirst().reduce(0 as UInt128) { $0 << 8 | UInt128($1) }
+      let text: String
+      switch bytes[0] {
+      case 0xF7, 0xF8: text = String(number)
+      case 0xF6: text = String(Int64(truncatingIfNeeded: number))
+      case 0xF5: text = String(Int128(truncatingIfNeeded: number))
+      default: return nil
+      }
+      // A program writes each number in one form.
+      return integer(text) == bytes ? "int:" + text : nil
+    case 16:
+      let isVersioned = (1...8).contains(bytes[6] >> 4) && bytes[8] >> 6 == 2
+      guard isVersioned, String(validating: bytes, as: UTF8.self) == nil else { return nil }
+      let hex = bytes.map(Quoting.hex).joined()
+      var text = "uuid:"
+      for (index, digit) in hex.enumerated() {
+        if [8, 12, 16, 20].contains(index) { text += "-" }
+        text.append(digit)
+      }
+      return text
+    default: return nil
+    }
+  }
+
+  /// The key that a bare word stands for; nil if it has neither form.
+  static func bytes(of word: Word) throws(ShellError) -> [UInt8]? {
+    guard word.isBare, let prefix = prefixes.first(where: word.leads) else { return nil }
+    let text = String(decoding: word.bytes.dropFirst(prefix.bytes.count), as: UTF8.self)
+    let isInteger = prefix.bytes.count == 4
+    guard let bytes = isInteger ? integer(text) : uuid(text) else {
+      throw ShellError(
+        .usage, "\(word.bytes) is not \(isInteger ? "an integer" : "a UUID")", at: word.range,
+        hint: "quote the word if it is text: \"\(String(decoding: word.bytes, as: UTF8.self))\"")
+    }
+    return bytes
+  }
+
+  private static func integer(_ text: String) -> [UInt8]? {
+    if let number = UInt64(text) { return bytes(0xF7, number) }
+    if let number = Int64(text) { return bytes(0xF6, UInt64(bitPattern: number)) }
+    if let number = UInt128(text) { return bytes(0xF8, number) }
+    return Int128(text).map { bytes(0xF5, UInt128(bitPattern: $0)) }
+  }
+
+  private static func bytes(_ mark: UInt8, _ number: some FixedWidthInteger) -> [UInt8] {
+    [mark]
+      + stride(from: number.bitWidth - 8, through: 0, by: -8)
+      .map { UInt8(truncatingIfNeeded: number >> $0) }
+  }
+
+  private static func uuid(_ text: String) -> [UInt8]? {
+    guard text.utf8.count == 36, UUID(uuidString: text) != nil else { return nil }
+    let digits = text.utf8.compactMap(\.hexValue)
+    return stride(from: 0, to: 32, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+}

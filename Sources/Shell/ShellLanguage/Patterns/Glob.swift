@@ -1,0 +1,129 @@
+/// A key pattern: `*` any run, `?` one character, `[a-z]`, `[!a-z]`, `{a,b}`.
+///
+/// It matches whole keys. The ways through its steps are the bits of one number, so that a test allocates nothing.
+package struct Glob: Sendable {
+  /// A bit for each step that takes a character, and for the end.
+  private typealias Steps = UInt128
+
+  /// The pattern as bytes, for messages.
+  package let text: [UInt8]
+  /// The common prefix of all matches: the range to scan.
+  package let prefix: [UInt8]
+  /// Every key with the prefix matches.
+  package let isPrefix: Bool
+  private let word: Word
+  /// Letters match in either case; then there is no prefix.
+  private let ignoresCase: Bool
+  /// The pattern behind the prefix.
+  private let node: PatternNode
+  private let steps: [PatternProgram.Step]
+  private let sets: [CharacterSet32]
+  private let start: Steps
+  /// For each step, the steps that are open when it has taken its character.
+  private let following: [Steps]
+
+  /// Compiles a word; quoted and escaped parts are literal.
+  package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
+    var parser = GlobParser(word, ignoresCase: ignoresCase)
+    let parts = try parser.parse()
+    let fixed = parts.prefix {
+      if case .character(_, ignoresCase: false) = $0 { true } else { false }
+    }
+    self.word = word
+    self.ignoresCase = ignoresCase
+    text = word.bytes
+    prefix = fixed.flatMap { part -> [UInt8] in
+      switch part {
+      case .character(.scalar(let scalar), _): Array(String(scalar).utf8)
+      case .character(.byte(let byte), _): [byte]
+      default: []
+      }
+    }
+    node = .sequence(Array(parts[fixed.count...]))
+    isPrefix = node == .sequence([GlobParser.run])
+    let program: PatternProgram?
+    do throws(PatternProgram.TooLong) { program = try PatternProgram(node) } catch { program = nil }
+    let places = program?.opening ?? []
+    guard let program, places.count <= Steps.bitWidth else {
+      throw ShellError(
+        .badPattern,
+        "a pattern has at most \(Steps.bitWidth - 1) characters behind its fixed prefix",
+        at: word.range, hint: "shorten it with `*`")
+    }
+    var numbers: [Int: Steps] = [:]
+    for (number, place) in places.enumerated() { numbers[place] = 1 << Steps(number) }
+    func bits(from place: Int) -> Steps {
+      program.opened(from: place).reduce(0) { $0 | numbers[$1, default: 0] }
+    }
+    steps = places.map { program.steps[$0] }
+    sets = program.sets
+    start = bits(from: 0)
+    following = places.map { $0 + 1 < program.steps.count ? bits(from: $0 + 1) : 0 }
+  }
+
+  package func matches(_ key: [UInt8]) -> Bool {
+    guard key.starts(with: prefix) else { return false }
+    var here = start
+    var index = prefix.count
+    while index < key.count {
+      let (character, end) = key.character(at: index)
+      index = end
+      var next: Steps = 0
+      while here != 0 {
+        let position = here.trailingZeroBitCount
+        here &= here - 1
+        if steps[position].takes(character, sets) { next |= following[position] }
+      }
+      if next == 0 { return false }
+      here = next
+    }
+    return here >> Steps(steps.count - 1) & 1 == 1
+  }
+
+  /// The same pattern for letters in either case.
+  package var ignoringCase: Glob {
+    get throws(ShellError) { try Glob(word, ignoresCase: true) }
+  }
+
+  /// The longest part of the pattern without special characters: text worth searching for.
+  package var longestLiteral: [UInt8] {
+    let special: StaticASCII = "*?[]{},"
+    let parts = text.split(whereSeparator: special.bytes.contains)
+    return parts.max { $0.count < $1.count }.map(Array.init) ?? []
+  }
+}
+
+extension PatternProgram {
+  /// The steps that take a character, and the match.
+  fileprivate var opening: [Int] {
+    steps.indices.filter {
+      switch steps[$0] {
+      case .character, .any, .set, .match: true
+      case .fork, .jump, .assertion: false
+      }
+    }
+  }
+}
+
+extension Glob: Hashable {
+  /// Where the pattern was written does not matter.
+  package static func == (left: Glob, right: Glob) -> Bool {
+    (left.text, left.prefix, left.ignoresCase, left.node)
+      == (right.text, right.prefix, right.ignoresCase, right.node)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(text)
+    hasher.combine(ignoresCase)
+  }
+}
+
+extension Word {
+  /// A bare part of it has a character that begins a pattern.
+  package var isGlob: Bool {
+    let acting: StaticASCII = "*?[{"
+    return pieces.contains { piece in
+      piece.isBare && bytes[piece.range].contains(where: acting.bytes.contains)
+    }
+  }
+}

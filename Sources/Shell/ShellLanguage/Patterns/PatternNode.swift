@@ -1,0 +1,126 @@
+/// A part of a pattern: what a glob and a regular expression are translated into.
+indirect enum PatternNode: Sendable, Hashable {
+  case character(Character32, ignoresCase: Bool)
+  case set(CharacterSet32)
+  case assertion(PatternAssertion)
+  case sequence([PatternNode])
+  case alternatives([PatternNode])
+  /// - Parameter most: Nil without a bound.
+  case repeated(PatternNode, least: Int, most: Int?, isGreedy: Bool)
+}
+
+/// A place between two characters.
+struct PatternPlace {
+  /// Nil at the start of the text.
+  let before: Character32?
+  /// Nil at the end of the text.
+  let after: Character32?
+  /// At most one character follows.
+  let isLast: Bool
+}
+
+/// A condition on a place.
+enum PatternAssertion {
+  case textStart, textEnd, lineStart, lineEnd, lastLineEnd, boundary, noBoundary
+
+  private static let newline = Character32.scalar("\n")
+
+  func holds(at place: PatternPlace) -> Bool {
+    switch self {
+    case .textStart: place.before == nil
+    case .textEnd: place.after == nil
+    case .lineStart: place.before == nil || place.before == Self.newline
+    case .lineEnd: place.after == nil || place.after == Self.newline
+    case .lastLineEnd: place.after == nil || place.after == Self.newline && place.isLast
+    case .boundary: isWord(place.before) != isWord(place.after)
+    case .noBoundary: isWord(place.before) == isWord(place.after)
+    }
+  }
+
+  private func isWord(_ character: Character32?) -> Bool {
+    if case .scalar(let scalar) = character { CharacterKind.word.contains(scalar) } else { false }
+  }
+}
+
+/// The characters that `?`, `.`, `\d` or `[a-z]` take.
+struct CharacterSet32: Sendable, Hashable {
+  enum Item: Sendable, Hashable {
+    case range(ClosedRange<Unicode.Scalar>)
+    case kind(CharacterKind, isNegated: Bool)
+  }
+
+  static let any = CharacterSet32([], isNegated: true)
+
+  private let items: [Item]
+  private let isNegated: Bool
+  private let ignoresCase: Bool
+  /// The ASCII characters that it contains, a bit each.
+  private(set) var ascii: UInt128 = 0
+
+  init(_ items: [Item], isNegated: Bool = false, ignoresCase: Bool = false) {
+    self.items = items
+    self.isNegated = isNegated
+    self.ignoresCase = ignoresCase
+    for value in UInt8(0)..<0x80 where lists(Unicode.Scalar(value)) { ascii |= 1 << value }
+  }
+
+  func contains(_ character: Character32) -> Bool {
+    switch character {
+    case .scalar(let scalar):
+      scalar.isASCII ? ascii >> UInt128(scalar.value) & 1 == 1 : lists(scalar)
+    // A byte that is not UTF-8 is of no kind and in no range.
+    case .byte:
+      isNegated
+        != items.contains { if case .kind(_, isNegated: true) = $0 { true } else { false } }
+    }
+  }
+
+  private func lists(_ scalar: Unicode.Scalar) -> Bool {
+    let isListed =
+      listsExactly(scalar)
+      || ignoresCase && (listsExactly(scalar.lowercased) || listsExactly(scalar.uppercased))
+    return isListed != isNegated
+  }
+
+  private func listsExactly(_ scalar: Unicode.Scalar) -> Bool {
+    items.contains { item in
+      switch item {
+      case .range(let range): range.contains(scalar)
+      case .kind(let kind, let isNegated): kind.contains(scalar) != isNegated
+      }
+    }
+  }
+}
+
+enum CharacterKind: String {
+  case word, digit, space, alpha, alnum, upper, lower, punct, xdigit, cntrl, blank, newline
+
+  func contains(_ scalar: Unicode.Scalar) -> Bool {
+    let properties = scalar.properties
+    return switch self {
+    case .digit: properties.numericType == .decimal
+    case .space: properties.isWhitespace
+    case .alpha: properties.isAlphabetic
+    case .alnum: properties.isAlphabetic || properties.numericType == .decimal
+    case .upper: properties.isUppercase
+    case .lower: properties.isLowercase
+    case .xdigit: properties.isASCIIHexDigit
+    case .cntrl: properties.generalCategory == .control
+    case .blank: scalar == "\t" || properties.generalCategory == .spaceSeparator
+    case .newline: 0x0A...0x0D ~= scalar.value || [0x85, 0x2028, 0x2029].contains(scalar.value)
+    case .punct:
+      switch properties.generalCategory {
+      case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+        .initialPunctuation, .finalPunctuation, .otherPunctuation:
+        true
+      default: scalar.isASCII && UInt8(ascii: scalar).isPunctuation
+      }
+    case .word:
+      switch properties.generalCategory {
+      case .connectorPunctuation, .nonspacingMark, .spacingMark, .enclosingMark, .decimalNumber:
+        true
+      default: properties.isAlphabetic
+      }
+    }
+  }
+}
