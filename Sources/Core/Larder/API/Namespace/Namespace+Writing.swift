@@ -168,7 +168,7 @@ extension Store.Namespace {
     let prefix = prefix.copied
     // Also loads of keys that are not stored belong to the prefix.
     try engine.commit { batch in
-      batch.writer.removals.record(RemovalTable.hash(ofNamespace: name))
+      batch.session.removals.record(RemovalTable.hash(ofNamespace: name))
     }
     var total = RemovalResult()
     var position: [UInt8]?

@@ -60,8 +60,8 @@ extension Store {
     try checkWritable()
     let removal = try engine.commit { batch in
       var removal = RemovalResult()
-      batch.writer.removals.record(RemovalTable.hashOfStore)
-      for name in try batch.writer.directory.names(&batch.writer.context) {
+      batch.session.removals.record(RemovalTable.hashOfStore)
+      for name in try batch.session.directory.names() {
         removal += try batch.clear(namespace(name))
       }
       return removal

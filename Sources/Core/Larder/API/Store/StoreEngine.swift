@@ -27,7 +27,7 @@ final class StoreEngine: Sendable {
   /// Nil for a temporary store, which no other process opens.
   let leases: LoadLeases?
   let queue = WriteQueue()
-  let committed = CommittedCounters()
+  let committed = CommittedLedger()
   let fairShare = FairShare()
   /// How many pages of a full data file a batch that runs once should begin with: those that an earlier one needed.
   let pagesForBatches = Atomic(0)

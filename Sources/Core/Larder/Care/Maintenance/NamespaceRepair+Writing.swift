@@ -6,52 +6,52 @@ extension NamespaceRepair {
   /// Repairs a small namespace at once, and marks a large one.
   ///
   /// O(entries of the namespace + records of the tag index).
-  func runOrMark(_ writer: inout EntryWriter) throws(LarderError) {
-    let tagRecords = try writer.context.transaction.read { lmdb throws(LMDBError) in
+  func runOrMark(_ session: WriteSession) throws(LarderError) {
+    let tagRecords = try session.transaction.read { lmdb throws(LMDBError) in
       try lmdb.statistics(of: indexes.tags).records
     }
-    let entries = try writer.context.counters.counters(of: id, &writer.context.transaction).entries
+    let entries = try session.ledger.counters(of: id).entries
     let isSmall =
       entries <= UInt64(Self.largestAtOnce) && tagRecords <= 10 * Self.largestAtOnce
-    let isMarked = try writer.context.transaction.contains(MetadataKey.repair(id), in: .main)
-    if isSmall { try run(&writer) }
-    if !isSmall || isMarked { try RepairMark.note(id, &writer.context.transaction) }
+    let isMarked = try session.transaction.contains(MetadataKey.repair(id), in: .main)
+    if isSmall { try run(session) }
+    if !isSmall || isMarked { try RepairMark.note(id, session.transaction) }
   }
 
-  private func run(_ writer: inout EntryWriter) throws(LarderError) {
+  private func run(_ session: WriteSession) throws(LarderError) {
     for part in Part.allCases {
-      let chunked = part == .chunks ? try survey(&writer.context).chunked : []
-      let (keys, _) = try writer.context.transaction.read { lmdb throws(LMDBError) in
+      let chunked = part == .chunks ? try survey(session).chunked : []
+      let (keys, _) = try session.transaction.read { lmdb throws(LMDBError) in
         try dangling(part, chunked, in: lmdb)
       }
-      try drop(keys, part, &writer)
+      try drop(keys, part, session)
     }
-    try correct(by: survey(&writer.context).correction, &writer.context)
+    try correct(by: survey(session).correction, session)
   }
 
-  private func survey(_ context: inout WriteContext) throws(LarderError) -> Survey {
-    let recorded = try context.counters.counters(of: id, &context.transaction)
-    return try context.transaction.read { lmdb throws(LMDBError) in
+  private func survey(_ session: WriteSession) throws(LarderError) -> Survey {
+    let recorded = try session.ledger.counters(of: id)
+    return try session.transaction.read { lmdb throws(LMDBError) in
       try survey(recorded, in: lmdb)
     }
   }
 
   /// Drops those of the keys that lead nowhere in this write: other writes may have come between.
   func drop(
-    _ keys: [[UInt8]], _ part: Part, _ writer: inout EntryWriter
+    _ keys: [[UInt8]], _ part: Part, _ session: WriteSession
   ) throws(LarderError) {
     if keys.isEmpty { return }
     let database = database(of: part)
-    try writer.indexes.flush(to: &writer.context.transaction)
-    let chunked = part == .chunks ? try survey(&writer.context).chunked : []
+    try session.indexes.flush()
+    let chunked = part == .chunks ? try survey(session).chunked : []
     var keys = keys
     if part == .tags {
-      keys = try writer.context.transaction.read { lmdb throws(LMDBError) in
+      keys = try session.transaction.read { lmdb throws(LMDBError) in
         try unexplained(keys, in: lmdb)
       }
     }
     for key in keys {
-      let (leadsNowhere, unsound) = try writer.context.transaction.read {
+      let (leadsNowhere, unsound) = try session.transaction.read {
         lmdb throws(LMDBError) -> (Bool, [IndexedEntry]?) in
         guard let value = try lmdb.value(for: key, in: database),
           try mayDangle(part, key, value, chunked, in: lmdb)
@@ -66,42 +66,42 @@ extension NamespaceRepair {
       guard leadsNowhere else { continue }
       if let unsound {
         for indexed in unsound {
-          try writer.indexes.removeDeadline(of: indexed, &writer.context.transaction)
+          try session.indexes.removeDeadline(of: indexed)
         }
         continue
       }
       if part == .entries {
-        try writer.context.counters.update(id, &writer.context.transaction) {
+        try session.ledger.update(id) {
           $0.removals.count(.damaged, bytes: 0)
         }
-        try writer.changes.recordDamagedRemoval(key, &writer.directory, &writer.context)
+        try session.changes.recordDamagedRemoval(key, session.directory)
       }
-      try writer.context.transaction.remove(key, from: database)
+      try session.transaction.remove(key, from: database)
     }
-    try writer.indexes.flush(to: &writer.context.transaction)
+    try session.indexes.flush()
   }
 
   /// Corrects the counters and takes the mark away.
   ///
   /// - Returns: false if damage was found after the survey.
-  func finish(_ survey: Survey, _ context: inout WriteContext) throws(LarderError) -> Bool {
+  func finish(_ survey: Survey, _ session: WriteSession) throws(LarderError) -> Bool {
     let key = MetadataKey.repair(id)
-    guard let record = try context.transaction.copy(of: key, in: .main) else { return true }
-    if try context.transaction.contains(MetadataKey.counters(id), in: .main),
-      try context.isLive(id)
+    guard let record = try session.transaction.copy(of: key, in: .main) else { return true }
+    if try session.transaction.contains(MetadataKey.counters(id), in: .main),
+      try session.isLive(id)
     {
       guard RepairMark.events(record.span) == survey.events else { return false }
-      try correct(by: survey.correction, &context)
+      try correct(by: survey.correction, session)
     }
-    try context.transaction.remove(key, from: .main)
+    try session.transaction.remove(key, from: .main)
     return true
   }
 
   private func correct(
-    by correction: NamespaceCounters, _ context: inout WriteContext
+    by correction: NamespaceCounters, _ session: WriteSession
   ) throws(LarderError) {
-    try context.counters.update(id, &context.transaction) { $0.correct(by: correction) }
-    context.counters.updateStore { state in
+    try session.ledger.update(id) { $0.correct(by: correction) }
+    session.ledger.updateStore { state in
       state.entries &+= correction.entries
       state.bytes &+= correction.bytes
       state.stored &+= correction.stored

@@ -2,10 +2,8 @@ import LMDB
 import LarderSystem
 
 /// The queue of a namespace inside a batch that makes room: the eviction policy works on it.
-///
-/// It takes over the batch's writer and returns it when the policy is done.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
-  var writer: EntryWriter
+  let session: WriteSession
   let budget: SpaceBudget
   private(set) var request: RoomRequest
   /// The number and the bytes of the evicted entries.
@@ -13,19 +11,17 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   /// The entry read last: most likely the victim, which then is not parsed again.
   private var latest: StoredEntry?
 
-  init(_ writer: consuming EntryWriter, _ budget: SpaceBudget, _ request: RoomRequest) {
-    self.writer = writer
+  init(_ session: WriteSession, _ budget: SpaceBudget, _ request: RoomRequest) {
+    self.session = session
     self.budget = budget
     self.request = request
   }
 
-  consuming func release() -> EntryWriter { writer }
-
-  private var counters: NamespaceCounters { writer.context.counters.expected(request.id) }
+  private var counters: NamespaceCounters { session.ledger.expected(request.id) }
 
   var state: QueueState {
     get { counters.queue }
-    set { writer.context.counters.setExpectedQueue(newValue, of: request.id) }
+    set { session.ledger.setExpectedQueue(newValue, of: request.id) }
   }
 
   var policy: PolicyState {
@@ -46,7 +42,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     }
   }
 
-  var table: AccessTable { writer.context.engine.access }
+  var table: AccessTable { session.engine.access }
 
   var entries: UInt64 { counters.entries }
 
@@ -55,7 +51,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   var isNearlyFull: Bool {
     let counters = counters
     return request.limits.isNearlyReached(by: counters.entries, counters.bytes)
-      || budget.isNearlyFull(writer)
+      || budget.isNearlyFull(session)
   }
 
   private var reason: RemovalReason? {
@@ -93,7 +89,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   mutating func promote() throws(LarderError) -> Candidate? {
     // An entry that is being overwritten counts with its new size, but would be found with its old one.
     guard let found = try read(from: state.windowBoundary),
-      found.entryKey != writer.context.counters.incoming?.entryKey
+      found.entryKey != session.ledger.admission?.entryKey
     else { return nil }
     var queue = state
     queue.windowBoundary = found.sequence + 1
@@ -110,15 +106,15 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       request.evictionsLeft = 0
       return false
     }
-    let before = writer.context.state
+    let before = session.state
     guard try evict(candidate, for: reason) else {
       request.skipped.insert(candidate.sequence)
       return false
     }
     request.evictionsLeft -= 1
     removal += RemovalResult(
-      entries: Int(truncatingIfNeeded: before.entries &- writer.context.state.entries),
-      bytes: Int(truncatingIfNeeded: before.bytes &- writer.context.state.bytes))
+      entries: Int(truncatingIfNeeded: before.entries &- session.state.entries),
+      bytes: Int(truncatingIfNeeded: before.bytes &- session.state.bytes))
     return true
   }
 
@@ -131,7 +127,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private func mayEvict(_ entry: Candidate, newest: UInt64?) -> Bool {
     !request.skipped.contains(entry.sequence) && entry.sequence != newest
-      && !writer.mustStay(entry.entryKey)
+      && !session.entries.mustStay(entry.entryKey)
   }
 
   /// The first entry of the queue at that position or behind it.
@@ -151,15 +147,15 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   ) throws(LarderError) -> Bool {
     let contents =
       if let latest, latest.entryKey == candidate.entryKey {
-        try writer.contents(of: latest)
+        try session.entries.contents(of: latest)
       } else {
-        try writer.contents(of: candidate.entryKey)
+        try session.entries.contents(of: candidate.entryKey)
       }
     switch contents {
     case .empty:
       return false
     case .damaged:
-      try writer.removeDamaged(candidate.entryKey)
+      try session.entries.removeDamaged(candidate.entryKey)
       return true
     case .entry(let entry):
       return try evict(entry, reason: reason)

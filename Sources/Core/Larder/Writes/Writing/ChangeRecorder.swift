@@ -20,43 +20,41 @@ struct ChangeRecorder {
   @inline(__always)
   mutating func recordSet(
     _ key: Span<UInt8>, in id: NamespaceID, before: Int?, after: Int, expires: Int64,
-    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+    _ directory: NamespaceDirectory
   ) throws(LarderError) {
     guard wantsNext() else { return }
     add(
-      .set, id: id, name: try name(of: id, &directory, &context), key: key.copied, before: before,
+      .set, id: id, name: try name(of: id, directory), key: key.copied, before: before,
       after: after, expires: expires)
   }
 
   mutating func recordTouch(
-    of entry: StoredEntry, expires: Int64,
-    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+    of entry: StoredEntry, expires: Int64, _ directory: NamespaceDirectory
   ) throws(LarderError) {
     guard wantsNext() else { return }
     add(
-      .touched, id: entry.id, name: try name(of: entry.id, &directory, &context),
+      .touched, id: entry.id, name: try name(of: entry.id, directory),
       key: Self.key(of: entry), before: entry.valueCount, after: entry.valueCount, expires: expires)
   }
 
   mutating func recordRemoval(
-    of entry: StoredEntry, _ reason: RemovalReason,
-    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+    of entry: StoredEntry, _ reason: RemovalReason, _ directory: NamespaceDirectory
   ) throws(LarderError) {
     guard wantsNext() else { return }
     add(
-      .removed, reason: reason, id: entry.id, name: try name(of: entry.id, &directory, &context),
+      .removed, reason: reason, id: entry.id, name: try name(of: entry.id, directory),
       key: Self.key(of: entry), before: entry.valueCount)
   }
 
   /// Of a damaged record of a long key, only the beginning of the key is known.
   mutating func recordDamagedRemoval(
-    _ entryKey: [UInt8], _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+    _ entryKey: [UInt8], _ directory: NamespaceDirectory
   ) throws(LarderError) {
     guard wantsNext() else { return }
     let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
     let id = entryKey.span.namespaceID
     add(
-      .removed, reason: .damaged, id: id, name: try name(of: id, &directory, &context),
+      .removed, reason: .damaged, id: id, name: try name(of: id, directory),
       key: stored.short ?? stored.bytes)
   }
 
@@ -99,10 +97,10 @@ struct ChangeRecorder {
   private static func key(of entry: StoredEntry) -> [UInt8] { entry.key ?? entry.storedKey.bytes }
 
   private mutating func name(
-    of id: NamespaceID, _ directory: inout NamespaceDirectory, _ context: inout WriteContext
+    of id: NamespaceID, _ directory: NamespaceDirectory
   ) throws(LarderError) -> [UInt8] {
     if let name = names[id] { return name }
-    let name = Array((try directory.name(of: id, &context) ?? "").utf8)
+    let name = Array((try directory.name(of: id) ?? "").utf8)
     names[id] = name
     return name
   }

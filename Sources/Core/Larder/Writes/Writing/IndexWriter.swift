@@ -2,14 +2,20 @@ import LMDB
 import LarderSystem
 
 /// Keeps the index databases in step with the entries: expiry times, eviction order, tags, owners and chunks.
-struct IndexWriter {
+final class IndexWriter {
   private let databases: Indexes
+  private let transaction: StoreTransaction
+  private let ledger: Ledger
   /// How much of a value one chunk holds.
   private let chunkSize: Int
   private var pending = PendingDeadlines()
 
-  init(_ databases: Indexes, chunkSize: Int) {
+  init(
+    _ databases: Indexes, _ transaction: StoreTransaction, _ ledger: Ledger, chunkSize: Int
+  ) {
     self.databases = databases
+    self.transaction = transaction
+    self.ledger = ledger
     self.chunkSize = chunkSize
   }
 
@@ -17,48 +23,38 @@ struct IndexWriter {
 
   /// Moves an entry in the expiry index; a deadline of ``EntryHeader/never`` is outside the index.
   ///
-  /// The index names an entry by its position in the queue, so a new position moves it, too. ``flush(to:)`` writes the changes
+  /// The index names an entry by its position in the queue, so a new position moves it, too. ``flush()`` writes the changes
   /// at the latest.
   ///
   /// - Parameters:
-  ///   - header: the header as it will be stored; its deadline is ``EntryHeader/indexedDeadline(replacing:)``.
   ///   - before: the header as the index has it; nil if it does not have the entry.
-  mutating func moveDeadline(
-    of entryKey: [UInt8], to header: EntryHeader, from before: EntryHeader?,
-    _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
+  ///   - header: the header as it will be stored; its deadline is ``EntryHeader/indexedDeadline(replacing:)``. Nil for an entry
+  ///     that is removed.
+  func moveDeadline(
+    of entryKey: [UInt8], from before: EntryHeader?, to header: EntryHeader?
   ) throws(LarderError) {
-    if let before {
-      if before.deadline == header.deadline, before.sequence == header.sequence { return }
-      try removeDeadline(before, of: entryKey, &transaction)
+    if let before, before.deadline != EntryHeader.never {
+      if before.deadline == header?.deadline, before.sequence == header?.sequence { return }
+      try setDeadline(
+        before.deadline, position: before.sequence, of: entryKey, isIndexed: false)
     }
-    let deadline = header.deadline
-    guard deadline != EntryHeader.never else { return }
-    try setDeadline(
-      deadline, position: header.sequence, of: entryKey, isIndexed: true, &transaction)
-    let due = UInt64(bitPattern: max(deadline, 0))
-    if counters.store.nextDue > due { counters.updateStore { $0.nextDue = due } }
-  }
-
-  mutating func removeDeadline(
-    _ header: EntryHeader, of entryKey: [UInt8], _ transaction: inout StoreTransaction
-  ) throws(LarderError) {
-    guard header.deadline != EntryHeader.never else { return }
-    try setDeadline(
-      header.deadline, position: header.sequence, of: entryKey, isIndexed: false, &transaction)
+    guard let header, header.deadline != EntryHeader.never else { return }
+    try setDeadline(header.deadline, position: header.sequence, of: entryKey, isIndexed: true)
+    let due = UInt64(bitPattern: max(header.deadline, 0))
+    if ledger.store.nextDue > due { ledger.updateStore { $0.nextDue = due } }
   }
 
   /// Removes an entry from the expiry index whose record is no longer stored.
-  mutating func removeDeadline(
-    of indexed: IndexedEntry, _ transaction: inout StoreTransaction
+  func removeDeadline(
+    of indexed: IndexedEntry
   ) throws(LarderError) {
     let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
     try setDeadline(
-      indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false, &transaction)
+      indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)
   }
 
-  private mutating func setDeadline(
-    _ deadline: Int64, position: UInt64, of entryKey: [UInt8], isIndexed: Bool,
-    _ transaction: inout StoreTransaction
+  private func setDeadline(
+    _ deadline: Int64, position: UInt64, of entryKey: [UInt8], isIndexed: Bool
   ) throws(LarderError) {
     if position == 0 {
       let key = IndexKey.deadline(deadline, position: 0, entry: entryKey)
@@ -71,7 +67,7 @@ struct IndexWriter {
     }
     let block = ExpiryBlock(deadline, position: position, in: entryKey.span.namespaceID)
     if let other = pending.set(position, of: block, to: isIndexed) {
-      try write(other, to: &transaction)
+      try write(other)
     }
   }
 
@@ -79,12 +75,12 @@ struct IndexWriter {
   var deadlineChanges: Int { pending.count }
 
   /// Writes the remaining changes, so that the databases have all of them.
-  mutating func flush(to transaction: inout StoreTransaction) throws(LarderError) {
-    while let change = pending.next() { try write(change, to: &transaction) }
+  func flush() throws(LarderError) {
+    while let change = pending.next() { try write(change) }
   }
 
   private func write(
-    _ change: PendingDeadlines.Change, to transaction: inout StoreTransaction
+    _ change: PendingDeadlines.Change
   ) throws(LarderError) {
     let database = databases.deadlines
     try IndexKey.withDeadline(of: change.block) { key throws(LarderError) in
@@ -105,12 +101,11 @@ struct IndexWriter {
 
   /// Moves an entry in its namespace's queue; position 0 is outside the queue.
   func moveInQueue(
-    _ entryKey: [UInt8], to position: UInt64, from before: UInt64,
-    _ transaction: inout StoreTransaction
+    _ entryKey: [UInt8], from before: UInt64, to position: UInt64
   ) throws(LarderError) {
     guard position != before else { return }
     let id = entryKey.span.namespaceID
-    if before != 0 { try removeFromQueue(before, in: id, &transaction) }
+    if before != 0 { try removeFromQueue(before, in: id) }
     if position == 0 { return }
     let storedKey = entryKey.span.extracting(droppingFirst: 4)
     try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
@@ -119,7 +114,7 @@ struct IndexWriter {
   }
 
   private func removeFromQueue(
-    _ position: UInt64, in id: NamespaceID, _ transaction: inout StoreTransaction
+    _ position: UInt64, in id: NamespaceID
   ) throws(LarderError) {
     try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
       _ = try transaction.remove(key, from: databases.queue)
@@ -129,8 +124,7 @@ struct IndexWriter {
   // MARK: Tags and owners
 
   func replaceTags(
-    _ before: [[UInt8]], with tags: [[UInt8]], of entryKey: [UInt8],
-    _ transaction: inout StoreTransaction
+    _ before: [[UInt8]], with tags: [[UInt8]], of entryKey: [UInt8]
   ) throws(LarderError) {
     for tag in before where !tags.contains(tag) {
       try transaction.remove(IndexKey.tag(tag, entry: entryKey), from: databases.tags)
@@ -141,8 +135,7 @@ struct IndexWriter {
   }
 
   func replaceOwners(
-    _ before: [StoredOwner], with owners: [StoredOwner], of entryKey: [UInt8],
-    _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
+    _ before: [StoredOwner], with owners: [StoredOwner], of entryKey: [UInt8]
   ) throws(LarderError) {
     for owner in before where !owners.contains(owner) {
       try transaction.remove(
@@ -153,7 +146,7 @@ struct IndexWriter {
         [], for: IndexKey.owner(owner.entryKey, entry: entryKey), in: databases.tags)
     }
     if owners.isEmpty != before.isEmpty {
-      counters.updateStore { state in
+      ledger.updateStore { state in
         if before.isEmpty { state.dependents &+= 1 } else { state.dependents &-= 1 }
       }
     }
@@ -162,8 +155,7 @@ struct IndexWriter {
   // MARK: Chunks
 
   func writeChunks(
-    _ value: Span<UInt8>, version: UInt64, in id: NamespaceID,
-    _ transaction: inout StoreTransaction
+    _ value: Span<UInt8>, version: UInt64, in id: NamespaceID
   ) throws(LarderError) {
     var offset = 0
     var index: UInt32 = 0
@@ -177,7 +169,7 @@ struct IndexWriter {
   }
 
   func removeChunks(
-    of entry: StoredEntry, _ transaction: inout StoreTransaction
+    of entry: StoredEntry
   ) throws(LarderError) {
     var index: UInt32 = 0
     while try transaction.remove(
@@ -185,23 +177,5 @@ struct IndexWriter {
     {
       index += 1
     }
-  }
-
-  // MARK: All of an entry
-
-  /// Removes every index record of an entry, and the record itself.
-  mutating func removeAll(
-    of entry: StoredEntry, _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
-  ) throws(LarderError) {
-    try transaction.remove(entry.entryKey, from: .entries)
-    if entry.header.sequence != 0 {
-      try removeFromQueue(entry.header.sequence, in: entry.id, &transaction)
-    }
-    try removeDeadline(entry.header, of: entry.entryKey, &transaction)
-    if !entry.fields.isEmpty {
-      try replaceTags(entry.fields.tags, with: [], of: entry.entryKey, &transaction)
-      try replaceOwners(entry.owners, with: [], of: entry.entryKey, &counters, &transaction)
-    }
-    if entry.header.flags.contains(.chunked) { try removeChunks(of: entry, &transaction) }
   }
 }

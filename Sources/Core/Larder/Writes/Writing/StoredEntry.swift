@@ -54,9 +54,7 @@ struct StoredEntry {
   /// The key itself; nil only if the field of a long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
-  var owners: [StoredOwner] {
-    fields.isEmpty ? [] : fields.all(.owner).compactMap(StoredOwner.init)
-  }
+  var owners: [StoredOwner] { fields.owners }
 
   /// Whether the entry has that key, and not another long key with the same stored form.
   func has(_ key: Span<UInt8>) -> Bool {

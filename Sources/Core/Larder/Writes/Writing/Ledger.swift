@@ -2,40 +2,47 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The counters of a batch: those of each namespace it uses, loaded once, and those of the store.
+/// The counters of a write: those of each namespace it uses, loaded once, and those of the store.
 ///
-/// They change in memory and are written once, with ``save(to:)``, so that they are exact after every commit.
-struct BatchCounters: Sendable {
-  private struct CountersInMemory {
+/// They change in memory and are written once, with ``save()``, so that they are exact after every commit.
+final class Ledger {
+  /// The counters of a namespace in memory.
+  struct Account: Sendable {
     var counters: NamespaceCounters
     /// Whether the store has no record of them yet.
     var isNew: Bool
     var isChanged: Bool
   }
 
-  private var namespaces = ByNamespace<CountersInMemory>()
+  /// The counters that a write leaves to the next one.
+  struct Balance: Sendable {
+    var store: StoreState
+    var namespaces = ByNamespace<Account>()
+  }
+
+  private let transaction: StoreTransaction
+  /// Guards the records of the store itself.
+  let seal: RecordSeal
+  private var namespaces: ByNamespace<Account>
   private(set) var store: StoreState
+  private let committed: StoreState
   /// The entry for which room is being made.
-  var incoming: IncomingEntry?
-  private var committed: StoreState
+  var admission: Admission?
   /// How many changes were made, to tell whether a write that failed has changed anything.
   private(set) var changes = 0
 
-  /// Guards the records of the store itself.
-  let seal: RecordSeal
-
-  init(_ store: StoreState, seal: RecordSeal) {
-    self.store = store
+  init(_ balance: Balance, of transaction: StoreTransaction, seal: RecordSeal) {
+    self.transaction = transaction
     self.seal = seal
-    committed = store
+    namespaces = balance.namespaces
+    store = balance.store
+    committed = balance.store
   }
 
-  /// The counters for the batch after this one, if no other process commits between: those of the store, and those of the
+  /// The counters for the write after this one, if no other process commits between: those of the store, and those of the
   /// namespace that was used last.
-  var afterCommit: BatchCounters {
-    var next = self
-    next.committed = store
-    next.changes = 0
+  var balance: Balance {
+    var next = Balance(store: store, namespaces: namespaces)
     next.namespaces.keepLatest {
       $0.isNew = false
       $0.isChanged = false
@@ -48,9 +55,7 @@ struct BatchCounters: Sendable {
 
   // MARK: Namespaces
 
-  mutating func load(
-    _ id: NamespaceID, from transaction: inout StoreTransaction
-  ) throws(LarderError) {
+  func load(_ id: NamespaceID) throws(LarderError) {
     if namespaces.contains(id) { return }
     var isDamaged = false
     let counters = try transaction.read { lmdb throws(LMDBError) -> NamespaceCounters in
@@ -61,7 +66,7 @@ struct BatchCounters: Sendable {
         return try NamespaceCounters.recounted(id, in: lmdb)
       }
     }
-    namespaces[id] = CountersInMemory(counters: counters, isNew: false, isChanged: isDamaged)
+    namespaces[id] = Account(counters: counters, isNew: false, isChanged: isDamaged)
   }
 
   /// The counters of a namespace that was loaded.
@@ -69,38 +74,40 @@ struct BatchCounters: Sendable {
     namespaces[id]?.counters ?? NamespaceCounters()
   }
 
-  mutating func counters(
-    of id: NamespaceID, _ transaction: inout StoreTransaction
-  ) throws(LarderError) -> NamespaceCounters {
-    try load(id, from: &transaction)
+  func counters(of id: NamespaceID) throws(LarderError) -> NamespaceCounters {
+    try load(id)
     return loaded(id)
   }
 
   /// Whether the namespace was made by this batch.
   func isNew(_ id: NamespaceID) -> Bool { namespaces[id]?.isNew ?? false }
 
-  mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
+  func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
     changes &+= 1
-    namespaces[id] = CountersInMemory(counters: counters, isNew: true, isChanged: true)
+    namespaces[id] = Account(counters: counters, isNew: true, isChanged: true)
   }
 
   /// Forgets the counters of a namespace that is gone, so that they are not written.
-  mutating func drop(_ id: NamespaceID) {
+  func drop(_ id: NamespaceID) {
     changes &+= 1
     namespaces[id] = nil
   }
 
-  mutating func update(
-    _ id: NamespaceID, _ transaction: inout StoreTransaction,
-    _ change: (inout NamespaceCounters) -> Void
+  func update(
+    _ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void
   ) throws(LarderError) {
-    try load(id, from: &transaction)
+    try load(id)
     updateLoaded(id, change)
   }
 
   /// Changes the counters of a namespace that was loaded.
-  mutating func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
+  func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     changes &+= 1
+    learn(id, change)
+  }
+
+  /// The same for what a policy learns, which a write that is refused after it need not undo: it is no change.
+  func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     _ = namespaces.update(id) { loaded in
       loaded.isChanged = true
       change(&loaded.counters)
@@ -109,40 +116,37 @@ struct BatchCounters: Sendable {
 
   // MARK: Entries
 
-  mutating func add(
-    _ weight: EntryWeight, to id: NamespaceID, _ transaction: inout StoreTransaction
+  /// Counts an entry by its new weight and no longer by its old one; nil stands for no entry.
+  ///
+  /// - Parameter reason: why the old value leaves, if that is counted.
+  func charge(
+    _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
+    removing reason: RemovalReason? = nil
   ) throws(LarderError) {
-    try update(id, &transaction) { $0.add(weight) }
-    store.entries &+= 1
-    store.bytes &+= UInt64(weight.size)
-    store.stored &+= UInt64(weight.stored)
-  }
-
-  mutating func subtract(
-    _ weight: EntryWeight, from id: NamespaceID, _ transaction: inout StoreTransaction
-  ) throws(LarderError) {
-    try update(id, &transaction) { $0.subtract(weight) }
-    store.entries &-= 1
-    store.bytes &-= UInt64(weight.size)
-    store.stored &-= UInt64(weight.stored)
-  }
-
-  /// Notes that a record became longer, or shorter, by so many bytes.
-  mutating func grow(
-    _ id: NamespaceID, by count: Int, _ transaction: inout StoreTransaction
-  ) throws(LarderError) {
-    if count == 0 { return }
-    let grown = UInt64(bitPattern: Int64(count))
-    try update(id, &transaction) { $0.stored &+= grown }
-    store.stored &+= grown
+    if old == new, reason == nil { return }
+    try update(id) { counters in
+      if let old {
+        counters.subtract(old)
+        if let reason { counters.removals.count(reason, bytes: old.size) }
+      }
+      if let new { counters.add(new) }
+    }
+    if let old {
+      store.entries &-= 1
+      store.bytes &-= UInt64(old.size)
+      store.stored &-= UInt64(old.stored)
+    }
+    if let new {
+      store.entries &+= 1
+      store.bytes &+= UInt64(new.size)
+      store.stored &+= UInt64(new.stored)
+    }
   }
 
   /// The next number of a namespace: the version of a value, and the queue position of a new entry.
-  mutating func nextNumber(
-    in id: NamespaceID, _ transaction: inout StoreTransaction
-  ) throws(LarderError) -> UInt64 {
+  func nextNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
     var number: UInt64 = 0
-    try update(id, &transaction) { counters in
+    try update(id) { counters in
       number = counters.next
       counters.next &+= 1
     }
@@ -157,7 +161,7 @@ struct BatchCounters: Sendable {
 
   // MARK: The store
 
-  mutating func updateStore(_ change: (inout StoreState) -> Void) {
+  func updateStore(_ change: (inout StoreState) -> Void) {
     changes &+= 1
     change(&store)
   }
@@ -165,13 +169,13 @@ struct BatchCounters: Sendable {
   /// Records the time of a write or a purge whose clock is believed.
   ///
   /// It is the last time and not the largest: a clock that was ahead for a while must not excuse the next jump.
-  mutating func recordTime(_ now: Timestamp) {
+  func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0
   }
 
   /// Writes the counters that have changed.
-  func save(to transaction: inout StoreTransaction) throws(LarderError) {
+  func save() throws(LarderError) {
     try namespaces.visit { id, loaded throws(LarderError) in
       guard loaded.isChanged else { return }
       try MetadataKey.withCounters(id) { key throws(LarderError) in
@@ -189,7 +193,7 @@ struct BatchCounters: Sendable {
 }
 
 /// The share of one entry in the counters.
-struct EntryWeight {
+struct EntryWeight: Equatable {
   /// Bytes of the value.
   var size: Int
   /// Bytes of the record, and of the chunks of the value.
@@ -239,22 +243,21 @@ extension NamespaceCounters {
 /// The counters as this process committed them last. A write that follows that commit reads no record of counters.
 ///
 /// Only the writer uses them, under the writer lock.
-final class CommittedCounters: Sendable {
+final class CommittedLedger: Sendable {
   /// The counters, and the serial number of the write that kept them.
-  private let latest = Mutex<(serial: UInt64, counters: BatchCounters)?>(nil)
+  private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
   /// The counters that `transaction` begins with: those that were kept if that write made the last commit, else the store's.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
-  ) throws(LMDBError) -> BatchCounters {
+  ) throws(LMDBError) -> Ledger.Balance {
     let former = transaction.formerSerial
-    if let known = latest.withLock({ $0?.serial == former ? $0?.counters : nil }) { return known }
-    return BatchCounters(try transaction.stateOrRebuilt(seal), seal: seal)
+    if let known = latest.withLock({ $0?.serial == former ? $0?.balance : nil }) { return known }
+    return Ledger.Balance(store: try transaction.stateOrRebuilt(seal))
   }
 
   /// Keeps the counters that a write is about to commit. If that fails, they are never used.
-  func keep(_ counters: borrowing BatchCounters, ofWrite serial: UInt64) {
-    let next = counters.afterCommit
-    latest.withLock { $0 = (serial, next) }
+  func keep(_ balance: Ledger.Balance, ofWrite serial: UInt64) {
+    latest.withLock { $0 = (serial, balance) }
   }
 }

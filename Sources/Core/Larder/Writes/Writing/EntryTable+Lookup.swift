@@ -9,25 +9,25 @@ enum SlotContents {
   case damaged
 }
 
-extension EntryWriter {
+extension EntryTable {
   /// The contents under `entryKey`. The cursor stays there, because most callers replace or remove the record next.
   ///
   /// The checksum is verified, because the record is about to be believed. Of a large record that would read all of it
   /// from the disk; instead its index records must be where its header says.
-  mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
+  func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
     try contents(of: entryKey) { StoredEntry(entryKey: entryKey, record: $0) }
   }
 
   /// The contents under the key of an entry that this batch has parsed already; the record is not parsed again.
-  mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
+  func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
     try contents(of: entry.entryKey) { _ in entry }
   }
 
   @inline(__always)
-  private mutating func contents(
+  private func contents(
     of entryKey: [UInt8], parse: (Span<UInt8>) -> StoredEntry?
   ) throws(LarderError) -> SlotContents {
-    let found = try context.transaction.change { lmdb throws(LMDBError) -> SlotContents in
+    let found = try session.transaction.change { lmdb throws(LMDBError) -> SlotContents in
       guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }
       guard let entry = parse(record) else { return .damaged }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
@@ -36,17 +36,17 @@ extension EntryWriter {
     return try isIndexed(entry) ? found : .damaged
   }
 
-  private mutating func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
+  private func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
     guard entry.keyHash != nil else { return false }
-    try indexes.flush(to: &context.transaction)
-    let indexes = context.engine.indexes
-    return try context.transaction.read { lmdb throws(LMDBError) in
+    try session.indexes.flush()
+    let indexes = session.engine.indexes
+    return try session.transaction.read { lmdb throws(LMDBError) in
       try entry.isIndexed(in: lmdb, indexes)
     }
   }
 
   /// The entry of exactly that key; nil if the entry is missing or damaged, or belongs to another long key.
-  mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
+  func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
     guard !key.isEmpty, key.count <= Key.longest,
       case .entry(let found) = try contents(of: StoredKey.entry(key, in: id)), found.has(key)
     else { return nil }
@@ -54,10 +54,10 @@ extension EntryWriter {
   }
 
   /// The entry of that key if it has not expired and no tag of it was invalidated.
-  mutating func living(
+  func living(
     _ key: Span<UInt8>, in namespace: String
   ) throws(LarderError) -> StoredEntry? {
-    guard let id = try directory.find(namespace, &context)?.id, let entry = try entry(key, in: id)
+    guard let id = try session.directory.find(namespace)?.id, let entry = try entry(key, in: id)
     else {
       return nil
     }
@@ -66,11 +66,11 @@ extension EntryWriter {
   }
 
   /// Whether an entry carries a tag that was invalidated after the entry was written.
-  mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    let count = context.state.tombstones
+  func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
+    let count = session.state.tombstones
     guard count > 0, entry.header.flags.contains(.tagged) else { return false }
-    let seal = context.engine.seal
-    let tombstones = try context.transaction.read { lmdb throws(LMDBError) in
+    let seal = session.engine.seal
+    let tombstones = try session.transaction.read { lmdb throws(LMDBError) in
       try Tombstone.all(in: lmdb, seal)
     }
     let tags = entry.fields.tags
@@ -81,13 +81,13 @@ extension EntryWriter {
   /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.
   func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    return context.engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
-      .state(at: context.now.milliseconds)
+    return session.engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
+      .state(at: session.now.milliseconds)
   }
 
   /// A copy of the fields and the payload of an entry; nil if the checksum does not match.
-  mutating func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
-    try context.transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
+  func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+    try session.transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
       guard let record = try lmdb.value(for: entry.entryKey, in: .entries), entry.isIntact(record)
       else { return nil }
       return record.extracting(entry.header.size..<record.count).copied
@@ -95,22 +95,22 @@ extension EntryWriter {
   }
 
   /// The value of an entry; nil if it is negative or damaged, or has transforms that this store does not accept.
-  mutating func value(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+  func value(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
     guard !entry.header.flags.contains(.negative), let body = try intactBody(of: entry) else {
       return nil
     }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
     let stored = entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
-    guard context.engine.transforms.accepts(entry) else { return nil }
+    guard session.engine.transforms.accepts(entry) else { return nil }
     guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
       return stored
     }
     let transformed = TransformContext(
-      key, in: entry.id, version: entry.header.version, reader: context.engine.reader)
-    return try context.engine.transforms.restore(stored, entry.fields, of: transformed)
+      key, in: entry.id, version: entry.header.version, reader: session.engine.reader)
+    return try session.engine.transforms.restore(stored, entry.fields, of: transformed)
   }
 
-  private mutating func assemble(
+  private func assemble(
     _ payload: [UInt8], of entry: StoredEntry
   ) throws(LarderError) -> [UInt8]? {
     guard
@@ -118,7 +118,7 @@ extension EntryWriter {
         payload.span, version: entry.header.version, in: entry.id)
     else { return nil }
     let prefix = assembly.prefix
-    try context.transaction.forEach(in: context.engine.indexes.chunks, from: prefix) { key, chunk in
+    try session.transaction.forEach(in: session.engine.indexes.chunks, from: prefix) { key, chunk in
       _ = assembly.append(key.span, chunk)
     }
     return assembly.result

@@ -1,0 +1,118 @@
+import LarderSystem
+
+/// The admission of an entry that a write is about to store, while room is made for it. The entry is neither stored nor counted
+/// yet, so that a refused write leaves nothing to undo; but limits and policies take it for counted.
+struct Admission {
+  /// Its key in the database of entries.
+  let entryKey: [UInt8]
+  let weight: EntryWeight
+  /// The weight of the entry that it replaces, which is still counted.
+  let former: EntryWeight?
+  /// The entry keys of its owners and of those of its former value, up the chain.
+  var owners: Set<[UInt8]> = []
+
+  var id: NamespaceID { entryKey.span.namespaceID }
+}
+
+extension Ledger {
+  /// The counters of a namespace that was loaded, as they will be with the entry to be admitted.
+  func expected(_ id: NamespaceID) -> NamespaceCounters {
+    var counters = loaded(id)
+    guard let admission, admission.id == id else { return counters }
+    if let former = admission.former { counters.subtract(former) }
+    counters.add(admission.weight)
+    return counters
+  }
+
+  /// The totals as they will be with the entry to be admitted.
+  var expectedStore: StoreState {
+    guard let admission else { return store }
+    var state = store
+    state.entries &+= admission.former == nil ? 1 : 0
+    state.bytes &+= UInt64(admission.weight.size) &- UInt64(admission.former?.size ?? 0)
+    return state
+  }
+
+  /// Sets the queue of a namespace, given as it will be with the entry to be admitted.
+  func setExpectedQueue(_ queue: QueueState, of id: NamespaceID) {
+    let before = expected(id).queue
+    learn(id) { counters in
+      let now = counters.queue
+      counters.queue = queue
+      counters.queue.windowEntries =
+        now.windowEntries &+ queue.windowEntries &- before.windowEntries
+      counters.queue.windowBytes = now.windowBytes &+ queue.windowBytes &- before.windowBytes
+    }
+  }
+}
+
+extension WriteBatch {
+  /// Makes room for an entry, before anything of it is counted.
+  ///
+  /// - Returns: the entry that it replaces, read again if records were changed for the room.
+  /// - Throws: ``LarderError/Code/full`` if too little may be evicted.
+  mutating func admit(
+    _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace
+  ) throws(LarderError) -> StoredEntry? {
+    let (weight, changes) = (new.weight, session.transaction.changes)
+    try session.ledger.load(namespace.id)
+    session.ledger.admission = Admission(
+      entryKey: new.entryKey, weight: weight, former: old.map { EntryWeight($0) })
+    defer {
+      session.ledger.admission = nil
+      session.orphans.resume()
+    }
+    let owners = new.fields.owners + (old?.owners ?? [])
+    if !owners.isEmpty, isShort(of: namespace) {
+      let chain = try session.entries.chain(of: owners)
+      session.ledger.admission?.owners = chain
+    }
+    let inserted: Candidate? =
+      old == nil && weight.queuePosition != 0
+      ? Candidate(
+        sequence: weight.queuePosition, size: UInt64(weight.size), hash: new.keyHash,
+        entryKey: new.entryKey) : nil
+    let eviction = namespace.rules.eviction
+    if let inserted, eviction == .adaptive {
+      try budget.noteInserted(inserted, in: namespace, session)
+    }
+    try budget.makeRoom(in: namespace, session)
+    try budget.makeRoomInStore(session)
+    try budget.makeRoomOnDisk(
+      for: weight, isChunked: new.header.flags.contains(.chunked), session)
+    // A namespace that refuses may evict one day, and then knows its entries.
+    if let inserted, eviction == .refuse {
+      try budget.noteInserted(inserted, in: namespace, session)
+    }
+    guard old != nil, session.transaction.changes != changes else { return old }
+    return try session.entries.entry(new.key, in: namespace.id)
+  }
+
+  /// Whether anything may have to leave for the entry to be admitted.
+  private func isShort(of namespace: KnownNamespace) -> Bool {
+    budget.hasDiskLimit || budget.exceededLimit(session.ledger.expectedStore) != nil
+      || namespace.rules.limits.exceeded(by: session.ledger.expected(namespace.id)) != nil
+  }
+}
+
+extension EntryTable {
+  /// Whether an entry must not leave for the write in progress: it is the one that is written, or one of its owners, up the chain.
+  func mustStay(_ entryKey: [UInt8]) -> Bool {
+    guard let admission = session.ledger.admission else { return false }
+    return admission.entryKey == entryKey || admission.owners.contains(entryKey)
+  }
+
+  /// The entry keys of owners, of their owners, and so on.
+  func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
+    var chain: Set<[UInt8]> = []
+    var waiting = owners
+    while let owner = waiting.popLast() {
+      let entryKey = owner.entryKey
+      guard chain.insert(entryKey).inserted,
+        case .entry(let entry) = try contents(of: entryKey), entry.has(owner.key.span)
+      else { continue }
+      waiting += entry.owners
+    }
+    return chain
+  }
+}

@@ -1,0 +1,125 @@
+import LMDB
+import LarderSystem
+
+/// The entries of a store within a write, with their index records, their counters and the change events.
+///
+/// ``replace(_:with:as:)`` makes every change of an entry. ``Admission`` keeps the limits before it.
+struct EntryTable {
+  let session: WriteSession
+
+  /// What a change of an entry is to the counters and to subscribers.
+  enum Change {
+    /// A value was set.
+    case set
+    /// Attributes of the entry were changed by a caller; its value stays.
+    case touched
+    /// The same, and nobody is told.
+    case amended
+    case removed(RemovalReason)
+    /// The entry of a cleared namespace is gone, whose counters do not include it any more.
+    case reclaimed
+  }
+
+  /// Stores `new` in place of `old`, and moves everything that follows from the difference. Without `new` the entry is removed,
+  /// without `old` it is inserted. A record with the same content stays as it is.
+  func replace(
+    _ old: StoredEntry?, with new: Draft?, as change: Change
+  ) throws(LarderError) {
+    try tell(change, old, new)
+    if let old, let new, new.isContent(of: old) { return }
+    try charge(change, old, new)
+    try index(old, new)
+    guard let new else {
+      if let old { try erase(old) }
+      return
+    }
+    if new.isCut {
+      try write(new, payload: ChunkedPayload(of: new.payload).encoded.span)
+    } else {
+      try write(new, payload: new.payload)
+    }
+    guard case .set = change else { return }
+    session.engine.access.written(
+      new.keyHash, isNew: old == nil, sequence: new.header.sequence,
+      of: new.entryKey.span.namespaceID, in: session.now.milliseconds / 60_000)
+  }
+
+  /// Tells subscribers of changes, and loads that began before.
+  private func tell(
+    _ change: Change, _ old: StoredEntry?, _ new: Draft?
+  ) throws(LarderError) {
+    switch change {
+    case .set:
+      guard let new else { return }
+      try session.changes.recordSet(
+        new.key, in: new.entryKey.span.namespaceID, before: old?.valueCount,
+        after: new.valueCount, expires: new.header.expires, session.directory)
+    case .touched:
+      guard let old, let new else { return }
+      try session.changes.recordTouch(of: old, expires: new.header.expires, session.directory)
+    case .removed(let reason):
+      guard let old else { return }
+      try session.changes.recordRemoval(of: old, reason, session.directory)
+      if reason.isRemoval, let keyHash = old.keyHash { session.removals.record(keyHash) }
+    case .amended, .reclaimed:
+      break
+    }
+  }
+
+  private func charge(
+    _ change: Change, _ old: StoredEntry?, _ new: Draft?
+  ) throws(LarderError) {
+    let reason: RemovalReason? =
+      switch change {
+      case .set: .replaced
+      case .removed(let reason): reason
+      case .touched, .amended, .reclaimed: nil
+      }
+    if case .reclaimed = change { return }
+    guard let id = old?.id ?? new?.entryKey.span.namespaceID else { return }
+    try session.ledger.charge(old.map { EntryWeight($0) }, new?.weight, to: id, removing: reason)
+  }
+
+  private func index(
+    _ old: StoredEntry?, _ new: Draft?
+  ) throws(LarderError) {
+    guard let entryKey = new?.entryKey ?? old?.entryKey else { return }
+    let indexes = session.indexes
+    try indexes.moveDeadline(of: entryKey, from: old?.header, to: new?.header)
+    try indexes.moveInQueue(
+      entryKey, from: old?.header.sequence ?? 0, to: new?.header.sequence ?? 0)
+    let (before, after) = (old?.fields ?? EntryFields(), new?.fields ?? EntryFields())
+    if !before.isEmpty || !after.isEmpty {
+      try indexes.replaceTags(before.tags, with: after.tags, of: entryKey)
+      try indexes.replaceOwners(
+        before.owners, with: after.owners, of: entryKey)
+    }
+    if let old, old.header.flags.contains(.chunked), old.header.version != new?.header.version {
+      try indexes.removeChunks(of: old)
+    }
+    if let new, new.isCut {
+      try indexes.writeChunks(
+        new.payload, version: new.header.version, in: entryKey.span.namespaceID)
+    }
+  }
+
+  /// Writes header, fields and payload, with the checksum of all.
+  private func write(_ draft: Draft, payload: Span<UInt8>) throws(LarderError) {
+    let (header, fields, keyHash) = (draft.header, draft.encodedFields, draft.keyHash)
+    let form = header.form
+    let count = form.size + fields.count + payload.count
+    // A value may be large: it is copied once, to its final place, and the header's checksum follows.
+    try session.transaction.put(count: count, for: draft.entryKey.span, in: .entries) { record in
+      header.append(to: &record, form)
+      record.append(contentsOf: fields.span)
+      record.append(contentsOf: payload)
+      EntryHeader.seal(&record, keyHash: keyHash)
+    }
+  }
+
+  private func erase(_ entry: StoredEntry) throws(LarderError) {
+    try session.transaction.remove(entry.entryKey, from: .entries)
+    if let keyHash = entry.keyHash { session.engine.access.forget(keyHash) }
+    if session.state.dependents > 0 { session.orphans.add(entry.entryKey) }
+  }
+}
