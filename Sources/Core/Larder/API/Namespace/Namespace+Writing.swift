@@ -114,9 +114,7 @@ extension Store.Namespace {
   ///   namespace without a rule the entry then never expires, whatever lifetime it had: pass one, or declare a rule.
   /// - Returns: false if there is no entry, or an expired one.
   @discardableResult
-  public func touch(
-    _ key: some StoreKey, expires: Expiration? = nil
-  ) throws(LarderError) -> Bool {
+  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws(LarderError) -> Bool {
     try write(rescheduling(key, expires))
   }
 

@@ -58,8 +58,7 @@ final class StoreEngine: Sendable {
       ring: ChangeRing(of: environment, store: format.identity, slots: options.changeSlots),
       newest: { environment.lastTransaction }, machine: options.machineClock,
       health: {
-        StoreHealth(
-          of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
+        StoreHealth(of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
       })
     reader.uses.whenDue { [weak self] in self?.writeDueAccessTimes() }
   }

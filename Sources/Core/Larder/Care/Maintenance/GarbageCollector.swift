@@ -63,9 +63,7 @@ enum GarbageCollector {
   }
 
   /// Removes the index records that damaged entries of a cleared namespace have left, and the id: another namespace may get it.
-  private static func drop(
-    _ id: NamespaceID, _ session: WriteSession
-  ) throws(LarderError) {
+  private static func drop(_ id: NamespaceID, _ session: WriteSession) throws(LarderError) {
     let indexes = session.engine.indexes
     session.ledger.drop(id)
     session.damaged.remove(id)

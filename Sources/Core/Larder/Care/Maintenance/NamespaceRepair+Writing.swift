@@ -11,8 +11,7 @@ extension NamespaceRepair {
       try lmdb.statistics(of: indexes.tags).records
     }
     let entries = try session.ledger.counters(of: id).entries
-    let isSmall =
-      entries <= UInt64(Self.largestAtOnce) && tagRecords <= 10 * Self.largestAtOnce
+    let isSmall = entries <= UInt64(Self.largestAtOnce) && tagRecords <= 10 * Self.largestAtOnce
     let isMarked = try session.transaction.contains(MetadataKey.repair(id), in: .main)
     if isSmall { try run(session) }
     if !isSmall || isMarked { try RepairMark.note(id, session.transaction) }
@@ -37,9 +36,7 @@ extension NamespaceRepair {
   }
 
   /// Drops those of the keys that lead nowhere in this write: other writes may have come between.
-  func drop(
-    _ keys: [[UInt8]], _ part: Part, _ session: WriteSession
-  ) throws(LarderError) {
+  func drop(_ keys: [[UInt8]], _ part: Part, _ session: WriteSession) throws(LarderError) {
     if keys.isEmpty { return }
     let database = database(of: part)
     try session.indexes.flush()

@@ -107,9 +107,7 @@ enum RepairMark {
     record.count == 8 ? record.word(at: 0) : 0
   }
 
-  static func note(
-    _ id: NamespaceID, _ transaction: StoreTransaction
-  ) throws(LarderError) {
+  static func note(_ id: NamespaceID, _ transaction: StoreTransaction) throws(LarderError) {
     let key = MetadataKey.repair(id)
     let record = try transaction.copy(of: key, in: .main) ?? []
     var next: [UInt8] = []

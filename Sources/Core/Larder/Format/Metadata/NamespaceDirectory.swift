@@ -33,9 +33,7 @@ final class NamespaceDirectory {
   private var latest: KnownNamespace?
   private var others: [ExactString: KnownNamespace] = [:]
 
-  init(
-    _ transaction: StoreTransaction, _ ledger: Ledger, engine: StoreEngine, now: Timestamp
-  ) {
+  init(_ transaction: StoreTransaction, _ ledger: Ledger, engine: StoreEngine, now: Timestamp) {
     self.transaction = transaction
     self.ledger = ledger
     self.engine = engine
@@ -43,9 +41,7 @@ final class NamespaceDirectory {
   }
 
   /// The namespace of that name; nil if it is absent.
-  func find(
-    _ name: String
-  ) throws(LarderError) -> KnownNamespace? {
+  func find(_ name: String) throws(LarderError) -> KnownNamespace? {
     if let latest, latest.isNamed(name) { return latest }
     if let known = others[ExactString(name)] {
       remember(known)
@@ -77,20 +73,15 @@ final class NamespaceDirectory {
   }
 
   /// The namespace of that name, which is made if it is absent.
-  func findOrMake(
-    _ name: String
-  ) throws(LarderError) -> KnownNamespace {
+  func findOrMake(_ name: String) throws(LarderError) -> KnownNamespace {
     if let namespace = try find(name) { return namespace }
     try NamespaceName.validate(name)
     let id = try newID()
-    return try store(
-      NamespaceRecord(id: id, created: now.milliseconds), named: name)
+    return try store(NamespaceRecord(id: id, created: now.milliseconds), named: name)
   }
 
   @discardableResult
-  func store(
-    _ record: NamespaceRecord, named name: String
-  ) throws(LarderError) -> KnownNamespace {
+  func store(_ record: NamespaceRecord, named name: String) throws(LarderError) -> KnownNamespace {
     let bytes = try record.record(name: name, seal: engine.seal)
     try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
     let namespace = KnownNamespace(record, named: name)
@@ -100,9 +91,7 @@ final class NamespaceDirectory {
   }
 
   /// Removes a name; the caller stores its record under another one.
-  func remove(
-    _ name: String
-  ) throws(LarderError) {
+  func remove(_ name: String) throws(LarderError) {
     try transaction.remove(MetadataKey.namespace(name), from: .main)
     if latest?.isNamed(name) == true { latest = nil }
     others[ExactString(name)] = nil
@@ -139,9 +128,7 @@ final class NamespaceDirectory {
   }
 
   /// The name of the namespace with that id; nil if it was cleared. O(namespaces).
-  func name(
-    of id: NamespaceID
-  ) throws(LarderError) -> String? {
+  func name(of id: NamespaceID) throws(LarderError) -> String? {
     if let latest, latest.id == id { return latest.name }
     for name in try names()
     where try find(name)?.id == id {
@@ -170,9 +157,7 @@ final class NamespaceDirectory {
     return settings
   }
 
-  func store(
-    _ settings: StoreSettings
-  ) throws(LarderError) {
+  func store(_ settings: StoreSettings) throws(LarderError) {
     try transaction.put(
       try settings.record(seal: engine.seal), for: MetadataKey.settings, in: .main)
     ledger.updateStore { $0.generation &+= 1 }

@@ -5,9 +5,7 @@ import LarderSystem
 extension CacheLoad {
   private var isForced: Bool { options.policy == .reload }
 
-  func store(
-    _ value: Value, _ attributes: EntryAttributes, _ turn: Turn
-  ) -> LoadedValue<Value> {
+  func store(_ value: Value, _ attributes: EntryAttributes, _ turn: Turn) -> LoadedValue<Value> {
     do {
       try cache.namespace.store.checkWritable()
       return try queue(value, cache.encode(value), attributes, turn)

@@ -41,9 +41,7 @@ extension NamespaceQueue {
   ) throws(LarderError) -> [StoredEntry] {
     let prefix = IndexKey.owner(owner.entryKey, entry: [])
     var found: [StoredEntry] = []
-    for key in try session.transaction.keys(
-      in: session.engine.indexes.tags, from: prefix)
-    {
+    for key in try session.transaction.keys(in: session.engine.indexes.tags, from: prefix) {
       guard
         case .entry(let entry) = try session.entries.contents(
           of: Array(key.dropFirst(prefix.count))),

@@ -5,9 +5,7 @@ extension SpaceBudget {
   /// Refuses a value for which no eviction can make room.
   ///
   /// - Parameter known: the namespace called `name`; ``KnownNamespace/new`` if it is not stored yet.
-  func checkSize(
-    _ size: Int, in known: KnownNamespace, named name: String
-  ) throws(LarderError) {
+  func checkSize(_ size: Int, in known: KnownNamespace, named name: String) throws(LarderError) {
     try checkSize(size, under: known.rules, named: name)
   }
 
@@ -40,9 +38,7 @@ extension SpaceBudget {
 
   /// Makes room in a namespace for the entry to be admitted: expired entries are removed first, then its policy
   /// evicts.
-  func makeRoom(
-    in namespace: KnownNamespace, _ session: WriteSession
-  ) throws(LarderError) {
+  func makeRoom(in namespace: KnownNamespace, _ session: WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
     let isOver = {
       rules.limits.exceeded(by: session.ledger.expected(id)) != nil
@@ -59,8 +55,7 @@ extension SpaceBudget {
     sweep = ExpirySweep(of: id, limit: .max)
     try sweep.run(session, while: isOver)
     guard isOver() else { return }
-    throw Self.full(
-      namespace.name, rules, pinned: session.ledger.loaded(id).pinned)
+    throw Self.full(namespace.name, rules, pinned: session.ledger.loaded(id).pinned)
   }
 
   /// The error of a namespace in which nothing makes room.
@@ -174,8 +169,7 @@ extension SpaceBudget {
   func noteInserted(
     _ candidate: Candidate, in namespace: KnownNamespace, _ session: WriteSession
   ) throws(LarderError) {
-    let request = RoomRequest(
-      cause: .namespace, id: namespace.id, limits: namespace.rules.limits)
+    let request = RoomRequest(cause: .namespace, id: namespace.id, limits: namespace.rules.limits)
     let minute = session.now.milliseconds / 60_000
     _ = try withQueue(request, session) { queue throws(LarderError) in
       try queue.inserted(candidate, of: namespace.id, in: minute)

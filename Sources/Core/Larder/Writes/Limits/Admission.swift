@@ -78,8 +78,7 @@ extension WriteBatch {
     }
     try budget.makeRoom(in: namespace, session)
     try budget.makeRoomInStore(session)
-    try budget.makeRoomOnDisk(
-      for: weight, isChunked: new.header.flags.contains(.chunked), session)
+    try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), session)
     // A namespace that refuses may evict one day, and then knows its entries.
     if let inserted, eviction == .refuse {
       try budget.noteInserted(inserted, in: namespace, session)

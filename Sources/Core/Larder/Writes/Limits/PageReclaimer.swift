@@ -110,9 +110,7 @@ struct PageReclaimer {
   }
 
   /// Nil if the transaction ran out of pages.
-  private func attemptOnce<Result>(
-    _ body: (inout WriteBatch) throws -> Result
-  ) throws -> Result? {
+  private func attemptOnce<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
     while true {
       switch try engine.attempt(.standard, body) {
       case .committed(let result): return result

@@ -144,9 +144,7 @@ extension TagInvalidation {
   }
 
   /// Goes on with the first invalidation that is not finished.
-  static func resumeFirst(
-    limit: Int, _ session: WriteSession
-  ) throws(LarderError) {
+  static func resumeFirst(limit: Int, _ session: WriteSession) throws(LarderError) {
     guard session.state.tombstones > 0 else { return }
     let first = try session.transaction.keys(
       in: .main, from: MetadataKey.tombstones, limit: 1
@@ -186,9 +184,7 @@ extension TagInvalidation {
       if let horizon {
         versions[id] = horizon.first(in: name)
       } else {
-        versions[id] = try session.ledger.counters(
-          of: id
-        ).next
+        versions[id] = try session.ledger.counters(of: id).next
       }
     }
     return versions
@@ -204,8 +200,7 @@ extension TagInvalidation {
     let prefix = tombstone.tag.isEmpty ? [] : tombstone.tag + [0]
     let position = tombstone.reached.isEmpty ? nil : tombstone.reached
     let tags = session.engine.indexes.tags
-    let keys = try session.transaction.keys(
-      in: tags, from: prefix, after: position, limit: limit)
+    let keys = try session.transaction.keys(in: tags, from: prefix, after: position, limit: limit)
     var removal = RemovalResult()
     for key in keys {
       // A damaged entry is left to the repair.

@@ -54,9 +54,7 @@ extension EntryTable {
   }
 
   /// The entry of that key if it has not expired and no tag of it was invalidated.
-  func living(
-    _ key: Span<UInt8>, in namespace: String
-  ) throws(LarderError) -> StoredEntry? {
+  func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry? {
     guard let id = try session.directory.find(namespace)?.id, let entry = try entry(key, in: id)
     else {
       return nil
@@ -110,12 +108,9 @@ extension EntryTable {
     return try session.engine.transforms.restore(stored, entry.fields, of: transformed)
   }
 
-  private func assemble(
-    _ payload: [UInt8], of entry: StoredEntry
-  ) throws(LarderError) -> [UInt8]? {
+  private func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
     guard
-      var assembly = ChunkAssembly(
-        payload.span, version: entry.header.version, in: entry.id)
+      var assembly = ChunkAssembly(payload.span, version: entry.header.version, in: entry.id)
     else { return nil }
     let prefix = assembly.prefix
     try session.transaction.forEach(in: session.engine.indexes.chunks, from: prefix) { key, chunk in

@@ -7,7 +7,7 @@ import LarderSystem
 struct EntryTable {
   let session: WriteSession
 
-  /// What a change of an entry is to the counters and to subscribers.
+  /// The change of an entry as counters and subscribers are told of it.
   enum Change {
     /// A value was set.
     case set
@@ -22,9 +22,7 @@ struct EntryTable {
 
   /// Stores `new` in place of `old`, and moves everything that follows from the difference. Without `new` the entry is removed,
   /// without `old` it is inserted. A record with the same content stays as it is.
-  func replace(
-    _ old: StoredEntry?, with new: Draft?, as change: Change
-  ) throws(LarderError) {
+  func replace(_ old: StoredEntry?, with new: Draft?, as change: Change) throws(LarderError) {
     try tell(change, old, new)
     if let old, let new, new.isContent(of: old) { return }
     try charge(change, old, new)
@@ -45,9 +43,7 @@ struct EntryTable {
   }
 
   /// Tells subscribers of changes, and loads that began before.
-  private func tell(
-    _ change: Change, _ old: StoredEntry?, _ new: Draft?
-  ) throws(LarderError) {
+  private func tell(_ change: Change, _ old: StoredEntry?, _ new: Draft?) throws(LarderError) {
     switch change {
     case .set:
       guard let new else { return }
@@ -66,9 +62,7 @@ struct EntryTable {
     }
   }
 
-  private func charge(
-    _ change: Change, _ old: StoredEntry?, _ new: Draft?
-  ) throws(LarderError) {
+  private func charge(_ change: Change, _ old: StoredEntry?, _ new: Draft?) throws(LarderError) {
     let reason: RemovalReason? =
       switch change {
       case .set: .replaced
@@ -80,9 +74,7 @@ struct EntryTable {
     try session.ledger.charge(old.map { EntryWeight($0) }, new?.weight, to: id, removing: reason)
   }
 
-  private func index(
-    _ old: StoredEntry?, _ new: Draft?
-  ) throws(LarderError) {
+  private func index(_ old: StoredEntry?, _ new: Draft?) throws(LarderError) {
     guard let entryKey = new?.entryKey ?? old?.entryKey else { return }
     let indexes = session.indexes
     try indexes.moveDeadline(of: entryKey, from: old?.header, to: new?.header)
@@ -91,8 +83,7 @@ struct EntryTable {
     let (before, after) = (old?.fields ?? EntryFields(), new?.fields ?? EntryFields())
     if !before.isEmpty || !after.isEmpty {
       try indexes.replaceTags(before.tags, with: after.tags, of: entryKey)
-      try indexes.replaceOwners(
-        before.owners, with: after.owners, of: entryKey)
+      try indexes.replaceOwners(before.owners, with: after.owners, of: entryKey)
     }
     if let old, old.header.flags.contains(.chunked), old.header.version != new?.header.version {
       try indexes.removeChunks(of: old)

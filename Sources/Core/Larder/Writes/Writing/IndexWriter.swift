@@ -10,9 +10,7 @@ final class IndexWriter {
   private let chunkSize: Int
   private var pending = PendingDeadlines()
 
-  init(
-    _ databases: Indexes, _ transaction: StoreTransaction, _ ledger: Ledger, chunkSize: Int
-  ) {
+  init(_ databases: Indexes, _ transaction: StoreTransaction, _ ledger: Ledger, chunkSize: Int) {
     self.databases = databases
     self.transaction = transaction
     self.ledger = ledger
@@ -35,8 +33,7 @@ final class IndexWriter {
   ) throws(LarderError) {
     if let before, before.deadline != EntryHeader.never {
       if before.deadline == header?.deadline, before.sequence == header?.sequence { return }
-      try setDeadline(
-        before.deadline, position: before.sequence, of: entryKey, isIndexed: false)
+      try setDeadline(before.deadline, position: before.sequence, of: entryKey, isIndexed: false)
     }
     guard let header, header.deadline != EntryHeader.never else { return }
     try setDeadline(header.deadline, position: header.sequence, of: entryKey, isIndexed: true)
@@ -45,12 +42,9 @@ final class IndexWriter {
   }
 
   /// Removes an entry from the expiry index whose record is no longer stored.
-  func removeDeadline(
-    of indexed: IndexedEntry
-  ) throws(LarderError) {
+  func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
     let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
-    try setDeadline(
-      indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)
+    try setDeadline(indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)
   }
 
   private func setDeadline(
@@ -79,9 +73,7 @@ final class IndexWriter {
     while let change = pending.next() { try write(change) }
   }
 
-  private func write(
-    _ change: PendingDeadlines.Change
-  ) throws(LarderError) {
+  private func write(_ change: PendingDeadlines.Change) throws(LarderError) {
     let database = databases.deadlines
     try IndexKey.withDeadline(of: change.block) { key throws(LarderError) in
       let before = try transaction.change { lmdb throws(LMDBError) -> UInt32? in
@@ -113,9 +105,7 @@ final class IndexWriter {
     }
   }
 
-  private func removeFromQueue(
-    _ position: UInt64, in id: NamespaceID
-  ) throws(LarderError) {
+  private func removeFromQueue(_ position: UInt64, in id: NamespaceID) throws(LarderError) {
     try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
       _ = try transaction.remove(key, from: databases.queue)
     }
@@ -138,8 +128,7 @@ final class IndexWriter {
     _ before: [StoredOwner], with owners: [StoredOwner], of entryKey: [UInt8]
   ) throws(LarderError) {
     for owner in before where !owners.contains(owner) {
-      try transaction.remove(
-        IndexKey.owner(owner.entryKey, entry: entryKey), from: databases.tags)
+      try transaction.remove(IndexKey.owner(owner.entryKey, entry: entryKey), from: databases.tags)
     }
     for owner in owners where !before.contains(owner) {
       try transaction.put(
@@ -154,9 +143,7 @@ final class IndexWriter {
 
   // MARK: Chunks
 
-  func writeChunks(
-    _ value: Span<UInt8>, version: UInt64, in id: NamespaceID
-  ) throws(LarderError) {
+  func writeChunks(_ value: Span<UInt8>, version: UInt64, in id: NamespaceID) throws(LarderError) {
     var offset = 0
     var index: UInt32 = 0
     while offset < value.count {
@@ -168,9 +155,7 @@ final class IndexWriter {
     }
   }
 
-  func removeChunks(
-    of entry: StoredEntry
-  ) throws(LarderError) {
+  func removeChunks(of entry: StoredEntry) throws(LarderError) {
     var index: UInt32 = 0
     while try transaction.remove(
       IndexKey.chunk(index, of: entry.header.version, in: entry.id), from: databases.chunks)

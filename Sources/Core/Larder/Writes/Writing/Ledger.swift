@@ -93,9 +93,7 @@ final class Ledger {
     namespaces[id] = nil
   }
 
-  func update(
-    _ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void
-  ) throws(LarderError) {
+  func update(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) throws(LarderError) {
     try load(id)
     updateLoaded(id, change)
   }

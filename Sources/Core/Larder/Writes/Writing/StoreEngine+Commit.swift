@@ -114,8 +114,7 @@ extension StoreEngine {
           let result = try batch.run(mode, room, body)
           effects = batch.finalEffects
           pages = batch.budget.pagesTaken(batch.session)
-          committed.keep(
-            batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
+          committed.keep(batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
           transaction = batch.session.transaction.end()
           return result
         } catch {

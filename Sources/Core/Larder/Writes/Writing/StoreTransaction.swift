@@ -76,16 +76,12 @@ extension StoreTransaction {
     try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database)?.copied }
   }
 
-  func put(
-    _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
-  ) throws(LarderError) {
+  func put(_ value: Span<UInt8>, for key: Span<UInt8>, in database: Database) throws(LarderError) {
     checkThread()
     do throws(LMDBError) { try lmdb.put(value, for: key, in: database) } catch { throw fail(error) }
   }
 
-  func put(
-    _ value: [UInt8], for key: [UInt8], in database: Database
-  ) throws(LarderError) {
+  func put(_ value: [UInt8], for key: [UInt8], in database: Database) throws(LarderError) {
     try put(value.span, for: key.span, in: database)
   }
 

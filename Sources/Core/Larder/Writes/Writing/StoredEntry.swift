@@ -94,8 +94,7 @@ extension StoredEntry {
       return false
     }
     if header.sequence == 0 { return header.flags.contains(.pinned) }
-    return try transaction.value(
-      for: IndexKey.queue(header.sequence, in: id), in: indexes.queue)?
+    return try transaction.value(for: IndexKey.queue(header.sequence, in: id), in: indexes.queue)?
       .elementsEqual(storedKey.bytes.span) ?? false
   }
 

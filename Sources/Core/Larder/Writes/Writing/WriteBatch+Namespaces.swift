@@ -10,9 +10,7 @@ extension WriteBatch {
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules; ``LarderError/Code/full`` if too much is pinned, and
   ///   then the batch cannot be committed.
-  public mutating func declare(
-    _ rules: Rules, for namespace: Store.Namespace
-  ) throws(LarderError) {
+  public mutating func declare(_ rules: Rules, for namespace: Store.Namespace) throws(LarderError) {
     let rules = rules.inMilliseconds
     let name = namespace.name
     if try session.directory.find(name)?.record.rules.declared == rules { return }
@@ -24,9 +22,7 @@ extension WriteBatch {
   ///
   /// For a lower limit it evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache go on until the
   /// limit is reached.
-  mutating func declareOnce(
-    _ rules: Rules?, for namespace: Store.Namespace
-  ) throws(LarderError) {
+  mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
     let known = try session.directory.find(namespace.name)
@@ -64,9 +60,7 @@ extension WriteBatch {
   /// A load that began before the clear does not store its value, even if there was no such namespace.
   ///
   /// - Returns: the number of entries and bytes removed; zero if the namespace does not exist.
-  public mutating func clear(
-    _ namespace: Store.Namespace
-  ) throws(LarderError) -> RemovalResult {
+  public mutating func clear(_ namespace: Store.Namespace) throws(LarderError) -> RemovalResult {
     let name = namespace.name
     session.removals.record(RemovalTable.hash(ofNamespace: name))
     guard var record = try session.directory.find(name)?.record else {
@@ -77,8 +71,7 @@ extension WriteBatch {
     session.ledger.drop(old)
     session.damaged.remove(old)
     let key = MetadataKey.garbage(old)
-    try session.transaction.put(
-      session.engine.seal.seal([], for: key), for: key, in: .main)
+    try session.transaction.put(session.engine.seal.seal([], for: key), for: key, in: .main)
     record.id = try session.directory.newID()
     try session.directory.store(record, named: name)
     session.ledger.begin(record.id, with: before.cleared)
@@ -89,17 +82,14 @@ extension WriteBatch {
       state.stored &-= before.stored
     }
     session.changes.recordClear(of: record.id, name, bytes: before.bytes)
-    return RemovalResult(
-      entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
+    return RemovalResult(entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
   }
 
   /// Gives a namespace another name; entries, rules and counters stay.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace`` if it does not exist, ``LarderError/Code/exists`` if there is one
   ///   called `new`, ``LarderError/Code/invalidArgument`` for an impossible name.
-  public mutating func rename(
-    _ namespace: Store.Namespace, to new: String
-  ) throws(LarderError) {
+  public mutating func rename(_ namespace: Store.Namespace, to new: String) throws(LarderError) {
     let old = namespace.name
     try NamespaceName.validate(new)
     guard let record = try session.directory.find(old)?.record else {

@@ -18,9 +18,7 @@ public struct WriteBatch: ~Copyable {
   private var size = 0
 
   /// - Parameter balance: the counters that the transaction finds.
-  init(
-    _ transaction: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine
-  ) {
+  init(_ transaction: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
     session = WriteSession(transaction, balance, engine: engine)
   }
 

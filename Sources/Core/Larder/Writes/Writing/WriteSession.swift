@@ -27,8 +27,7 @@ final class WriteSession {
     self.transaction = transaction
     self.ledger = ledger
     directory = NamespaceDirectory(transaction, ledger, engine: engine, now: now)
-    indexes = IndexWriter(
-      engine.indexes, transaction, ledger, chunkSize: engine.reader.chunkSize)
+    indexes = IndexWriter(engine.indexes, transaction, ledger, chunkSize: engine.reader.chunkSize)
     removals = RemovalRecorder(engine.removalTable)
     changes = ChangeRecorder(
       engine.changes.notes(for: transaction.id, in: balance.store), transaction: transaction.id,
