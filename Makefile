@@ -4,6 +4,8 @@ PREFIX ?= /usr/local
 STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
+# SwiftPM names the traits to the compiler in the order of a set. If the order is another one, everything is compiled again.
+BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 
 .PHONY: all run test examples trials sanitize proxy proxy-bench shared valkey fleet hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
@@ -11,7 +13,7 @@ SWIFT ?= swift
 PROGRAM = .build/release/larder
 all: $(PROGRAM)
 $(PROGRAM): Package.swift $(shell find Sources -type f) | packages
-	$(SWIFT) build -c release --product larder
+	$(BUILD) -c release --product larder
 	@touch $@
 
 # The system libraries, installed only where they are missing.
@@ -21,7 +23,7 @@ packages:
 # Fills a store from the Lego entities in the repository and looks into it.
 run: packages
 	@echo 'Building larder in release mode, which takes some minutes the first time ...'
-	$(SWIFT) build -c release --product larder
+	$(BUILD) -c release --product larder
 	@./Scripts/tour $(STORE)
 
 # The tests of LMDB run in a process of their own: they open many files and start many processes. Then the library and the
@@ -38,17 +40,17 @@ LMDB_TESTS = ^LMDBTests\.
 ADAPTER_TESTS = ^(Lego|Departures|Articles|Catalog|Support)Tests\.
 WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 test: packages
-	$(SWIFT) build --build-tests $(TESTED)
+	$(BUILD) --build-tests $(TESTED)
 	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build $(TESTED) --filter '$(LMDB_TESTS)'
 	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build $(TESTED) --skip '$(LMDB_TESTS)'
-	cd Examples && $(SWIFT) build --build-tests
+	cd Examples && $(BUILD) --build-tests
 	cd Examples && $(WIDTH)=16 ../Scripts/repeat-failures $(SWIFT) test --skip-build --skip '$(ADAPTER_TESTS)'
 	cd Examples && $(WIDTH)=2 ../Scripts/repeat-failures $(SWIFT) test --skip-build --filter '$(ADAPTER_TESTS)'
 	./Scripts/examples
 
 # Builds each adapter of the examples and runs it once, without a network.
 examples: packages
-	cd Examples && $(SWIFT) build
+	cd Examples && $(BUILD)
 	./Scripts/examples
 
 # Each workload of the benchmarks once, and the long forms of the random tests: kills, power failures, damage, models, fuzzers. Some
@@ -63,12 +65,12 @@ sanitize: packages
 
 # The caching proxy, a package of its own because it needs SwiftNIO, and its tests.
 proxy: packages
-	cd Examples/Proxy && $(SWIFT) build --build-tests && $(SWIFT) test --skip-build
+	cd Examples/Proxy && $(BUILD) --build-tests && $(SWIFT) test --skip-build
 
 # Processor time per hit, throughput and memory of the proxy beside nginx and Varnish, which `apt-get install nginx-light varnish
 # wrk` installs. Takes two minutes after the build.
 proxy-bench: packages
-	cd Examples/Proxy && $(SWIFT) build -c release --product larder-proxy
+	cd Examples/Proxy && $(BUILD) -c release --product larder-proxy
 	python3 Examples/Proxy/Bench/bench.py Examples/Proxy/.build/release/larder-proxy
 
 # The shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
@@ -89,7 +91,7 @@ hello: packages
 
 # The transports of LarderHTTP, AsyncHTTPClient's among them: what that needs is fetched and built first, for some minutes.
 transports: packages
-	cd Examples/Proxy && $(SWIFT) build --build-tests --traits AsyncHTTPClient --scratch-path .build/transports && \
+	cd Examples/Proxy && $(BUILD) --build-tests --traits AsyncHTTPClient --scratch-path .build/transports && \
 	  $(SWIFT) test --skip-build --traits AsyncHTTPClient --scratch-path .build/transports --filter TransportTests
 
 # Larder beside everything that could be used in its place, in one run: a table, and the same as JSON and as a chart.
@@ -105,13 +107,13 @@ bench-smoke: packages
 
 bench-build: packages
 	@./Scripts/bench-packages
-	cd Benchmarks && $(SWIFT) build -c release
+	cd Benchmarks && $(BUILD) -c release
 
 # Replays the access traces in TRACES through cache policies and, at some capacities, through the store; some minutes for nine
 # million requests on two cores. TRACE_OPTIONS narrows it: see `TraceBench --help`.
 TRACE_OPTIONS ?= --store --store-percent 1 --store-percent 10 --store-percent 30
 traces:
-	cd Benchmarks && $(SWIFT) build -c release --product TraceBench
+	cd Benchmarks && $(BUILD) -c release --product TraceBench
 	Benchmarks/.build/release/TraceBench "$(TRACES)" $(if $(JSON),--json "$(JSON)") $(TRACE_OPTIONS)
 
 lint:

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The rooms of `Sources` and `Tests` are the sections below; `Docs/Architecture.md` describes them.
+// The rooms of `Sources` and `Tests` are the sections below; `Docs/Internals/Architecture.md` describes them.
 
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -83,7 +83,9 @@ let core: [Target] = [
 let shell: [Target] = [
   systemLibrary("Shell", "CEditline", "libedit", apt: "libedit-dev", brew: "libedit"),
   module("Shell", "ShellLanguage", ["LarderSystem"]),
-  module("Shell", "LarderShell", ["Larder", "LarderShared", "LarderSystem", "ShellLanguage"]),
+  module(
+    "Shell", "LarderShell",
+    ["Larder", "LarderCodecs", "LarderShared", "LarderSystem", "ShellLanguage"]),
   module("Shell", "LarderTerminal", ["CEditline"]),
   .executableTarget(
     name: "LarderCommand",
@@ -136,6 +138,7 @@ let shared: [Target] = [
 // MARK: - Extras
 
 let extras: [Target] = [
+  module("Extras", "LarderCodecs", ["Larder", "LarderSystem"], settings: lending),
   systemLibrary("Extras", "CZstd", "libzstd", apt: "libzstd-dev", brew: "zstd"),
   module("Extras", "Zstd", [with("Compression", "CZstd")]),
   module("Extras", "LarderCompression", ["Larder", "LarderSystem", "Zstd"]),
@@ -164,7 +167,9 @@ let testing: [Target] = [
 // MARK: - Tests
 
 let testTargets: [Target] = [
-  .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
+  .target(
+    name: "TestSupport", dependencies: ["Larder"], path: "Tests/Support/TestSupport",
+    swiftSettings: strict),
   testProgram(
     "LarderPeer", path: "Tests/Support/Peer",
     ["LMDB", "LarderSystem", "Larder", "LarderHTTP", "TestSupport", httpTypes]),
@@ -173,7 +178,7 @@ let testTargets: [Target] = [
     "Core", "LarderTests", ["Larder", "LMDB", "LarderSystem", "LarderMonitoring", "LarderPeer"]),
   tests(
     "Shell", "LarderShellTests",
-    ["LarderShell", "LarderShared", "LarderSharedTesting", "ShellLanguage"]),
+    ["LarderShell", "LarderCodecs", "LarderShared", "LarderSharedTesting", "ShellLanguage"]),
   tests(
     "Shell", "LarderCommandTests",
     ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder"]),
@@ -187,6 +192,8 @@ let testTargets: [Target] = [
   tests(
     "Shared", "LarderSharedTests",
     ["LarderShared", "LarderSharedTesting", "LarderRedis", "Larder", flyingSocks]),
+  tests(
+    "Extras", "LarderCodecsTests", ["LarderCodecs", "Larder", "LarderSystem", "LarderTesting"]),
   tests("Extras", "LarderMonitoringTests", ["LarderMonitoring", "Larder", "LarderTesting"]),
   tests("Testing", "LarderTestingTests", ["LarderTesting", "Larder"]),
 ]
@@ -200,7 +207,7 @@ let package = Package(
     "Larder",
     "LarderHTTP", "LarderURLSession", "LarderCurl", "LarderAsyncHTTPClient",
     "LarderShared", "LarderRedis", "LarderValkey",
-    "LarderCompression", "LarderEncryption", "LarderMonitoring",
+    "LarderCodecs", "LarderCompression", "LarderEncryption", "LarderMonitoring",
     "LarderTesting", "LarderHTTPTesting", "LarderSharedTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "larder", targets: ["LarderCommand"])

@@ -64,7 +64,9 @@ let support: [Target] = [
       "TestSupport",
     ],
     path: "Support/ExampleTesting", swiftSettings: strict),
-  .target(name: "TestSupport", path: "Support/TestSupport", swiftSettings: strict),
+  .target(
+    name: "TestSupport", dependencies: [larder("Larder")], path: "Support/TestSupport",
+    swiftSettings: strict),
   .testTarget(
     name: "SupportTests", dependencies: testing + ["ExampleProgram", "larder-rates"],
     path: "Support/Tests", swiftSettings: strict),
@@ -86,7 +88,7 @@ let documents: [Target] = [
   .testTarget(
     name: "DocumentTests",
     dependencies: [
-      larder("Larder"), larder("LarderHTTP"), larder("LarderHTTPTesting"),
+      larder("Larder"), larder("LarderCodecs"), larder("LarderHTTP"), larder("LarderHTTPTesting"),
       larder("LarderMonitoring"), larder("LarderShared"), larder("LarderSharedTesting"),
       larder("LarderTesting"), larder("LarderURLSession"), larder("larder"), httpTypes,
       "quickstart", "weather", "TestSupport",

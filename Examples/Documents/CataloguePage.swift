@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Larder
+import LarderCodecs
 import LarderHTTP
 import LarderHTTPTesting
 import LarderShared
@@ -34,16 +35,16 @@ import Testing
     try withTemporaryDirectory { directory in
       let path = directory + "/store"
       let store = try Store(at: path)
-      let notes = store.namespace("notes")
+      let notes = store.cache(TextCodec(), in: "notes")
       try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
-      let note: String? = try notes.value(for: "zurich")
+      let note = try notes.value(for: "zurich")
       #expect(note == "sunny")
       try store.close()
     }
   }
 
   @Test func `a type of one's own`() throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let colors = store.cache(
       of: Color.self, in: "colors",
       rules: Rules(expires: .after(.days(7)), limits: Limits(entries: 1_000)))
@@ -53,10 +54,10 @@ import Testing
   }
 
   @Test func `a load`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let colors = store.cache(of: Color.self, in: "colors")
     let color = try await colors.value(
-      for: "5", expires: .after(.hours(1)), stale: .onError(.hours(24))
+      for: "5", expires: .after(.hours(1)), stale: Staleness(onError: .hours(24))
     ) {
       try await service.color("5")
     }
@@ -65,11 +66,11 @@ import Testing
 
   @Test func `a clock that the test moves`() throws {
     let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
-    let notes = store.namespace("notes")
+    let store = try Store.temporary(options: Store.Options(clock: clock))
+    let notes = store.cache(TextCodec(), in: "notes")
     try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
     clock.advance(by: .minutes(16))
-    let note: String? = try notes.value(for: "zurich")
+    let note = try notes.value(for: "zurich")
     #expect(note == nil)
     let report = try store.verify()
     if !report.isSound { print(report.faults) }
@@ -77,7 +78,7 @@ import Testing
   }
 
   @Test func `an HTTP cache`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let transport = service
     let cache = HTTPCache(in: store.namespace("http"), over: transport)
     let request = HTTPRequest(
@@ -88,7 +89,7 @@ import Testing
   }
 
   @Test func `a transport over URLSession`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     try await LocalServer.run { server in
       server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
       let transport = URLSessionTransport()
@@ -102,12 +103,19 @@ import Testing
 
   @Test func `a temporary store`() throws {
     try withTemporaryStore { store, clock in
-      let notes = store.namespace("notes")
+      let notes = store.cache(TextCodec(), in: "notes")
       try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
       clock.advance(by: .minutes(16))
-      let note: String? = try notes.value(for: "zurich")
+      let note = try notes.value(for: "zurich")
       #expect(note == nil)
     }
+  }
+
+  @Test func `another codec`() throws {
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    let colors = store.cache(CBORCodec<Color>(), in: "colors")
+    try colors.set(Color(name: "red"), for: "4")
+    #expect(try colors.value(for: "4")?.name == "red")
   }
 
   @Test func `the promises of a codec`() async throws {

@@ -1,4 +1,5 @@
 import Larder
+import LarderCodecs
 import Testing
 
 /// The programs of `Docs/Use/Codecs.md`.
@@ -21,7 +22,8 @@ import Testing
       let color = try old.decode(ColorWithoutHex.self)
       return Color(name: color.name, hex: "unknown")
     }
-    try store.namespace("colors").set("{\"name\":\"red\"}", for: "4")
+    try store.namespace("colors").set(
+      Array(#"{"name":"red"}"#.utf8), for: "4")
     #expect(try colors.value(for: "4") == Color(name: "red", hex: "unknown"))
     #expect(try store.verify().isSound)
   }

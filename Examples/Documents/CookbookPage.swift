@@ -31,7 +31,7 @@ import Testing
   private let clock = ManualClock()
   private let store: Store
 
-  init() throws { store = try Store.temporary(clock: clock) }
+  init() throws { store = try Store.temporary(options: Store.Options(clock: clock)) }
 
   @Test func `an HTTP API`() async throws {
     let transport = service
@@ -49,7 +49,7 @@ import Testing
   @Test func `a decoded answer`() async throws {
     let boards = store.cache(of: Board.self, in: "boards")
     let board = try await boards.value(
-      for: "zurich", expires: .after(.minutes(2)), stale: .onError(.hours(24))
+      for: "zurich", expires: .after(.minutes(2)), stale: Staleness(onError: .hours(24))
     ) {
       try await service.board("zurich")
     }
@@ -63,7 +63,7 @@ import Testing
       expires: .afterAccess(.days(30)), limits: Limits(bytes: .megabytes(200)),
       largestValue: .megabytes(10))
     let images = store.cache(
-      BytesCodec(), in: "images", rules: rules, memory: MemoryLimits(cost: .megabytes(20)))
+      of: [UInt8].self, in: "images", rules: rules, memory: MemoryLimits(cost: .megabytes(20)))
     let image = try await images.value(for: "https://example.com/a.png") {
       try await service.download("https://example.com/a.png")
     }
@@ -116,7 +116,7 @@ import Testing
     func compile() -> [UInt8] { [1, 2, 3] }
     for _ in 0..<2 {
       let outputs = store.cache(
-        BytesCodec(), in: "outputs",
+        of: [UInt8].self, in: "outputs",
         rules: Rules(limits: Limits(bytes: .gigabytes(2)), largestValue: .megabytes(500)),
         memory: .off)
       if let output = try outputs.value(for: digest) {
@@ -149,9 +149,9 @@ import Testing
       runs += 1
       #expect(
         try !store.namespace("leases").setIfAbsent(
-          "worker-2", for: "nightly import", expires: .after(.minutes(10))))
+          [2], for: "nightly import", expires: .after(.minutes(10))))
     }
-    let leases = store.namespace("leases")
+    let leases = store.cache(TextCodec(), in: "leases")
     let process = "worker-1"
     if try leases.setIfAbsent(process, for: "nightly import", expires: .after(.minutes(10))) {
       try runImport()
@@ -164,7 +164,7 @@ import Testing
   @Test func `many machines`() async throws {
     let prices = store.cache(of: Int.self, in: "prices")
     let price = try await prices.value(
-      for: "flour", expires: .after(.seconds(30)), stale: .onError(.hours(1))
+      for: "flour", expires: .after(.seconds(30)), stale: Staleness(onError: .hours(1))
     ) {
       try await service.price("flour")
     }
@@ -172,24 +172,24 @@ import Testing
   }
 
   @Test func `until four in the morning`() throws {
-    let timetables = store.namespace("timetables")
+    let timetables = store.cache(TextCodec(), in: "timetables")
     try timetables.set(
-      "06:12 Bern", for: "zurich", expires: .daily(at: 4, 0, in: "Europe/Zurich"))
+      "06:12 Bern", for: "zurich", expires: .daily(at: TimeOfDay(4), in: "Europe/Zurich"))
     let expiry = try timetables.entry(for: "zurich")?.expires
     #expect(try TimeOfDay(of: #require(expiry), in: "Europe/Zurich") == TimeOfDay(4))
   }
 
   @Test func `two values, one commit`() throws {
-    let accounts = store.namespace("accounts")
+    let accounts = store.cache(of: Int.self, in: "accounts")
     try store.write { batch in
-      try batch.set("90", for: "anna", in: accounts)
-      try batch.set("110", for: "ben", in: accounts)
+      try batch.set(90, for: "anna", in: accounts)
+      try batch.set(110, for: "ben", in: accounts)
     }
-    let size = try store.read { snapshot in
-      try snapshot.value(for: "anna", in: accounts)!.count
-        + snapshot.value(for: "ben", in: accounts)!.count
+    let sum = try store.read { snapshot in
+      try snapshot.value(for: "anna", in: accounts)!
+        + snapshot.value(for: "ben", in: accounts)!
     }
-    #expect(size == 5)
+    #expect(sum == 200)
   }
 
   @Test func `a codec of your own`() throws {
@@ -214,11 +214,11 @@ import Testing
 
   @Test func `tests without waiting`() throws {
     let clock = ManualClock()
-    let temporary = try Store.temporary(clock: clock)
-    let notes = temporary.namespace("notes")
+    let temporary = try Store.temporary(options: Store.Options(clock: clock))
+    let notes = temporary.cache(TextCodec(), in: "notes")
     try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
     clock.advance(by: .minutes(16))
-    let note: String? = try notes.value(for: "zurich")
+    let note = try notes.value(for: "zurich")
     #expect(note == nil)
   }
 }

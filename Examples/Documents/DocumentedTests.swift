@@ -18,6 +18,7 @@ import Testing
     "Shared/LarderShared/LarderShared.docc/LarderShared",
     "Testing/LarderSharedTesting/LarderSharedTesting.docc/LarderSharedTesting",
     "HTTP/LarderURLSession/LarderURLSession.docc/LarderURLSession",
+    "Extras/LarderCodecs/LarderCodecs.docc/LarderCodecs",
     "Extras/LarderCompression/LarderCompression.docc/LarderCompression",
     "Extras/LarderEncryption/LarderEncryption.docc/LarderEncryption",
   ]

@@ -35,6 +35,6 @@ import Testing
     let recent = store.cache(
       of: String.self, in: "recent", rules: Rules(limits: Limits(entries: 500), version: 2))
     try recent.set("v", for: "k")
-    #expect(try recent.info()?.declared.version == 2)
+    #expect(try recent.namespace.info()?.declared.version == 2)
   }
 }

@@ -21,7 +21,7 @@ import Testing
 
   private let store: Store
 
-  init() throws { store = try Store.temporary(clock: ManualClock()) }
+  init() throws { store = try Store.temporary(options: Store.Options(clock: ManualClock())) }
 
   @Test func `from URLCache`() async throws {
     let transport = Origin()
@@ -49,7 +49,7 @@ import Testing
       memory: MemoryLimits(entries: 50))
     try users.set(user, for: "7")
     let found = try users.value(for: "7")
-    try users.purge()
+    try users.namespace.purge()
     #expect(found == user)
   }
 
@@ -67,9 +67,9 @@ import Testing
   }
 
   @Test func `from a table of SQLite`() throws {
-    let notes = store.namespace("notes")
+    let notes = store.cache(TextCodec(), in: "notes")
     try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
-    let note: String? = try notes.value(for: "zurich")
+    let note = try notes.value(for: "zurich")
     try store.purge()
     #expect(note == "sunny")
   }
@@ -89,11 +89,11 @@ import Testing
 
   @Test func `from Redis`() throws {
     let calls = store.namespace("calls")
-    try calls.increment("192.0.2.1", expires: .after(.minutes(1)))
-    let count: String? = try calls.value(for: "192.0.2.1")
-    let isFirst = try calls.setIfAbsent("worker-1", for: "job", expires: .after(.minutes(10)))
-    let owner: [UInt8]? = try calls.pop("job")
-    #expect(count == "1" && isFirst && owner == Array("worker-1".utf8))
+    let count = try calls.increment("192.0.2.1", expires: .after(.minutes(1)))
+    let worker = Array("worker-1".utf8)
+    let isFirst = try calls.setIfAbsent(worker, for: "job", expires: .after(.minutes(10)))
+    let owner = try calls.pop("job")
+    #expect(count == 1 && isFirst && owner == worker)
   }
 }
 
@@ -111,7 +111,7 @@ struct LarderImages: DataCaching {
 
   init(_ store: Store) {
     images = store.cache(
-      BytesCodec(), in: "images",
+      of: [UInt8].self, in: "images",
       rules: Rules(expires: .afterAccess(.days(30)), limits: Limits(bytes: .megabytes(200))),
       memory: .off)
   }

@@ -10,7 +10,7 @@ import Testing
     let seen = Mutex<[Metric]>([])
     @Sendable func publish(_ metrics: [Metric]) { seen.withLock { $0 = metrics } }
     @Sendable func log(_ level: MonitoringEvent.Level, _ message: String) {}
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let monitor = StoreMonitor(
       of: store,
       report: .init(

@@ -5,7 +5,7 @@ struct Color: Codable { var rgb: String }
 @main struct QuickStart {
   static func main() throws {
     let store = try Store(at: "weather.larder")  // created, private to the user
-    let notes = store.namespace("notes")
+    let notes = store.cache(TextCodec(), in: "notes")
     try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
     print(try notes.value(for: "zurich") ?? "nothing")  // nothing after 15 minutes
 

@@ -20,7 +20,7 @@ struct RateBook: Sendable {
     days = store.cache(
       of: Rates.self, in: "rates.days",
       rules: Rules(
-        expires: .daily(at: 16, 0, in: "Europe/Berlin"),  // when new rates are published
+        expires: .daily(at: TimeOfDay(16), in: "Europe/Berlin"),  // when new rates are published
         stale: .days(30),  // kept for when the service cannot be reached
         limits: Limits(entries: 400)))
   }
@@ -28,7 +28,7 @@ struct RateBook: Sendable {
   /// Concurrent calls share one request; a fresh value needs none.
   func rates(on day: String) async throws -> CacheResult<Rates> {
     // The program ends at once, so it waits for the commit.
-    let options = LoadOptions(stale: .onError(.days(30)), waitsForCommit: true)
+    let options = LoadOptions(stale: Staleness(onError: .days(30)), waitsForCommit: true)
     return try await days.result(for: day, options: options) { try await fetch(day) }
   }
 

@@ -16,7 +16,7 @@ struct Forecast: Codable {
     let store = try Store(at: "weather.larder")
     let forecasts = store.cache(of: Forecast.self, in: "forecasts")
     let options = LoadOptions(
-      expires: .after(.minutes(10)), stale: .onError(.hours(24)), waitsForCommit: true)
+      expires: .after(.minutes(10)), stale: Staleness(onError: .hours(24)), waitsForCommit: true)
     do {
       let forecast = try await forecasts.result(for: place, options: options) {
         try await load(place)

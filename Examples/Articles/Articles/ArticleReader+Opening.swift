@@ -42,19 +42,17 @@ extension ArticleReader {
     }
   }
 
-  /// - Parameters:
-  ///   - began: the time before the bookmark was requested.
-  ///   - policy: whether the store or the service answers.
-  private func open(
-    _ bookmark: Bookmark, since began: Timestamp? = nil, policy: RequestPolicy = .standard
-  ) async throws -> (Article, isNew: Bool) {
+  /// - Parameter began: the time before the bookmark was requested.
+  private func open(_ bookmark: Bookmark, since began: Timestamp? = nil) async throws -> (
+    Article, isNew: Bool
+  ) {
     guard try settings().limit > 0 else {
       guard case .html(let html, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
       else { throw ArticlesError.noArticle(bookmark.id) }
       return (Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false), false)
     }
     _ = try ifRoom { try storage.applySettings() }
-    let loaded = try await loader.html(of: bookmark, since: began, policy: policy)
+    let loaded = try await loader.html(of: bookmark, since: began)
     let isLoaded = loaded.source == .loaded
     // A removal of all articles during the load is no error, and the article is not stored.
     let isKept = try !isLoaded || loaded.error == nil && storage.has(bookmark.id)
@@ -90,15 +88,5 @@ extension ArticleReader {
         self.work.withLock { $0.images[number] = nil }
       }
     }
-  }
-
-  /// Fetches a stored article again, whether it was edited or not.
-  public func refetch(_ id: String) async throws -> Article {
-    let began = storage.store.now
-    let bookmark = try await readeck.bookmark(id)
-    _ = try await ifRoomSuspending { try await storage.noteEdits(in: [bookmark], before: began) }
-    let (article, isNew) = try await open(bookmark, since: began, policy: .revalidate)
-    if isNew { fetchImages(of: id) }
-    return article
   }
 }

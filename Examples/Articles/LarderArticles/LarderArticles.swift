@@ -16,16 +16,15 @@ struct LarderArticles: AsyncParsableCommand {
       """,
     version: exampleVersion,
     subcommands: [
-      Sync.self, ListArticles.self, ShowArticle.self, WriteSite.self, EditArticle.self, Outbox.self,
-      Settings.self, Status.self, SignOut.self,
+      Sync.self, ListArticles.self, ShowArticle.self, EditArticle.self, Outbox.self, Settings.self,
+      Status.self, SignOut.self,
     ])
 
   static let credential = "--token or READECK_TOKEN"
 
   static func main() async {
     await Failure.run(Self.self, credential: credential) { error in
-      if let error = error as? SiteError { return Failure(.failed, "\(error)") }
-      return switch error as? ArticlesError {
+      switch error as? ArticlesError {
       case .off: Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
       case .nothingStored:
         Failure(.failed, "\(error)", hint: "run larder-articles sync when there is a network")

@@ -110,14 +110,11 @@ struct ShowArticle: AsyncParsableCommand {
 
   @Argument(help: "The id, as `list` prints it.") var id: NonEmpty
   @OptionGroup var account: Account
-  @Flag(help: "Fetch it even if it is stored.") var refetch = false
 
   func run() async throws {
     // The article is printed before its images are fetched.
     let article = try await account.open { reader in
-      let article = try await Failure.orNoSuchKey {
-        try await refetch ? reader.refetch(id.text) : reader.article(id: id.text)
-      }
+      let article = try await Failure.orNoSuchKey { try await reader.article(id: id.text) }
       try show(article)
       return article
     }

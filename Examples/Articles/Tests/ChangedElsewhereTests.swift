@@ -96,8 +96,6 @@ import ExampleTesting
     #expect(try await fixture.reader.edit(id, .archive).sent == 1)
     #expect(try await fixture.reader.article(id: id).isKept)
     #expect(try fixture.reader.stored().map(\.bookmark.isArchived) == [false, true])
-    let folder = try TemporaryFolder()
-    #expect(try await fixture.reader.writeSite(to: folder.url).articles == 1)
     let result = try await fixture.sync()
     #expect(result.total == 1 && result.removed == 0)
     fixture.network.fail()

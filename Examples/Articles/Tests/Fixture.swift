@@ -15,7 +15,7 @@ struct Fixture: TestFixture {
   private init(_ server: LocalServer) async throws {
     self.server = server
     readeck = FakeReadeck(clock: clock)
-    store = try Store.temporary(clock: clock)
+    store = try Store.temporary(options: Store.Options(clock: clock))
     reader = Self.reader(in: store, at: server.base, over: network) { [waits] in waits.add($0) }
     try await reader.storage.set(.test())
     answerAll()

@@ -134,43 +134,22 @@ import ExampleTesting
     #expect(fixture.asked().images == [gone])
   }
 
-  @Test func `an image that is cut or too large is named, and fetched a day later`() async throws {
-    let end: [UInt8] = [0xFF, 0xD9]
-    let whole: [[UInt8]] = [
-      [0x89, 0x50, 0x4E, 0x47] + Array("dataIEND".utf8) + [1, 2, 3, 4],
-      [0xFF, 0xD8, 0xFF, 1, 2, 3] + end, ImageFormatTests.gif,
-      Array("RIFF".utf8) + [8, 0, 0, 0] + Array("WEBPVP8 ".utf8), Array("<svg><g/></svg>".utf8),
-    ]
-    fixture.readeck.fill(1, images: whole.count)
-    func set(_ bytes: [UInt8], _ number: Int) {
-      fixture.readeck.set(
-        .init(bytes: bytes, type: number == 4 ? "image/svg+xml" : "image/png"),
-        at: "/img/\(FakeReadeck.id(0))-\(number)")
-    }
-    for (number, bytes) in whole.enumerated() {
-      // Without the end that a server lost before it compressed the image.
-      set(Array(bytes.dropLast([6, 2, 1, 1, 11][number])), number)
-    }
+  @Test func `an image that is too large is named, and fetched a day later`() async throws {
+    fixture.readeck.fill(1, images: 1)
     fixture.readeck.set(.init(bytes: [UInt8](repeating: 7, count: 64_000_001)), at: "/img/large")
-    let names = whole.indices.map { "\(FakeReadeck.id(0))-\($0)" } + ["large"]
-    fixture.readeck.change(FakeReadeck.id(0)) { page in
-      page.html = names.map { "<img src='/img/\($0)?key=secret'>" }.joined()
-    }
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.html += "<img src='/img/large?key=secret'>" }
     let first = try await fixture.sync()
-    #expect(first.images == 0 && first.imagesLeftOut.count == whole.count + 1, "\(first)")
+    #expect(first.images == 1)
+    // The query may be a signature.
     #expect(
-      first.imagesLeftOut.contains(
-        fixture.address("/img/large") + ": the answer is larger than 64 MB"))
-    #expect(first.imagesLeftOut.contains { $0.hasSuffix("its end is missing") })
-    #expect(!first.imagesLeftOut.contains { $0.contains("secret") }, "it may be a signature")
-    for (number, bytes) in whole.enumerated() { set(bytes, number) }
+      first.imagesLeftOut == [fixture.address("/img/large") + ": the answer is larger than 64 MB"])
+    fixture.readeck.set(.init(), at: "/img/large")
     _ = fixture.asked()
     let second = try await fixture.sync()
     #expect(second.outcome == .nothingNew && second.imagesLeftOut == [])
     #expect(fixture.asked().images == [])
     fixture.clock.advance(by: .days(1))
-    fixture.readeck.set(.init(), at: "/img/large")
-    #expect(try await fixture.sync().images == whole.count + 1)
+    #expect(try await fixture.sync().images == 1)
   }
 
   @Test func `an image of an unreachable host is fetched by a later sync`() async throws {

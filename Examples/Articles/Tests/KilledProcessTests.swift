@@ -77,5 +77,7 @@ import ExampleTesting
 }
 
 extension Cache {
-  fileprivate func keys() throws -> [String] { try page(limit: 100).items.compactMap(\.key.string) }
+  fileprivate func keys() throws -> [String] {
+    try namespace.page(limit: 100).items.compactMap(\.key.string)
+  }
 }

@@ -13,7 +13,6 @@ import ExampleTesting
       list --online --offline --no-network = 4 | ! ^error: there is no network, and no article
       show nosuch --offline = 1      | ! ^error: the service answered 404
       show "" --offline = 2          | ! invalid
-      site "" = 2                    | ! invalid
       edit mark nosuch --offline = 1 | ! ^error: the article nosuch is not stored, and the service answered 404
       edit mark nosuch --no-network = 4 | ! ^error: the service cannot be reached: there is no network
       outbox --offline --send --drop x = 2 | ! ^Error: give either --send or --drop_
@@ -33,7 +32,6 @@ import ExampleTesting
       edit burn x = 2                | ! ^Error:
       settings --articles 25 = 2     | ! 25 articles are not possible
       settings --image-megabytes 49 = 2 | ! 49 megabytes
-      site /proc/none = 4            | ! ^error: cannot write to /proc/none
       settings --articles 0 --offline | articles         0_
       list --offline                 | ^0 articles_
       settings --no-on --offline     | ^offline reading  off_
@@ -75,7 +73,7 @@ import ExampleTesting
   /// Larder tells developers of writes that block a thread of tasks; at a terminal, or where this variable is set.
   @Test func `no command blocks a thread of tasks with a write`() async throws {
     for command in [
-      "settings --images", "sync", "show Kx7QmZ3vT9sLw2RbY5nHd1 --refetch",
+      "settings --images", "sync", "show Kx7QmZ3vT9sLw2RbY5nHd1",
       "edit mark Kx7QmZ3vT9sLw2RbY5nHd1 --no-network", "outbox --drop Kx7QmZ3vT9sLw2RbY5nHd1",
       "sync", "settings --articles 10 --no-images", "settings --no-on", "sign-out",
     ] {
@@ -107,21 +105,13 @@ import ExampleTesting
     try await program.check(list)
   }
 
-  @Test func `articles have labels, and are fetched again when that is wanted`() async throws {
+  @Test func `articles have labels`() async throws {
     fixture.readeck.fill(2)
     try await program.check(
       """
       sync \(account)                 | 2 of 2 articles
       list --label ferries \(account) | 2 articles
       list --label hats \(account)    | ^0 articles_
-      """)
-    fixture.readeck.change(FakeReadeck.id(0)) { ($0.html, $0.entityTag) = ("new", "2") }
-    let show = "show \(FakeReadeck.id(0)) \(account)"
-    try await program.check(
-      """
-      \(show)                         | ^<section>0 </section>_
-      \(show) --refetch               | ^new_
-      \(show)                         | ^new_
       """)
   }
 

@@ -47,17 +47,6 @@ import ExampleTesting
     await #expect(throws: ServiceError.self) { try await fixture.reader.unread() }
   }
 
-  @Test func `a refetch that fails leaves the stored article as it was`() async throws {
-    try await fixture.sync(new: 1)
-    let id = FakeReadeck.id(0)
-    fixture.readeck.change(id) { $0.status = 503 }
-    let article = try await fixture.reader.refetch(id)
-    #expect(!article.isOutdated && article.reason?.contains("503") == true && article.isKept)
-    fixture.network.fail()
-    await #expect(throws: ServiceError.self) { try await fixture.reader.refetch(id) }
-    #expect(try fixture.reader.stored().map(\.isEdited) == [false])
-  }
-
   @Test func `an edited article is fetched again, with its tag as it came`() async throws {
     try await fixture.sync(new: 2, images: 2)
     _ = fixture.asked()

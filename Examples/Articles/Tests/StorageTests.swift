@@ -62,10 +62,10 @@ import ExampleTesting
 
   @Test func `settings have bounds, and those of earlier versions load`() throws {
     func loaded(_ json: String) throws -> OfflineSettings {
-      let store = try Store.temporary(clock: ManualClock())
+      let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
       let reader = Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network())
       let settings = store.namespace(reader.readeck.realm.name("articles.settings", in: store))
-      try settings.set(Array(json.utf8), for: "offline", codec: .json)
+      try settings.set(Array(json.utf8), for: "offline", EntryAttributes(codec: .json))
       return try reader.settings()
     }
     #expect(try loaded("{}") == OfflineSettings())

@@ -12,7 +12,7 @@ struct Fixture: TestFixture {
 
   private init(_ server: LocalServer) throws {
     self.server = server
-    store = try Store.temporary(clock: clock)
+    store = try Store.temporary(options: Store.Options(clock: clock))
     cache = HTTPCache(
       in: store.namespace("catalog.http"), over: Catalog.network(URLSessionTransport()))
     recover()

@@ -44,12 +44,9 @@ struct LoadFavourites: AsyncParsableCommand {
       }
       line?.clear()
       let came = await prefetch.finish()
-      let (today, all) = (try cache.today, settings.stations)
-      let kept = try all.count { try cache.isStored($0, on: today) }
-      let loss = kept < came.loaded + came.present ? "; \(kept) of \(all.count) kept" : ""
       try session.show(
-        ["loaded": came.loaded, "fresh": came.present, "failed": came.failed, "kept": kept],
-        ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed" + loss])
+        ["loaded": came.loaded, "fresh": came.present, "failed": came.failed],
+        ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed"])
     }
     try failures.checkEach()
   }

@@ -17,8 +17,8 @@ struct LarderDepartures: AsyncParsableCommand {
       """,
     version: exampleVersion,
     subcommands: [
-      ShowBoard.self, ShowLake.self, FindStations.self, FindWay.self, LoadFavourites.self,
-      Publish.self, ShowWidget.self, ShowUsage.self, SaveTile.self,
+      ShowBoard.self, ShowLake.self, FindStations.self, LoadFavourites.self, Publish.self,
+      ShowWidget.self,
     ])
 
   static func main() async {
@@ -155,8 +155,7 @@ extension JSONOutput {
   }
 
   private static let times: Set<String> = [
-    "time", "expected", "arrival", "departure", "expectedArrival", "expectedDeparture", "leaves",
-    "reaches", "begins", "rise", "set",
+    "time", "expected", "arrival", "departure", "leaves", "reaches", "rise", "set",
   ]
 
   private static func converted(_ json: JSON) -> JSON {

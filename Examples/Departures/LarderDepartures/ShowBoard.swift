@@ -14,33 +14,11 @@ struct ShowBoard: AsyncParsableCommand {
   @Option(help: "Whether the store or the service answers.") var policy: RequestPolicy = .standard
   @Flag(help: "Only departures that have not left.") var upcoming = false
 
-  @Flag(help: "Show the next departures with countdowns at the terminal, until ^C.")
-  var live = false
-
-  @Option(help: "With --live: the departures of each station.") var rows = 10
   @OptionGroup var session: Session
 
-  func validate() throws {
-    guard live else { return }
-    if session.json || day != nil { throw ValidationError("--live shows today, and no JSON") }
-    guard (1...Widget.most).contains(rows) else {
-      throw ValidationError("\(rows) rows are not possible: give 1 to \(Widget.most)")
-    }
-    if !LiveScreen.isPossible {
-      throw ValidationError("--live needs a terminal; widget --watch prints lines anywhere")
-    }
-  }
-
   func run() async throws {
-    try await session.open(showing: live ? [] : [.boards, .ships]) { cache in
-      let stations = try await stations(cache)
-      if live {
-        let board = LiveBoard(cache, stations: stations, rows: rows)
-        let refresh = Task { [policy] in try await board.refresh(policy) }
-        defer { refresh.cancel() }
-        return try await LiveScreen.run { try await board.frame() }
-      }
-      try await show(stations, cache)
+    try await session.open(showing: [.boards, .ships]) { cache in
+      try await show(try await stations(cache), cache)
     }
   }
 
@@ -78,11 +56,6 @@ struct ShowBoard: AsyncParsableCommand {
     }
     for (reason, stations) in failed {
       Console.complain("\(stations.joined(separator: ", ")): \(reason)")
-    }
-    let kept = try shown.count { try cache.isStored($0.value.station.id ?? "", on: $0.value.day) }
-    if kept < shown.count {
-      Console.complain(
-        "\(kept) of \(shown.count.counted("board")) kept: the store has no room for more")
     }
     for board in shown { try board.checkAccess() }
     if let failure, shown.isEmpty || !(failure is NotFound) { throw failure }
@@ -156,43 +129,6 @@ struct FindStations: AsyncParsableCommand {
         Sourced(found), stations + ["\(found.value.count.counted("station")), \(found.words)"])
       try found.checkAccess()
     }
-  }
-}
-
-struct FindWay: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "way", abstract: "Ways from one station to another, from now on.")
-
-  @Argument var from: NonEmpty
-  @Argument var to: NonEmpty
-  @OptionGroup var session: Session
-
-  func run() async throws {
-    try await session.open(showing: [.connections]) { cache in
-      let ways = try await cache.connections(from: from.text, to: to.text)
-      if let gap = ways.value.gap { Console.complain(gap) }
-      let rows = try ways.value.connections.map(line)
-      try session.show(Sourced(ways), rows + ["\(rows.count.counted("way")), \(ways.words)"])
-      try ways.checkAccess()
-    }
-  }
-
-  /// `10:05 +4 - 10:40 +2  BAT 16, on foot`, or `10:05 off - 10:40  BAT 16`.
-  private func line(_ way: Connection) throws -> String {
-    let gap = way.unreadable.map { ["\($0.counted("part")) that cannot be read"] } ?? []
-    let legs = (way.legs.map { $0.line ?? "on foot" } + gap).joined(separator: ", ")
-    let isOff = way.isCancelled == true
-    let departure = isOff ? " off" : way.departure.delay(until: way.expectedDeparture)
-    let arrival = isOff ? "" : way.arrival.delay(until: way.expectedArrival)
-    return try
-      "\(SwissTime.clock(way.departure))\(departure) - \(SwissTime.clock(way.arrival))\(arrival)  \(legs)"
-  }
-}
-
-extension Timestamp {
-  /// ` +4`, or nothing if the expected time is the planned one or not known.
-  fileprivate func delay(until expected: Timestamp?) -> String {
-    expected.map { Int((duration(to: $0) / .seconds(60)).rounded()).asDelay } ?? ""
   }
 }
 

@@ -120,120 +120,34 @@ import ExampleTesting
     #expect(try await fixture.cache.board(at: "1", on: day("2025-07-12")).source == .memory)
   }
 
-  @Test func `a long day is built from several answers`() async throws {
-    let fixture = try Fixture()
-    // Of five at a time the 201st to 205th come with the 200th.
-    fixture.services.change { state in
-      state.times = (0..<95).map { String(format: "%02d:%02d", 6 + $0 / 6, $0 % 6 * 10) }
-      state.atOnce = 7
-    }
-    let board = try await fixture.cache.board(at: "1").value
-    #expect(board.departures.count == 95 * 7 && board.isWhole)
-    #expect(Set(board.departures.map(\.id)).count == 95 * 7)
-    #expect(board.departures.map(\.time) == board.departures.map(\.time).sorted())
-    #expect(fixture.services.count == 3, "of 200, and then of 420")
-  }
-
-  @Test func `a service that gives fewer rows than were asked for is asked until the day ends`()
+  @Test func `a board with more departures than were asked for says how far it reaches`()
     async throws
   {
     let fixture = try Fixture()
-    fixture.services.change { state in
-      state.times = (0..<17).map { String(format: "%02d:00", 6 + $0) }
-      state.cap = 10
-    }
+    fixture.services.change { $0.atOnce = 60 }
     let board = try await fixture.cache.board(at: "1").value
-    #expect(board.departures.count == 17 && board.isWhole && board.skipped == nil)
-    #expect(fixture.services.count == 2, "the second answer has runs of the next day")
+    #expect(board.departures.count == 4 * 60 && !board.isWhole && fixture.services.count == 1)
+    #expect(try board.gap == "reaches until 12:00 only")
+    #expect(try board.absence == "no departures are known after 12:00")
+    fixture.clock.advance(by: .hours(5))
+    let next = try await fixture.cache.next(after: board, rows: 100)
+    #expect(next == [], "not those of tomorrow")
   }
 
-  @Test func `as many runs in a minute as the service gives do not end the day`() async throws {
-    let fixture = try Fixture(at: "2025-07-12T00:10:00+0200")
-    fixture.services.change { state in
-      (state.times, state.atOnce, state.cap) = (["06:00", "12:00", "18:00"], 10, 10)
-    }
-    let board = try await fixture.cache.board(at: "1").value
-    #expect(board.departures.count == 30 && board.isWhole)
-  }
-
-  @Test func `a service that does not obey the time has a part of today alone`() async throws {
+  @Test func `stations are kept by what was asked`() async throws {
     try await withServer { server, cache in
-      let runs = (10..<20).map { hour in
-        #"{"stop": {"departure": "2025-07-12T\#(hour):00:00+0200"}, "number": "\#(hour)"}"#
-      }
-      let list = runs.joined(separator: ", ")
       server.become { _ in
-        .init(200, text: #"{"station": {"id": "1"}, "stationboard": [\#(list)]}"#)
-      }
-      let board = try await cache.board(at: "1", on: day("2025-07-12")).value
-      #expect(board.departures.count == 10)
-      #expect(try board.gap == "reaches until 19:00 only")
-      await #expect(throws: ServiceError.self) {
-        try await cache.board(at: "1", on: day("2025-07-13"))
-      }
-    }
-  }
-
-  @Test func `a day whose last runs end a short answer is complete`() async throws {
-    try await withServer { server, cache in
-      let runs = (1...3).map { hour in
-        #"{"stop": {"departure": "2025-07-12T1\#(hour):00:00+0200"}, "number": "\#(hour)"}"#
-      }
-      server.become { request in
-        let isFirst = request.parameter("datetime")?.hasSuffix("00:00") ?? false
-        let list = (isFirst ? runs : runs.suffix(1)).joined(separator: ", ")
-        return .init(200, text: #"{"station": {"id": "1"}, "stationboard": [\#(list)]}"#)
-      }
-      let board = try await cache.board(at: "1", on: day("2025-07-12")).value
-      #expect(board.departures.count == 3 && board.isWhole && server.received.count == 2)
-    }
-  }
-
-  @Test(arguments: [0, 3600])
-  func `a board goes on over the hour that comes twice`(offset: Int) async throws {
-    try await withServer { server, cache in
-      server.become { request in
-        // Of 02:00 to 03:00 it takes either the first or the second.
-        let time = (request.parameter("datetime") ?? "").suffix(5).split(separator: ":")
-          .compactMap { Int($0) }
-        let (first, limit) = (
-          time[0] * 3600 + time[1] * 60, Int(request.parameter("limit") ?? "") ?? 0
+        .init(
+          200,
+          text:
+            #"{"stations": [{"id": null, "name": "Weg 1", "coordinate": {"x": null, "y": null}, "distance": 9, "icon": null}]}"#
         )
-        let start = 1_792_879_200 + first + (time[0] > 2 ? 3600 : time[0] == 2 ? offset : 0)
-        // Four a minute.
-        let runs = (0..<limit).map { index in
-          #"{"stop": {"departureTimestamp": \#(start + index * 15)}, "number": "\#(index % 4)"}"#
-        }
-        let list = runs.joined(separator: ", ")
-        return .init(200, text: #"{"station": {"id": "1"}, "stationboard": [\#(list)]}"#)
-      }
-      let board = try await cache.board(at: "1", on: day("2026-10-25")).value
-      let seconds = board.departures.map { $0.time.milliseconds / 1000 - 1_792_879_200 }
-      #expect(seconds == (0..<Int64(seconds.count)).map { $0 * 15 } && board.skipped == nil)
-      #expect(seconds.last ?? 0 > 6 * 3600, "\(server.received.map(\.path))")
-    }
-  }
-
-  @Test func `stations and ways are kept by what was asked`() async throws {
-    try await withServer { server, cache in
-      server.become { request in
-        request.bare == "/v1/locations"
-          ? .init(
-            200,
-            text:
-              #"{"stations": [{"id": null, "name": "Weg 1", "coordinate": {"x": null, "y": null}, "distance": 9, "icon": null}]}"#
-          ) : .init(200, text: #"{"connections": []}"#)
       }
       for _ in 1...2 {
         let found = try await cache.stations(named: "Gen\u{E8}ve &").value
         #expect(found == [Station(id: nil, name: "Weg 1")])
-        #expect(try await cache.connections(from: "1", to: "Z\u{FC}rich").value.connections == [])
       }
-      #expect(
-        server.received.map(\.path) == [
-          "/v1/locations?query=Gen%C3%A8ve%20%26",
-          "/v1/connections?from=1&to=Z%C3%BCrich&date=2026-01-01&time=01%3A00",
-        ])
+      #expect(server.received.map(\.path) == ["/v1/locations?query=Gen%C3%A8ve%20%26"])
     }
   }
 }

@@ -4,13 +4,12 @@ import ExampleTesting
 extension FakeServices {
   func board(_ parameters: [String: String], _ state: State) -> LocalServer.Answer {
     let id = parameters["id"] ?? ""
-    guard let asked = Int(parameters["limit"] ?? ""), asked <= 420 else {
+    guard let limit = Int(parameters["limit"] ?? ""), limit <= 420 else {
       return .init(400, ["Content-Type": "text/html"], text: "Invalid value for Parameter `limit`.")
     }
     guard !state.unknown.contains(id), let from = Self.moment(parameters["datetime"] ?? "") else {
       return .init(200, state.fields, json: ["station": NSNull(), "stationboard": [Any]()])
     }
-    let limit = min(asked, state.cap)
     var journeys: [[String: Any]] = []
     var day = Self.zurich.startOfDay(for: from)
     while journeys.count < limit, !state.empty.contains(id), day < from.addingTimeInterval(100_000)

@@ -26,8 +26,6 @@ final class FakeServices: Sendable {
     var times = (9...20).map { String(format: "%02d:00", $0) }
     /// Several leave at each of them.
     var atOnce = 1
-    /// The most runs of an answer, whatever was asked for; those that leave together come together all the same.
-    var cap = Int.max
     var delay: Int?
     var temperatures: [String: Double?] = ["Z\u{FC}richsee": 22, "Thunersee": nil]
     var levels: [String: String?] = ["Z\u{FC}richsee": "405.96 m.\u{FC}.M.", "Thunersee": nil]

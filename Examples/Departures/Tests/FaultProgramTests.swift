@@ -80,8 +80,8 @@ import ExampleTesting
       let board = "board 1 --now 2025-07-12T08:30:00+0200 --base \(server.base)"
       try await program.check(
         """
-        \(board)         | 16:00     BAT | ! ^1: reaches until 16:00 only_
-        \(board) --json  | "reaches":"2025-07-12T14:00:00.000Z" | ! ^1: reaches until
+        \(board)         | 09:00     BAT | ! ^1: reaches until 09:00 only_
+        \(board) --json  | "reaches":"2025-07-12T07:00:00.000Z" | ! ^1: reaches until
         """)
     }
   }

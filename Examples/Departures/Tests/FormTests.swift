@@ -50,10 +50,9 @@ import ExampleTesting
   func `runs make a board whatever the field of the station has`(station: String) throws {
     let run = #"{"stop": {"departure": "2026-07-11T15:05:00+0200"}, "number": "1"}"#
     func board(_ runs: String) throws -> Board? {
-      var builder = try BoardBuilder(try day("2026-07-11"), limit: 200)
-      let body = #"{"station": \#(station), "stationboard": [\#(runs)]}"#
-      _ = try builder.take(JSONDecoder().decode(BoardBody.self, from: Data(body.utf8)), asked: "7")
-      return builder.board
+      let text = #"{"station": \#(station), "stationboard": [\#(runs)]}"#
+      let body = try JSONDecoder().decode(BoardBody.self, from: Data(text.utf8))
+      return try body.board(asked: "7", on: day("2026-07-11"), limit: 200)
     }
     #expect(try board(run)?.departures.count == 1 && board(run)?.station.id == "7")
     #expect(try board("") == nil)
@@ -75,17 +74,5 @@ import ExampleTesting
     #expect(try ship("S", "1", "000777") == nil && ship("IC", "IC 1", "1") == nil)
     #expect(try ship("BAT", "1", "000777", #""ZSG    F""#) == "Limmat")
     #expect(try ["null", #""""#, #""BLS""#].allSatisfy { try ship("BAT", "1", "1", $0) == nil })
-  }
-
-  @Test func `ways of which none can be read are a fault`() throws {
-    func fault(_ ways: String) throws -> String? {
-      let body = #"{"connections": [\#(ways)]}"#
-      return try JSONDecoder().decode(ConnectionsBody.self, from: Data(body.utf8)).fault
-    }
-    let times = #""from": {"departureTimestamp": 1}, "to": {"arrivalTimestamp": 2}"#
-    #expect(try fault("") == nil)
-    #expect(try fault(#"{\#(times), "sections": null}"#) == nil)
-    #expect(try fault(#""x", {\#(times), "sections": []}"#) == nil)
-    #expect(try fault(#""x", {"from": {}, "to": {}, "sections": []}"#) != nil)
   }
 }

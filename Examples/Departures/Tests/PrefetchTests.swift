@@ -57,22 +57,6 @@ import ExampleTesting
     #expect(services.count - 4 <= summary.loaded + summary.failed)
   }
 
-  @Test func `in a store without room no more boards are requested`() async throws {
-    services.change {
-      $0.times = (0..<190).map { String(format: "%02d:%02d", 5 + $0 / 12, $0 % 12 * 5) }
-    }
-    let all = stations(6)
-    _ = try await cache.prefetch([all[0]]).finish()
-    let boards = fixture.store.namespace("boat.boards")
-    let size = try #require(try boards.info()).bytes
-    try fixture.store.override(StoreLimits(bytes: size * 5 / 2))
-    try boards.clear()
-    let counts = try await cache.prefetch(all).finish().counts
-    #expect(counts == [0, 3, 3, 0], "the third displaces another one")
-    #expect(services.count == 4)
-    #expect(try boards.count() == 2)
-  }
-
   private func boards(_ stations: [String], on day: String) -> [String] {
     stations.map { "/v1/stationboard?id=\($0)&limit=200&datetime=\(day)%2000%3A00" }
   }

@@ -27,39 +27,6 @@ import ExampleTesting
     #expect(lake.error.contains("boat.boards.") && lake.error.contains("1_2025-07-12: disk, "))
   }
 
-  @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
-  func `a live board counts down and leaves the terminal as it was`() async throws {
-    let command =
-      "larder-departures board zuerichsee --live --rows 2 --offline --store \(folder.url.path)/s"
-    let outcome = try await Outcome(
-      line: "script -qec 'timeout --foreground --preserve-status -s INT 4 \(command)' /dev/null")
-    #expect(outcome.code == 130)
-    #expect(outcome.output.hasPrefix("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"), "\(outcome)")
-    #expect(outcome.output.hasSuffix("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"), "\(outcome)")
-    let frames = outcome.output.components(separatedBy: "\u{1B}[H").dropFirst()
-    #expect(frames.count >= 2)
-    #expect(
-      frames.contains { frame in
-        frame.contains("B\u{FC}rkliplatz") && frame.contains("Rapperswil")
-          && frame.contains("09:35  in 1:0") && frame.hasSuffix("\u{1B}[J")
-      }, "\(outcome)")
-  }
-
-  @Test(.enabled(if: Outcome.canFakeTerminal, "skipped: no script command"))
-  func `a live board is drawn while a service does not answer`() async throws {
-    let fake = FakeServices()
-    try await LocalServer.run { server in
-      let gate = server.hold { fake.answer($0.path) }
-      let command =
-        "larder-departures board 1 --live --base \(server.base) --store \(folder.url.path)/live"
-      let outcome = try await Outcome(
-        line: "script -qec 'timeout --foreground -s INT 4 \(command)' /dev/null")
-      gate.open()
-      #expect(outcome.output.contains("\u{1B}[H"), "\(outcome)")
-      #expect(outcome.output.contains("1: not loaded yet"), "\(outcome)")
-    }
-  }
-
   @Test func `a command waits for newer data and stores it`() async throws {
     let day = "board 8503651 --offline --day 2025-07-12 --now 2025-07-12T"
     try await program.check(
@@ -93,8 +60,7 @@ import ExampleTesting
 
   @Test(arguments: [
     ["lake", "zuerichsee"], ["lake", "thunersee"], ["search", "Thal"],
-    ["way", "8503651", "8503669"],
-    ["favourites", "8503651", "8503669"], ["publish", "8503651"], ["widget", "8503651"], ["usage"],
+    ["favourites", "8503651", "8503669"], ["publish", "8503651"], ["widget", "8503651"],
   ]) func `every command works, with closing lines and as JSON`(command: [String]) async throws {
     _ = try await run("favourites", "8503651", "8503669")
     _ = try await run("publish")
@@ -113,39 +79,18 @@ import ExampleTesting
       lake thunersee --offline                  | C, clear sky (from the service)
       lake thunersee --offline                  | C, clear sky (from the store,
       lake thunersee --offline --json           | "origin":"simulation" | "isStale":false
-      way 8503651 8503669 --offline             | way, from the service
-      way 8503651 8503669 --offline             | way, from the store,
       search Thal --offline                     | stations, from the service
       search Thal --offline                     | stations, from the store,
       lake thunersee --offline --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
       search Thal --offline --no-network --now 2025-07-12T08:50:00+0200 --json    | "age":1
-      way 8503651 8503669 --offline --no-network --now 2025-07-12T08:50:00+0200 --json | "age":1
-      way 8503651 8503669 --offline --no-network --now 2025-07-12T08:50:00+0200   | , stale: the service cannot be reached: there is no network
       favourites 8503651 --rows 1 --no-ships --offline | 1 loaded
-      favourites --offline --json               | {"failed":0,"fresh":1,"kept":1,"loaded":0}
+      favourites --offline --json               | {"failed":0,"fresh":1,"loaded":0}
       publish --offline                         | 7 departures for the widget
       widget --offline                          | ^09:35  102   Rapperswil SG (See)  from Z\u{FC}rich
-      usage --offline --json                    | {"disk":{"limit":100000000,"used": | "name":"boat.boards. | "memory":{"limit":50000000,"used":
-      usage --offline                           | _boat.boards | of 100,000,000 bytes; memory: | of 50,000,000 bytes_
       board zuerichsee --offline                | B\u{FC}rkliplatz | ! ^8503681, 8503677, | ! : not in the timetable_
       board zuerichsee --now 2025-07-12T09:00:00+0200 --offline --no-network = 4 | B\u{FC}rkliplatz | ! , 8503653: the service cannot be reached: there is no network
       board thunersee --no-network = 4          | ! cannot be reached
       """)
-  }
-
-  @Test func `a tile of the map is saved and stored`() async throws {
-    let file = folder.url.path + "/tile.png"
-    let fake = FakeServices()
-    try await LocalServer.run { server in
-      server.become { fake.answer($0.path) }
-      try await program.check(
-        """
-        tile 12 2145 1435 --output \(file) --offline = 1          | ! answered 404
-        tile 12 2145 1435 --output \(file) --base \(server.base) | ^20000 bytes, from the service_
-        tile 12 2145 1435 --output \(file) --base \(server.base) --no-network | ^20000 bytes, from the store,
-        """)
-    }
-    #expect(try Data(contentsOf: URL(filePath: file)) == FakeServices.tile)
   }
 
   @Test func `a station is found by its name, which breaks no row`() async throws {
@@ -277,14 +222,11 @@ import ExampleTesting
       board '' --offline = 2                       | ! invalid
       search --offline = 2                         | ! ^Error:
       search '' --offline = 2                      | ! ^Error: The value '' is invalid for '<name>'
-      way '' 8503651 --offline = 2                 | ! ^Error:
       board 1 --now yesterday --offline = 2        | ! "yesterday" is not a time
       lake x --lakes /none --offline = 2           | ! /none has no records of lakes
       publish --offline = 2                        | ! no station is given
       favourites --offline = 2                     | ! no station is given
       favourites --rows 99 --offline = 2           | ! 99 rows are not possible
-      board 8503651 --live --offline = 2           | ! --live needs a terminal
-      board 8503651 --live --json --offline = 2    | ! no JSON
       widget --offline = 2                         | ! ^error: no station is given, and none is saved_
       """)
   }

@@ -47,19 +47,6 @@ func withServer(
     }
   }
 
-  @Test func `a service that fails is asked more rarely`() {
-    var pause = RefreshPause()
-    let absent = NotFound(key: "1", place: "the timetable")
-    func next(_ faults: (any Error)...) -> Int { Int(pause.next(after: faults) / .seconds(1)) }
-    #expect(next() == 10 && next(absent) == 10)
-    let down = ServiceError.unreachable("down")
-    let pauses: [Int] = (0..<7).map { _ in next(down, absent) }
-    #expect(pauses == [20, 40, 80, 160, 320, 600, 600])
-    #expect(next() == 10)
-    #expect(next(ServiceError.throttled(wait: .seconds(3600))) == 3600)
-    #expect(next(down) == 600 && next(absent) == 10)
-  }
-
   @Test func `a body that cannot be read leaves the last good board where it is`() async throws {
     let clock = ManualClock(now: try moment("2025-07-12T08:00:00+0200"))
     let fake = FakeServices()

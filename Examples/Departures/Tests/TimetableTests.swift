@@ -4,14 +4,9 @@ import ExampleTesting
 
 /// Bodies of the timetable, with what is wrong with them.
 @Suite struct TimetableTests {
-  private func board(_ text: String, on day: String, limit: Int = 200) throws -> Board {
-    var builder = try BoardBuilder(CalendarDay(day)!, limit: limit)
-    var body = try JSONDecoder().decode(BoardBody.self, from: Data(text.utf8))
-    _ = try builder.take(body, asked: "1")
-    // The second answer has nothing, which ends the day.
-    (body.stationboard.elements, body.stationboard.skipped) = ([], [])
-    _ = try builder.take(body, asked: "1")
-    return try #require(builder.board)
+  private func board(_ text: String, on day: String) throws -> Board {
+    let body = try JSONDecoder().decode(BoardBody.self, from: Data(text.utf8))
+    return try #require(try body.board(asked: "1", on: CalendarDay(day)!, limit: 200))
   }
 
   private static let body = #"""
@@ -129,34 +124,26 @@ import ExampleTesting
     }
   }
 
-  @Test func `runs that cannot be told apart are counted, once for two answers`() throws {
+  @Test func `runs that cannot be told apart are counted`() throws {
     let run = #"{"stop": {"departureTimestamp": 1752303600}, "to": "X"}"#
-    var builder = try BoardBuilder(CalendarDay("2025-07-12")!, limit: 2)
-    let bad = #"{"name": "8"}, {"stop": {}, "number": 16}, {}"#
-    for rows in ["\(run), \(run), \(bad)", "\(bad), \(run)", "{}, {}, \(run)"] {
-      let text = #"{"station": {"id": "1"}, "stationboard": [\#(rows)]}"#
-      let body = try JSONDecoder().decode(BoardBody.self, from: Data(text.utf8))
-      _ = try builder.take(body, asked: "1")
-    }
-    #expect(builder.board?.departures.count == 1)
+    let runs = #"\#(run), \#(run), {"name": "8"}, {"stop": {}, "number": 16}, {}"#
+    let board = try board(
+      #"{"station": {"id": "1"}, "stationboard": [\#(runs)]}"#, on: "2025-07-12")
+    #expect(board.departures.count == 1)
     #expect(
-      builder.board?.skipped == [
-        "1752303600///X is there twice", "8: stationboard[2].stop is missing",
-        "stationboard[4].stop is missing", "16 has no time", "stationboard[1].stop is missing",
+      board.skipped == [
+        "8: stationboard[2].stop is missing", "stationboard[4].stop is missing", "16 has no time",
+        "1752303600///X is there twice",
       ])
   }
 
   @Test func `a station that is not known is no empty board`() throws {
-    var builder = try BoardBuilder(CalendarDay("2025-07-12")!, limit: 10)
-    let unknown = try JSONDecoder().decode(
-      BoardBody.self, from: Data(#"{"station": null, "stationboard": []}"#.utf8))
-    #expect(try builder.take(unknown, asked: "1") == nil)
-    #expect(builder.board == nil)
-    let empty = try JSONDecoder().decode(
-      BoardBody.self, from: Data(#"{"station": {"id": "1", "name": "A"}, "stationboard": []}"#.utf8)
-    )
-    #expect(try builder.take(empty, asked: "1") == nil)
-    #expect(builder.board?.departures == [] && builder.board?.isWhole == true)
+    let unknown = #"{"station": null, "stationboard": []}"#
+    let body = try JSONDecoder().decode(BoardBody.self, from: Data(unknown.utf8))
+    #expect(try body.board(asked: "1", on: CalendarDay("2025-07-12")!, limit: 10) == nil)
+    let empty = try board(
+      #"{"station": {"id": "1", "name": "A"}, "stationboard": []}"#, on: "2025-07-12")
+    #expect(empty.departures == [] && empty.isWhole)
   }
 }
 
@@ -193,9 +180,7 @@ struct RecordedTimetableTests {
         #expect(file.lastPathComponent == "nft_2017-01-12.json")
         continue
       }
-      var builder = try BoardBuilder(CalendarDay(of: first), limit: 420)
-      _ = try builder.take(body, asked: "")
-      let board = try #require(builder.board)
+      let board = try #require(try body.board(asked: "", on: CalendarDay(of: first), limit: 420))
       #expect(board.departures.count == leaving.count, "\(file.lastPathComponent)")
       all += board.departures.count
       for departure in board.departures {
@@ -216,7 +201,7 @@ struct RecordedTimetableTests {
     #expect(all == 103 && moments > 1500)
   }
 
-  @Test func `recorded places and ways`() throws {
+  @Test func `recorded places`() throws {
     for file in try files("locations") {
       let body = try read(LocationsBody.self, file)
       let stations = body.stations.elements.compactMap(\.station)
@@ -226,13 +211,6 @@ struct RecordedTimetableTests {
         #expect(stations[0].id == nil && stations[0].place == nil)
         #expect(stations.contains { $0.icon == "ship" })
       }
-    }
-    for file in try files("connections") {
-      let body = try read(ConnectionsBody.self, file)
-      let ways = body.ways.connections
-      #expect(
-        body.ways.gap == nil && ways.count == 4
-          && ways.allSatisfy { $0.arrival > $0.departure && !$0.legs.isEmpty })
     }
   }
 

@@ -11,20 +11,16 @@ struct LarderLego: ParsableCommand {
     commandName: "larder-lego",
     abstract: "Caches Rebrickable's data about Lego colors, parts and sets in a store.",
     discussion: """
-      Exit codes: 0 done, 1 no such key, 2 usage, 3 the store cannot be opened, 4 the store, the folder or the service \
-      failed, 5 refused, 130 interrupted.
+      Exit codes: 0 done, 1 no such key, 2 usage, 3 the store cannot be opened, 4 the store or the service failed, \
+      5 refused, 130 interrupted.
       """,
     version: exampleVersion,
     subcommands: [
-      FetchEntity.self, ListEntities.self, RefreshLists.self, ImportFolder.self,
+      FetchEntity.self, ListEntities.self, RefreshLists.self,
     ])
 
   static func main() async {
-    await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") { error in
-      (error as? DumpError).map {
-        Failure(.failed, "\($0)", hint: "repair the folder and import it again")
-      }
-    }
+    await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY")
   }
 }
 
@@ -53,7 +49,7 @@ struct ServiceOptions: ParsableArguments {
   @Option(
     help: """
       The key that Rebrickable gives to each user. Default: the variable REBRICKABLE_KEY. Entities that were fetched with \
-      a key are kept apart from those of other keys and from imported ones.
+      a key are kept apart from those of other keys.
       """)
   var key: String?
 

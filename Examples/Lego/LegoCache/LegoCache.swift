@@ -87,15 +87,45 @@ extension LegoCache {
   }
 
   /// The report of the last refresh of each kind.
-  var refreshes: Cache<ImportReport> {
-    larder.cache(of: ImportReport.self, in: name("lego.refreshes"))
+  var refreshes: Cache<RefreshReport> {
+    larder.cache(of: RefreshReport.self, in: name("lego.refreshes"))
   }
 
-  /// Stores the entities of a page.
+  /// Stores the entities of a page, which has the list form. The fields that only a stored detail form has stay, and its
+  /// lifetime goes on.
   func keep<Entity: LegoEntity>(_ entities: [Entity]) throws {
-    guard plan.rules(of: Entity.kind) != nil else { return }
-    var writer = try EntityWriter<Entity>(into: self, from: .list, isWhole: false)
-    try writer.write(entities.map { DumpRow(entity: $0) })
+    guard let cache = self.entities(Entity.self) else { return }
+    do {
+      try larder.write { batch in
+        for entity in entities {
+          try keep(
+            entity, over: batch.value(for: entity.key, in: cache),
+            until: batch.entry(for: entity.key, in: cache.namespace)?.expires
+          ) { try batch.set($0, for: $0.key, in: cache, $1) }
+        }
+      }
+    } catch let error as LarderError where error.code == .full {
+      // A transaction copies each page that it changes, and a small file cannot hold many copies. For a single write the store
+      // makes room as often as necessary.
+      for entity in entities {
+        try keep(
+          entity, over: cache.value(for: entity.key), until: cache.entry(for: entity.key)?.expires
+        ) { try cache.set($0, for: $0.key, $1) }
+      }
+    }
+  }
+
+  private func keep<Entity: LegoEntity>(
+    _ entity: Entity, over known: Entity?, until end: Timestamp?,
+    set: (Entity, EntryAttributes) throws -> Void
+  ) rethrows {
+    var (entity, attributes) = (entity, EntryAttributes())
+    attributes.stale = plan.staleness(of: Entity.kind)
+    if let known, known.isDetail, !entity.isDetail {
+      entity.keepDetails(of: known)
+      attributes.expires = end.map { .at($0) } ?? .never
+    }
+    try set(entity, attributes)
   }
 
   /// Removes the pages of a whole list. Searches, filtered lists and lists below its path are others, and stay.

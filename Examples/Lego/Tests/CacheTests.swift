@@ -93,7 +93,7 @@ import ExampleTesting
     #expect(absent?.code == .notFound)
     let cannotEncode = #expect(throws: LarderError.self) { try lego.store(Unwritable()) }
     #expect(cannotEncode?.code == .unencodable)
-    try lego.larder.namespace("lego.colors").set("{", for: "4")
+    try lego.larder.namespace("lego.colors").set(Array("{".utf8), for: "4")
     for _ in 0..<3 { #expect(try lego.cached(Color.self, key: "4") == nil) }
     let cannotDecode = #expect(throws: LarderError.self) {
       try lego.entities(Color.self)?.strictValue(for: "4")

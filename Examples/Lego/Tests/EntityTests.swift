@@ -71,6 +71,16 @@ import ExampleTesting
     }
   }
 
+  @Test func `fields that an entity can do without are nil in another form`() throws {
+    let part = try decoded(
+      Part.self,
+      #"{"part_num": "03", "name": "", "part_cat_id": 1, "year_from": "soon", "part_url": [], "print_of": {}}"#
+    )
+    #expect(part == Part(partNum: "03", name: "", categoryID: 1))
+    let color = try decoded(Color.self, #"{"id": 4, "name": "", "rgb": "", "is_trans": "maybe"}"#)
+    #expect(color == Color(id: 4, name: "", rgb: ""))
+  }
+
   @Test func `an answer about a part in a colour takes both from the request`() throws {
     let bare = Data(#"{"num_sets":433,"elements":["394126"]}"#.utf8)
     let pair = try JSONDecoder(part: "3941", color: 0).decode(PartColor.self, from: bare)

@@ -8,17 +8,6 @@ import ExampleTesting
   var store: String { program.store }
   init() throws { program = try TestedProgram("larder-lego", store: "my store") }
 
-  /// The JSON of `import` and `refresh`.
-  struct Summary: Decodable {
-    var report: ImportReport
-    var stored: [EntityKind: Int]
-    var limit: Int?
-  }
-
-  func write(_ table: String, _ text: String) throws {
-    _ = try program.folder.write(table + ".csv", Array(text.utf8))
-  }
-
   // MARK: fetch and list
 
   @Test(arguments: [
@@ -65,76 +54,57 @@ import ExampleTesting
       fetch color 04 --offline = 2           | ! ^error: "04" is no key of colors_hint: say 4_
       fetch partcolor 3001/04 --offline = 2  | ! ^error: "3001/04" is no part and colour_
       fetch colours 1 = 2                    | ! ^Error:
-      import = 2                             | ! ^Error:
-      import '' = 2                          | ! invalid
       fetch part ' ' --offline = 2           | ! invalid
-      import '/absent folder' = 2            | ! ^error: /absent folder has neither
       refresh colors --page-size 0 = 2       | ! pages of 0 are not possible
       """)
   }
 
-  @Test func `a key has a realm of its own, which uses imported entities`() async throws {
+  @Test func `a key has a realm of its own`() async throws {
     try await FakeRebrickable.run { fake in
       fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
-      let mine = "--base \(fake.base) --key secret"
-      try await program.check(
-        """
-        import \(Folders.sample)   | 451 entities in
-        fetch color 4 \(mine)      | "Red"
-        """)
-      #expect(fake.server.count == 0)
-      let reloaded = try await program.run(
-        ["fetch", "color", "4", "--reload"] + mine.split(separator: " ").map(String.init))
-      let first = try #require(reloaded.suggestions.first)
+      let mine = ["--base", fake.base, "--key", "secret"]
+      let fetched = try await program.run(["fetch", "color", "4"] + mine)
+      let first = try #require(fetched.suggestions.first)
       #expect(first.contains("get @lego.colors.") && !first.contains("secret"))
       #expect(try await Outcome(line: first).output.contains("Mine"))
       fake.refuse(403, #"{"detail": "Invalid credentials"}"#)
+      let words = mine.joined(separator: " ")
       try await program.check(
         """
-        fetch color 5555 \(mine) = 5         | ! ^error: the service answered 403: Invalid credentials_hint: give a valid credential: --key or
-        fetch color 4 \(mine) --no-network   | "Mine"
-        fetch color 4 --no-network           | "Red"
+        fetch color 5555 \(words) = 5       | ! ^error: the service answered 403: Invalid credentials_hint: give a valid credential: --key or
+        fetch color 4 \(words) --no-network | "Mine"
+        fetch color 4 --no-network = 4       | ! there is no network
         """)
     }
   }
 
-  @Test func `an import beside another, or beside a refresh, is refused as busy`() async throws {
-    _ = try await program.run("import", Folders.sample)
-    let other = try Store(at: store)
-    do {
-      let lock = try StoreLock(of: other)
-      try await program.check(
-        """
-        import \(Folders.sample) = 4  | ! ^error: another import or a refresh of | ! runs_hint: run it again
-        refresh colors --offline = 4   | ! ^error: another import of | ! runs_hint: run it again
-        """)
-      withExtendedLifetime(lock) {}
+  /// `make run` fills its store from these lines.
+  @Test func `larder import of the recorded entities gives what the library reads`() async throws {
+    let lines = Folders.examples.appending(path: "Lego/Sample/entities.jsonl")
+    let imported = try await Outcome(
+      line: "larder '\(store)' --create -e 'import \(lines.path)'")
+    #expect(imported.code == 0, "\(imported)")
+    let expiring = try await Outcome(line: "larder '\(store)' -e 'count @* --expiring 31d'")
+    #expect(expiring.output.hasPrefix("387\t"), "\(expiring)")
+    let lego = LegoCache(try Store(at: store))
+    func check<Entity: LegoEntity>(_ type: Entity.Type) throws {
+      for key in try lego.namespace(of: type.kind).keys() {
+        let entity = try #require(try lego.entities(type)?.strictValue(for: key))
+        #expect(Key(entity.key) == key)
+      }
     }
-    do {
-      let lock = try StoreLock(of: other, isShared: true)
-      try await program.check(
-        """
-        import \(Folders.sample) = 4  | ! ^error: another import or a refresh of
-        refresh colors --offline       | _colors      6
-        """)
-      withExtendedLifetime(lock) {}
-    }
-    #expect(try await program.run("import", Folders.sample).code == 0)
-    try other.close()
-  }
-
-  @Test func `a recording leaves the user's entities alone`() async throws {
+    for kind in EntityKind.allCases { try check(kind.type) }
+    #expect(
+      try EntityKind.allCases.map { try lego.count(of: $0) } == [64, 62, 67, 101, 63, 54, 40])
+    try lego.larder.close()
     try await program.check(
       """
-      import \(Folders.sample)                             | 451 entities in
-      refresh colors themes --offline                      | _colors      6        0 | _themes      5        0
-      fetch color 9999 --no-network                        | "[No Color/Any Color]"
-      fetch part 5102c01.875 --offline --reload --key k    | from the service
-      fetch color 4 --offline --no-network --json          | "source":"disk"
+      fetch color 9999 --no-network                     | "[No Color/Any Color]"
+      refresh colors themes --offline                   | _colors       6        0_ | _themes       5        0_
+      fetch color 4 --offline --no-network --json       | "source":"disk"
       """)
-    let lego = LegoCache(try Store(at: store))
-    #expect(try lego.count() == 451)
-    try lego.larder.close()
+    let colors = try await Outcome(line: "larder '\(store)' -e 'count @lego.colors'")
+    #expect(colors.output.hasPrefix("64\t"))
   }
 
   @Test func `an address and a key work with capitals, blanks and a slash at its end`() async throws
@@ -153,37 +123,19 @@ import ExampleTesting
     #expect(LegoClient.realm(base: "HTTPS://rebrickable.com/api/v3/", credential: nil) == .open)
   }
 
-  // MARK: refresh
-
-  @Test func `refresh reads lists page by page and prints a table`() async throws {
-    try await program.check(
-      """
-      refresh colors themes elements --offline | _colors      6        0 | elements left alone: the service does not have them in full
-      """)
-    let again = try await program.answer(
-      Summary.self, "refresh", "colors", "themes", "elements", "--offline")
-    #expect(again.report.tallies.mapValues(\.unchanged) == [.colors: 6, .themes: 5])
-    #expect(again.report.omissions == [.elements: .absent] && again.stored[.colors] == 6)
-    #expect(again.limit == 10_000_000, "a new store has a limit")
-  }
-
-  @Test func `a refresh that fails, or skips entities, is exit code 4`() async throws {
+  @Test func `a refresh that fails, or cannot read all, is exit code 4`() async throws {
+    try await program.check("refresh elements --offline = 2 | ! has no list of all elements")
     try await FakeRebrickable.run { fake in
       fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<20) + [#"{"id": 6}"#] }
-      let refresh = ["refresh", "--base", fake.base, "--key", "k"]
-      let skipped = try await program.run(refresh + ["colors"])
-      #expect(skipped.code == 4)
-      #expect(skipped.output.contains("\ncolors: 1 fault\n  /lego/colors/ 6: "))
+      let refresh = ["refresh", "colors", "--base", fake.base, "--key", "k"]
+      let skipped = try await program.run(refresh)
+      #expect(skipped.code == 4 && skipped.output.contains("\ncolors      20        0\n"))
+      #expect(skipped.error.hasPrefix("/lego/colors/ 6: "), "\(skipped)")
       #expect(
-        skipped.error.hasPrefix("error: the lists cannot be read in full (1 fault)"), "\(skipped)")
-      let before = fake.server.count
-      fake.server.become { request in
-        fake.server.count > before + 1 ? .init(503) : fake.answer(request)
-      }
-      let failed = try await program.run(refresh + ["colors", "themes", "--page-size", "10"])
+        skipped.error.contains("error: the lists cannot be read in full (1 fault)"), "\(skipped)")
+      fake.server.become { _ in .init(503) }
+      let failed = try await program.run(refresh)
       #expect(failed.code == 4 && failed.error.hasPrefix("error: the service answered 503"))
-      #expect(failed.output.contains("colors: stopped after 10 entities"), "\(failed)")
-      #expect(failed.output.contains("themes left alone: it stopped before them"))
     }
   }
 }

@@ -16,14 +16,6 @@ extension LegoCache {
   }
 }
 
-extension RebrickableDump {
-  /// All entities of a kind, without the skipped rows.
-  func all<Entity: LegoEntity>(_ type: Entity.Type) throws -> [Entity] {
-    var skipped = SkippedRows()
-    return try read(type, skipped: &skipped)
-  }
-}
-
 extension JSON {
   /// Without members that are null: they count as absent.
   init(_ data: Data) throws { self = try JSONDecoder().decode(JSON.self, from: data).compact }

@@ -19,6 +19,7 @@ public enum Output {
 
   /// Writes a document of a service. A pipe gets the bytes as they are.
   public static func write(document text: String) throws {
-    try write(LiveScreen.isPossible ? text.printable : text)
+    let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) == 1
+    try write(isTerminal ? text.printable : text)
   }
 }

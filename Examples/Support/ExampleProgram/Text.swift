@@ -51,11 +51,6 @@ extension Int {
   public func counted(_ noun: String) -> String { grouped + " " + noun + (self == 1 ? "" : "s") }
 }
 
-extension Double {
-  /// A share as a percentage: 0.1234 is `12.3 %`.
-  public var percent: String { "\(Int(self * 1000) / 10).\(Int(self * 1000) % 10) %" }
-}
-
 extension String {
   /// Without control characters, by which a service could command the terminal; line feeds and tabs stay.
   public var printable: String {

@@ -76,7 +76,7 @@ extension Trait where Self == FixtureTrait<TestedStores> {
 extension Store {
   /// A temporary store that is checked after the test; its suite has the trait `.checkedStores`.
   public static func tested(clock: any LarderClock = ManualClock()) throws -> Store {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     TestedStores.current.all.withLock { $0.append(store) }
     return store
   }

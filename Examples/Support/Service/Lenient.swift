@@ -52,9 +52,9 @@ extension KeyedDecodingContainer {
   public func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
     try decode(lenient: type, forKey: key)
   }
+  /// Nil for another form, too.
   public func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    guard contains(key), try !decodeNil(forKey: key) else { return nil }
-    return try decode(type, forKey: key)
+    try decode(Lenient<Int>.self, forKey: key).wrappedValue
   }
 }
 

@@ -108,11 +108,20 @@ public struct Reply: Sendable {
     guard type.hasPrefix("image/") || type.hasSuffix("/octet-stream") else {
       throw ServiceError.wrongContent(path: path, type: type)
     }
-    if ImageFormat(beginning: body) != nil { return self }
+    let isKnown = Self.images.contains { body.dropFirst($0.place).starts(with: $0.bytes) }
+    if isKnown { return self }
     if type == "image/svg+xml", body.contains("<svg".utf8) { return self }
     if isPage { throw ServiceError.wrongContent(path: path, type: "a web page") }
     throw ServiceError.undecodable(path: path, reason: "it is no image of a known format")
   }
+
+  /// The beginnings of images that browsers show; the type that a service says may be wrong.
+  private static let images: [(place: Int, bytes: [UInt8])] =
+    [
+      (0, [0x89] + Array("PNG".utf8)), (0, [0xFF, 0xD8, 0xFF]), (0, [0, 0, 1, 0]),
+    ]
+    + [(0, "GIF8"), (8, "WEBP"), (4, "ftypavi"), (4, "ftyphei"), (4, "ftypmif1"), (0, "BM")]
+    .map { ($0, Array($1.utf8)) }
 
   /// In lower case and without parameters; nil if it is not given.
   public var contentType: String? {

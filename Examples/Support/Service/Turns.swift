@@ -12,7 +12,7 @@ extension Cache {
   ) async throws -> Result {
     let result = Box<Result>()
     while true {
-      _ = try await valueIfPresent(for: key) {
+      _ = try await resultIfPresent(for: key) { () -> Value? in
         let value = try await body()
         result.value.withLock { $0 = value }
         return nil

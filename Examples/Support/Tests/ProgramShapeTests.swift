@@ -38,7 +38,7 @@ import Synchronization
       Program(
         name: "larder-lego", command: ["refresh", "colors", "--offline"],
         looked: ["fetch", "color", "4", "--offline", "--no-network"], progress: "colors ",
-        output: "        added", protected: ["fetch", "color", "4", "--base"],
+        output: "        listed", protected: ["fetch", "color", "4", "--base"],
         recording: "Lego/Recording", path: "/api/v3",
         pages: ["refresh", "themes", "--key", "k", "--base"],
         listed: ["list", "parts", "x", "--base"], credential: "--key", page: "Lego"),

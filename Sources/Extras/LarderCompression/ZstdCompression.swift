@@ -28,7 +28,7 @@
     ///   - largestValue: values of more bytes stay as they are, and stored values that claim to be larger count as damaged.
     ///     At most 1 GiB.
     public init(
-      level: Int = 3, smallestValue: Int = 64, largestValue: Int = Rules.defaultLargestValue
+      level: Int = 3, smallestValue: Int = 64, largestValue: Int = .megabytes(64)
     ) {
       self.level = min(max(level, 1), 19)
       let largest = min(max(largestValue, 1), Rules.largestPossibleValue)

@@ -101,7 +101,7 @@
     }
 
     private static func authenticated(_ context: TransformContext, _ name: String) -> [UInt8] {
-      var bytes = Array("larder 1".utf8) + context.store + [context.part.rawValue]
+      var bytes = Array("larder 1".utf8) + context.store + [context.part == .value ? 0 : 1]
       func add(_ number: some BinaryInteger) { bytes.append(littleEndian: UInt64(number)) }
       add(context.namespace)
       add(context.version)

@@ -25,7 +25,7 @@ extension Store {
 /// Runs `body` with a new temporary store, then checks and closes it; the store is removed when its last handle goes.
 ///
 ///     try withTemporaryStore { store, clock in
-///       let notes = store.namespace("notes")
+///       let notes = store.cache(TextCodec(), in: "notes")
 ///       try notes.set("sunny", for: "zurich", expires: .after(.minutes(15)))
 ///       clock.advance(by: .minutes(15))
 ///       #expect(try !notes.contains("zurich"))

@@ -2,6 +2,7 @@ import Foundation
 import LMDB
 import LarderPeer
 import LarderSystem
+import TestSupport
 import Testing
 
 @testable import Larder

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct BoundsTests {
   @Test func `a rule with a negative lifetime is refused`() throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     #expect {
       try store.declare(Rules(expires: .after(.seconds(-5))), for: "notes")
     } throws: {
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test func `there is no cursor behind a key that cannot be`() throws {
-    let notes = try Store.temporary(clock: ManualClock()).namespace("notes")
+    let notes = try Store.temporary(options: Store.Options(clock: ManualClock())).namespace("notes")
     #expect {
       try notes.cursor(after: "")
     } throws: {

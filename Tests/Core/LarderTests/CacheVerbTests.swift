@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -10,7 +11,8 @@ import Testing
   private let clock = ManualClock()
 
   private func colors() throws -> Larder.Cache<Color> {
-    try Store.temporary(clock: clock).cache(of: Color.self, in: "lego.colors")
+    try Store.temporary(options: Store.Options(clock: clock)).cache(
+      of: Color.self, in: "lego.colors")
   }
 
   private func check(_ store: Store) throws { #expect(try store.verify().faults == []) }
@@ -29,22 +31,6 @@ import Testing
     try other.set(Color(name: "new"), for: "4")
     #expect(try colors.values(for: ["4"]) == [Color(name: "new")])
     try check(colors.namespace.store)
-  }
-
-  @Test func `the subscript reads as the function, and throws as it does`() throws {
-    let colors = try colors()
-    try colors.set(Color(name: "red"), for: "a", expires: .after(.seconds(1)))
-    try colors.set(Color(name: "blue"), for: 7)
-    let number = 7
-    #expect(try colors["a"] == Color(name: "red") && colors[number] == Color(name: "blue"))
-    #expect(try colors["absent"] == nil && colors[""] == nil)
-    try colors.namespace.set("not a color", for: "b")
-    clock.advance(by: .seconds(1))
-    #expect(try colors["a"] == nil && colors["b"] == nil)
-    try check(colors.namespace.store)
-    try colors.namespace.store.close()
-    let error = #expect(throws: LarderError.self) { try colors["c"] }
-    #expect(error?.code == .closed)
   }
 
   @Test(arguments: [0, 1, 255, 256, 257, 1000])
@@ -81,7 +67,7 @@ import Testing
     #expect(seen == 600)
     #expect(try colors.keys() == [Key("b")])
     for number in 0..<600 { try colors.set(Color(name: "x"), for: "a\(number)") }
-    var iterator = colors.entries().makeIterator()
+    var iterator = colors.entries().makeAsyncIterator()
     _ = try iterator.nextEntry()
     try colors.clear()
     var rest = 0
@@ -120,7 +106,7 @@ import Testing
   }
 
   @Test func `counters add up, keep their end, and say what cannot be added`() async throws {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let visits = store.namespace("visits")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<200 { group.addTask { try await visits.increment("zurich") } }
@@ -148,7 +134,7 @@ import Testing
   }
 
   @Test func `rules are declared once per opening`() throws {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let first = store.cache(of: Int.self, in: "n", rules: Rules(limits: Limits(entries: 10)))
     let second = store.cache(of: Int.self, in: "n", rules: Rules(limits: Limits(entries: 5)))
     try first.set(1, for: "a")
@@ -158,24 +144,25 @@ import Testing
     // What an operator or another program has declared since holds.
     try store.declare(Rules(limits: Limits(entries: 7)), for: "n")
     try first.set(3, for: "a")
-    #expect(try first.info()?.declared.limits.entries == 7)
+    #expect(try first.namespace.info()?.declared.limits.entries == 7)
     try check(store)
   }
 
   @Test func `a cache shows its namespace's figures, changes and expired entries`() async throws {
     let colors = try colors()
-    #expect(try colors.info() == nil && colors.statistics() == nil)
-    var changes = colors.changes().makeAsyncIterator()
+    #expect(try colors.namespace.info() == nil && colors.namespace.statistics() == nil)
+    var changes = colors.namespace.changes().makeAsyncIterator()
     try await colors.set(Color(name: "red"), for: "4", expires: .after(.seconds(1)))
     #expect(await changes.next()?.key == Key("4"))
     _ = try colors.value(for: "4")
-    #expect(try colors.statistics()?.reads.hits == 1 && colors.info()?.entries == 1)
+    let figures = try colors.namespace.statistics()
+    #expect(figures?.reads.hits == 1 && figures?.info.entries == 1)
     #expect(try colors.withValue(for: "4") { $0.count } == #"{"name":"red"}"#.utf8.count)
-    #expect(try await colors.pin("4"))
+    #expect(try await colors.namespace.pin("4"))
     #expect(try colors.entry(for: "4")?.isPinned == true)
-    #expect(try await colors.unpin("4"))
+    #expect(try await colors.namespace.unpin("4"))
     clock.advance(by: .seconds(1))
-    #expect(try colors.purge().entries == 1)
+    #expect(try colors.namespace.purge().entries == 1)
     try check(colors.namespace.store)
   }
 
@@ -190,7 +177,7 @@ import Testing
   }
 
   @Test func `two spellings of a name are two namespaces, and each has its own figures`() throws {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let names = ["caf\u{e9}", "cafe\u{301}"]
     let caches = names.map { store.cache(of: Int.self, in: $0) }
     for (number, cache) in caches.enumerated() {
@@ -214,7 +201,7 @@ import Testing
   }
 
   @Test func `an increment keeps the validators of the entry`() async throws {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let visits = store.cache(of: Int.self, in: "visits")
     var attributes = EntryAttributes(codec: .text)
     attributes.entityTag = Array("\"etag\"".utf8)

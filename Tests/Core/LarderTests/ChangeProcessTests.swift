@@ -17,7 +17,7 @@ import Testing
     func stop(at milliseconds: Int64) { stopped.withLock { $0 = milliseconds } }
     var options: Store.Options {
       var options = Store.Options()
-      options.machineClock = { [self] in
+      options.hooks.machineClock = { [self] in
         stopped.withLock { $0 }
           ?? SystemClock().monotonic.roundedUpMilliseconds
           + added.load(ordering: .sequentiallyConsistent)
@@ -74,7 +74,7 @@ import Testing
     var random = SeededRNG(seed: Int(TestSettings.seed))
     // A ring that grows with the store forgets what it had.
     var options = Store.Options()
-    options.changeSlots = ChangeRing.mostSlots
+    options.hooks.changeSlots = ChangeRing.mostSlots
     let store = try Store(at: directory.path + "/s", options: options)
     var watch = store.changes().makeAsyncIterator()
     var replay = Replay()

@@ -82,7 +82,7 @@ import Testing
   @Test func `if no writer comes, watchers publish what was committed`() async throws {
     let machine = Steps()
     var options = Store.Options()
-    options.machineClock = { machine.now }
+    options.hooks.machineClock = { machine.now }
     let store = try Store.temporary(options: options)
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: true)
@@ -144,7 +144,7 @@ import Testing
 
   @Test func `a subscription that a larger file has forgotten is told so`() async throws {
     var options = Store.Options()
-    options.changeSlots = 64
+    options.hooks.changeSlots = 64
     let store = try Store.temporary(options: options)
     var watch = store.changes().makeAsyncIterator()
     let feed = store.engine.changes
@@ -163,7 +163,7 @@ import Testing
     async throws
   {
     var options = Store.Options()
-    options.changeSlots = 64
+    options.hooks.changeSlots = 64
     let store = try Store.temporary(options: options)
     let changes = store.changes()
     let total = 6000

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ChangeTests {
   @Test func `every kind of change is told with what it did`() async throws {
     let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let notes = store.namespace("notes")
     try await notes.set("before", for: "old")
     let changes = store.changes()
@@ -180,7 +180,7 @@ import Testing
 
   @Test func `a watcher that was overtaken is told once, and what follows is whole`() async throws {
     var options = Store.Options()
-    options.changeSlots = 64
+    options.hooks.changeSlots = 64
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     var watch = store.changes().makeAsyncIterator()
@@ -201,7 +201,7 @@ import Testing
     for seed in TestSettings.seeds(corpus: 3) {
       let clock = ManualClock()
       var options = Store.Options(clock: clock)
-      options.chunksAbove = 2000
+      options.hooks.chunksAbove = 2000
       let store = try Store.temporary(options: options)
       var writer = try RandomWriter(store: store, clock: clock, seed: seed)
       var watch = store.changes().makeAsyncIterator()

@@ -40,7 +40,7 @@ import Testing
   @Test func `a compacted store holds the same, and everything agrees`() throws {
     try withTemporaryDirectory { path in
       var options = Store.Options()
-      options.chunksAbove = 8000
+      options.hooks.chunksAbove = 8000
       var store = try Store(at: path + "/s", options: options)
       try fill(store)
       let (before, statistics) = (try contents(store), try store.statistics())
@@ -120,7 +120,7 @@ import Testing
         var options = Store.Options()
         options.durability = durability
         options.checkpointInterval = .seconds(3600)
-        options.boot = BootIdentity(3, boot)
+        options.hooks.boot = BootIdentity(3, boot)
         return options
       }
       // The commits that the last checkpoint knows lie elsewhere in the new file.

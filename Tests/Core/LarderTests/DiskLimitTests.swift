@@ -155,14 +155,14 @@ struct DiskLimitTests {
   ) throws {
     try withTemporaryDirectory { path in
       var options = Store.Options()
-      options.freeDisk = { _ in disk.free }
+      options.hooks.freeDisk = { _ in disk.free }
       var store = try Store(at: path + "/store", options: options)
       #expect(try store.limits().defaultDisk == disk.limit)
       #expect(try store.limits().effective == StoreLimits(disk: disk.limit))
       #expect(try store.statistics().usage.disk.limit == disk.limit)
       #expect(try store.limits().declared == StoreLimits())
       // The limit was found out when the store was made.
-      options.freeDisk = { _ in 1 << 50 }
+      options.hooks.freeDisk = { _ in 1 << 50 }
       try store.close()
       store = try Store(at: path + "/store", options: options)
       #expect(try store.limits().effective.disk == disk.limit)
@@ -191,7 +191,7 @@ struct DiskLimitTests {
   @Test func `the default limit evicts, and far from it no page is counted`() throws {
     try withTemporaryDirectory { path in
       var options = Store.Options()
-      options.freeDisk = { _ in 40_000_000 }
+      options.hooks.freeDisk = { _ in 40_000_000 }
       options.durability = .scratch
       let small = try Store(at: path + "/small", options: options)
       let notes = small.namespace("notes")
@@ -200,7 +200,7 @@ struct DiskLimitTests {
       #expect(try notes.removals[.evictedForDisk] > 100)
       #expect(try small.verify().faults == [])
       try small.close()
-      options.freeDisk = { _ in 100_000_000_000 }
+      options.hooks.freeDisk = { _ in 100_000_000_000 }
       let large = try Store(at: path + "/large", options: options)
       try large.write { batch in
         try batch.set("v", for: "k", in: large.namespace("notes"))

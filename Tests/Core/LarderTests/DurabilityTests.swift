@@ -11,7 +11,7 @@ import Testing
     var options = Store.Options()
     options.durability = durability
     options.checkpointInterval = .seconds(3600)
-    options.boot = BootIdentity(9, boot)
+    options.hooks.boot = BootIdentity(9, boot)
     return options
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -22,7 +23,7 @@ import Testing
       try notes.set("b", for: "after", expires: .after(.seconds(1)))
       try notes.set("c", for: "at", expires: .at(clock.now.advanced(by: .seconds(2))))
       let date = clock.now.advanced(by: .seconds(3)).date
-      try notes.set("d", for: "date", expires: .at(date))
+      try notes.set("d", for: "date", expires: .at(Timestamp(date)))
       var left: [[String]] = []
       for _ in 0..<4 {
         left.append(
@@ -58,9 +59,10 @@ import Testing
       let notes = store.namespace("notes")
       try store.declare(Rules(stale: .days(Int.max)), for: "notes")
       let lasting: [Expiration] = [
-        .after(.seconds(Int64.max)), .after(.days(Int.max)), .after(.weeks(UInt64.max)),
-        .at(Timestamp(milliseconds: .max)), .at(Date.distantFuture),
-        .at(Date(timeIntervalSince1970: .infinity)), .at(Timestamp(milliseconds: .max - 1)),
+        .after(.seconds(Int64.max)), .after(.days(Int.max)), .after(.days(UInt64.max)),
+        .at(Timestamp(milliseconds: .max)), .at(Timestamp(Date.distantFuture)),
+        .at(Timestamp(Date(timeIntervalSince1970: .infinity))),
+        .at(Timestamp(milliseconds: .max - 1)),
       ]
       for (index, expiration) in lasting.enumerated() {
         try notes.set("a", for: index, expires: expiration)
@@ -71,8 +73,9 @@ import Testing
       try store.declare(Rules(), for: "notes")
       let over: [Expiration] = [
         .after(.seconds(Int64.min)), .after(.days(Int.min)), .at(Timestamp(milliseconds: .min)),
-        .at(Timestamp(milliseconds: -1)), .at(Timestamp(milliseconds: 0)), .at(Date.distantPast),
-        .at(Date(timeIntervalSince1970: -.infinity)),
+        .at(Timestamp(milliseconds: -1)), .at(Timestamp(milliseconds: 0)),
+        .at(Timestamp(Date.distantPast)),
+        .at(Timestamp(Date(timeIntervalSince1970: -.infinity))),
       ]
       for (index, expiration) in over.enumerated() {
         try notes.set("a", for: "over \(index)", expires: expiration)

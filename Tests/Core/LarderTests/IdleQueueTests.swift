@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -42,8 +43,8 @@ extension IdleTests {
     let timer = ManualTimer()
     let clock = ManualClock()
     var options = Store.Options(clock: clock)
-    options.timer = timer.start
-    options.chunksAbove = 5000
+    options.hooks.timer = timer.start
+    options.hooks.chunksAbove = 5000
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     let values: [String: [UInt8]] = [

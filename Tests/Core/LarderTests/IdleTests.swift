@@ -13,7 +13,7 @@ import Testing
     let timer = ManualTimer()
     let clock = ManualClock()
     var options = Store.Options(clock: clock)
-    options.timer = timer.start
+    options.hooks.timer = timer.start
     let store = try Store.temporary(options: options)
     try store.declare(Rules(expires: .afterAccess(interval), stale: stale), for: "notes")
     try body(store, store.namespace("notes"), clock, timer)

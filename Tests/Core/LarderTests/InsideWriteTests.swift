@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -132,6 +133,33 @@ import Testing
     // The store goes on.
     try notes.set("later", for: "k")
     #expect(try notes.text("k") == "later" && notes.text("outer") == "outer")
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a task whose write waits for a write that waits for it gets an error too`()
+    async throws
+  {
+    var options = Store.Options()
+    options.lockTimeout = .milliseconds(100)
+    let store = try Store.temporary(options: options)
+    let notes = store.namespace("notes")
+    let isDone = DispatchSemaphore(value: 0)
+    let inner = try store.write { batch in
+      let inner = Task.detached { () -> LarderError.Code? in
+        defer { isDone.signal() }
+        do {
+          try await notes.set([1], for: "k")
+          return nil
+        } catch let error as LarderError {
+          return error.code
+        }
+      }
+      #expect(isDone.wait(timeout: .now() + .seconds(20)) == .success)
+      try batch.set([2], for: "outer", in: notes)
+      return inner
+    }
+    #expect(try await inner.value == .busy)
+    #expect(try notes.bytes("k") == nil && notes.bytes("outer") == [2])
     #expect(try store.verify().faults == [])
   }
 }

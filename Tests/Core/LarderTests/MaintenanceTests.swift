@@ -49,7 +49,7 @@ import Testing
     var options = Store.Options()
     options.clock = clock
     // A subscription misses nothing of a purge of 20,000 entries.
-    options.changeSlots = ChangeRing.mostSlots
+    options.hooks.changeSlots = ChangeRing.mostSlots
     return (try Store.temporary(options: options), clock, Log(clock))
   }
 

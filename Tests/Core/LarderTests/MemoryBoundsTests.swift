@@ -166,8 +166,6 @@ import Testing
       #expect(store.memory.usage.cost <= 1000)
       store.trimMemory(toFraction: 0.5)
       #expect(store.memory.usage.cost <= 500)
-      store.trimMemory(to: 100)
-      #expect(store.memory.usage.cost <= 100)
       try store.declare(StoreLimits(memory: 0))
       #expect(try third.value(for: "k") == 1_234_567_890)
       #expect(store.memory.usage.cost == 0)

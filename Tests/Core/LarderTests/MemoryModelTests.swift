@@ -38,7 +38,7 @@ private struct MemoryRun {
     var options = Store.Options()
     options.clock = clock
     options.flushes = false
-    options.chunksAbove = random.chance(percent: 50) ? 2000 : nil
+    options.hooks.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     store = try Store(at: path + "/s", options: options)
     peer = try OtherProcess("obey", store.path)
     #expect(peer.line() == "open")

@@ -25,7 +25,7 @@ import Testing
     _ system: System, _ clock: ManualClock, trims: Bool = true
   ) throws -> Store {
     var options = Store.Options(clock: clock)
-    options.memoryPressure = { system.look() }
+    options.hooks.memoryPressure = { system.look() }
     options.trimsMemory = trims
     return try Store.temporary(options: options)
   }

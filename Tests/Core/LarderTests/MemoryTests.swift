@@ -1,6 +1,7 @@
 import LMDB
 import LarderSystem
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Larder

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -43,7 +44,7 @@ struct MetadataTests {
   }
 
   @Test func `a load that is under way still takes the entry's place`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let pages = store.cache(TextCodec(), in: "pages")
     try await pages.set("old", for: "a")
     let loaded = try await pages.revalidatedResult(

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import Larder
 
 /// What the store promises, said with dictionaries and without any cleverness.

@@ -19,7 +19,7 @@ struct ModelRun {
     var options = Store.Options()
     options.clock = clock
     options.flushes = false
-    options.chunksAbove = random.chance(percent: 50) ? 2000 : nil
+    options.hooks.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     self.options = options
     self.path = path + "/store"
     store = try Store(at: self.path, options: options)

@@ -1,12 +1,13 @@
 import Larder
 import LarderSystem
+import TestSupport
 import Testing
 
 @Suite struct NextExpiryTests {
   private let clock = ManualClock()
 
   @Test func `each namespace tells when its next entry ends`() throws {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let start = clock.now
     try store.write { batch in
       for index in 0..<20_000 {
@@ -27,7 +28,7 @@ import Testing
   func `an entry that was refreshed counts with its own end, not with the one it is indexed by`()
     throws
   {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let start = clock.now
     let notes = store.namespace("notes")
     try notes.set("a", for: "a", expires: .after(.minutes(5)))
@@ -41,7 +42,7 @@ import Testing
 
   @Test func `however many were refreshed or are waiting for a purge, the answer is exact`() throws
   {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let start = clock.now
     let notes = store.namespace("notes")
     try store.write { batch in
@@ -61,7 +62,7 @@ import Testing
   }
 
   @Test func `an entry that may be served stale comes to its end when that is over`() throws {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let start = clock.now
     let notes = store.namespace("notes")
     try store.declare(Rules(expires: .after(.minutes(5)), stale: .hours(1)), for: "notes")

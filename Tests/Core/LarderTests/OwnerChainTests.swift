@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import TestSupport
 import Testing
 
 @testable import Larder

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Larder
 
 @Suite struct DailyRuleTests {
-  private let zurich = Expiration.daily(at: 4, 00, in: "Europe/Zurich")
+  private let zurich = Expiration.daily(at: TimeOfDay(4), in: "Europe/Zurich")
 
   @Test func `an entry is there until four in the morning and gone then`() throws {
     // 2026-03-28 22:30 in Zurich, the night in which clocks are put forward.
@@ -30,7 +31,7 @@ import Testing
   @Test func `an entry may have a daily end of its own`() throws {
     try withStore { store, clock in
       let notes = store.namespace("notes")
-      try notes.set("v", for: "k", expires: .daily(at: .midnight, in: "America/New_York"))
+      try notes.set("v", for: "k", expires: .daily(at: TimeOfDay(0), in: "America/New_York"))
       // 2026-01-01 00:00 UTC is 19:00 of the day before in New York.
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(5)))
     }
@@ -41,10 +42,10 @@ import Testing
     try withStore { store, _ in
       let notes = store.namespace("notes")
       for (rule, words) in [
-        (Expiration.daily(at: 4, 00, in: "Europe/Atlantis"), "Europe/Atlantis"),
-        (.daily(at: 4, 00, in: "../../etc/passwd"), "../../etc/passwd"),
-        (.daily(at: 24, 00, in: "Europe/Zurich"), "24:00"),
-        (.daily(at: -1, 00, in: "Europe/Zurich"), "-1:00"),
+        (Expiration.daily(at: TimeOfDay(4), in: "Europe/Atlantis"), "Europe/Atlantis"),
+        (.daily(at: TimeOfDay(4), in: "../../etc/passwd"), "../../etc/passwd"),
+        (.daily(at: TimeOfDay(24), in: "Europe/Zurich"), "24:00"),
+        (.daily(at: TimeOfDay(-1), in: "Europe/Zurich"), "-1:00"),
         (.daily(at: TimeOfDay(4, 0, 60), in: "Europe/Zurich"), "04:00:60"),
       ] {
         for attempt in [
@@ -140,7 +141,8 @@ import Testing
   @Test func `soft five minutes, hard a day`() throws {
     try withStore { store, clock in
       let notes = store.namespace("notes")
-      try store.declare(Rules(soft: .minutes(5), hard: .hours(24)), for: "notes")
+      try store.declare(
+        Rules(expires: .after(.minutes(5)), stale: .hours(24) - .minutes(5)), for: "notes")
       try notes.set("v", for: "k")
       let start = clock.now
       clock.advance(by: .minutes(5) - .milliseconds(1))
@@ -155,7 +157,9 @@ import Testing
       #expect(try notes.entry(for: "k")?.state == .expired)
       #expect(try store.purge().entries == 1)
       #expect(
-        failure { try store.declare(Rules(soft: .hours(2), hard: .hours(1)), for: "notes") }
+        failure {
+          try store.declare(Rules(expires: .after(.hours(2)), stale: .hours(-1)), for: "notes")
+        }
           == .invalidArgument)
     }
   }
@@ -211,7 +215,7 @@ import Testing
     let zone = "Europe/Zurich"
     for expiration in [
       Expiration.never, .after(.seconds(5)), .at(Timestamp(milliseconds: 7)),
-      .daily(at: 4, 30, in: zone), .daily(at: TimeOfDay(23, 59, 59), in: zone),
+      .daily(at: TimeOfDay(4, 30), in: zone), .daily(at: TimeOfDay(23, 59, 59), in: zone),
       .afterAccess(.hours(1)),
     ] {
       let rules = Rules(expires: expiration, stale: .seconds(1), jitter: 0.1)
@@ -229,7 +233,7 @@ import Testing
     }
     #expect(
       try expiration("{\"daily\":\"04:00\",\"zone\":\"Europe/Zurich\",\"weekday\":1}")
-        == .daily(at: 4, 00, in: zone))
+        == .daily(at: TimeOfDay(4), in: zone))
     // To take these for never would keep what should go.
     for text in [
       "{\"weekly\":\"monday\"}", "{\"daily\":\"4 o'clock\",\"zone\":\"UTC\"}",

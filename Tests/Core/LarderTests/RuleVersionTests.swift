@@ -24,9 +24,9 @@ import Testing
       try store.write { batch in try batch.declare(old, for: store.namespace("notes")) }
       let cache = store.cache(TextCodec(), in: "notes", rules: old)
       try cache.set("v", for: "k")
-      #expect(try cache.info()?.declared == new)
+      #expect(try cache.namespace.info()?.declared == new)
       try store.declare(Rules(version: 3), for: "notes")
-      #expect(try cache.info()?.declared == Rules(version: 3))
+      #expect(try cache.namespace.info()?.declared == Rules(version: 3))
       // Without versions the last declaration holds.
       try store.declare(Rules(), for: "plain")
       try store.declare(old, for: "plain")
@@ -43,7 +43,7 @@ import Testing
         try first.set("v", for: "a\(index)")
         try second.set("v", for: "b\(index)")
       }
-      #expect(try first.info()?.declared.limits == Limits(entries: 20))
+      #expect(try first.namespace.info()?.declared.limits == Limits(entries: 20))
       #expect(try first.count() == 20)
     }
   }
@@ -67,7 +67,7 @@ import Testing
       }
       // One entry more is written than evicted by the first declaration.
       #expect(counts == [2500, 1500, 500, 500])
-      #expect(try cache.info()?.declared.limits.entries == 500)
+      #expect(try cache.namespace.info()?.declared.limits.entries == 500)
       monitor.lookOnce()
       let lowered = events.withLock { $0.filter { $0.name == "limit_lowered" } }
       #expect(lowered.count == 1 && lowered.first?.namespace == "notes")
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `a load lowers a limit in the same steps`() async throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     try fill(store, 2500)
     let cache = store.cache(
       TextCodec(), in: "notes", rules: Rules(limits: Limits(entries: 300)))

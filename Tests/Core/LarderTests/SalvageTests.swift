@@ -15,7 +15,7 @@ import Testing
     var options = Store.Options()
     options.clock = clock
     options.durability = .scratch
-    options.chunksAbove = 9000
+    options.hooks.chunksAbove = 9000
     return options
   }
 
@@ -156,7 +156,7 @@ import Testing
     try old.close()
     // The new disk has room for little.
     var options = options
-    options.freeDisk = { _ in 1_000_000 }
+    options.hooks.freeDisk = { _ in 1_000_000 }
     let salvage = try Store.salvage(from: path, to: target, options: options)
     #expect(salvage.isComplete && salvage.entries == 200)
     let new = try Store(at: target, options: options)

@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -75,7 +76,7 @@ import Testing
       try put("used", "9") { $0.expires = .afterAccess(.seconds(5)) }
       try put("damaged", "10") { _ in }
       try put("empty", "") { _ in }
-      try store.declare(Rules(soft: .seconds(1), hard: .hours(1)), for: "stale")
+      try store.declare(Rules(expires: .after(.seconds(1)), stale: .hours(1)), for: "stale")
       try store.namespace("stale").set("11", for: "stale")
       try notes.tamper("damaged") { $0[$0.count - 1] ^= 1 }
       clock.advance(by: .seconds(3))

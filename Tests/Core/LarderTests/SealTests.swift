@@ -30,7 +30,7 @@ import Testing
 
   private func store() throws -> (Store, Store.Namespace, ManualClock) {
     let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     try store.declare(Rules(limits: Limits(entries: 50)), for: "notes")
     let notes = store.namespace("notes")
     for key in 0..<20 {

@@ -15,7 +15,7 @@ func withStore(
   var options = Store.Options()
   options.clock = clock
   options.lockTimeout = .ample
-  options.chunksAbove = chunksAbove
+  options.hooks.chunksAbove = chunksAbove
   let store = try Store.temporary(options: options)
   try body(store, clock)
   #expect(try store.verify().faults == [], sourceLocation: sourceLocation)

@@ -32,7 +32,7 @@ import Testing
     var options = Store.Options(clock: ManualClock())
     options.durability = .scratch
     options.transforms = transforms
-    options.chunksAbove = chunksAbove
+    options.hooks.chunksAbove = chunksAbove
     return options
   }
 
@@ -114,7 +114,7 @@ import Testing
     var revalidating = load
     revalidating.policy = .revalidate
     try await cache.set("kept", for: "v", attributes)
-    _ = try await cache.revalidatedValue(for: "v", options: revalidating) { value in
+    _ = try await cache.revalidatedResult(for: "v", options: revalidating) { value in
       known.withLock { $0 = value }
       return .unchanged
     }

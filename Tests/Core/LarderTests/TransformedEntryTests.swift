@@ -31,7 +31,7 @@ private struct Refusal: ValueTransform {
     var options = Store.Options(clock: ManualClock())
     options.durability = .scratch
     options.transforms = transforms
-    options.chunksAbove = 20
+    options.hooks.chunksAbove = 20
     return options
   }
 

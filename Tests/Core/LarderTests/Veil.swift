@@ -10,7 +10,8 @@ struct Veil: ValueTransform {
   var coversMetadata: Bool { true }
 
   private func mark(_ bytes: [UInt8], _ context: TransformContext) -> [UInt8] {
-    var all = bytes + context.store + context.key + context.previous + [context.part.rawValue]
+    var all =
+      bytes + context.store + context.key + context.previous + [context.part == .value ? 0 : 1]
     all.append(word: context.version)
     all.append(word: UInt64(context.namespace))
     var mark: [UInt8] = []

@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -10,7 +11,7 @@ import Testing
     _ damage: (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
   ) throws -> Set<Verification.Inconsistency.Kind> {
     var options = Store.Options(clock: ManualClock())
-    options.chunksAbove = 5000
+    options.hooks.chunksAbove = 5000
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     var attributes = EntryAttributes(expires: .after(.hours(1)))
@@ -47,7 +48,7 @@ import Testing
   }
 
   @Test func `an override that endangers user data is a warning, and no fault`() throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     try store.declare(.userData, for: "settings")
     try store.declare(Rules(expires: .after(.hours(1))), for: "boards")
     try store.namespace("settings").set("v", for: "k")
@@ -211,7 +212,7 @@ import Testing
   }
 
   @Test func `the work on an entry with many tags grows with their number`() throws {
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let notes = store.namespace("notes")
     var attributes = EntryAttributes()
     attributes.tags = (0..<2000).map { "tag \($0)" }

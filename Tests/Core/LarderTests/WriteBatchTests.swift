@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -172,7 +173,7 @@ import Testing
 
   @Test func `a typed value can say all that an entry can`() throws {
     let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let names = store.cache(of: String.self, in: "names", rules: Rules(expires: .after(.hours(1))))
     var attributes = EntryAttributes(codec: .bytes)
     attributes.stale = .hours(2)

@@ -150,7 +150,7 @@ import Testing
 
   @Test func `a monitor looks at intervals of the store's clock until it stops`() async throws {
     let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let reports = Reports()
     let monitor = StoreMonitor(of: store, every: .seconds(10), report: reports.report)
     monitor.start()

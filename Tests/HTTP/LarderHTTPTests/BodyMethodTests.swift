@@ -39,7 +39,7 @@ struct BodyMethodTests {
     let cache: HTTPCache
 
     init(_ fields: Pairs = [("Cache-Control", "max-age=100")]) throws {
-      store = try Store.temporary(clock: clock)
+      store = try Store.temporary(options: Store.Options(clock: clock))
       echo = Echo(fields)
       cache = HTTPCache(in: store.namespace("http"), over: echo, policy: policy)
     }

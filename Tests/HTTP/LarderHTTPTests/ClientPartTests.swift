@@ -1,6 +1,7 @@
 import HTTPTypes
 import Larder
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LarderHTTP

@@ -60,7 +60,7 @@
     }
 
     @Test func `a cache answers from the store in place of a head that breaks off`() async throws {
-      let store = try Store.temporary(clock: ManualClock())
+      let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
       let cache = HTTPCache(in: store.namespace("http"), over: CurlTransport())
       let count = Mutex(0)
       try await RawServer.run { connection in

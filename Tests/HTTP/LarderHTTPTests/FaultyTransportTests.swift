@@ -15,7 +15,7 @@ import Testing
     let origin = Origin.page([("Cache-Control", "max-age=60")], body: "0123456789")
     let network = FaultyTransport(over: origin)
     network.plan = plan
-    let store = try Store.temporary(clock: ManualClock())
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     return (HTTPCache(in: store.namespace("http"), over: network), network, origin, store)
   }
 

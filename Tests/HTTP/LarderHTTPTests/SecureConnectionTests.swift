@@ -37,7 +37,7 @@
       policy: HTTPCachePolicy = HTTPCachePolicy()
     ) async throws -> HTTPCacheResult {
       let clock = ManualClock()
-      let store = try Store.temporary(clock: clock)
+      let store = try Store.temporary(options: Store.Options(clock: clock))
       let cache = HTTPCache(in: store.namespace("http"), over: transport, policy: policy)
       let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/a")
       let fresh = HTTPResponse(status: .ok, headerFields: [.cacheControl: control])

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderHTTP

@@ -291,7 +291,7 @@
 
     static func run(_ body: (Bench) async throws -> Void) async throws {
       let clock = ManualClock()
-      let store = try Store.temporary(clock: clock)
+      let store = try Store.temporary(options: Store.Options(clock: clock))
       let cache = HTTPCache(in: store.namespace("http"), over: URLSessionTransport())
       BenchProtocol.current.withLock { $0 = cache }
       defer { BenchProtocol.current.withLock { $0 = nil } }

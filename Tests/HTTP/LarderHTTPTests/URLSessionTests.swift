@@ -48,7 +48,7 @@
     func `a body that was cut off is an error, and nothing of it is stored`(fault: ServerFault)
       async throws
     {
-      let store = try Store.temporary(clock: ManualClock())
+      let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
       let cache = HTTPCache(in: store.namespace("http"), over: Self.transport())
       _ = try await fault.serve { base in
         await #expect(throws: (any Error).self) {

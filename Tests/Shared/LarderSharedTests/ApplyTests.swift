@@ -1,5 +1,6 @@
 import Larder
 import LarderSharedTesting
+import TestSupport
 import Testing
 
 @testable import LarderShared

@@ -14,7 +14,7 @@ import Testing
       Timestamp(milliseconds: .min), Timestamp(milliseconds: 0), .init(milliseconds: .max),
     ] {
       let clock = ManualClock(now: now)
-      let store = try Store.temporary(clock: clock)
+      let store = try Store.temporary(options: Store.Options(clock: clock))
       clock.advance(by: .seconds(10))
       let recent = RecentChanges(store, of: "test")
       recent.confirm(monotonic: clock.monotonic, wall: clock.now)

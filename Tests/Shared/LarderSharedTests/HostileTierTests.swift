@@ -49,7 +49,7 @@ import Testing
     let seed = TestSettings.seed
     let sender = RandomSender(seed)
     let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let shared = try Shared(sender, application: "test")
     let cache = store.cache(TextCodec(), in: "n", shared: shared)
     // Callers may be told to wait for another machine, which never comes.

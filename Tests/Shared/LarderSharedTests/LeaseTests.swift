@@ -115,7 +115,7 @@ import Testing
       #expect(try await machines[1].read(origin) == "load 2")
       server.advance(by: .minutes(11))
       origin.fail()
-      let stale = LoadOptions(stale: .onError(.minutes(30)), waitsForCommit: true)
+      let stale = LoadOptions(stale: Staleness(onError: .minutes(30)), waitsForCommit: true)
       let result = try await machines[0].cache.result(for: "a", options: stale) {
         try await origin.load()
       }
@@ -133,10 +133,10 @@ import Testing
       server.advance(by: .minutes(11))
       machines[0].clock.advance(by: .minutes(11))
       origin.close()
-      let exact = LoadOptions(stale: .never, waitsForCommit: true)
+      let exact = LoadOptions(stale: Staleness(), waitsForCommit: true)
       let loading = Task { try await machines[0].read(options: exact, origin) }
       try await waitUntil { origin.loads == 2 }
-      let options = LoadOptions(stale: .whileRevalidating(.minutes(30)))
+      let options = LoadOptions(stale: Staleness(whileRevalidating: .minutes(30)))
       let result = try await machines[1].cache.result(for: "a", options: options) {
         try await origin.load()
       }

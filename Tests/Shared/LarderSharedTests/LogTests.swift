@@ -198,7 +198,7 @@ import Testing
     let tier = MemoryTier(clock: ManualClock())
     let writer = try Machine(tier)
     let clock = ManualClock()
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     func process() -> SharedCache<String> {
       store.cache(TextCodec(), in: "prices", shared: Shared(tier))
     }

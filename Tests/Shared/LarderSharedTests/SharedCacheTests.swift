@@ -63,7 +63,7 @@ import Testing
       #expect(early.source != .loaded)
       late.clock.advance(by: .minutes(1))
       server.advance(by: .minutes(1))
-      let exact = LoadOptions(stale: .never, waitsForCommit: true)
+      let exact = LoadOptions(stale: Staleness(), waitsForCommit: true)
       #expect(try await late.read(options: exact, origin) == "load 2")
       #expect(try late.store.verify().faults == [])
     }

@@ -22,7 +22,7 @@ struct Machine {
     rules: Rules = Rules(expires: .after(.minutes(10)), stale: .hours(1))
   ) throws {
     let clock = now.map { ManualClock(now: $0) } ?? ManualClock()
-    store = try Store.temporary(clock: clock)
+    store = try Store.temporary(options: Store.Options(clock: clock))
     self.clock = clock
     link = TierLink(to: tier)
     // A reader that rests by a clock that stands still would not go on.

@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell

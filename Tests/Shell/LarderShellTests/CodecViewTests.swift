@@ -1,5 +1,7 @@
 import Foundation
 import Larder
+import LarderCodecs
+import TestSupport
 import Testing
 
 @testable import LarderShell
@@ -52,8 +54,9 @@ import Testing
   @Test func `values that are not what their codec says are found by verify`() throws {
     let shell = try Shell(.plain)
     try shell.store.namespace("a").set(
-      [0x9B, 255, 255, 255, 255, 255, 255, 255, 255], for: "c", codec: .cbor)
-    try shell.store.namespace("a").set([1], for: "v", codec: .versioned)
+      [0x9B, 255, 255, 255, 255, 255, 255, 255, 255], for: "c",
+      EntryAttributes(codec: .cbor))
+    try shell.store.namespace("a").set([1], for: "v", EntryAttributes(codec: .versioned))
     let found = try shell("output json", "verify --deep")
     #expect(found.contains("longer than the value") && found.contains("has no version"))
     #expect(try shell("output plain", "get @a c --as hex").contains("9b"))

@@ -24,10 +24,7 @@ import Testing
 
   @Test func `the tables are those of the commands and the filters`() throws {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    for (name, table) in [
-      ("commands", Self.commands), ("filters", Self.filters), ("plain", Self.plain),
-      ("tasks", try Self.tasks),
-    ] {
+    for (name, table) in [("commands", Self.commands), ("filters", Self.filters)] {
       let start = try #require(lines.firstIndex(of: "<!-- \(name) -->"))
       let end = try #require(lines[start...].firstIndex(of: "<!-- end -->"))
       lines.replaceSubrange(start + 1..<end, with: table)
@@ -47,65 +44,12 @@ import Testing
     } + [""]
   }
 
-  private static var plain: [String] {
-    ["", "| Command | Fields |", "| --- | --- |"]
-      + CommandTable.standard.commands.flatMap(\.plainForms).map { form in
-        "| `\(form.words)` | `\(form.fields)` |"
-      } + [""]
-  }
-
   private static var filters: [String] {
     ["", "| Option | |", "| --- | --- |"]
       + Selection.options.map { option in
         let usage = option.usage.replacingOccurrences(of: "|", with: "\\|")
         return "| `\(usage)` | \(option.summary) |"
       } + [""]
-  }
-
-  /// The lines and characters that each of the twelve tasks takes, from the transcript that the tests run and from scripts
-  /// for two other shells.
-  private static var tasks: [String] {
-    get throws {
-      func lines(_ path: String) throws -> [Substring] {
-        try Repository.text("Tests/Shell/" + path).split(separator: "\n")
-      }
-      let larder = try counts(
-        lines("Transcripts/tasks.txt").filter { $0.hasPrefix("# ") || $0.hasPrefix("$ ") }
-          .map { $0.hasPrefix("$ ") ? $0.dropFirst(2) : $0 })
-      let others = try ["redis", "duckdb"].map { try counts(lines("Tasks/\($0).sh")) }
-      let columns = [larder] + others
-      let rows = larder.indices.map { index in
-        "| \(larder[index].title) | "
-          + columns.map { "\($0[index].lines), \($0[index].characters)" }
-          .joined(separator: " | ") + " |"
-      }
-      let sums = columns.map { column in
-        "\(column.reduce(0) { $0 + $1.lines }), \(column.reduce(0) { $0 + $1.characters })"
-      }
-      return [
-        "", "| Task: lines, characters | `larder` | `redis-cli` | DuckDB |",
-        "| --- | --- | --- | --- |",
-      ] + rows + ["| all | \(sums.joined(separator: " | ")) |", ""]
-    }
-  }
-
-  /// The lines below each heading `# NUMBER TITLE`.
-  private static func counts(
-    _ lines: [Substring]
-  ) -> [(title: Substring, lines: Int, characters: Int)] {
-    var tasks: [(title: Substring, lines: Int, characters: Int)] = []
-    var isTask = false
-    for line in lines {
-      if line.hasPrefix("# ") {
-        // Another remark ends the task: what follows prepares the next one.
-        isTask = line.dropFirst(2).first?.isNumber == true
-        if isTask { tasks.append((line.dropFirst(2).drop { $0.isNumber || $0 == " " }, 0, 0)) }
-      } else if isTask {
-        tasks[tasks.count - 1].lines += 1
-        tasks[tasks.count - 1].characters += line.count
-      }
-    }
-    return tasks
   }
 
   /// One session runs through the whole document.

@@ -110,7 +110,7 @@ import Testing
   @Test func `every rule and override that an export writes is known`() throws {
     let shell = try Shell(.plain)
     let limits = Limits(entries: 5, bytes: 1000, guaranteed: 100)
-    let daily = Expiration.daily(at: 4, 0, in: "Europe/Zurich")
+    let daily = Expiration.daily(at: TimeOfDay(4), in: "Europe/Zurich")
     let rules = [
       Rules(
         expires: .after(.hours(1)), stale: .seconds(1), jitter: 0.1, limits: limits,

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @testable import LarderShell
@@ -94,6 +95,28 @@ import Testing
     #expect(try shell("clear @*").hasPrefix("cleared every namespace: "))
     #expect(try shell.store.namespace("departures").keys() == [Key("k")])
     #expect(try shell("count @*") == "1 entry, 5 B\n")
+  }
+
+  @Test(arguments: ["clear @* --yes", "clear @articles --yes", "evict @articles --yes"])
+  func `a load that began before a removal stores nothing`(line: String) async throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    let name = line.contains("@*") ? "later" : "articles"
+    let cache = shell.store.cache(of: String.self, in: name)
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let (opened, open) = AsyncStream.makeStream(of: Void.self)
+    async let loaded = cache.value(for: "new") {
+      begin.yield()
+      for await _ in opened { break }
+      return "old"
+    }
+    for await _ in begun { break }
+    _ = try shell(line)
+    open.yield()
+    #expect(try await loaded == "old")
+    // Counting waits for the commits of loaded values.
+    _ = try shell.store.statistics()
+    #expect(try cache.value(for: "new") == nil)
   }
 
   @Test func `quiet drops what a change says, and nothing else`() throws {

@@ -53,7 +53,7 @@ import Testing
     let shell = try Shell()
     let boards = shell.store.cache(of: String.self, in: "boards")
     let options = LoadOptions(
-      expires: .after(.minutes(2)), stale: .onError(.hours(24)), waitsForCommit: true)
+      expires: .after(.minutes(2)), stale: Staleness(onError: .hours(24)), waitsForCommit: true)
     _ = try await boards.result(for: "thun", options: options) { "a board" }
     shell.clock.advance(by: .minutes(3))
     for _ in 0..<3 {

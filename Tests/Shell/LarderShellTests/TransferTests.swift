@@ -94,7 +94,7 @@ import Testing
     let ships = shell.store.cache(TextCodec(), in: "ships")
     try await ships.set("MS Thun", for: "1")
     let options = LoadOptions(absent: .after(.hours(1)), waitsForCommit: true)
-    #expect(try await ships.valueIfPresent(for: "2", options: options) { nil } == nil)
+    #expect(try await ships.resultIfPresent(for: "2", options: options) { nil }?.value == nil)
     #expect(try ships.count() == 2)
     try shell("export \(path)")
     let other = try Shell(.plain)
@@ -205,7 +205,7 @@ import Testing
   /// A store with the sound entry `l` and three damaged ones, of which `long` is found damaged when its value is read.
   private func damagedStore(at place: String) throws {
     var options = Store.Options()
-    options.chunksAbove = 9000
+    options.hooks.chunksAbove = 9000
     let store = try Store(at: place, options: options)
     let box = store.namespace("a")
     for key in ["j", "k"] { try box.set("a needle in the file", for: key) }

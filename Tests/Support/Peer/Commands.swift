@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 extension Peer {
   /// Does what each line says and answers `done`, until the input ends; then closes the store, or lets go of it if the

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import Larder
+import TestSupport
 
 extension Peer {
   /// Lets a checkpoint's sync fail as on a broken disk, by putting `/dev/full` in the place of the data file's

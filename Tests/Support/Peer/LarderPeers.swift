@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 extension Peer {
   /// Opens the store and says how that went.

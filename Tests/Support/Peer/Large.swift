@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 extension Peer {
   /// Fills a store with as many small entries as it is told, and with as little waiting for the disk as possible.

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import Synchronization
+import TestSupport
 
 extension Peer {
   /// Writes, removes and changes limits at random in namespaces a, b and c, so many times from a seed.

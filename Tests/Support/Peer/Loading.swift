@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Larder
 import Synchronization
+import TestSupport
 
 @_silgen_name("fork") private func cFork() -> Int32
 
@@ -11,7 +12,7 @@ extension Peer {
 
   private func cache() throws -> Cache<String> {
     var options = Store.Options()
-    options.machineClock = { Self.machineTime }
+    options.hooks.machineClock = { Self.machineTime }
     return try Store(at: store, options: options).cache(TextCodec(), in: "boards")
   }
 

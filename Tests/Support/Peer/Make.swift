@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 extension Peer {
   /// Makes a store, and stops half-way until its input ends.

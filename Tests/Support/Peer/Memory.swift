@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 extension Peer {
   /// Writes the numbers from 1 on, each to one of eight keys, and every hundredth as a clear; a file holds the last whose

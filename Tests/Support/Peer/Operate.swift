@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 extension Peer {
   /// Does one thing to a store, step by step, and says each outcome in the words of the library: `operate STORE

@@ -45,7 +45,7 @@ package enum PowerWork {
   package static func options(boot: Int) -> Store.Options {
     var options = Store.Options()
     options.checkpointInterval = .milliseconds(5)
-    options.boot = BootIdentity(1, UInt64(boot))
+    options.hooks.boot = BootIdentity(1, UInt64(boot))
     return options
   }
 

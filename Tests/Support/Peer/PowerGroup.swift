@@ -3,6 +3,7 @@ import LMDB
 import Larder
 import LarderSystem
 import Synchronization
+import TestSupport
 
 extension Peer {
   /// Tasks that write at the same time, each one entry after another, and what they were told, while `PowerRecorder`

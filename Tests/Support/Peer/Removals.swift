@@ -74,12 +74,12 @@ final class RemovalRun: Sendable {
       softTimeout: random.next(in: 0..<4) == 0 ? .milliseconds(1) : nil, tags: attributes.tags,
       waitsForCommit: random.next(in: 0..<4) == 0)
     if random.next(in: 0..<2) == 0 {
-      options.stale = .whileRevalidating(.milliseconds(5)).onError(.milliseconds(20))
+      options.stale = Staleness(whileRevalidating: .milliseconds(5), onError: .milliseconds(20))
     }
     let (isUnchanged, pause) = (random.next(in: 0..<4) == 0, random.next(in: 0..<4))
     let floor = floor(name, key)
     do {
-      let value = try await caches[name].revalidatedValue(for: "\(key)", options: options) {
+      let result = try await caches[name].revalidatedResult(for: "\(key)", options: options) {
         [self] known in
         let began = SystemTime.monotonicMicroseconds
         loads.add(1, ordering: .relaxed)
@@ -87,7 +87,7 @@ final class RemovalRun: Sendable {
         return known != nil && isUnchanged ? .unchanged : .value("\(began)")
       }
       reads.add(1, ordering: .relaxed)
-      guard let value, let began = Int64(value), began < floor else { return }
+      guard let value = result?.value, let began = Int64(value), began < floor else { return }
       failures.withLock {
         $0.append("\(Self.names[name]) \(key): \(floor - began) us too old, \(options.policy)")
       }
@@ -120,7 +120,7 @@ final class RemovalRun: Sendable {
       try cache.clear()
       removed = all
     default:
-      guard try cache.info() != nil else { return }
+      guard try cache.namespace.info() != nil else { return }
       removed = all
       do {
         try store.rename(Self.names[name], to: "gone-\(random.next(in: 0..<1 << 30))")

@@ -20,13 +20,9 @@ import Testing
 
   @Test func `the codecs of the library conform`() async throws {
     try await checkConformance(of: JSONCodec<Color>(isLossless: true), with: colors)
-    try await checkConformance(of: CBORCodec<Color>(isLossless: true), with: colors)
-    try await checkConformance(of: CBORCodec<[[String: Int]]>(), with: [[], [["a": 1], [:]]])
     try await checkConformance(of: TextCodec(), with: ["", "caf\u{E9}"])
     try await checkConformance(of: BytesCodec(), with: [[], [0, 255]])
     try await checkConformance(of: DataCodec(), with: [Data(), Data([0, 255])])
-    let versioned = VersionedCodec(CBORCodec<Color>(), version: 2) { try $0.decode(Color.self) }
-    try await checkConformance(of: versioned, with: colors)
   }
 
   /// A codec with a defect.

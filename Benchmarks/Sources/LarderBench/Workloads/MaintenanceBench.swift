@@ -41,7 +41,8 @@ struct MaintenanceBench {
         let other = store.namespace("other")
         var times: [Double] = []
         while !isDone.isSet {
-          times.append(try nanoseconds { try other.set("value", for: times.count % 1000) })
+          times.append(
+            try nanoseconds { try other.set(Array("value".utf8), for: times.count % 1000) })
         }
         return times
       }

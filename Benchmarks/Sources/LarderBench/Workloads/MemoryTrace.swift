@@ -35,7 +35,9 @@ struct MemoryTrace {
     let notes = store.namespace("notes")
     for start in stride(from: 0, to: keys, by: 50_000) {
       try store.write { batch in
-        for key in start..<min(start + 50_000, keys) { try batch.set("v", for: key, in: notes) }
+        for key in start..<min(start + 50_000, keys) {
+          try batch.set(Array("v".utf8), for: key, in: notes)
+        }
       }
     }
     try store.close()

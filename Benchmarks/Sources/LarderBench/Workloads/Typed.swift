@@ -46,7 +46,7 @@ struct LarderTyped: TypedPeer {
   }
 
   /// Somebody writes something else: what is in memory must be looked at again.
-  func commitElsewhere() throws { try store.namespace("other").set("value", for: 1) }
+  func commitElsewhere() throws { try store.namespace("other").set(Array("value".utf8), for: 1) }
 
   func scan(_ visit: (Part) -> Void) throws {
     try cache.entries().visit { _, part in visit(part) }

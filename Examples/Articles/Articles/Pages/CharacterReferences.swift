@@ -27,7 +27,7 @@ enum CharacterReferences {
   }
 
   /// That of a reference without its `&` and `;`; nil if it is not known.
-  static func character(_ name: Substring) -> Character? {
+  private static func character(_ name: Substring) -> Character? {
     guard name.hasPrefix("#") else { return named[name] }
     let digits = name.dropFirst()
     let isHexadecimal = digits.hasPrefix("x") || digits.hasPrefix("X")

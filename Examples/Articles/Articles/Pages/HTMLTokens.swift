@@ -1,24 +1,18 @@
-/// The text and the tags of a piece of HTML, without comments and the contents of scripts. The HTML may be malformed.
+/// The tags of a piece of HTML, without those in comments and scripts. The HTML may be malformed.
 struct HTMLTokens: Sequence, IteratorProtocol {
-  enum Token: Equatable {
-    /// As it stands, with character references.
-    case text(String)
+  enum Token {
     case open(Tag)
     /// In lower case.
     case close(String)
   }
 
-  struct Tag: Equatable {
+  struct Tag {
     /// In lower case, like the names of its attributes.
     var name: String
     /// The values are as they stand, with character references.
     var attributes: [(name: String, value: String)]
     /// Whether it ends in `/>`.
     var isEmpty = false
-
-    static func == (left: Tag, right: Tag) -> Bool {
-      left.name == right.name && left.attributes.elementsEqual(right.attributes, by: ==)
-    }
   }
 
   private let bytes: [UInt8]
@@ -34,18 +28,13 @@ struct HTMLTokens: Sequence, IteratorProtocol {
   ]
 
   mutating func next() -> Token? {
-    while position < bytes.count {
-      let start = position
-      guard bytes[start] == UInt8(ascii: "<") else {
-        position = find(UInt8(ascii: "<")) ?? bytes.count
-        return .text(text(start..<position))
-      }
-      position += 1
+    while let start = find(UInt8(ascii: "<")) {
+      position = start + 1
       if skip("!--") {
         passComment()
       } else if skip("/") {
         let name = word()
-        position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+        passEnd()
         if name == "svg" { drawings = Swift.max(0, drawings - 1) }
         if !name.isEmpty { return .close(name) }
       } else if current?.isLetter == true {
@@ -53,15 +42,14 @@ struct HTMLTokens: Sequence, IteratorProtocol {
         if tag.name == "svg", !tag.isEmpty { drawings += 1 }
         if Self.raw.contains(tag.name), !(tag.isEmpty && drawings > 0) {
           pass("</" + tag.name)
-          position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+          passEnd()
         }
         return .open(tag)
       } else if current == UInt8(ascii: "!") || current == UInt8(ascii: "?") {
-        position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
-      } else {
-        return .text("<")
+        passEnd()
       }
     }
+    position = bytes.count
     return nil
   }
 
@@ -119,6 +107,11 @@ struct HTMLTokens: Sequence, IteratorProtocol {
 
   private func find(_ byte: UInt8) -> Int? { bytes[position...].firstIndex(of: byte) }
 
+  /// Moves behind the end of a tag.
+  private mutating func passEnd() {
+    position = find(UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+  }
+
   private mutating func skip(_ text: String) -> Bool {
     guard bytes[position...].starts(with: text.utf8) else { return false }
     position += text.utf8.count
@@ -148,12 +141,12 @@ struct HTMLTokens: Sequence, IteratorProtocol {
 }
 
 extension UInt8 {
-  var isBlank: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
+  fileprivate var isBlank: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
 
-  var lowercased: UInt8 {
+  fileprivate var lowercased: UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
   }
 
-  var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercased) }
+  fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercased) }
   fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

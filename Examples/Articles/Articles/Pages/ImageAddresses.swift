@@ -10,24 +10,19 @@ enum ImageAddresses {
     let base = URL(browsing: address)
     var seen: Set<String> = []
     var addresses: [String] = []
-    for case .open(let tag) in HTMLTokens(html) {
-      for address in all(in: tag, from: base) where seen.insert(address).inserted {
-        addresses.append(address)
+    for case .open(let tag) in HTMLTokens(html) where ["img", "source"].contains(tag.name) {
+      for (name, value) in tag.attributes {
+        let value = CharacterReferences.resolved(value)
+        let shown =
+          switch name {
+          case "src" where tag.name == "img": [value]
+          case "srcset": candidates(of: value)
+          default: [String]()
+          }
+        addresses += shown.compactMap { absolute($0, base) }.filter { seen.insert($0).inserted }
       }
     }
     return addresses
-  }
-
-  /// Those of one tag.
-  static func all(in tag: HTMLTokens.Tag, from base: URL?) -> [String] {
-    guard ["img", "source"].contains(tag.name) else { return [] }
-    return tag.attributes.flatMap { name, value in
-      switch name {
-      case "src" where tag.name == "img": [CharacterReferences.resolved(value)]
-      case "srcset": candidates(of: CharacterReferences.resolved(value))
-      default: [String]()
-      }
-    }.compactMap { absolute($0, base) }
   }
 
   /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without one; any other
@@ -54,7 +49,7 @@ enum ImageAddresses {
   static func name(of address: String) -> String { String(address.prefix { $0 != "?" }) }
 
   /// The absolute address without its fragment; nil for other schemes than HTTP, and for one that is too long.
-  static func absolute(_ text: String, _ base: URL?) -> String? {
+  private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
     guard !text.isEmpty, let url = URL(browsing: text, relativeTo: base),
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil

@@ -89,7 +89,7 @@ public struct Readeck: Sendable {
     let reply = try await service.send("/bookmarks/\(id.percentEscaped)/article", fields: fields)
     if reply.status == 304, entityTag != nil { return .unchanged }
     let good = try service.checked(reply)
-    let html = try good.html()
+    let html = try Self.html(of: good)
     // The service sends a fragment; a whole page is that of another server, and so is probably the end of a redirection.
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
     let isArticle = start.hasPrefix("<section")
@@ -107,6 +107,16 @@ public struct Readeck: Sendable {
       throw ServiceError.wrongContent(path: good.path, type: type)
     }
     return .html(html, validators: good.validators)
+  }
+
+  /// The body as text: always UTF-8, as the service says. Bytes that are not valid become U+FFFD.
+  private static func html(of reply: Reply) throws(ServiceError) -> String {
+    let type = (reply.fields[.contentType] ?? "").lowercased().filter { $0 != " " && $0 != "\"" }
+    let charset = type.split(separator: ";").first { $0.hasPrefix("charset=") }?.dropFirst(8)
+    if let charset, !["utf-8", "utf8", "us-ascii"].contains(charset) {
+      throw .undecodable(path: reply.path, reason: "its charset \(charset) is not UTF-8")
+    }
+    return String(decoding: reply.body, as: UTF8.self)
   }
 
   /// Whether the first element is one that only whole pages have.
@@ -134,12 +144,6 @@ public struct Readeck: Sendable {
 
   /// A whole image; throws as ``Reply/image()`` for anything else, such as a login page.
   func image(at address: String) async throws -> Reply {
-    let reply = try await service.checked(
-      service.send(address, fields: [.accept: "image/*"])
-    ).image()
-    if let format = ImageFormat(reply.body), !format.ends(reply.body) {
-      throw ServiceError.undecodable(path: reply.path, reason: "its end is missing")
-    }
-    return reply
+    try await service.checked(service.send(address, fields: [.accept: "image/*"])).image()
   }
 }

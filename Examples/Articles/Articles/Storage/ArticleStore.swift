@@ -19,7 +19,7 @@ struct ArticleStore: Sendable {
     store.cache(TextCodec(), in: name("articles"), memory: MemoryLimits.off)
   }
   var images: Cache<[UInt8]> {
-    store.cache(BytesCodec(), in: name("articles.images"), memory: MemoryLimits.off)
+    store.cache(of: [UInt8].self, in: name("articles.images"), memory: MemoryLimits.off)
   }
   var syncs: Cache<SyncRecord> {
     store.cache(of: SyncRecord.self, in: name("articles.sync"), rules: .userData)
@@ -68,7 +68,7 @@ struct ArticleStore: Sendable {
   /// The stored HTML, edited at the service meanwhile or not; nil if it is not stored.
   func html(of id: String) async throws -> String? {
     do {
-      let options = LoadOptions(policy: .cacheOnly, stale: .onError(Self.ever))
+      let options = LoadOptions(policy: .cacheOnly, stale: Staleness(onError: Self.ever))
       return try await articles.revalidatedResult(for: id, options: options) { _ in .absent }?.value
     } catch let error as LarderError where error.code == .notStored {
       return nil
@@ -80,7 +80,7 @@ struct ArticleStore: Sendable {
     var articles: [StoredArticle] = []
     var cursor: PageCursor?
     repeat {
-      let page = try self.articles.page(limit: 100, after: cursor)
+      let page = try self.articles.namespace.page(limit: 100, after: cursor)
       articles += page.items.compactMap(StoredArticle.init)
       cursor = page.next
     } while cursor != nil

@@ -16,13 +16,11 @@ struct ArticleLoader: Sendable {
   /// - Parameters:
   ///   - listed: the articles that a sync wants to keep; nil for an article that is opened.
   ///   - began: the time before the bookmark was requested. The user's changes since then are made to it; nil for now.
-  ///   - policy: whether the store or the service answers.
   func html(
-    of bookmark: Bookmark, keeping listed: Set<String>? = nil, since began: Timestamp? = nil,
-    policy: RequestPolicy = .standard
+    of bookmark: Bookmark, keeping listed: Set<String>? = nil, since began: Timestamp? = nil
   ) async throws -> CacheResult<String> {
     let (id, began) = (bookmark.id, began ?? storage.store.now)
-    var options = LoadOptions(stale: .onError(ArticleStore.ever), waitsForCommit: true)
+    var options = LoadOptions(stale: Staleness(onError: ArticleStore.ever), waitsForCommit: true)
     let known = try storage.article(id)
     // The edit may not be recorded, because the disk is full.
     let isLater =
@@ -30,7 +28,7 @@ struct ArticleLoader: Sendable {
         bookmark.isEdited(since: $0.bookmark)
           && ServiceTime.isLater(bookmark.updated, than: $0.bookmark.updated)
       } ?? false
-    options.policy = isLater ? .revalidate : policy
+    options.policy = isLater ? .revalidate : .standard
     let loaded = try await storage.articles.revalidatedResult(for: id, options: options) {
       [self] stored in
       let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)

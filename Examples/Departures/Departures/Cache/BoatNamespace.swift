@@ -3,22 +3,22 @@ import Service
 
 /// The namespaces of the store, each with its rules in one line.
 public enum BoatNamespace: String, CaseIterable, Sendable {
-  case boards, next, connections, locations, weather, ships, temperatures, levels, sun, tiles
+  case boards, next, locations, weather, ships, temperatures, levels, sun, tiles
   case settings, http
 
   public var name: String { "boat." + rawValue }
 
   public var rules: Rules {
     switch self {
-    case .boards: Rules(expires: .daily(at: 4, 00, in: SwissTime.zone), stale: .days(1))
+    case .boards: Rules(expires: .daily(at: TimeOfDay(4), in: SwissTime.zone), stale: .days(1))
     case .next: Rules(expires: .after(.hours(12)), priority: .high)
-    case .connections: Rules(expires: .after(.minutes(5)), stale: .hours(12), priority: .low)
     case .locations: Rules(expires: .after(.days(7)), stale: .days(7), priority: .low)
     case .weather: Rules(expires: .after(.hours(6)), stale: .days(1))
-    case .ships: Rules(expires: .daily(at: 4, 00, in: SwissTime.zone), stale: .days(1))
-    case .temperatures: Rules(expires: .daily(at: 0, 00, in: SwissTime.zone), stale: .days(1))
+    case .ships: Rules(expires: .daily(at: TimeOfDay(4), in: SwissTime.zone), stale: .days(1))
+    case .temperatures:
+      Rules(expires: .daily(at: TimeOfDay(0), in: SwissTime.zone), stale: .days(1))
     case .levels: Rules(expires: .after(.hours(24)), stale: .days(1))
-    case .sun: Rules(expires: .daily(at: 0, 00, in: SwissTime.zone))
+    case .sun: Rules(expires: .daily(at: TimeOfDay(0), in: SwissTime.zone))
     case .tiles: Rules(expires: .never, limits: Limits(bytes: .megabytes(40)), priority: .low)
     case .settings: .userData
     case .http: Rules(limits: Limits(bytes: .megabytes(30)), priority: .low)

@@ -51,11 +51,10 @@ extension DeparturesCache {
 
   private func run(_ requests: [PrefetchRequest]) throws -> Prefetch<PrefetchRequest> {
     let before = requests.first == .ships ? 1 : 0
-    let room = PrefetchRoom(cache: self)
     return try Prefetch(
       requests, concurrency: 1, clock: store.clock, priority: .low,
       pause: { Self.pause(after: $0 - before) },
-      load: { try await room.load($0, perform) })
+      load: { try await perform($0) })
   }
 
   private func perform(_ request: PrefetchRequest) async throws
@@ -96,7 +95,7 @@ extension DeparturesCache {
   private static func waiting(
     for namespace: BoatNamespace, policy: RequestPolicy = .standard
   ) -> LoadOptions {
-    LoadOptions(policy: policy, stale: .onError(namespace.rules.stale))
+    LoadOptions(policy: policy, stale: Staleness(onError: namespace.rules.stale))
   }
 }
 

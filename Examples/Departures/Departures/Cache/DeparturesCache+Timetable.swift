@@ -49,11 +49,6 @@ extension DeparturesCache {
     }
   }
 
-  /// Whether a board is in the store, and was not displaced.
-  public func isStored(_ station: String, on day: CalendarDay) throws -> Bool {
-    try boards.entry(for: Self.boardKey(station, on: day)) != nil
-  }
-
   /// The departures of a board that have not left, and those of yesterday if it is today's, in the order in which they leave.
   public func upcoming(
     of board: Board, policy: RequestPolicy = .standard
@@ -88,7 +83,7 @@ extension DeparturesCache {
   ) async throws -> CacheResult<Board> {
     func board(_ options: LoadOptions) async throws -> CacheResult<Board> {
       try await value(Self.boardKey(station, on: day), in: boards, options) { [services, store] in
-        let board = try await services.board(of: station.withoutZeros, on: day, now: store.now)
+        let board = try await services.board(of: station.withoutZeros, on: day)
         return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
       }
     }
@@ -96,10 +91,10 @@ extension DeparturesCache {
     let isAhead = options.stale != nil
     let known = try await board(options)
     guard options.policy == .standard, known.source == .memory || known.source == .disk,
-      try known.value.isDue(at: store.now, age: known.age, isShown: !isAhead)
+      !isAhead, known.value.isDue(at: store.now, age: known.age)
     else { return known }
     var options = options
-    if waitsForNewer || isAhead {
+    if waitsForNewer {
       options.policy = .revalidate
       return try await board(options)
     }
@@ -122,64 +117,6 @@ extension DeparturesCache {
       attributes.stale = .zero
       return .stored(found, attributes)
     }
-  }
-
-  /// The ways from one station to another that leave from now on.
-  ///
-  /// Departures are on full minutes, so a request for the next one serves until then. A way leaves at its expected time, if that
-  /// is known. If the service gives no usable answer, the ways of the nearest stored request are returned as stale.
-  public func connections(
-    from: String, to: String, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<Ways> {
-    let minute = Self.minute
-    let next = Timestamp(milliseconds: (store.now.milliseconds + minute - 1) / minute * minute)
-    let pair = "from=\(from.percentEscaped)&to=\(to.percentEscaped)&"
-    func ways(from start: Timestamp) async throws -> CacheResult<Ways> {
-      let time = try SwissTime.clock(start)
-      let query = try pair + "date=\(CalendarDay(of: start))&time=\(time.percentEscaped)"
-      var ways = try await value(query, in: connections, LoadOptions(policy: policy)) {
-        [services] in
-        .value(try await services.connections(query, from: from, to: to))
-      }
-      ways.value.connections.removeAll { $0.leaves < next }
-      return ways
-    }
-    do {
-      let found = try await ways(from: next)
-      // Where clocks go back, the service takes a time that comes twice for the first one. Then nothing may be left.
-      guard found.value.connections.isEmpty, try SwissTime.isSecond(next) else { return found }
-      let hour = 60 * minute
-      return try await ways(from: Timestamp(milliseconds: (next.milliseconds / hour + 1) * hour))
-    } catch let error as ServiceError where !error.isRefusal && policy != .reload {
-      guard let stored = try nearest(pair, from: next, error) else { throw error }
-      return stored
-    }
-  }
-
-  /// In milliseconds.
-  private static let minute: Int64 = 60_000
-
-  private static func ways(_ bytes: Span<UInt8>) -> Ways? {
-    do { return try JSONCodec<Ways>().decode(bytes) } catch { return nil }
-  }
-
-  /// Of the stored answers to other requests, the latest with a way that has not left; nil if there is none.
-  private func nearest(
-    _ prefix: String, from start: Timestamp, _ error: any Error
-  ) throws -> CacheResult<Ways>? {
-    var found: CacheResult<Ways>?
-    try connections.namespace.scan(prefix: prefix) { entry, bytes in
-      // One that another version of the program has stored is of no use.
-      guard var ways = Self.ways(bytes) else { return true }
-      ways.connections.removeAll { $0.leaves < start }
-      // The clock may have been set back.
-      let age = max(.zero, entry.written.duration(to: store.now))
-      if !ways.connections.isEmpty, found.map({ age < $0.age }) ?? true {
-        found = CacheResult(value: ways, source: .stale, age: age, error: error)
-      }
-      return true
-    }
-    return found
   }
 }
 

@@ -13,7 +13,6 @@ public struct DeparturesCache: Sendable {
   public let lakes: [Lake]
 
   var boards: Cache<Board> { cache(.boards) }
-  var connections: Cache<Ways> { cache(.connections) }
   var locations: Cache<[Station]> { cache(.locations) }
   var forecasts: Cache<Forecast> { cache(.weather) }
   var ships: Cache<ShipDay> { cache(.ships) }
@@ -22,7 +21,7 @@ public struct DeparturesCache: Sendable {
   var sun: Cache<SunTimes> { cache(.sun) }
   var tiles: Cache<[UInt8]> {
     store.cache(
-      BytesCodec(), in: services.realm.name(BoatNamespace.tiles.name, in: store),
+      of: [UInt8].self, in: services.realm.name(BoatNamespace.tiles.name, in: store),
       rules: BoatNamespace.tiles.rules)
   }
 
@@ -54,7 +53,9 @@ public struct DeparturesCache: Sendable {
     var options = options
     options.waitsForCommit = true
     // As long as the namespace keeps it.
-    if waitsForNewer, options.stale == nil { options.stale = .onError(cache.rules?.stale ?? .zero) }
+    if waitsForNewer, options.stale == nil {
+      options.stale = Staleness(onError: cache.rules?.stale ?? .zero)
+    }
     let log = services.log
     if let log {
       options.onBackgroundError = { log("\(cache.name) \(key): could not be refreshed: \($0)") }

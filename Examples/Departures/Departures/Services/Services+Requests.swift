@@ -2,38 +2,18 @@ import Larder
 import Service
 
 extension Services {
-  /// The number of departures in a request, and the service's maximum.
-  static let boardLimit = 200
-  private static let mostDepartures = 420
-  /// The most requests for one board.
-  private static let mostAnswers = 8
+  /// The number of departures in a request: more than leave any landing in a day.
+  private static let boardLimit = 200
 
-  /// The departures of a station on a day, from several requests if necessary; a landing needs one.
-  ///
-  /// - Parameter now: what leaves from then on comes first, if there is more than the requests can get.
-  func board(of station: String, on day: CalendarDay, now: Timestamp) async throws -> Board {
-    var builder = try BoardBuilder(day, limit: Self.boardLimit, now: now)
-    var from: Timestamp? = builder.span.lowerBound
-    for number in 0..<Self.mostAnswers {
-      guard let moment = from else { break }
-      var time = try SwissTime.clock(moment)
-      builder.limit = number == 0 ? Self.boardLimit : Self.mostDepartures
-      // Where clocks go back, a time comes twice, and the service takes it for either. So a request for the first begins before
-      // that hour, and one for the second has room for the hour in between.
-      let isFirst = try SwissTime.isSecond(moment.advanced(by: .hours(1)))
-      if try isFirst || SwissTime.isSecond(moment) {
-        builder.limit = Self.mostDepartures
-        let minutes = moment.milliseconds / 60_000 % 60 + 1
-        if isFirst { time = try SwissTime.clock(moment.advanced(by: .minutes(-minutes))) }
-      }
-      let path =
-        "/stationboard?id=\(station.percentEscaped)&limit=\(builder.limit)&datetime=\("\(day) \(time)".percentEscaped)"
-      let body = try await timetable.get(BoardBody.self, from: path) {
-        $0.fault(asked: station, on: builder.span)
-      }
-      from = try builder.take(body, asked: station)
+  /// The departures of a station on a day.
+  func board(of station: String, on day: CalendarDay) async throws -> Board {
+    let span = try day.span
+    let path =
+      "/stationboard?id=\(station.percentEscaped)&limit=\(Self.boardLimit)&datetime=\("\(day) 00:00".percentEscaped)"
+    let body = try await timetable.get(BoardBody.self, from: path) {
+      $0.fault(asked: station, on: span)
     }
-    guard let board = builder.board else {
+    guard let board = try body.board(asked: station, on: day, limit: Self.boardLimit) else {
       throw NotFound(key: "the station \(station)", place: "the timetable")
     }
     return board
@@ -43,19 +23,6 @@ extension Services {
     let path = "/locations?query=" + name.percentEscaped
     return try await timetable.get(LocationsBody.self, from: path)
       .stations.elements.compactMap(\.station)
-  }
-
-  /// - Parameters:
-  ///   - from: a station's number or name, as in the query; `to` too.
-  func connections(_ query: String, from: String, to: String) async throws -> Ways {
-    let body = try await timetable.get(
-      ConnectionsBody.self, from: "/connections?" + query, fault: \.fault)
-    if body.connections.elements.isEmpty,
-      let end = [.from, .to].first(where: body.unknown.contains)
-    {
-      throw NotFound(key: "the station \(end == .from ? from : to)", place: "the timetable")
-    }
-    return body.ways
   }
 
   func forecast(at place: Coordinates) async throws -> Forecast {

@@ -56,8 +56,6 @@ struct JourneyBody: Decodable {
 struct StopBody: Decodable {
   struct Prognosis: Decodable {
     @Lenient var platform: String?
-    /// At the first stop this is the server's clock; it is not used.
-    @Lenient var arrival: String?
     @Lenient var departure: String?
   }
 
@@ -79,19 +77,11 @@ struct StopBody: Decodable {
   var isCancelled: Bool { cancelled == true || delay?.uppercased() == "X" }
   var arrivalTime: Timestamp? { Self.moment(arrivalTimestamp, arrival) }
   var departureTime: Timestamp? { Self.moment(departureTimestamp, departure) }
-  /// The time with the delay, if it is known; no earlier than the planned one, unless the service says so.
-  var expectedDeparture: Timestamp? { departureTime.flatMap { late(prognosis?.departure, $0) } }
-  var expectedArrival: Timestamp? { arrivalTime.flatMap { late(prognosis?.arrival, $0) } }
   var isTimeless: Bool { arrivalTime == nil && departureTime == nil }
   var tracks: Platform? { Platform(platform, prognosis: prognosis?.platform) }
 
   func call(at station: Station) -> Call {
     Call(station: station, arrival: arrivalTime, departure: departureTime, platform: tracks)
-  }
-
-  private func late(_ expected: String?, _ planned: Timestamp) -> Timestamp? {
-    self.expected(expected, instead: planned)
-      ?? minutesLate.map { planned.advanced(by: .minutes(max($0, 0))) }
   }
 
   /// Nil for nonsense, more than a day from the planned time: some services write year 1 for none.

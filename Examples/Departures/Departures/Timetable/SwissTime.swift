@@ -85,11 +85,6 @@ public enum SwissTime {
     return time.description
   }
 
-  /// Whether the clock has shown this time an hour before, too.
-  static func isSecond(_ moment: Timestamp) throws -> Bool {
-    try clock(moment.advanced(by: .hours(-1))) == clock(moment)
-  }
-
   /// `2025-07-12T09:00:00+0200`, as the service writes moments: its offset has no colon. One with a colon, one of hours alone,
   /// `Z`, a time without seconds and one with a fraction of a second are read too. Nil for anything else.
   public static func moment(_ text: String) -> Timestamp? {

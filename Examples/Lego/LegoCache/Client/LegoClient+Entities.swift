@@ -7,33 +7,10 @@ import Service
 extension LegoClient {
   /// The entity with this key; nil if the service has none.
   ///
-  /// The list form of an entity counts as absent if the detail form has more fields, and so does that of a dump; without the
-  /// service it is returned as stale. A client with a realm of its own uses imported entities in the same way. One without a
-  /// credential uses them as they are, because Rebrickable answers nobody without one.
+  /// The list form of an entity counts as absent if the detail form has more fields; without the service it is returned as
+  /// stale. A client without a credential uses it as it is, because Rebrickable answers nobody without one.
   public func entity<Entity: LegoEntity>(
     _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<Entity>? {
-    if [.standard, .cacheElseLoad].contains(policy),
-      try cache?.entities(type)?.entry(for: key) == nil,
-      let imported = try await imported(type, key),
-      imported.value.isDetail && imported.source != .stale || policy == .cacheElseLoad
-    {
-      return imported
-    }
-    do {
-      return try await own(type, key, policy)
-    } catch let error as LarderError where error.code == .notStored {
-      guard let imported = try await imported(type, key) else { throw error }
-      return imported
-    } catch let error as ServiceError where !error.isRefusal && policy != .reload {
-      guard var imported = try await imported(type, key) else { throw error }
-      (imported.source, imported.error) = (.stale, error)
-      return imported
-    }
-  }
-
-  private func own<Entity: LegoEntity>(
-    _ type: Entity.Type, _ key: String, _ policy: RequestPolicy
   ) async throws -> CacheResult<Entity>? {
     let address = try Entity.kind.address(of: key)
     let pair = Entity.kind == .partColors ? PartColor.parts(of: key) : nil
@@ -61,27 +38,13 @@ extension LegoClient {
     else { return found }
     return try await load(.revalidate)
   }
-
-  /// The imported entity with this key, fresh or stale; nil if there is none, or if this client's realm is that of the imports.
-  private func imported<Entity: LegoEntity>(
-    _ type: Entity.Type, _ key: String
-  ) async throws -> CacheResult<Entity>? {
-    guard let cache = imports?.entities(type) else { return nil }
-    do {
-      return try await cache.revalidatedResult(
-        for: key, options: options(for: Entity.kind, policy: .cacheOnly)
-      ) { _ in .absent }
-    } catch let error as LarderError where error.code == .notStored {
-      return nil
-    }
-  }
 }
 
 /// What entities and pages of lists have in common.
 extension LegoClient {
   func options(for kind: EntityKind, policy: RequestPolicy) -> LoadOptions {
     LoadOptions(
-      policy: policy, stale: .onError(cache?.plan.staleness(of: kind) ?? .zero),
+      policy: policy, stale: Staleness(onError: cache?.plan.staleness(of: kind) ?? .zero),
       waitsForCommit: true)
   }
 

@@ -17,8 +17,6 @@ public struct LegoClient: Sendable {
   public let service: Service
   /// The stored entities; nil if the plan stores none.
   public let cache: LegoCache?
-  /// Imported entities, for a client with a realm of its own, which never writes them.
-  let imports: LegoCache?
 
   /// Opens the store at `path`, if the plan needs one.
   ///
@@ -39,13 +37,9 @@ public struct LegoClient: Sendable {
 
   public init(_ cache: LegoCache?, service: Service) {
     (self.cache, self.service) = (cache, service)
-    imports = cache.flatMap { cache in
-      if cache.realm == .open || !cache.plan.usesDisk { return nil }
-      return LegoCache(cache.larder, plan: CachePlan(memory: .disabled, disk: cache.plan.disk))
-    }
   }
 
-  /// Answers of Rebrickable itself without a key are public, as the dumps are.
+  /// Answers of Rebrickable itself without a key are public.
   public static func realm(base: String, credential: String?) -> Realm {
     let base = Service.base(base)
     return base == publicBase && credential == nil

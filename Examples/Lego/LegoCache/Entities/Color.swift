@@ -27,9 +27,6 @@ public struct Color: LegoEntity, Identifiable {
 
   public static let kind = EntityKind.colors
   public var key: String { String(id) }
-  public var isDetail: Bool { externalIDs != nil }
-
-  public mutating func complete(with known: Color?) { externalIDs = externalIDs ?? [:] }
 
   enum CodingKeys: String, CodingKey {
     case id, name, rgb

@@ -20,9 +20,6 @@ public struct Element: LegoEntity {
   /// The element's number, or without one the part and the colour that it is. The two never collide: numbers have no slash.
   public var key: String { elementID ?? PartColor.key(part: part.partNum, color: color.id) }
 
-  /// Its part has an address only in an answer of the API.
-  public var isDetail: Bool { part.url != nil }
-
   enum CodingKeys: String, CodingKey {
     case part, color, quantity
     case elementID = "element_id"

@@ -7,23 +7,22 @@ import Service
 public protocol LegoEntity: Codable, Sendable, Equatable {
   /// Which of the seven types.
   static var kind: EntityKind { get }
-  /// The names of the fields that only the API's detail form has.
-  static var detailFields: Set<String> { get }
 
   /// Identifies the entity among those of its kind. Never empty, exactly as the API writes it: leading zeros, dots and
   /// dashes are part of it.
   var key: String { get }
-  /// Whether it has every field of the API's detail form. The list form may have fewer, and a dump has fewer: a field that
-  /// only the API has tells the two apart.
+  /// Whether it has every field of the API's detail form; the list form may have fewer.
   var isDetail: Bool { get }
+  /// Takes over the fields that only the detail form has.
+  mutating func keepDetails(of known: Self)
   /// Completes an answer in detail form with fields that only a list has.
   mutating func complete(with known: Self?)
 }
 
 /// A kind that has one form only, as themes have.
 extension LegoEntity {
-  public static var detailFields: Set<String> { [] }
   public var isDetail: Bool { true }
+  public mutating func keepDetails(of known: Self) {}
   public mutating func complete(with known: Self?) {}
 }
 

@@ -1,8 +1,17 @@
 import Service
 
-/// Lists in which a service may write a number as text, text as a number, or null for nothing. In this module these stand in for those of the
+/// Text, flags and lists in which a service may write a number as text, text as a number, or null for nothing; a field that the
+/// rest can do without is nil in another form. In this module these stand in for those of the
 /// standard library, also where the compiler writes the decoding of a type.
 extension KeyedDecodingContainer {
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try decode(Lenient<String>.self, forKey: key).wrappedValue
+  }
+
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
+  }
+
   func decodeIfPresent(_ type: [String].Type, forKey key: Key) throws -> [String]? {
     try decodeIfPresent([Lenient<String>?].self, forKey: key)?.compactMap { $0?.wrappedValue }
   }

@@ -18,7 +18,6 @@ public struct ModelSet: LegoEntity {
 
   public static let kind = EntityKind.sets
   public var key: String { setNum }
-  public var isDetail: Bool { url != nil }
 
   enum CodingKeys: String, CodingKey {
     case name, year

@@ -25,9 +25,12 @@ public struct Part: LegoEntity {
   public var printOf: String?
 
   public static let kind = EntityKind.parts
-  public static let detailFields: Set = ["prints", "molds", "alternates"]
   public var key: String { partNum }
   public var isDetail: Bool { prints != nil && molds != nil && alternates != nil }
+
+  public mutating func keepDetails(of known: Part) {
+    (prints, molds, alternates) = (known.prints, known.molds, known.alternates)
+  }
 
   public mutating func complete(with known: Part?) {
     prints = prints ?? []
@@ -57,7 +60,6 @@ public struct PartCategory: LegoEntity, Identifiable {
 
   public static let kind = EntityKind.categories
   public var key: String { String(id) }
-  public var isDetail: Bool { partCount != nil }
 
   enum CodingKeys: String, CodingKey {
     case id, name

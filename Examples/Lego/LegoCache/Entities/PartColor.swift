@@ -20,11 +20,14 @@ public struct PartColor: LegoEntity {
   public var elements: [String] = []
 
   public static let kind = EntityKind.partColors
-  public static let detailFields: Set = ["year_from", "year_to"]
   public var key: String { Self.key(part: partNum, color: colorID) }
 
   /// A list has the colour's name, and an answer about one colour the years; with both it is as much as can be known.
   public var isDetail: Bool { colorName == nil || yearFrom != nil }
+
+  public mutating func keepDetails(of known: PartColor) {
+    (yearFrom, yearTo) = (known.yearFrom, known.yearTo)
+  }
 
   /// A name alone would make it look as if it came from a list.
   public mutating func complete(with known: PartColor?) {

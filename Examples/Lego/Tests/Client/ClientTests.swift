@@ -34,10 +34,10 @@ import ExampleTesting
     let lego = try LegoClient(at: path, plan: .default, credential: key, over: transport)
     let brick = try await lego.entity(Part.self, "3001")
     let bricks = try await lego.page(.parts.searching("brick 2 x").sized(20))
-    let changes = try await lego.refresh([.colors])
+    let changes = try await lego.refresh(.colors)
 
     #expect(brick?.value.partNum == "3001" && bricks.value.results.count == 2)
-    #expect(changes.tallies[.colors]?.added == 5)
+    #expect(changes.listed == 5)
     let asked = fake.asked.count
     #expect(try await lego.entity(Part.self, "3001")?.value == brick?.value)
     #expect(fake.asked.count == asked)
@@ -82,38 +82,6 @@ import ExampleTesting
     }
     #expect(fake.server.count == 8)
     #expect(try lego.cache?.counts() == LegoCounts(memory: 8, database: 8))
-  }
-
-  @Test func `the form of a dump does not stand in for that of the API`() async throws {
-    let folder = try TemporaryFolder()
-    for (name, text) in [
-      ("colors", "id,name,rgb,is_trans\n4,Red,C91A09,f\n"),
-      ("themes", "id,name,parent_id\n4,A,1\n"),
-      ("part_categories", "id,name\n11,Bricks\n"), ("sets", "set_num,name\n1-1,A\n"),
-      ("minifigs", "fig_num,name\nfig-1,A\n"), ("parts", "part_num,name,part_cat_id\n3001,A,11\n"),
-      ("elements", "element_id,part_num,color_id\n300121,3001,4\n"),
-    ] { _ = try folder.write(name + ".csv", Array(text.utf8)) }
-    let store = try Store.tested()
-    _ = try LegoImport(into: LegoCache(store)).run(RebrickableDump(directory: folder.url.path))
-    fake.put(Body.color(4), at: "/lego/colors/4/")
-    fake.put(try Body.recorded("category-11"), at: "/lego/part_categories/11/")
-    fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
-    fake.put(try Body.recorded("element-300121"), at: "/lego/elements/300121/")
-    let lego = try LegoClient.tested(of: fake, in: store)
-    #expect(try await lego.entity(Theme.self, "4")?.source == .disk, "it lacks nothing")
-    for _ in 1...2 {
-      #expect(try await lego.color(4)?.value.externalIDs?["Peeron"] != nil)
-      #expect(try await lego.entity(PartCategory.self, "11")?.value.partCount == 298)
-      #expect(try await lego.set("1-1")?.value.lastModified != nil)
-      #expect(try await lego.entity(Element.self, "300121")?.value.part.prints != nil)
-    }
-    #expect(fake.server.count == 4)
-    // Without a key Rebrickable answers nobody.
-    let service = LegoClient.service(
-      base: LegoClient.publicBase, credential: nil, over: FailingTransport.offline)
-    let keyless = LegoClient(LegoCache(store), service: service)
-    let color = try await keyless.color(4)
-    #expect(color?.source == .disk && color?.error == nil && color?.value.externalIDs == nil)
   }
 
   @Test func `keys of odd shape stay themselves in an address`() async throws {

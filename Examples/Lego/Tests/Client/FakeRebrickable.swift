@@ -107,14 +107,6 @@ extension LegoClient {
   ) async throws -> CacheResult<ModelSet>? {
     try await entity(ModelSet.self, key, policy: policy)
   }
-
-  /// What a refresh of one kind changed.
-  func refresh(
-    _ kind: EntityKind, pageSize: Int = 1000,
-    _ progress: @escaping @Sendable (LegoImport.Progress) throws -> Void = { _ in }
-  ) async throws -> ImportReport.Tally? {
-    try await refresh([kind], pageSize: pageSize, progress: progress).tallies[kind]
-  }
 }
 
 /// Bodies in the API's exact shape.

@@ -39,7 +39,7 @@ import ExampleTesting
     #expect(try await look(lego) == [.loaded, memory, memory])
     let decoded = plan.memory.isOff ? 0 : 1
     #expect(try lego.cache?.counts() == LegoCounts(memory: decoded, database: 1))
-    lego.cache?.namespace(of: .colors).trimMemory(toFraction: 0)
+    lego.cache?.namespace(of: .colors).store.trimMemory(toFraction: 0)
     #expect(try await look(lego) == [.disk, memory, memory])
     try lego.cache?.larder.close()
     let again = try client(plan)
@@ -147,7 +147,7 @@ import ExampleTesting
     let lego = try client(.default)
     _ = try await lego.refresh(.colors)
     let sizes = Lines<Int>()
-    _ = try await lego.refresh(.parts) { [path] _ in sizes.add(try fileSize(path)) }
+    _ = try await lego.refresh(.parts) { [path] _, _ in sizes.add(try fileSize(path)) }
     let (largest, bytes) = (sizes.all.max() ?? 0, 12_000 * 1700)
     #expect(largest > 5_000_000 && largest <= 10_000_000 && bytes > 2 * largest)
     let count = try #require(try lego.cache?.counts().database)

@@ -4,16 +4,15 @@ import ExampleTesting
 
 /// Passes over whole lists.
 @Suite(.fixture(FakeRebrickable.self), .checkedStores) struct RefreshTests {
-  private typealias Tally = ImportReport.Tally
-
   private let fake = FakeRebrickable.current
 
-  @Test func `a refresh notices what is new, changed and gone`() async throws {
+  @Test func `a refresh stores what is new or changed, and removes what is gone`() async throws {
     fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<25) }
     let lego = try LegoClient.tested(of: fake)
     let steps = Lines<[Int]>()
-    let first = try await lego.refresh(.colors, pageSize: 10) { steps.add([$0.done, $0.total]) }
-    #expect(first == Tally(added: 25) && steps.all == [[10, 25], [20, 25], [25, 25]])
+    let first = try await lego.refresh(.colors, pageSize: 10) { steps.add([$0, $1]) }
+    #expect(first == RefreshReport(listed: 25))
+    #expect(steps.all == [[10, 25], [20, 25], [25, 25]])
     #expect(try await lego.color(7)?.value.name == "Colour 7")
     _ = try await lego.page(.colors)
     #expect(fake.server.count == 4, "all of them are there now")
@@ -24,7 +23,7 @@ import ExampleTesting
     }
     #expect(try await lego.page(.colors).value.results.count == 25)
     let second = try await lego.refresh(.colors, pageSize: 10)
-    #expect(second == Tally(added: 1, changed: 1, unchanged: 21, removed: 3))
+    #expect(second == RefreshReport(listed: 23, removed: 3))
     #expect(try await lego.color(24)?.value.name == "Renamed")
     #expect(try await lego.color(2, .cacheElseLoad) == nil, "requested, and not there")
     #expect(try lego.cache?.cached(Color.self, key: "1") == nil)
@@ -42,9 +41,9 @@ import ExampleTesting
       return .init(
         200, text: #"{"count": 2, "next": "\#(address)", "results": [\#(Body.color(1))]}"#)
     }
-    let stopped = await #expect(throws: LegoImport.Stopped.self) { try await lego.refresh(.colors) }
+    let error = await #expect(throws: ServiceError.self) { try await lego.refresh(.colors) }
     #expect(fake.asked == ["/lego/colors/?page_size=1000", next])
-    #expect("\(try #require(stopped?.reason))".contains("one before it"))
+    #expect("\(try #require(error))".contains("one before it"))
     var walk = PageWalk(from: "0")
     for page in 1..<PageWalk.mostPages { try walk.follow("\(page)") }
     #expect(throws: ServiceError.self) { try walk.follow("\(PageWalk.mostPages)") }
@@ -56,14 +55,12 @@ import ExampleTesting
       $0.lists["/lego/minifigs/"] = [Body.set("fig-000018")]
     }
     let lego = try LegoClient.tested(of: fake)
-    let report = try await lego.refresh([.sets, .sets])
-    #expect(report.tallies == [.sets: Tally(added: 3)] && fake.server.count == 2)
+    #expect(try await lego.refresh(.sets) == RefreshReport(listed: 3) && fake.server.count == 2)
     fake.change { $0.lists["/lego/sets/"] = [Body.set("2-1")] }
-    #expect(try await lego.refresh(.sets) == Tally(unchanged: 2, removed: 1))
+    #expect(try await lego.refresh(.sets) == RefreshReport(listed: 2, removed: 1))
     fake.change { $0.lists["/lego/minifigs/"] = [] }
-    #expect(
-      try await lego.refresh(.sets) == Tally(unchanged: 1),
-      "an empty list is a fault of the service")
+    let report = try await lego.refresh(.sets)
+    #expect(report.removed == 0 && report.faults.count == 1, "an empty list is a fault")
     #expect(try await lego.set("fig-000018")?.source != .loaded)
   }
 
@@ -82,7 +79,7 @@ import ExampleTesting
     }
     try await look(.standard)
     _ = try await lego.page(.parts.sized(20))
-    _ = try await lego.refresh([.parts, .sets])
+    for kind in [EntityKind.parts, .sets] { _ = try await lego.refresh(kind) }
     try await look(.cacheOnly)
     await #expect(throws: LarderError.self) {
       try await lego.page(.parts.sized(20), policy: .cacheOnly)
@@ -96,44 +93,27 @@ import ExampleTesting
     fake.server.become { _ in
       .init(200, text: #"{"count": null, "next": null, "results": [\#(Body.color(0, "Black"))]}"#)
     }
-    let report = try await lego.refresh([.colors])
-    #expect(report.tallies == [.colors: Tally(changed: 1)] && report.skipped[.colors]?.count == 1)
+    let report = try await lego.refresh(.colors)
+    #expect(report.listed == 1 && report.removed == 0 && report.faults.count == 1)
   }
 
-  @Test func `a detail form stays while the list has the same contents`() async throws {
-    fake.change { $0.lists["/lego/parts/"] = [Body.part("3001"), Body.part("3002")] }
-    fake.put(Body.part("3001", detail: true), at: "/lego/parts/3001/")
-    let lego = try LegoClient.tested(of: fake)
-    _ = try await lego.part("3001")
-    #expect(try await lego.refresh(.parts) == Tally(added: 1, unchanged: 1))
-    #expect(try await lego.part("3001")?.value.prints == ["3001pr0001"])
-    #expect(fake.server.count == 2)
-  }
-
-  @Test func `an incomplete refresh removes nothing, and says how far it came`() async throws {
-    fake.change {
-      $0.lists["/lego/colors/"] = Body.colors(0..<20)
-      $0.lists["/lego/themes/"] = [#"{"id": 4, "name": "Expert Builder"}"#]
-    }
+  @Test func `an incomplete refresh removes nothing`() async throws {
+    fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<20) }
     let lego = try LegoClient.tested(of: fake)
     _ = try await lego.refresh(.colors, pageSize: 10)
     fake.change { $0.lists["/lego/colors/"] = Body.colors(5..<25) }
-    let stopped = await #expect(throws: LegoImport.Stopped.self) {
-      try await lego.refresh([.colors, .themes], pageSize: 10) { [fake] step in
-        if step.done == 10 { fake.refuse(500, "") }
+    await #expect(throws: ServiceError.self) {
+      try await lego.refresh(.colors, pageSize: 10) { [fake] done, _ in
+        if done == 10 { fake.refuse(500, "") }
       }
     }
-    #expect(stopped?.reason is ServiceError)
-    #expect(stopped?.report.tallies == [.colors: Tally(unchanged: 10)])
-    #expect(stopped?.report.failure?.kind == .colors)
-    #expect(stopped?.report.omissions == [.themes: .notBegun])
-    #expect(try lego.cache?.count() ?? 0 >= 20)
+    #expect(try lego.cache?.count() == 20)
     // One goes between two pages, so that all move up and another is missed.
-    let tally = try await lego.refresh(.colors, pageSize: 10) { [fake] step in
-      if step.done == 10 { fake.change { $0.lists["/lego/colors/"]?.removeFirst() } }
+    let report = try await lego.refresh(.colors, pageSize: 10) { [fake] done, _ in
+      if done == 10 { fake.change { $0.lists["/lego/colors/"]?.removeFirst() } }
     }
-    #expect(tally == Tally(added: 5, unchanged: 14), "the list has changed")
-    #expect(try await lego.refresh(.colors)?.removed == 6)
+    #expect(report.listed == 19 && report.removed == 0 && report.faults.count == 1)
+    #expect(try await lego.refresh(.colors) == RefreshReport(listed: 19, removed: 6))
     #expect(try lego.cache?.counts().database == 19)
   }
 
@@ -143,10 +123,9 @@ import ExampleTesting
     _ = try await lego.refresh(.colors)
     let bad = [#"{"id": 6, "rgb": "05131D", "is_trans": false}"#, "7", #"{"id": 1e99}"#]
     fake.change { $0.lists["/lego/colors/"] = Body.colors(1..<6) + bad }
-    let report = try await lego.refresh([.colors])
-    #expect(report.tallies == [.colors: Tally(added: 1, unchanged: 4)])
-    #expect(report.skipped[.colors]?.count == 3)
-    #expect(report.skipped[.colors]?.list.first == "/lego/colors/ 6: results[5].name is missing")
+    let report = try await lego.refresh(.colors)
+    #expect(report.listed == 5 && report.removed == 0 && report.faults.count == 3)
+    #expect(report.faults.first == "/lego/colors/ 6: results[5].name is missing")
     #expect(try lego.cache?.counts().database == 6)
     let page = try await lego.page(.colors)
     #expect(page.value.results.count == 5 && page.value.skipped?.count == 3)
@@ -156,11 +135,11 @@ import ExampleTesting
   @Test func `a failed refresh is an error, although an earlier one has a report`() async throws {
     fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<3) }
     let lego = try LegoClient.tested(of: fake, plan: .memoryOnly)
-    #expect(try await lego.refresh([.elements]).omissions == [.elements: .absent])
+    await #expect(throws: LarderError.self) { try await lego.refresh(.elements) }
     #expect(fake.server.count == 0)
-    #expect(try await lego.refresh(.colors) == Tally(added: 3))
+    #expect(try await lego.refresh(.colors) == RefreshReport(listed: 3))
     fake.refuse(500, "")
-    await #expect(throws: LegoImport.Stopped.self) { try await lego.refresh(.colors) }
+    await #expect(throws: ServiceError.self) { try await lego.refresh(.colors) }
   }
 
   @Test(arguments: ["?page=2", "/api/v3/lego/colors/?page=2"])
@@ -173,7 +152,7 @@ import ExampleTesting
       let (id, next) = isFirst ? (1, next) : (2, "")
       return .init(200, text: #"{"count": 2, "next": "\#(next)", "results": [\#(Body.color(id))]}"#)
     }
-    #expect(try await lego.refresh(.colors) == Tally(added: 2))
+    #expect(try await lego.refresh(.colors) == RefreshReport(listed: 2))
     #expect(fake.asked == ["/lego/colors/?page_size=1000", "/lego/colors/?page=2"])
   }
 
@@ -184,11 +163,11 @@ import ExampleTesting
       .init(200, text: #"{"count": \#(count), "next": null, "results": [\#(Body.set("1-1"))]}"#)
     }
     do {
-      let report = try await lego.refresh([.sets])
-      #expect(report.skipped[.sets]?.list.first?.contains("not as many as it says") == true)
+      let report = try await lego.refresh(.sets)
+      #expect(report.faults.first?.contains("not as many as it says") == true)
       #expect((0...7).contains(count))
-    } catch let stopped as LegoImport.Stopped {
-      #expect("\(stopped.reason)".contains("count: \(count) is not possible"))
+    } catch let error as ServiceError {
+      #expect("\(error)".contains("count: \(count) is not possible"))
     }
   }
 }

@@ -51,7 +51,7 @@ import ExampleTesting
       #expect(try await lego.page(.sets).source == .loaded)
       fake.change { $0.lists["/lego/minifigs/"] = [] }
       fake.refuse(200, "{")
-      #expect(try await lego.refresh(.sets, pageSize: 10)?.read == 1)
+      #expect(try await lego.refresh(.sets, pageSize: 10).listed == 1)
     }
   }
 
@@ -66,28 +66,6 @@ import ExampleTesting
       fake.put(Body.set("2-1"), at: "/lego/sets/2-1/")
       #expect(try await lego.set("2-1")?.source == .loaded, "absence was not stored")
     }
-  }
-
-  @Test(arguments: [true, false])
-  func `an imported entity is stale until its window ends, too`(isKeyed: Bool) async throws {
-    let folder = try TemporaryFolder()
-    _ = try folder.write("sets.csv", Array("set_num,name\n2-1,Kept\n".utf8))
-    _ = try folder.write("minifigs.csv", Array("fig_num,name\nfig-1,Toy\n".utf8))
-    let store = try Store.tested(clock: clock)
-    _ = try LegoImport(into: LegoCache(store)).run(
-      RebrickableDump(directory: folder.url.path))
-    let base = "http://127.0.0.1:1/api/v3"
-    let realm = isKeyed ? Realm(base: base, credential: "k") : .open
-    let lego = LegoClient(
-      LegoCache(store, realm: realm),
-      service: LegoClient.service(base: base, credential: nil, over: FailingTransport.offline))
-    #expect(try await lego.set("2-1")?.source == (isKeyed ? .stale : .disk))
-    clock.advance(by: .days(1))
-    let stale = try await lego.set("2-1")
-    #expect(stale?.value.name == "Kept" && stale?.source == .stale && stale?.age == .days(1))
-    #expect(try LegoCache(store).clearExpired() == 0, "it may be needed")
-    clock.advance(by: .days(30))
-    await #expect(throws: ServiceError.self) { try await lego.set("2-1") }
   }
 
   @Test func `without a network it is stale until its window ends`() async throws {

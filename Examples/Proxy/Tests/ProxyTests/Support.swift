@@ -101,7 +101,7 @@ struct Bench {
     let address = try await origin.start()
     try await self.init(
       origin, at: address, over: OriginTransport(to: address, on: group, limits: limits),
-      store: Store.temporary(clock: clock), policy: policy, limits: limits)
+      store: Store.temporary(options: Store.Options(clock: clock)), policy: policy, limits: limits)
   }
 
   init(origin: RawOrigin, server: ProxyServer, store: Store) {
@@ -114,7 +114,8 @@ struct Bench {
   init(over transport: any HTTPTransport, clock: any LarderClock) async throws {
     let origin = RawOrigin("")
     try await self.init(
-      origin, at: origin.start(), over: transport, store: Store.temporary(clock: clock))
+      origin, at: origin.start(), over: transport,
+      store: Store.temporary(options: Store.Options(clock: clock)))
   }
 
   private init(

@@ -48,12 +48,10 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable {
   /// The key's bytes.
   public var bytes: [UInt8]
 
-  /// A key of these bytes.
-  public init(_ bytes: [UInt8]) { self.bytes = bytes }
-  /// The key of a string: its UTF-8.
-  public init(_ string: some StringProtocol) { bytes = Array(string.utf8) }
-  /// The key that `value` stands for.
-  public init(of value: some StoreKey) { bytes = value.copied }
+  /// The key that `value` stands for, such as a string, an integer or bytes.
+  public init(_ value: some StoreKey) { bytes = value.copied }
+  /// The same without a copy.
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// The key as text; nil unless its bytes are UTF-8.
   public var string: String? { String(validating: bytes, as: UTF8.self) }

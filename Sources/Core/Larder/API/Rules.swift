@@ -29,15 +29,15 @@ public struct Rules: Hashable, Sendable, Codable {
   public static let userData = Rules(expires: .never, eviction: .refuse, priority: .high)
 
   /// 64 MB.
-  public static let defaultLargestValue = 64_000_000
+  package static let defaultLargestValue = Int.megabytes(64)
   /// 1 GiB.
-  public static let largestPossibleValue = 1 << 30
+  package static let largestPossibleValue = 1 << 30
 
   /// Every rule has a default that keeps entries for ever and limits nothing.
   public init(
     expires: Expiration = .never, stale: Duration = .zero, jitter: Double = 0,
     limits: Limits = Limits(), eviction: Eviction = .adaptive, priority: Priority = .normal,
-    largestValue: Int = Rules.defaultLargestValue, version: Int = 0
+    largestValue: Int = .megabytes(64), version: Int = 0
   ) {
     self.expires = expires
     self.stale = stale
@@ -157,7 +157,8 @@ public struct Rules: Hashable, Sendable, Codable {
       return overrides
     }
 
-    func applied(to declared: Rules) -> Rules {
+    /// The rules in force.
+    package func applied(to declared: Rules) -> Rules {
       var rules = declared
       if let expires { rules.expires = expires }
       if let stale { rules.stale = stale }
@@ -172,19 +173,11 @@ public struct Rules: Hashable, Sendable, Codable {
 }
 
 extension Rules {
-  /// Entries are fresh for `soft` after each write, may then be served stale, and expire `hard` after the write:
-  /// `Rules(soft: .minutes(5), hard: .hours(24))`.
-  ///
-  /// The same as ``expires`` of `.after(soft)` and ``stale`` of `hard - soft`.
-  public init(soft: Duration, hard: Duration) {
-    self.init(expires: .after(soft), stale: hard.bounded - soft.bounded)
-  }
-
   private func validateTimes() throws(LarderError) {
     guard stale >= .zero else {
       throw LarderError(
         .invalidArgument, "a stale window of \(stale) is not possible",
-        hint: "use zero or more, and a hard lifetime that is not shorter than the soft one")
+        hint: "use zero or more")
     }
     guard (0...1).contains(jitter) else {
       throw LarderError(

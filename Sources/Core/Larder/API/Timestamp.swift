@@ -76,9 +76,6 @@ extension Duration {
   /// A duration of days of 24 hours.
   public static func days(_ count: some BinaryInteger) -> Duration { times(count, 86_400) }
 
-  /// A duration of weeks of 7 days of 24 hours.
-  public static func weeks(_ count: some BinaryInteger) -> Duration { times(count, 604_800) }
-
   /// Cut to what 64 bits of seconds hold.
   private static func times(_ count: some BinaryInteger, _ unit: Int64) -> Duration {
     let (seconds, overflow) = Int64(clamping: count).multipliedReportingOverflow(by: unit)

@@ -12,7 +12,7 @@ extension SharedCache {
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
     tags: [String] = []
   ) async throws {
-    let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    let key = SharedKey(namespace: name, bytes: Key(key).bytes)
     try checkName()
     // The tier would take it, and this store would not.
     guard key.isPossible else {
@@ -61,7 +61,7 @@ extension SharedCache {
   /// - Throws: `LarderError/Code/pending` if the tier cannot be reached: the key is removed here, and the removal waits
   ///   in the store until some process of this machine can send it. `LarderError/Code/unreachable` if too many wait already.
   public func remove(_ key: some StoreKey) async throws {
-    let key = SharedKey(namespace: name, bytes: Key(of: key).bytes)
+    let key = SharedKey(namespace: name, bytes: Key(key).bytes)
     // No store has such a key. The log would bring it to every machine, in replies of any length.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
@@ -140,7 +140,7 @@ extension SharedCache {
   ) throws(LarderError) -> Frame {
     guard tags.count <= Frame.mostTags else { throw Frame.tooManyTags(tags.count) }
     for tag in tags { _ = try EntryAttributes.validated(tag) }
-    let rules = try local.info()?.rules ?? local.rules ?? Rules()
+    let rules = try local.namespace.info()?.rules ?? local.rules ?? Rules()
     guard bytes.count <= rules.largestValue else {
       throw LarderError.tooLarge(bytes.count, for: name, rules)
     }

@@ -65,7 +65,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     var options = options
     options.policy = .revalidate
     // A load that runs may have asked the tier before a change that has returned.
-    local.leaveLoad(of: Key(of: key).bytes)
+    local.leaveLoad(of: Key(key).bytes)
     return try await result(key, options, policy: .standard, load)
   }
 
@@ -83,11 +83,11 @@ public struct SharedCache<Value: Sendable>: Sendable {
       var options = options
       options.policy = .revalidate
       return try await loaded(
-        local.stored(key, options), Key(of: key), options, policy: policy, standing, load)
+        local.stored(key, options), Key(key), options, policy: policy, standing, load)
     }
     let stored = try local.stored(key, options)
     if case .known(let hit?) = stored { return confirmed(hit, standing) }
-    return try await loaded(stored, Key(of: key), options, policy: policy, standing, load)
+    return try await loaded(stored, Key(key), options, policy: policy, standing, load)
   }
 
   /// The result of a request for which the store does not suffice.

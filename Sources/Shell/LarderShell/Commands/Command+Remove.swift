@@ -43,7 +43,8 @@ extension Command {
     try confirmation.require("remove \(all.inBrackets)", isEmpty: all.entries == 0) {
       "Remove all \(all.inBrackets) of \(whole)?"
     }
-    let done = try cleared(namespaces, asOf: horizon, in: session)
+    let isWhole = call.namespaces == .all
+    let done = try cleared(namespaces, isWhole: isWhole, asOf: horizon, in: session)
     try session.output.acknowledge(
       done.reply(
         done.counts, "cleared \(whole): \(done.total.words)", for: session.output.presentation))
@@ -53,9 +54,11 @@ extension Command {
   /// Clears namespaces at once. One with values that were written after the horizon loses the earlier ones instead, a
   /// transaction for each batch.
   private static func cleared(
-    _ namespaces: [Store.Namespace], asOf horizon: WriteHorizon?, in session: Session
+    _ namespaces: [Store.Namespace], isWhole: Bool, asOf horizon: WriteHorizon?,
+    in session: Session
   ) throws -> ChangeSummary {
     let removals = try session.write { batch in
+      if isWhole { batch.refuseEarlierLoads(in: nil) }
       var removals: [RemovalResult?] = []
       for namespace in namespaces {
         if let horizon {
@@ -131,7 +134,10 @@ extension Command {
     var change = try EntryChange("evict", past: "evicted", call, in: session)
     guard try !change.isPreview() else { return .done }
     try change.confirm()
+    // Loads that are under way may be of keys that the words match and that are not stored.
+    let areListed = change.scope.selection.listsKeys
     try change.apply { batch, namespace, entry in
+      if !areListed { batch.refuseEarlierLoads(in: namespace) }
       try batch.remove(entry.key, from: namespace)
       return true
     }

@@ -45,11 +45,10 @@ extension Command {
           .noSuchKey, "no entry \(key) in \(namespace.name)",
           hint: "remove --if-present to create it")
       }
-      if let text = String(validating: value, as: UTF8.self) {
-        try batch.set(text, for: key, in: namespace, expires: expires)
-      } else {
-        try batch.set(value, for: key, in: namespace, expires: expires)
-      }
+      let isText = String(validating: value, as: UTF8.self) != nil
+      try batch.set(
+        value, for: key, in: namespace,
+        EntryAttributes(codec: isText ? .text : .bytes, expires: expires))
       return try batch.entry(for: key, in: namespace)!
     }
     try session.output.acknowledge(reply(entry, in: session))

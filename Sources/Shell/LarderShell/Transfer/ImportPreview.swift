@@ -26,10 +26,13 @@ struct ImportPreview {
   /// Bytes of a key that is kept as it is. Such keys come sorted and change few pages; digests change a page each.
   private static let longestKept = 256
 
-  private static let kind = "import"
+  private static let prefix = "larder-import-"
+  private static var folder: String { FileManager.default.temporaryDirectory.path }
 
   /// Removes the files of previews that were killed.
-  static func removeLeftovers() { Store.removeLeftovers(kind: kind) }
+  static func removeLeftovers() {
+    TemporaryLeftovers.remove(beginningWith: prefix, in: folder)
+  }
 
   private let session: Session
   /// The keys of earlier lines, in a file of their own: a key may come again after any number of others. A digest stands for a
@@ -40,9 +43,9 @@ struct ImportPreview {
   init(of session: Session) throws {
     self.session = session
     do throws(LarderError) {
-      seen = try Store.temporary(kind: Self.kind)
+      seen = try Store.temporary(in: Self.folder, prefix: Self.prefix)
     } catch {
-      let folder = FileManager.default.temporaryDirectory.path
+      let folder = Self.folder
       let reason = LocalFile.exists(folder) ? error.message : "it does not exist"
       throw ShellError(
         error.code == .full ? .full : .io,

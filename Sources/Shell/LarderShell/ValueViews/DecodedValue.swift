@@ -1,4 +1,5 @@
 import Larder
+import LarderCodecs
 import ShellLanguage
 
 #if canImport(FoundationEssentials)

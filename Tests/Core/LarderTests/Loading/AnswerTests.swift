@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Larder
@@ -8,7 +9,7 @@ import Testing
   private let origin = Origin()
 
   private func cache() throws -> Larder.Cache<String> {
-    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+    try Store.temporary(options: Store.Options(clock: clock)).cache(TextCodec(), in: "boards")
   }
 
   @Test func `that there is nothing is known for as long as its rule says`() async throws {
@@ -48,7 +49,7 @@ import Testing
   @Test func `who says that there always is something is not answered with nothing`() async throws {
     let boards = try cache()
     let options = LoadOptions(absent: .after(.minutes(1)), waitsForCommit: true)
-    #expect(try await boards.valueIfPresent(for: "thun", options: options) { nil } == nil)
+    #expect(try await boards.resultIfPresent(for: "thun", options: options) { nil }?.value == nil)
     #expect(try await boards.result(for: "thun", options: .committed) { "there" }.value == "there")
     #expect(try boards.value(for: "thun") == "there")
   }
@@ -59,7 +60,7 @@ import Testing
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
     clock.advance(by: .seconds(59))
     let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
-    #expect(try await boards.valueIfPresent(for: "thun", options: options) { nil } == nil)
+    #expect(try await boards.resultIfPresent(for: "thun", options: options) { nil }?.value == nil)
     #expect(try boards.count() == 0 && boards.value(for: "thun") == nil)
   }
 
@@ -68,7 +69,7 @@ import Testing
     var attributes = EntryAttributes(expires: .after(.seconds(10)))
     attributes.entityTag = Array("\"v1\"".utf8)
     attributes.tags = ["line 1"]
-    let (stored, stale) = (attributes, Staleness.onError(.minutes(1)))
+    let (stored, stale) = (attributes, Staleness(onError: .minutes(1)))
     let options = LoadOptions(expires: .never, stale: stale, waitsForCommit: true)
     _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
       .stored("board", stored)
@@ -89,7 +90,7 @@ import Testing
     attributes.metadata = [1, 2, 3]
     let stored = attributes
     let options = LoadOptions(
-      expires: .after(.minutes(1)), stale: .onError(.hours(1)), waitsForCommit: true)
+      expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
       .stored("board", stored)
     }
@@ -117,7 +118,7 @@ import Testing
   ) async throws {
     let boards = try cache()
     let options = LoadOptions(
-      expires: .after(.minutes(1)), stale: .onError(.hours(1)), waitsForCommit: true)
+      expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     var attributes = EntryAttributes()
     attributes.entityTag = [7]
     let stored = attributes

@@ -21,7 +21,7 @@ import Testing
   private func withCache(_ body: (Larder.Cache<String>) async throws -> Void) async throws {
     let directory = try TemporaryDirectory()
     var options = Store.Options()
-    options.machineClock = { [machine] in machine.now }
+    options.hooks.machineClock = { [machine] in machine.now }
     let store = try Store(at: directory.path + "/s", options: options)
     let boards = store.cache(TextCodec(), in: "boards")
     try await body(boards)

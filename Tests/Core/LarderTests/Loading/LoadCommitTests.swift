@@ -227,7 +227,7 @@ import Testing
   }
 
   @Test func `a value that cannot be stored is told to whoever asked to be told`() async throws {
-    let boards = try Store.temporary(clock: clock).cache(
+    let boards = try Store.temporary(options: Store.Options(clock: clock)).cache(
       TextCodec(), in: "boards", rules: Rules(largestValue: 10))
     let errors = Shared<[any Error]>([])
     let options = LoadOptions(onBackgroundError: { error in errors.withLock { $0.append(error) } })

@@ -6,7 +6,8 @@ import Testing
 /// Loads that wait for themselves.
 @Suite(.timeLimit(.minutes(20))) struct LoadCycleTests {
   private func cache() throws -> Larder.Cache<String> {
-    try Store.temporary(clock: ManualClock()).cache(TextCodec(), in: "boards")
+    try Store.temporary(options: Store.Options(clock: ManualClock())).cache(
+      TextCodec(), in: "boards")
   }
 
   private func expectCycle(_ body: () async throws -> Void) async {
@@ -91,8 +92,9 @@ import Testing
 
   @Test func `a refresh in the background does not wait, so that it is no cycle`() async throws {
     let clock = ManualClock()
-    let boards = try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
-    let stale = Staleness.whileRevalidating(.hours(1))
+    let boards = try Store.temporary(options: Store.Options(clock: clock)).cache(
+      TextCodec(), in: "boards")
+    let stale = Staleness(whileRevalidating: .hours(1))
     var attributes = EntryAttributes(expires: .after(.seconds(1)))
     attributes.stale = .hours(1)
     try await boards.set("old", for: "b", attributes)

@@ -11,7 +11,8 @@ import Testing
   private func cache(
     rules: Rules? = nil, memory: MemoryLimits? = nil
   ) throws -> Larder.Cache<String> {
-    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards", rules: rules, memory: memory)
+    try Store.temporary(options: Store.Options(clock: clock)).cache(
+      TextCodec(), in: "boards", rules: rules, memory: memory)
   }
 
   private func check(_ cache: Larder.Cache<String>) async throws {
@@ -234,7 +235,7 @@ import Testing
   }
 
   @Test func `loads of different types under a key do not meet`() async throws {
-    let store = try Store.temporary(clock: clock)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let text = store.cache(TextCodec(), in: "boards")
     let numbers = store.cache(of: Int.self, in: "boards")
     origin.close()
@@ -269,10 +270,11 @@ import Testing
   }
 
   @Test func `a cache keeps its loader`() async throws {
-    let store = try Store.temporary(clock: clock)
-    let boards = store.cache(
-      of: String.self, in: "boards", options: LoadOptions(expires: .after(.minutes(2)))
-    ) { [origin] (_: String) in try await origin.text() }
+    let store = try Store.temporary(options: Store.Options(clock: clock))
+    let boards = store.cache(of: String.self, in: "boards")
+      .loading(options: LoadOptions(expires: .after(.minutes(2)))) { [origin] (_: String) in
+        try await origin.text()
+      }
     #expect(try await boards.value(for: "thun") == "load 1")
     #expect(try await boards.value(for: "thun") == "load 1")
     #expect(try await boards.refresh("thun") == "load 2")

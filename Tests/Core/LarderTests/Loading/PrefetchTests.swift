@@ -8,7 +8,7 @@ import Testing
   private let origin = Origin()
 
   private func cache() throws -> Larder.Cache<String> {
-    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+    try Store.temporary(options: Store.Options(clock: clock)).cache(TextCodec(), in: "boards")
   }
 
   @Test(arguments: [0, 1, 2, 200])

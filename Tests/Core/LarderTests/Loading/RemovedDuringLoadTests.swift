@@ -21,7 +21,7 @@ import Testing
     case remove, pop, update, batch, prefix, tag, clear, clearAll, rename, setAndRemove, owner
   }
 
-  private func store() throws -> Store { try Store.temporary(clock: clock) }
+  private func store() throws -> Store { try Store.temporary(options: Store.Options(clock: clock)) }
 
   private func boards(of store: Store) -> Larder.Cache<String> {
     store.cache(TextCodec(), in: "boards")
@@ -57,7 +57,7 @@ import Testing
     case .clearAll: try store.clear()
     case .rename:
       // Without the namespace there is nothing to rename.
-      if try boards.info() == nil {
+      if try boards.namespace.info() == nil {
         try boards.clear()
       } else {
         try store.rename("boards", to: "b")
@@ -129,7 +129,8 @@ import Testing
   func `a load in the background does not bring a removed value back`(isStale: Bool) async throws {
     let boards = boards(of: try store())
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
-    var options = LoadOptions(stale: .whileRevalidating(.hours(1)), refreshAhead: .seconds(1))
+    var options = LoadOptions(
+      stale: Staleness(whileRevalidating: .hours(1)), refreshAhead: .seconds(1))
     if isStale {
       var attributes = EntryAttributes(expires: .after(.minutes(1)))
       attributes.stale = .hours(1)
@@ -155,9 +156,9 @@ import Testing
     try await prepare(.absent, boards)
     func ask(_ attributes: EntryAttributes) -> Task<String?, any Error> {
       Task {
-        try await boards.revalidatedValue(for: "thun") { _ in
+        try await boards.revalidatedResult(for: "thun") { _ in
           .stored(try await origin.text(), attributes)
-        }
+        }?.value
       }
     }
     var linked = EntryAttributes()
@@ -230,7 +231,7 @@ import Testing
   ) async throws {
     let directory = try TemporaryDirectory()
     var storeOptions = Store.Options()
-    storeOptions.machineClock = { 1_000_000 }
+    storeOptions.hooks.machineClock = { 1_000_000 }
     let store = try Store(at: directory.path + "/s", options: storeOptions)
     let boards = boards(of: store)
     try await boards.set("other", for: "bern")

@@ -9,7 +9,8 @@ import Testing
   private let origin = Origin()
 
   private func cache(rules: Rules? = nil) throws -> Larder.Cache<String> {
-    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards", rules: rules)
+    try Store.temporary(options: Store.Options(clock: clock)).cache(
+      TextCodec(), in: "boards", rules: rules)
   }
 
   private func check(_ cache: Larder.Cache<String>) async throws {
@@ -17,7 +18,7 @@ import Testing
     #expect(try cache.namespace.store.verify().faults == [])
   }
 
-  private let windows = Staleness.whileRevalidating(.minutes(10)).onError(.hours(24))
+  private let windows = Staleness(whileRevalidating: .minutes(10), onError: .hours(24))
 
   private func ask(_ boards: Larder.Cache<String>) async throws -> CacheResult<String> {
     try await boards.result(
@@ -73,7 +74,7 @@ import Testing
   {
     let boards = try cache()
     let options = LoadOptions(
-      expires: .after(.hours(4)), stale: .onError(.hours(1)), waitsForCommit: true)
+      expires: .after(.hours(4)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     func ask() async throws -> CacheResult<String> {
       try await boards.result(for: "thun", options: options) { try await origin.text() }
     }
@@ -88,7 +89,7 @@ import Testing
   }
 
   @Test func `without windows of its own a request has those of the namespace`() async throws {
-    let boards = try cache(rules: Rules(soft: .minutes(1), hard: .minutes(5)))
+    let boards = try cache(rules: Rules(expires: .after(.minutes(1)), stale: .minutes(4)))
     let ask = {
       try await boards.result(for: "thun", options: .committed) { try await origin.text() }
     }
@@ -108,7 +109,8 @@ import Testing
   {
     struct Board: Codable, Equatable { var station: String }
     struct Unreadable: Error {}
-    let boards = try Store.temporary(clock: clock).cache(of: Board.self, in: "boards")
+    let boards = try Store.temporary(options: Store.Options(clock: clock)).cache(
+      of: Board.self, in: "boards")
     let body = Shared("{\"station\":\"Thun\"}")
     let ask = {
       try await boards.result(

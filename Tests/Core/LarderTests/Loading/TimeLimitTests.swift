@@ -9,7 +9,7 @@ import Testing
   private let origin = Origin()
 
   private func cache() throws -> Larder.Cache<String> {
-    try Store.temporary(clock: clock).cache(TextCodec(), in: "boards")
+    try Store.temporary(options: Store.Options(clock: clock)).cache(TextCodec(), in: "boards")
   }
 
   private func ask(
@@ -75,7 +75,7 @@ import Testing
   // MARK: Soft limits
 
   private let soft = LoadOptions(
-    stale: .onError(.hours(1)), softTimeout: .milliseconds(300), waitsForCommit: true)
+    stale: Staleness(onError: .hours(1)), softTimeout: .milliseconds(300), waitsForCommit: true)
 
   private func putStale(_ boards: Larder.Cache<String>) async throws {
     var attributes = EntryAttributes(expires: .after(.minutes(1)))

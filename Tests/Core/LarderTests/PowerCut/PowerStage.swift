@@ -10,7 +10,7 @@ import TestSupport
 
   /// What the tests of power cuts share: how long they are, recordings, and stores made of what a cut left.
   ///
-  /// `LARDER_TRIALS=50` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Operate/Durability.md`.
+  /// `LARDER_TRIALS=50` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Operate/Reliability.md`.
   enum PowerStage {
     /// Images of each level.
     static let images = 40 * TestSettings.trials

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 extension StarvationTrials {
   /// The shell beside this program.

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// What a process of the starvation trials lacks.
 enum Shortage: String, CaseIterable {

@@ -13,34 +13,12 @@ extension Cache {
     try namespace.entry(for: key)
   }
 
-  /// Up to `limit` entries in key order, after `cursor`; see ``Store/Namespace/page(limit:after:prefix:)``.
-  public func page(
-    limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
-  ) throws(LarderError) -> Page<Store.Entry> {
-    try namespace.page(limit: limit, after: cursor, prefix: prefix)
-  }
-
   /// How many entries are stored; see ``Store/Namespace/count()``.
   public func count() throws(LarderError) -> Int { try namespace.count() }
-
-  /// The namespace's size and rules; nil if it does not exist. O(log namespaces).
-  public func info() throws(LarderError) -> NamespaceInfo? { try namespace.info() }
-
-  /// The namespace's figures; see ``Store/Namespace/statistics()``.
-  public func statistics() throws(LarderError) -> Statistics.Namespace? {
-    try namespace.statistics()
-  }
-
-  /// The changes of the namespace's entries by every process; see ``Store/changes(in:)``.
-  public func changes() -> Changes { namespace.changes() }
 
   /// Removes every entry at once; see ``Store/Namespace/clear()``.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult { try namespace.clear() }
-
-  /// Removes the expired entries; see ``Store/Namespace/purge()``.
-  @discardableResult
-  public func purge() throws(LarderError) -> RemovalResult { try namespace.purge() }
 
   /// Removes every entry whose key begins with `prefix`; see ``Store/Namespace/remove(prefix:)``.
   @discardableResult
@@ -67,15 +45,12 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   ///
   /// - Parameter body: may write; an error it throws ends the iteration.
   public func visit(_ body: (Key, Value) throws -> Void) throws {
-    var iterator = makeIterator()
+    var iterator = makeAsyncIterator()
     while let (key, value) = try iterator.nextEntry() { try body(key, value) }
   }
 
-  /// For synchronous code: `while let (key, value) = try iterator.nextEntry() { ... }`.
-  public func makeIterator() -> Iterator { Iterator(cache: cache, prefix: prefix) }
-
   /// For `for try await (key, value) in cache.entries() { ... }`.
-  public func makeAsyncIterator() -> Iterator { makeIterator() }
+  public func makeAsyncIterator() -> Iterator { Iterator(cache: cache, prefix: prefix) }
 
   /// Reads entries in batches of at most 256 entries and 1 MB of values, each from one snapshot.
   public struct Iterator: AsyncIteratorProtocol {
@@ -99,7 +74,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
     }
 
     /// The next entry; nil at the end. Blocks for a lookup at the start of a batch.
-    public mutating func nextEntry() throws(LarderError) -> Element? {
+    mutating func nextEntry() throws(LarderError) -> Element? {
       while true {
         while next == pairs.count {
           if isAtEnd { return nil }

@@ -15,13 +15,6 @@ extension Cache {
     }
   }
 
-  /// The fresh value under `key`, or nil, as ``value(for:)``: `try cache["k"]`. Read-only: a write can fail and takes
-  /// an expiration, so it is a method.
-  @inlinable
-  public subscript(key: some StoreKey) -> Value? {
-    get throws(LarderError) { try value(for: key) }
-  }
-
   /// The fresh value under `key`, or nil; throws ``LarderError/Code/undecodable`` if the codec cannot decode it.
   @inlinable
   public func strictValue(for key: some StoreKey) throws(LarderError) -> Value? {

@@ -76,7 +76,7 @@ extension Cache where Value: FixedWidthInteger {
   func incrementing(
     _ key: some StoreKey, by amount: Value, _ expires: Expiration?
   ) -> SharedWrite<Value> {
-    let key = Key(of: key)
+    let key = Key(key)
     return SharedWrite { batch in
       let present = try batch.value(for: key, in: self)
       let (sum, overflow) = (present ?? 0).addingReportingOverflow(amount)

@@ -2,23 +2,18 @@ import LarderSystem
 
 /// Writes of callers that block until the commit, which they share with writes of other threads and tasks.
 extension Cache {
-  /// Stores `value` under `key` in place of any other.
+  /// Stores `value` under `key` in place of any other. The codec of the attributes is replaced by the cache's.
   ///
-  /// - Parameter expires: how long it stays fresh; nil takes the namespace's rule.
+  /// - Parameter expires: how long it stays fresh, in place of the attributes' ``EntryAttributes/expires``. If both are nil, the
+  ///   namespace's rule decides.
   public func set(
-    _ value: Value, for key: some StoreKey, expires: Expiration? = nil
-  ) throws(LarderError) {
-    try set(value, for: key, EntryAttributes(expires: expires))
-  }
-
-  /// Stores `value` under `key` with attributes; its codec is the cache's.
-  public func set(
-    _ value: Value, for key: some StoreKey, _ attributes: EntryAttributes
+    _ value: Value, for key: some StoreKey, expires: Expiration? = nil,
+    _ attributes: EntryAttributes = EntryAttributes()
   ) throws(LarderError) {
     // Encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try namespace.store.checkWritable()
-    let stored = try write(setting(bytes, for: key, attributes))
+    let stored = try write(setting(bytes, for: key, attributes.expiring(expires)))
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 
@@ -68,14 +63,6 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
-  @discardableResult
-  public func pin(_ key: some StoreKey) throws(LarderError) -> Bool { try namespace.pin(key) }
-
-  /// Ends the protection from eviction; see `unpin(_:)` of ``Store/Namespace``.
-  @discardableResult
-  public func unpin(_ key: some StoreKey) throws(LarderError) -> Bool { try namespace.unpin(key) }
-
   private func write<Result: Sendable>(
     _ write: SharedWrite<Result>
   ) throws(LarderError) -> Result {
@@ -107,21 +94,16 @@ extension Cache where Value: FixedWidthInteger {
 /// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written. Everything else
 /// they throw is a ``LarderError``.
 extension Cache {
-  /// Stores `value` under `key` in place of any other.
-  ///
-  /// - Parameter expires: how long it stays fresh; nil takes the namespace's rule.
-  public func set(_ value: Value, for key: some StoreKey, expires: Expiration? = nil) async throws {
-    try await set(value, for: key, EntryAttributes(expires: expires))
-  }
-
-  /// Stores `value` under `key` with attributes; its codec is the cache's.
-  public func set(_ value: Value, for key: some StoreKey, _ attributes: EntryAttributes)
-    async throws
-  {
+  /// Stores `value` under `key` in place of any other; see the blocking form.
+  public func set(
+    _ value: Value, for key: some StoreKey, expires: Expiration? = nil,
+    _ attributes: EntryAttributes = EntryAttributes()
+  ) async throws {
     // Encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try namespace.store.checkWritable()
-    let stored = try await namespace.engine.commit(setting(bytes, for: key, attributes))
+    let stored = try await namespace.engine.commit(
+      setting(bytes, for: key, attributes.expiring(expires)))
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 
@@ -168,14 +150,6 @@ extension Cache {
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
     try await namespace.touch(key, expires: expires)
   }
-
-  /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
-  @discardableResult
-  public func pin(_ key: some StoreKey) async throws -> Bool { try await namespace.pin(key) }
-
-  /// Ends the protection from eviction; see `unpin(_:)` of ``Store/Namespace``.
-  @discardableResult
-  public func unpin(_ key: some StoreKey) async throws -> Bool { try await namespace.unpin(key) }
 }
 
 extension Cache where Value: FixedWidthInteger {

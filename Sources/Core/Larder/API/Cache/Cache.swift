@@ -41,7 +41,7 @@ public struct Cache<Value: Sendable>: Sendable {
   /// The namespace's name.
   public var name: String { namespace.name }
   /// The number of the cache's codec, which is in the header of each entry.
-  public var codecID: CodecID { codec.id }
+  var codecID: CodecID { codec.id }
 
   package func encode(_ value: Value) throws(LarderError) -> [UInt8] {
     do {
@@ -121,25 +121,6 @@ extension Store {
       return cache(raw, in: name, rules: rules, memory: memory, cost: cost)
     }
     return cache(JSONCodec<Value>(), in: name, rules: rules, memory: memory, cost: cost)
-  }
-
-  /// A view of the namespace `name` as values of a `Codable` type that has changed: stored as JSON with the version of the
-  /// type, see ``VersionedCodec``.
-  ///
-  /// Caches of one type and version share their values in memory. The other parameters are those of
-  /// ``cache(of:in:rules:memory:cost:)``.
-  ///
-  /// - Parameters:
-  ///   - version: of the type; 1 or more.
-  ///   - migrate: converts a value of a lower version; a value without a version has version 0.
-  public func cache<Value: Codable & Sendable>(
-    of type: Value.Type, in name: String, version: UInt32, rules: Rules? = nil,
-    memory: MemoryLimits? = nil, cost: (@Sendable (Value) -> Int)? = nil,
-    migrate: @escaping @Sendable (OlderValue) throws -> Value
-  ) -> Cache<Value> {
-    cache(
-      VersionedCodec(JSONCodec<Value>(), version: version, migrate: migrate), in: name,
-      rules: rules, memory: memory, cost: cost)
   }
 
   /// A view of the namespace `name` through a codec.

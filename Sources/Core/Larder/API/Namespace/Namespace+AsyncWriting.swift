@@ -5,24 +5,12 @@ import LarderSystem
 /// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written. Everything else
 /// they throw is a ``LarderError``, but for errors of the caller's own closures.
 extension Store.Namespace {
-  /// Stores `value` under `key` in place of any other.
+  /// Stores `value` under `key` in place of any other; see the blocking form.
   public func set(
-    _ value: [UInt8], for key: some StoreKey, codec: CodecID = .bytes, expires: Expiration? = nil
+    _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil,
+    _ attributes: EntryAttributes = EntryAttributes()
   ) async throws {
-    try await set(value, for: key, EntryAttributes(codec: codec, expires: expires))
-  }
-
-  /// Stores `value` under `key` with attributes.
-  public func set(_ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes)
-    async throws
-  {
-    try await engine.commit(putting(value, for: key, attributes))
-  }
-
-  /// Stores text as UTF-8.
-  public func set(_ value: String, for key: some StoreKey, expires: Expiration? = nil) async throws
-  {
-    try await set(Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires))
+    try await engine.commit(putting(value, for: key, attributes.expiring(expires)))
   }
 
   /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
@@ -31,16 +19,6 @@ extension Store.Namespace {
     async throws -> Bool
   {
     try await engine.commit(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
-  }
-
-  /// Stores text unless there is a fresh value under `key`; returns whether it did.
-  @discardableResult
-  public func setIfAbsent(_ value: String, for key: some StoreKey, expires: Expiration? = nil)
-    async throws -> Bool
-  {
-    try await engine.commit(
-      puttingIfAbsent(
-        Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
 
   /// Stores `value` only if the entry has this version; nil expects no entry. False if the version differs.

@@ -11,7 +11,7 @@ import LarderSystem
 /// the entry it points at.
 ///
 /// It is opaque text that can be given to clients. It belongs to one namespace of one store, until that is cleared.
-public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
+public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   /// Base64 with the alphabet for URLs, without padding.
   public let description: String
 
@@ -19,17 +19,6 @@ public struct PageCursor: Sendable, Hashable, Codable, CustomStringConvertible {
 
   /// The cursor with that text. A malformed one makes ``Store/Namespace/page(limit:after:prefix:)`` throw.
   public init(_ text: String) { description = text }
-
-  /// Decodes the text.
-  public init(from decoder: any Decoder) throws {
-    description = try decoder.singleValueContainer().decode(String.self)
-  }
-
-  /// Encodes the text.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
 
   /// - Parameter entryKey: that of the last entry listed.
   init(store: [UInt8], entryKey: [UInt8]) {
@@ -130,7 +119,7 @@ extension Store.Namespace {
   /// A cursor behind `key`, whether or not there is such an entry.
   ///
   /// Throws ``LarderError/Code/invalidArgument`` for an impossible key.
-  public func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
+  package func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
     let transaction = try engine.beginRead()
     let id = try engine.reader.identify(handle, in: transaction)
     return try key.withKeyBytes { key throws(LarderError) in

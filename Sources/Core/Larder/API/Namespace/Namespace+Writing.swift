@@ -7,19 +7,13 @@ import LarderSystem
 extension Store.Namespace {
   /// Stores `value` under `key` in place of any other.
   ///
-  /// - Parameters:
-  ///   - codec: how the bytes are encoded, for readers such as the shell.
-  ///   - expires: how long it stays fresh; nil takes the namespace's rule.
+  /// - Parameter expires: how long it stays fresh, in place of the attributes' ``EntryAttributes/expires``. If both are nil, the
+  ///   namespace's rule decides.
   public func set(
-    _ value: [UInt8], for key: some StoreKey, codec: CodecID = .bytes, expires: Expiration? = nil
+    _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil,
+    _ attributes: EntryAttributes = EntryAttributes()
   ) throws(LarderError) {
-    try set(value, for: key, EntryAttributes(codec: codec, expires: expires))
-  }
-
-  /// Stores `value` under `key` with attributes.
-  public func set(
-    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
-  ) throws(LarderError) {
+    let attributes = attributes.expiring(expires)
     try key.withKeyBytes { key throws(LarderError) in
       try engine.typed {
         try store.checkWritable()
@@ -32,29 +26,12 @@ extension Store.Namespace {
     }
   }
 
-  /// Stores text as UTF-8.
-  public func set(
-    _ value: String, for key: some StoreKey, expires: Expiration? = nil
-  ) throws(LarderError) {
-    try set(Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires))
-  }
-
   /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
   @discardableResult
   public func setIfAbsent(
     _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil
   ) throws(LarderError) -> Bool {
     try write(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
-  }
-
-  /// Stores text unless there is a fresh value under `key`; returns whether it did.
-  @discardableResult
-  public func setIfAbsent(
-    _ value: String, for key: some StoreKey, expires: Expiration? = nil
-  ) throws(LarderError) -> Bool {
-    try write(
-      puttingIfAbsent(
-        Array(value.utf8), for: key, EntryAttributes(codec: .text, expires: expires)))
   }
 
   /// Stores `value` only if the entry has this version (``Store/Entry/version``); nil expects no entry.
@@ -114,7 +91,9 @@ extension Store.Namespace {
   ///   namespace without a rule the entry then never expires, whatever lifetime it had: pass one, or declare a rule.
   /// - Returns: false if there is no entry, or an expired one.
   @discardableResult
-  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws(LarderError) -> Bool {
+  public func touch(
+    _ key: some StoreKey, expires: Expiration? = nil
+  ) throws(LarderError) -> Bool {
     try write(rescheduling(key, expires))
   }
 
@@ -165,9 +144,7 @@ extension Store.Namespace {
     try store.checkWritable()
     let prefix = prefix.copied
     // Also loads of keys that are not stored belong to the prefix.
-    try engine.commit { batch in
-      batch.session.removals.record(RemovalTable.hash(ofNamespace: name))
-    }
+    try engine.commit { batch in batch.refuseEarlierLoads(in: self) }
     var total = RemovalResult()
     var position: [UInt8]?
     while true {

@@ -43,6 +43,24 @@ extension Store.Namespace {
       at: transaction.id, memory: engine.memory.statistics[ExactString(name)])
   }
 
+  /// Throws if the store would refuse the namespace's name or these rules.
+  package func check(_ rules: Rules) throws(LarderError) {
+    try NamespaceName.validate(name)
+    try rules.validate()
+  }
+
+  /// Throws if a write of such a value would be refused under these rules and limits, whatever is stored.
+  package func check(
+    _ size: Int, for key: [UInt8], _ attributes: EntryAttributes, under rules: Rules,
+    _ limits: StoreLimits
+  ) throws(LarderError) {
+    try Key.validate(count: key.count, in: name)
+    try SpaceBudget(limits).checkSize(size, under: rules, named: name)
+    for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
+    try NamespaceName.validate(name)
+    for owner in attributes.owners { try NamespaceName.validate(owner.namespace) }
+  }
+
   /// The namespace's number, which ``TransformContext/namespace`` has; nil if it does not exist.
   package func number() throws(LarderError) -> UInt32? {
     let id = try engine.reader.identify(handle, in: engine.beginRead())
@@ -77,16 +95,6 @@ extension Store.Namespace {
   /// A copy of the fresh value under `key`, or nil. O(log n).
   public func value(for key: some StoreKey) throws(LarderError) -> [UInt8]? {
     try engine.typed { try withValue(for: key) { bytes in bytes.copied } }
-  }
-
-  /// The fresh value under `key` as text, or nil; a value that is not UTF-8 is a miss that is counted. O(log n).
-  public func value(for key: some StoreKey) throws(LarderError) -> String? {
-    guard let bytes: [UInt8] = try value(for: key) else { return nil }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      handle.countUndecodable()
-      return nil
-    }
-    return text
   }
 
   @usableFromInline

@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// At every level, a killed process loses no write that returned, a batch is stored completely or not at all, and the store
 /// stays readable. The durability is chosen when a store is created, stored in it, and the same for every process.
-/// `Docs/Operate/Durability.md` describes how each promise is kept and tested.
+/// `Docs/Operate/Reliability.md` describes how each promise is kept and tested.
 public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   /// A power failure loses nothing: a write returns when it is on the disk.
   case durable

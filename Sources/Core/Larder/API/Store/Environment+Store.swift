@@ -13,7 +13,7 @@ extension Environment {
     environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
     environmentOptions.changesDurability = options.changesDurability
     environmentOptions.checkpointInterval = options.checkpointInterval.bounded
-    environmentOptions.boot = options.boot
+    environmentOptions.boot = options.hooks.boot
     environmentOptions.signature = MetadataKey.format
     do throws(OpenError) {
       return try open(at: path, options: environmentOptions) {
@@ -23,7 +23,7 @@ extension Environment {
         let seal = RecordSeal(identity: format.identity)
         let state = StoreState().record(seal: seal)
         try transaction.put(state, for: MetadataKey.state, in: .main)
-        if options.flushes, let free = options.freeDisk(path) {
+        if options.flushes, let free = options.hooks.freeDisk(path) {
           let settings = StoreSettings.record(
             defaultDisk: StoreLimits.defaultDisk(free: free), seal: seal)
           try transaction.put(settings, for: MetadataKey.settings, in: .main)

@@ -60,7 +60,7 @@ extension Store {
     try checkWritable()
     let removal = try engine.commit { batch in
       var removal = RemovalResult()
-      batch.session.removals.record(RemovalTable.hashOfStore)
+      batch.refuseEarlierLoads(in: nil)
       for name in try batch.session.directory.names() {
         removal += try batch.clear(namespace(name))
       }

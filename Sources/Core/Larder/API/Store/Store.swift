@@ -35,7 +35,7 @@ public struct Store: Sendable {
     public var lockTimeout = Duration.seconds(10)
     /// Limits to declare for the store as a whole; nil leaves them as they are. See ``Store/declare(_:)``.
     ///
-    /// A new store, unless temporary, has the disk limit ``StoreLimits/defaultDisk(free:)`` while none is declared;
+    /// A new store, unless temporary, has a default of ``StoreLimits/disk`` while none is declared;
     /// ``StoreLimits/unlimited`` lifts it.
     public var limits: StoreLimits?
     /// Whether to accept a store that belongs to another user; the handle is then read-only.
@@ -53,23 +53,10 @@ public struct Store: Sendable {
     public var trimsMemory = true
     /// Whether an existing store gets the durability asked for; no other process may have it open.
     var changesDurability = false
-    /// Replaces the identity of the machine's last start, to test restarts.
-    package var boot: BootIdentity?
-    /// Stores values of more bytes in chunks, also where that is not needed; nil for none.
-    package var chunksAbove: Int?
-    /// Runs a closure once, after a delay, on another thread.
-    var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = PendingAccesses.later
-    /// How many changes the ring of changes holds, a power of two and the same in every process; nil for a number that
-    /// fits the store.
-    var changeSlots: Int?
-    /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
-    package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
     /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
-    /// Tells how short of memory the system is.
-    package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
-    /// The bytes that are free on the file system of a path; nil if that cannot be found out.
-    package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
+    /// The parts that tests replace.
+    package var hooks = TestHooks()
 
     /// Options. Those that are not given have the defaults of the properties.
     public init(
@@ -122,23 +109,11 @@ public struct Store: Sendable {
     return try temporary(in: memory, options)
   }
 
-  /// A temporary store with the kind in its name.
-  package static func temporary(kind: String) throws(LarderError) -> Store {
-    try temporary(in: FileManager.default.temporaryDirectory.path, Options(), kind: kind + "-")
-  }
-
-  /// Removes the temporary stores of that kind that killed processes left.
-  package static func removeLeftovers(kind: String) {
-    TemporaryLeftovers.remove(
-      beginningWith: namePrefix + kind + "-", in: FileManager.default.temporaryDirectory.path)
-  }
-
-  private static let namePrefix = "larder-"
-
-  private static func temporary(
-    in folder: String, _ options: Options, kind: String = ""
+  /// A temporary store in a folder, with a prefix in its name.
+  package static func temporary(
+    in folder: String, _ options: Options = Options(), prefix: String = "larder-"
   ) throws(LarderError) -> Store {
-    let path = folder + "/" + namePrefix + kind + UUID().uuidString
+    let path = folder + "/" + prefix + UUID().uuidString
     var options = options
     options.flushes = false
     do throws(LarderError) {
@@ -150,13 +125,6 @@ public struct Store: Sendable {
       try? FileManager.default.removeItem(atPath: path)
       throw error
     }
-  }
-
-  /// A new temporary store with a clock of its own, for tests.
-  public static func temporary(clock: any LarderClock) throws(LarderError) -> Store {
-    var options = Options()
-    options.clock = clock
-    return try temporary(options: options)
   }
 
   /// The directory of the store, with symbolic links resolved.
@@ -175,7 +143,7 @@ public struct Store: Sendable {
   }
 
   /// Ends this process's use of the store: commits accepted writes, writes waiting removals and counts, and waits for reads in
-  /// progress.
+  /// progress. It waits without a bound for a write of another thread, which must not wait for the closing.
   ///
   /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
   /// nothing.

@@ -48,15 +48,16 @@ final class StoreEngine: Sendable {
     leases =
       options.flushes
       ? LoadLeases(
-        table: LeaseTable(of: environment, store: format.identity), machine: options.machineClock)
+        table: LeaseTable(of: environment, store: format.identity),
+        machine: options.hooks.machineClock)
       : nil
-    chunksAbove = options.chunksAbove
-    memory = MemoryRegistry(pressure: options.trimsMemory ? options.memoryPressure : nil)
+    chunksAbove = options.hooks.chunksAbove
+    memory = MemoryRegistry(pressure: options.trimsMemory ? options.hooks.memoryPressure : nil)
     pageSize = environment.info.pageSize
     opened = (options.clock.now, options.clock.monotonic)
     changes = ChangeFeed(
-      ring: ChangeRing(of: environment, store: format.identity, slots: options.changeSlots),
-      newest: { environment.lastTransaction }, machine: options.machineClock,
+      ring: ChangeRing(of: environment, store: format.identity, slots: options.hooks.changeSlots),
+      newest: { environment.lastTransaction }, machine: options.hooks.machineClock,
       health: {
         StoreHealth(of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
       })

@@ -26,8 +26,7 @@ public final class Maintenance: Sendable {
     public var deadReaders = 0
   }
 
-  /// The store that is maintained.
-  public let store: Store
+  let store: Store
   /// The time from one run to the next.
   public let interval: Duration
   let jitter: Double

@@ -34,7 +34,7 @@ public struct Verification: Sendable {
     public var detail: String
 
     /// A new inconsistency.
-    public init(kind: Kind, namespace: String? = nil, key: Key? = nil, detail: String) {
+    init(kind: Kind, namespace: String? = nil, key: Key? = nil, detail: String) {
       self.kind = kind
       self.namespace = namespace
       self.key = key

@@ -16,9 +16,6 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
     self.second = second
   }
 
-  /// 00:00.
-  public static let midnight = TimeOfDay(0)
-
   /// Whether `left` is earlier in the day.
   public static func < (left: Self, right: Self) -> Bool {
     (left.hour, left.minute, left.second) < (right.hour, right.minute, right.second)

@@ -72,11 +72,11 @@ public struct TransformID: RawRepresentable, Hashable, Sendable {
 /// The entry whose bytes a transform changes.
 public struct TransformContext: Sendable {
   /// The part of the entry that the bytes belong to.
-  public enum Part: UInt8, Sendable {
+  public enum Part: Sendable {
     /// The value.
-    case value = 0
+    case value
     /// Metadata, entity tag and modification date.
-    case metadata = 1
+    case metadata
   }
 
   /// 16 random bytes that no other store has.
@@ -90,7 +90,7 @@ public struct TransformContext: Sendable {
   /// The part of the entry that the bytes belong to.
   public private(set) var part: Part
   /// The transforms that were applied before this one, with their parameters.
-  public internal(set) var previous: [UInt8] = []
+  package internal(set) var previous: [UInt8] = []
   private let reader: EntryReader
 
   /// The value of the entry under `key`.

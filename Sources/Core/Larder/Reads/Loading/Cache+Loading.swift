@@ -2,8 +2,8 @@ import LarderSystem
 
 /// Reads that load a missing or stale value.
 ///
-/// Each form exists twice: `value...` returns the value, `result...` returns a ``CacheResult``, which also has the source of
-/// the value, its age, and the error that was met on the way.
+/// `value` returns the value, the others a ``CacheResult``, which also has the source of the value, its age, and the error that
+/// was met on the way.
 ///
 /// Tasks of this process that ask for a key at the same time share one load and its outcome. A task that is cancelled
 /// stops waiting; when every waiting task is cancelled, so is the load. An error reaches every waiting task and is not
@@ -33,7 +33,8 @@ extension Cache {
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    try await result(for: key, expires: expires, stale: stale, load: load).value
+    try await result(for: key, options: LoadOptions(expires: expires, stale: stale), load: load)
+      .value
   }
 
   /// The value under `key`, read or loaded as the options say.
@@ -43,23 +44,18 @@ extension Cache {
     try await result(for: key, options: options, load: load).value
   }
 
-  /// The same as ``value(for:expires:stale:load:)``, with the value's source and age:
+  /// The value under `key`, read or loaded as the options say, with its source and age:
   ///
-  ///     let board = try await boards.result(
-  ///       for: station, expires: .after(.minutes(2)),
-  ///       stale: .whileRevalidating(.minutes(10)).onError(.hours(24))
-  ///     ) { try await api.board(station) }
+  ///     let options = LoadOptions(
+  ///       expires: .after(.minutes(2)),
+  ///       stale: Staleness(whileRevalidating: .minutes(10), onError: .hours(24)))
+  ///     let board = try await boards.result(for: station, options: options) {
+  ///       try await api.board(station)
+  ///     }
   ///     print(board.value, board.source, board.age)
   public func result(
-    for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value
-  ) async throws -> CacheResult<Value> {
-    try await result(for: key, options: LoadOptions(expires: expires, stale: stale), load: load)
-  }
-
-  /// The same as ``value(for:options:load:)``, with the value's source and age.
-  public func result(
-    for key: some StoreKey, options: LoadOptions, load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
     let stored = try stored(key, options)
     if case .known(let result?) = stored { return result }
@@ -82,14 +78,6 @@ extension Cache {
   }
 
   /// The value under `key`, read or loaded; nil if the load finds none, which is stored for ``LoadOptions/absent``.
-  public func valueIfPresent(
-    for key: some StoreKey, options: LoadOptions = LoadOptions(),
-    load: @escaping @Sendable () async throws -> Value?
-  ) async throws -> Value? {
-    try await resultIfPresent(for: key, options: options, load: load)?.value
-  }
-
-  /// The same as ``valueIfPresent(for:options:load:)``, with the value's source and age.
   public func resultIfPresent(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value?
@@ -101,14 +89,6 @@ extension Cache {
 
   /// The value under `key`, read or loaded; nil if the load finds none. The load gets the stored value, so that it can
   /// ask the origin whether that value is still current.
-  public func revalidatedValue(
-    for key: some StoreKey, options: LoadOptions = LoadOptions(),
-    load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
-  ) async throws -> Value? {
-    try await revalidatedResult(for: key, options: options, load: load)?.value
-  }
-
-  /// The same as ``revalidatedValue(for:options:load:)``, with the value's source and age.
   public func revalidatedResult(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>

@@ -62,18 +62,6 @@ public struct CachedValue<Value: Sendable>: Sendable {
   public var lastModified: [UInt8]?
   /// The writer's own bytes beside the value; see ``EntryAttributes/metadata``.
   public var metadata: [UInt8]?
-
-  /// Makes one without a store, for tests and for caches of other kinds.
-  public init(
-    value: Value, written: Timestamp, entityTag: [UInt8]? = nil, lastModified: [UInt8]? = nil,
-    metadata: [UInt8]? = nil
-  ) {
-    self.value = value
-    self.written = written
-    self.entityTag = entityTag
-    self.lastModified = lastModified
-    self.metadata = metadata
-  }
 }
 
 /// The outcome of a load that received the stored value.

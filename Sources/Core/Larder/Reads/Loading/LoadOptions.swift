@@ -13,27 +13,6 @@ public struct Staleness: Hashable, Sendable {
     self.onError = onError
   }
 
-  /// Nothing is served after its expiry.
-  public static let never = Staleness()
-
-  /// Stale values are served for `window` while a newer one is loaded.
-  public static func whileRevalidating(_ window: Duration) -> Staleness {
-    Staleness(whileRevalidating: window)
-  }
-
-  /// Stale values are served for `window` if the load fails.
-  public static func onError(_ window: Duration) -> Staleness { Staleness(onError: window) }
-
-  /// The same with another window for failed loads.
-  public func onError(_ window: Duration) -> Staleness {
-    Staleness(whileRevalidating: whileRevalidating, onError: window)
-  }
-
-  /// The same with another window for loads in the background.
-  public func whileRevalidating(_ window: Duration) -> Staleness {
-    Staleness(whileRevalidating: window, onError: onError)
-  }
-
   /// How long the entry is kept after its expiry.
   var longest: Duration { max(whileRevalidating, onError) }
 }

@@ -2,7 +2,7 @@ import LarderSystem
 
 /// A cache with a loader: reads load values that are missing or stale.
 ///
-/// ``Store/cache(of:in:rules:memory:cost:options:loader:)`` makes one, and ``Cache/loading(options:_:)`` for any codec.
+/// ``Cache/loading(options:_:)`` makes one.
 ///
 /// It adds nothing to the store: a ``Cache`` of the same namespace sees the same entries, and shares loads of the same key.
 public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable {
@@ -12,8 +12,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
   public var options: LoadOptions
   private let load: @Sendable (Key) async throws -> Value
 
-  /// - Parameter load: loads the value of a key.
-  public init(
+  fileprivate init(
     _ cache: Cache<Value>, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (Key) async throws -> Value
   ) {
@@ -57,36 +56,17 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
 }
 
 extension Cache {
-  /// This cache with a loader, so that reads load values that are missing or stale.
+  /// This cache with a loader, so that reads load values that are missing or stale:
+  ///
+  ///     let boards = store.cache(of: Board.self, in: "boards").loading { (station: String) in
+  ///       try await api.board(station)
+  ///     }
+  ///     let board = try await boards.value(for: "thun")
   ///
   /// - Parameter load: loads the value of a key.
   public func loading<Key: StoreKey & Sendable>(
     options: LoadOptions = LoadOptions(), _ load: @escaping @Sendable (Key) async throws -> Value
   ) -> LoadingCache<Key, Value> {
     LoadingCache(self, options: options, load: load)
-  }
-}
-
-extension Store {
-  /// A cache of the namespace `name` that keeps its loader: ``LoadingCache/value(for:policy:)`` loads by itself.
-  ///
-  ///     let boards = store.cache(of: Board.self, in: "boards") { (station: String) in
-  ///       try await api.board(station)
-  ///     }
-  ///     let board = try await boards.value(for: "thun")
-  ///
-  /// The other parameters are those of ``cache(of:in:rules:memory:cost:)``.
-  ///
-  /// - Parameters:
-  ///   - options: how values are read, loaded and stored.
-  ///   - loader: loads the value of a key.
-  public func cache<Key: StoreKey & Sendable, Value: Codable & Sendable>(
-    of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
-    cost: (@Sendable (Value) -> Int)? = nil, options: LoadOptions = LoadOptions(),
-    loader: @escaping @Sendable (Key) async throws -> Value
-  ) -> LoadingCache<Key, Value> {
-    LoadingCache(
-      cache(of: type, in: name, rules: rules, memory: memory, cost: cost), options: options,
-      load: loader)
   }
 }

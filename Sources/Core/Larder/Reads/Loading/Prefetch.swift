@@ -34,21 +34,13 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   /// The number of keys by outcome.
   public struct Summary: Sendable, Hashable {
     /// Keys that were fresh already.
-    public var present: Int
+    public internal(set) var present = 0
     /// Keys that were loaded.
-    public var loaded: Int
+    public internal(set) var loaded = 0
     /// Keys whose load failed.
-    public var failed: Int
+    public internal(set) var failed = 0
     /// Keys that were not tried because the prefetch was cancelled.
-    public var remaining: Int
-
-    /// A summary with the given counts.
-    public init(present: Int = 0, loaded: Int = 0, failed: Int = 0, remaining: Int = 0) {
-      self.present = present
-      self.loaded = loaded
-      self.failed = failed
-      self.remaining = remaining
-    }
+    public internal(set) var remaining = 0
   }
 
   private let steps: AsyncStream<Step>

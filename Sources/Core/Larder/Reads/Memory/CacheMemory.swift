@@ -62,7 +62,7 @@ public final class CacheMemory: Sendable {
   }
 
   /// The cost and the number of the values kept now.
-  public var usage: MemoryUsage { state.withLock { $0.policy.usage } }
+  var usage: MemoryUsage { state.withLock { $0.policy.usage } }
 
   /// Whether no cache uses it and it keeps nothing.
   var isUnused: Bool { owners.load(ordering: .relaxed) == 0 && usage.entries == 0 }
@@ -75,7 +75,7 @@ public final class CacheMemory: Sendable {
   }
 
   /// Drops values until they cost no more than `cost`: first those that were never used, then by the eviction policy.
-  public func trim(to cost: Int) {
+  func trim(to cost: Int) {
     trim { _ in MemoryUsage(cost: max(0, cost), entries: .max) }
   }
 
@@ -85,7 +85,7 @@ public final class CacheMemory: Sendable {
   }
 
   /// Drops all values. The entries stay in the store, and are decoded at their next read.
-  public func removeAll() {
+  func removeAll() {
     change { policy, leaving in leaving = policy.removeAll() }
   }
 

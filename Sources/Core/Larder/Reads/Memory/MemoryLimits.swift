@@ -47,7 +47,7 @@ public struct MemoryUsage: Hashable, Sendable {
   public var entries: Int
 
   /// A usage of this cost and this number of values.
-  public init(cost: Int = 0, entries: Int = 0) {
+  init(cost: Int = 0, entries: Int = 0) {
     self.cost = cost
     self.entries = entries
   }

@@ -104,9 +104,6 @@ extension Store {
     return sum
   }
 
-  /// Drops decoded values of all caches until they cost no more than `cost` together.
-  public func trimMemory(to cost: Int) { engine.memory.budget.trim(to: max(0, cost)) }
-
   /// Drops decoded values until each cache has at most this fraction of its own, in number and cost; 0 to 1.
   ///
   /// Call it when the system warns that memory is low.
@@ -118,15 +115,7 @@ extension Store {
 extension Store.Namespace {
   /// The usage of memory by the decoded values of all caches of the namespace in this process, and the outcomes of reads.
   public var memory: MemoryStatistics {
-    members.reduce(MemoryStatistics()) { $0 + $1.statistics }
-  }
-
-  /// Drops decoded values of the namespace until each cache has at most this fraction of its own; 0 to 1.
-  public func trimMemory(toFraction fraction: Double) {
-    for memory in members { memory.trim(toFraction: fraction) }
-  }
-
-  private var members: [CacheMemory] {
     engine.memory.budget.members.filter { $0.namespace == ExactString(name) }
+      .reduce(MemoryStatistics()) { $0 + $1.statistics }
   }
 }

@@ -39,7 +39,7 @@ final class EntryReader: Sendable {
     clock = StoreClock(options.clock)
     transforms = TransformPipeline(options.transforms)
     access = AccessTable(of: environment, store: format.identity)
-    uses = PendingAccesses(timer: options.timer)
+    uses = PendingAccesses(timer: options.hooks.timer)
     chunkSize = environment.info.pageSize - 16
   }
 

@@ -103,24 +103,13 @@ extension Store.Namespace {
   ) throws -> Result? {
     try store.read { snapshot in try snapshot.withEntry(for: key, in: self, body) }
   }
-
-  /// Lends the fresh entry under `key` and its value to `body`, in one lookup; returns nil without one.
-  ///
-  /// A read of the application: it counts as a hit or a miss, and as an access. In all else as ``withEntry(for:_:)``.
-  ///
-  /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails.
-  public func withFreshEntry<Result>(
-    for key: some StoreKey, _ body: (Store.Entry, Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    try store.read { snapshot in try snapshot.withFreshEntry(for: key, in: self, body) }
-  }
 }
 
 extension Snapshot {
   /// Lends the entry under `key` and its value as ``Store/Namespace/withEntry(for:_:)`` does.
   ///
   /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails.
-  public func withEntry<Result>(
+  package func withEntry<Result>(
     for key: some StoreKey, in namespace: Store.Namespace,
     _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -130,30 +119,6 @@ extension Snapshot {
       let found = try engine.reader.lookUp(
         key, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
       return try lend(found, key: key, in: namespace, body)
-    }
-  }
-
-  /// Lends the fresh entry under `key` and its value as ``Store/Namespace/withFreshEntry(for:_:)`` does.
-  ///
-  /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails.
-  public func withFreshEntry<Result>(
-    for key: some StoreKey, in namespace: Store.Namespace,
-    _ body: (Store.Entry, Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    try key.withKeyBytes { key in
-      let handle = namespace.handle
-      let recordsAccess = !namespace.store.isReadOnly
-      let now = engine.clock.coarseNow
-      guard
-        let found = try engine.reader.lookUpOrCountMiss(
-          key, of: handle, in: transaction, at: now, recordsAccess: recordsAccess,
-          accepting: { $0 == .fresh })
-      else { return nil }
-      return try lend(found, key: key, in: namespace) { entry, value in
-        handle.count(.hits, stripe: transaction.stripe)
-        if recordsAccess { engine.reader.recordAccess(found, key: key, at: now) }
-        return try body(entry, value)
-      }
     }
   }
 

@@ -28,7 +28,7 @@ public struct Change: Sendable, Hashable {
   public var kind: Kind
   /// The name of the namespace at that time; nil for ``Kind/missed(_:)``, ``Kind/ended(_:)`` and ``Kind/health(_:)``.
   public var namespace: String?
-  /// The key, or its first ``longestKey`` bytes; nil unless an entry changed.
+  /// The key, or its first 64 bytes; nil unless an entry changed.
   public var key: Key?
   /// Whether the key has more bytes than ``key``.
   public var isKeyCut = false
@@ -47,25 +47,21 @@ public struct Change: Sendable, Hashable {
   public var process: Int?
 
   /// The most bytes of a key that a change carries.
-  public static let longestKey = 64
+  static let longestKey = 64
 
   init(_ kind: Kind) { self.kind = kind }
 
   /// Why the entry was removed; nil for other changes.
-  public var reason: RemovalReason? {
+  package var reason: RemovalReason? {
     if case .removed(let reason) = kind { reason } else { nil }
   }
 }
 
 /// The changes of a store as they are committed by any process; see ``Store/changes(in:)``.
 ///
-/// All loops over it share one subscription and its position. The first loop that ends also ends the subscription.
+/// All loops over it share one subscription and its position. The first loop that ends also ends the subscription. An error
+/// ends the sequence as a last element, ``Change/Kind/ended(_:)``.
 public struct Changes: AsyncSequence, Sendable {
-  /// One change.
-  public typealias Element = Change
-  /// An error ends the sequence as a last element, ``Change/Kind/ended(_:)``.
-  public typealias Failure = Never
-
   let subscription: Subscription
 
   /// Continues at the position of the subscription.
@@ -76,9 +72,6 @@ public struct Changes: AsyncSequence, Sendable {
     private let loop: Loop
 
     init(_ subscription: Subscription) { loop = Loop(subscription: subscription) }
-
-    /// The next change; nil when the task is cancelled or the store closed.
-    public mutating func next() async -> Change? { await loop.subscription.next() }
 
     /// The next change if there is one already, without waiting.
     package func nextNow() -> Change? { loop.subscription.nextNow() }

@@ -55,21 +55,8 @@ extension SpaceBudget {
     sweep = ExpirySweep(of: id, limit: .max)
     try sweep.run(session, while: isOver)
     guard isOver() else { return }
-    throw Self.full(namespace.name, rules, pinned: session.ledger.loaded(id).pinned)
-  }
-
-  /// The error of a namespace in which nothing makes room.
-  static func full(_ name: String, _ rules: Rules, pinned: UInt64) -> LarderError {
-    let refuses = rules.eviction == .refuse
-    return LarderError(
-      .full,
-      "namespace \(name) is full (\(rules.limits.words)), and nothing in it may be evicted"
-        + (refuses
-          ? ""
-          : ": \(pinned) entries are pinned, and the others own what must stay, or belong to it"),
-      hint: refuses
-        ? "remove entries, raise the limit, or let the namespace evict"
-        : "unpin or remove entries, lower guarantees, or raise the limit")
+    throw LarderError.full(
+      namespace.name, rules, pinned: session.ledger.loaded(id).pinned)
   }
 
   /// Makes room in the store for the entry to be admitted: expired entries are removed first, then namespaces evict
@@ -224,6 +211,22 @@ enum LimitWords {
 }
 
 extension LarderError {
+  /// The error of a namespace in which nothing makes room.
+  package static func full(
+    _ name: String, _ rules: Rules, pinned: UInt64 = 0
+  ) -> LarderError {
+    let refuses = rules.eviction == .refuse
+    return LarderError(
+      .full,
+      "namespace \(name) is full (\(rules.limits.words)), and nothing in it may be evicted"
+        + (refuses
+          ? ""
+          : ": \(pinned) entries are pinned, and the others own what must stay, or belong to it"),
+      hint: refuses
+        ? "remove entries, raise the limit, or let the namespace evict"
+        : "unpin or remove entries, lower guarantees, or raise the limit")
+  }
+
   /// The error of a value that a namespace's rules refuse.
   package static func tooLarge(_ size: Int, for namespace: String, _ rules: Rules) -> LarderError {
     LarderError(

@@ -1,11 +1,5 @@
 import LarderSystem
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
-
 /// How long an entry stays fresh. Times have a resolution of a millisecond.
 public enum Expiration: Hashable, Sendable {
   /// The entry does not expire.
@@ -15,7 +9,8 @@ public enum Expiration: Hashable, Sendable {
   /// The entry expires at this time: it is fresh before and expired at it.
   case at(Timestamp)
   /// The entry expires when wall clocks next show that time in the zone, which has a name of the system's time zone
-  /// database, such as `Europe/Zurich`.
+  /// database: `.daily(at: TimeOfDay(4), in: "Europe/Zurich")`. A write throws ``LarderError/Code/invalidArgument`` for a time
+  /// that no clock shows, and for an unknown zone.
   ///
   /// An entry that is written at that very time stays for a day. On a day on which clocks skip the time it expires at the
   /// moment of the change; on a day on which they show it twice, at the first. A day that a zone skips has no such time.
@@ -26,16 +21,6 @@ public enum Expiration: Hashable, Sendable {
   /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)``, the shell,
   /// and reads through a store that was opened for reading only.
   case afterAccess(Duration)
-
-  /// The entry expires at `date`. A date that is not a number makes the write throw.
-  public static func at(_ date: Date) -> Expiration { .at(Timestamp(date)) }
-
-  /// The entry expires when wall clocks next show that time in the zone: `.daily(at: 4, 00, in: "Europe/Zurich")`.
-  ///
-  /// A write throws ``LarderError/Code/invalidArgument`` for a time that no clock shows, and for an unknown zone.
-  public static func daily(at hour: Int, _ minute: Int, in zone: String) -> Expiration {
-    .daily(at: TimeOfDay(hour, minute), in: zone)
-  }
 
   /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` for none.
   ///

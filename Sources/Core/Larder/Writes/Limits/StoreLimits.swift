@@ -16,22 +16,22 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public var entries: Int?
   /// Bytes of all their values.
   public var bytes: Int?
-  /// Bytes of the data file; at least ``smallestDisk``. The file never grows beyond it.
+  /// Bytes of the data file; at least 4 MB. The file never grows beyond it.
   ///
-  /// Nil keeps the limit that the store was created with, ``defaultDisk(free:)``; ``Limits/unlimited`` lifts it.
+  /// Nil keeps the limit that the store was created with: a tenth of the disk that was free then, at most 10 GB; ``Limits/unlimited`` lifts it.
   public var disk: Int?
   /// Bytes that decoded values may cost in the memory of each process, all caches together; nil for 64 MB. Other processes
   /// obey a new limit from the next value that they decode.
   public var memory: Int?
 
   /// The smallest possible disk limit, in bytes.
-  public static let smallestDisk = 4_000_000
+  static let smallestDisk = 4_000_000
 
   /// The disk limit of a new store that declares none: a tenth of the free disk at that time, at most 10 GB and at least
   /// ``smallestDisk``.
   ///
   /// - Parameter free: bytes that the user may write on the file system of the store.
-  public static func defaultDisk(free: Int) -> Int {
+  static func defaultDisk(free: Int) -> Int {
     min(max(free / 10, smallestDisk), 10_000_000_000)
   }
 
@@ -118,7 +118,7 @@ struct StoreSettings: Codable, Equatable, Sendable {
 
 /// The limits of a store and where they come from.
 public struct StoreLimitInfo: Sendable, Hashable {
-  /// The disk limit that the store was made with, in bytes; see ``StoreLimits/defaultDisk(free:)``. Nil for a temporary store
+  /// The disk limit that the store was made with, in bytes; see ``StoreLimits/disk``. Nil for a temporary store
   /// and for one that was made with a disk limit of its own.
   public var defaultDisk: Int?
   /// The limits that code has declared.

@@ -24,6 +24,14 @@ struct RemovalRecorder {
   }
 }
 
+extension WriteBatch {
+  /// Keeps loads that began before this batch from storing their values in a namespace; nil means in any.
+  package mutating func refuseEarlierLoads(in namespace: Store.Namespace?) {
+    let hash = namespace.map { RemovalTable.hash(ofNamespace: $0.name) }
+    session.removals.record(hash ?? RemovalTable.hashOfStore)
+  }
+}
+
 extension RemovalReason {
   /// Whether a caller has removed the entry.
   var isRemoval: Bool {

@@ -51,6 +51,15 @@ public struct EntryAttributes: Sendable {
     self.expires = expires
   }
 
+  /// The same with this expiration; nil leaves it.
+  @inline(__always)
+  func expiring(_ expires: Expiration?) -> EntryAttributes {
+    guard let expires else { return self }
+    var attributes = self
+    attributes.expires = expires
+    return attributes
+  }
+
   /// Tags by which the entry can be invalidated: 1 to 200 bytes of UTF-8 each, none of them 0.
   public var tags: [String] {
     get { box?.content.tags ?? [] }

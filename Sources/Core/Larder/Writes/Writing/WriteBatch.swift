@@ -44,53 +44,28 @@ public struct WriteBatch: ~Copyable {
 extension WriteBatch {
   /// Stores `value` under `key`; a value that is there is replaced.
   ///
-  /// - Parameters:
-  ///   - codec: the format of the bytes, for programs that display them.
-  ///   - expires: nil for the lifetime that the namespace's rules give.
+  /// - Parameter expires: in place of the attributes' ``EntryAttributes/expires``. If both are nil, the namespace's rules decide.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible key, ``LarderError/Code/overLimit`` for a value that is
   ///   too large, ``LarderError/Code/full`` if nothing may be evicted for it.
   public mutating func set(
     _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
-    codec: CodecID = .bytes,
-    expires: Expiration? = nil
+    expires: Expiration? = nil, _ attributes: EntryAttributes = EntryAttributes()
   ) throws(LarderError) {
-    try set(value, for: key, in: namespace, EntryAttributes(codec: codec, expires: expires))
-  }
-
-  /// Stores `value` under `key` with attributes; see ``set(_:for:in:codec:expires:)``.
-  public mutating func set(
-    _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
-    _ attributes: EntryAttributes
-  ) throws(LarderError) {
+    let attributes = attributes.expiring(expires)
     _ = try key.withKeyBytes { key throws(LarderError) in
       try put(value.span, for: key, in: namespace.name, attributes: attributes)
     }
   }
 
-  /// Stores text as UTF-8; see ``set(_:for:in:codec:expires:)``.
-  public mutating func set(
-    _ value: String, for key: some StoreKey, in namespace: Store.Namespace,
-    expires: Expiration? = nil
-  ) throws(LarderError) {
-    try set(
-      Array(value.utf8), for: key, in: namespace, EntryAttributes(codec: .text, expires: expires))
-  }
-
-  /// Stores a value through the cache's codec; see ``set(_:for:in:codec:expires:)``.
+  /// Stores a value through the cache's codec, whose number replaces that of the attributes.
   ///
-  /// - Throws: ``LarderError/Code/unencodable`` if the codec cannot encode it.
+  /// - Throws: ``LarderError/Code/unencodable`` if the codec cannot encode it, and as for bytes.
   public mutating func set<Value>(
-    _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil
+    _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil,
+    _ attributes: EntryAttributes = EntryAttributes()
   ) throws(LarderError) {
     try set(
-      encoded: try cache.encode(value), for: key, in: cache, EntryAttributes(expires: expires))
-  }
-
-  /// Stores a value through the cache's codec with attributes, whose codec is replaced by the cache's.
-  public mutating func set<Value>(
-    _ value: Value, for key: some StoreKey, in cache: Cache<Value>, _ attributes: EntryAttributes
-  ) throws(LarderError) {
-    try set(encoded: try cache.encode(value), for: key, in: cache, attributes)
+      encoded: try cache.encode(value), for: key, in: cache, attributes.expiring(expires))
   }
 
   @discardableResult

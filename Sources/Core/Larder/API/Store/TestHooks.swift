@@ -1,0 +1,21 @@
+package import LarderSystem
+
+/// Parts of the machine that tests replace, and sizes that they make small.
+package struct TestHooks: Sendable {
+  /// The identity of the machine's last start; nil for the real one.
+  package var boot: BootIdentity?
+  /// Values of more bytes are stored in chunks, also where that is not needed; nil for none.
+  package var chunksAbove: Int?
+  /// Runs a closure once, after a delay, on another thread.
+  package var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void =
+    PendingAccesses.later
+  /// How many changes the ring of changes holds, a power of two and the same in every process; nil for a number that
+  /// fits the store.
+  package var changeSlots: Int?
+  /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
+  package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
+  /// Tells how short of memory the system is.
+  package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
+  /// The bytes that are free on the file system of a path; nil if that cannot be found out.
+  package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
+}

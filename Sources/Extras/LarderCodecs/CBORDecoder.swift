@@ -1,0 +1,214 @@
+import LarderSystem
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension CBORValue {
+  /// The item as a value of a type; throws a `DecodingError` if it is not one.
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    try CBORDecoder(self, path: []).decode(type)
+  }
+}
+
+/// Decodes an item; also the container of a single value.
+struct CBORDecoder: Decoder, SingleValueDecodingContainer {
+  let item: CBORValue
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  init(_ item: CBORValue, path: [any CodingKey]) {
+    self.item = item
+    codingPath = path
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard case .map(let items) = item else { throw mismatch([String: CBORValue].self) }
+    return KeyedDecodingContainer(CBORKeyedDecoder<Key>(items: items, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard case .array(let items) = item else { throw mismatch([CBORValue].self) }
+    return CBORUnkeyedDecoder(items: items, codingPath: codingPath)
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func decodeNil() -> Bool { item == .null }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    guard let value = try scalar(type) else { return try Value(from: self) }
+    guard let value = value as? Value else { throw mismatch(type) }
+    return value
+  }
+
+  /// The value of a type that CBOR has itself; nil for a type that is decoded through containers.
+  private func scalar(_ type: any Decodable.Type) throws -> Any? {
+    if type == Bool.self {
+      guard case .bool(let value) = item else { throw mismatch(type) }
+      return value
+    }
+    if type == String.self { return try text(type) }
+    if type == Double.self { return try float(Double.self) }
+    if type == Float.self { return try float(Float.self) }
+    if type == Data.self {
+      guard case .bytes(let bytes) = item else { throw mismatch(type) }
+      return Data(bytes)
+    }
+    if type == URL.self {
+      guard let url = URL(string: try text(type)) else { throw mismatch(type) }
+      return url
+    }
+    if let integer = type as? any FixedWidthInteger.Type,
+      Self.integers.contains(ObjectIdentifier(type))
+    {
+      return try number(integer)
+    }
+    return nil
+  }
+
+  /// Other types that are integers, too, may have a coding of their own.
+  private static let integers: Set<ObjectIdentifier> = [
+    ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
+    ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(UInt.self),
+    ObjectIdentifier(UInt8.self), ObjectIdentifier(UInt16.self), ObjectIdentifier(UInt32.self),
+    ObjectIdentifier(UInt64.self),
+  ]
+
+  private func text(_ type: Any.Type) throws -> String {
+    guard case .text(let text) = item else { throw mismatch(type) }
+    return text
+  }
+
+  private func number<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
+    let number: Number? =
+      switch item {
+      case .unsigned(let number): Number(exactly: number)
+      case .negative(let number): number > UInt64(Int64.max) ? nil : Number(exactly: ~Int64(number))
+      default: throw mismatch(type)
+      }
+    guard let number else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: codingPath, debugDescription: "the number does not fit \(type)"))
+    }
+    return number
+  }
+
+  private func float<Number: BinaryFloatingPoint>(_ type: Number.Type) throws -> Number {
+    switch item {
+    case .float(let number): return Number(number)
+    case .double(let number): return Number(number)
+    case .unsigned(let number): return Number(number)
+    case .negative(let number): return -1 - Number(number)
+    default: throw mismatch(type)
+    }
+  }
+
+  private func mismatch(_ type: Any.Type) -> DecodingError {
+    .typeMismatch(
+      type, .init(codingPath: codingPath, debugDescription: "the value is \(item.kind)"))
+  }
+}
+
+extension CBORValue {
+  /// For messages.
+  fileprivate var kind: String {
+    switch self {
+    case .unsigned, .negative: "an integer"
+    case .bytes: "a byte string"
+    case .text: "text"
+    case .array: "an array"
+    case .map: "a map"
+    case .bool: "true or false"
+    case .null: "null"
+    case .float, .double: "a float"
+    }
+  }
+}
+
+private struct CBORKeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let items: [String: CBORValue]
+  let codingPath: [any CodingKey]
+
+  var allKeys: [Key] { items.keys.compactMap(Key.init(stringValue:)) }
+  func contains(_ key: Key) -> Bool { items[key.stringValue] != nil }
+
+  private func decoder(_ key: any CodingKey) throws -> CBORDecoder {
+    guard let item = items[key.stringValue] else {
+      throw DecodingError.keyNotFound(
+        key, .init(codingPath: codingPath, debugDescription: "the map has no such key"))
+    }
+    return CBORDecoder(item, path: codingPath + [key])
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    try decoder(key).decode(type)
+  }
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { try decoder(key).container(keyedBy: type) }
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try decoder(key).unkeyedContainer()
+  }
+  func superDecoder() throws -> any Decoder { try decoder(CBORKey(stringValue: "super")) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
+}
+
+private struct CBORUnkeyedDecoder: UnkeyedDecodingContainer {
+  let items: [CBORValue]
+  let codingPath: [any CodingKey]
+  private(set) var currentIndex = 0
+
+  init(items: [CBORValue], codingPath: [any CodingKey]) {
+    self.items = items
+    self.codingPath = codingPath
+  }
+
+  var count: Int? { items.count }
+  var isAtEnd: Bool { currentIndex >= items.count }
+
+  private func decoder(_ type: Any.Type) throws -> CBORDecoder {
+    let path = codingPath + [CBORKey(intValue: currentIndex)]
+    guard !isAtEnd else {
+      throw DecodingError.valueNotFound(
+        type, .init(codingPath: path, debugDescription: "the array has no more elements"))
+    }
+    return CBORDecoder(items[currentIndex], path: path)
+  }
+
+  mutating func decodeNil() throws -> Bool {
+    let isNil = try decoder(Never.self).decodeNil()
+    if isNil { currentIndex += 1 }
+    return isNil
+  }
+
+  /// A failed decoding leaves the element where it is.
+  mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let value = try decoder(type).decode(type)
+    currentIndex += 1
+    return value
+  }
+
+  mutating func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type
+  ) throws -> KeyedDecodingContainer<Nested> {
+    let container = try decoder(type).container(keyedBy: type)
+    currentIndex += 1
+    return container
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    let container = try decoder(Never.self).unkeyedContainer()
+    currentIndex += 1
+    return container
+  }
+
+  mutating func superDecoder() throws -> any Decoder {
+    let element = try decoder(Never.self)
+    currentIndex += 1
+    return element
+  }
+}

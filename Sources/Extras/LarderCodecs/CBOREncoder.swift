@@ -1,0 +1,220 @@
+import LarderSystem
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A data item that is being made. Containers share it with the encoders that fill it.
+final class CBORNode {
+  enum Content {
+    case none
+    case scalar(CBORValue)
+    case array([CBORNode])
+    case map([String: CBORNode])
+  }
+
+  var content = Content.none
+
+  /// A new last element.
+  func addElement() -> CBORNode {
+    let node = CBORNode()
+    var nodes: [CBORNode] = []
+    if case .array(let present) = content { nodes = present }
+    content = .none
+    nodes.append(node)
+    content = .array(nodes)
+    return node
+  }
+
+  /// The node of a key, in place of any other.
+  func setElement(_ key: String) -> CBORNode {
+    let node = CBORNode()
+    var nodes: [String: CBORNode] = [:]
+    if case .map(let present) = content { nodes = present }
+    content = .none
+    nodes[key] = node
+    content = .map(nodes)
+    return node
+  }
+
+  var count: Int { if case .array(let nodes) = content { nodes.count } else { 0 } }
+
+  /// Appends the item; a value that encoded nothing is an empty map, as a type without properties is.
+  func append(to bytes: inout [UInt8]) {
+    switch content {
+    case .none: bytes.append(0xA0)
+    case .scalar(let value): value.append(to: &bytes)
+    case .array(let nodes):
+      Self.append(head: 4, UInt64(nodes.count), to: &bytes)
+      for node in nodes { node.append(to: &bytes) }
+    case .map(let nodes):
+      Self.append(head: 5, UInt64(nodes.count), to: &bytes)
+      for (key, node) in nodes.sorted(by: { $0.key < $1.key }) {
+        CBORValue.text(key).append(to: &bytes)
+        node.append(to: &bytes)
+      }
+    }
+  }
+
+  /// Appends a major type and its argument in the shortest form (RFC 8949, section 4.2.1).
+  static func append(head major: UInt8, _ argument: UInt64, to bytes: inout [UInt8]) {
+    switch argument {
+    case 0..<24: bytes.append(major << 5 | UInt8(argument))
+    case 0...0xFF: bytes += [major << 5 | 24, UInt8(argument)]
+    case 0...0xFFFF:
+      bytes.append(major << 5 | 25)
+      bytes.append(bigEndian: UInt16(argument))
+    case 0...0xFFFF_FFFF:
+      bytes.append(major << 5 | 26)
+      bytes.append(bigEndian: UInt32(argument))
+    default:
+      bytes.append(major << 5 | 27)
+      bytes.append(bigEndian: argument)
+    }
+  }
+}
+
+extension CBORValue {
+  /// Appends a value that is neither an array nor a map: nodes hold those.
+  fileprivate func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .unsigned(let number): CBORNode.append(head: 0, number, to: &bytes)
+    case .negative(let number): CBORNode.append(head: 1, number, to: &bytes)
+    case .bytes(let value):
+      CBORNode.append(head: 2, UInt64(value.count), to: &bytes)
+      bytes += value
+    case .text(let text):
+      CBORNode.append(head: 3, UInt64(text.utf8.count), to: &bytes)
+      bytes += text.utf8
+    case .bool(let value): bytes.append(value ? 0xF5 : 0xF4)
+    case .null, .array, .map: bytes.append(0xF6)
+    case .float(let number):
+      bytes.append(0xFA)
+      bytes.append(bigEndian: number.bitPattern)
+    case .double(let number):
+      bytes.append(0xFB)
+      bytes.append(bigEndian: number.bitPattern)
+    }
+  }
+
+  fileprivate init(_ number: some FixedWidthInteger) {
+    self =
+      number < 0
+      ? .negative(UInt64(bitPattern: ~Int64(number))) : .unsigned(UInt64(number))
+  }
+}
+
+/// Encodes one value into a node; also the container of a single value.
+struct CBOREncoder: Encoder, SingleValueEncodingContainer {
+  let node: CBORNode
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  init(_ node: CBORNode, path: [any CodingKey]) {
+    self.node = node
+    codingPath = path
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    if case .map = node.content {} else { node.content = .map([:]) }
+    return KeyedEncodingContainer(CBORKeyedEncoder<Key>(node: node, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    if case .array = node.content {} else { node.content = .array([]) }
+    return CBORUnkeyedEncoder(node: node, codingPath: codingPath)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  func encodeNil() { node.content = .scalar(.null) }
+  func encode<Value: Encodable>(_ value: Value) throws { try encodeAny(value) }
+
+  /// Encodes a value of any type. Types that `Codable` would take apart, but CBOR has itself, are scalars.
+  func encodeAny<Value: Encodable>(_ value: Value) throws {
+    switch value {
+    case let value as Bool: node.content = .scalar(.bool(value))
+    case let value as String: node.content = .scalar(.text(value))
+    case let value as Int: node.content = .scalar(CBORValue(value))
+    case let value as Double: node.content = .scalar(.double(value))
+    case let value as Float: node.content = .scalar(.float(value))
+    case let value as Data: node.content = .scalar(.bytes(Array(value)))
+    case let value as URL: node.content = .scalar(.text(value.absoluteString))
+    case let value as Int8: node.content = .scalar(CBORValue(value))
+    case let value as Int16: node.content = .scalar(CBORValue(value))
+    case let value as Int32: node.content = .scalar(CBORValue(value))
+    case let value as Int64: node.content = .scalar(CBORValue(value))
+    case let value as UInt: node.content = .scalar(CBORValue(value))
+    case let value as UInt8: node.content = .scalar(CBORValue(value))
+    case let value as UInt16: node.content = .scalar(CBORValue(value))
+    case let value as UInt32: node.content = .scalar(CBORValue(value))
+    case let value as UInt64: node.content = .scalar(CBORValue(value))
+    default:
+      guard codingPath.count < CBORValue.deepest else {
+        throw EncodingError.invalidValue(
+          value,
+          .init(
+            codingPath: codingPath, debugDescription: "nested deeper than \(CBORValue.deepest)"))
+      }
+      try value.encode(to: self)
+    }
+  }
+}
+
+private struct CBORKeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let node: CBORNode
+  let codingPath: [any CodingKey]
+
+  private func encoder(_ key: any CodingKey) -> CBOREncoder {
+    CBOREncoder(node.setElement(key.stringValue), path: codingPath + [key])
+  }
+
+  func encodeNil(forKey key: Key) { encoder(key).encodeNil() }
+  func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+    try encoder(key).encodeAny(value)
+  }
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<Nested> { encoder(key).container(keyedBy: type) }
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder(key).unkeyedContainer()
+  }
+  func superEncoder() -> any Encoder { encoder(CBORKey(stringValue: "super")) }
+  func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
+}
+
+private struct CBORUnkeyedEncoder: UnkeyedEncodingContainer {
+  let node: CBORNode
+  let codingPath: [any CodingKey]
+  var count: Int { node.count }
+
+  private func encoder() -> CBOREncoder {
+    CBOREncoder(node.addElement(), path: codingPath + [CBORKey(intValue: count)])
+  }
+
+  func encodeNil() { encoder().encodeNil() }
+  func encode<Value: Encodable>(_ value: Value) throws { try encoder().encodeAny(value) }
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type
+  ) -> KeyedEncodingContainer<Nested> { encoder().container(keyedBy: type) }
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder().unkeyedContainer() }
+  func superEncoder() -> any Encoder { encoder() }
+}
+
+/// A key of a map, or the index of an element.
+struct CBORKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  init(stringValue: String) {
+    self.stringValue = stringValue
+    intValue = nil
+  }
+
+  init(intValue: Int) {
+    stringValue = String(intValue)
+    self.intValue = intValue
+  }
+}

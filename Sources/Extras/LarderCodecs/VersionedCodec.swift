@@ -1,0 +1,168 @@
+public import Larder
+import LarderSystem
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Values that carry the version of their type, so that a program reads what an older one wrote.
+///
+///     let colors = store.cache(of: Color.self, in: "colors", version: 2) { old in
+///       let color = try old.decode(ColorWithoutHex.self)
+///       return Color(name: color.name, hex: "000000")
+///     }
+///
+/// Each value is 7 bytes longer. A value without a version has version 0. Raw bytes that begin with 0xFF 0x01 look like
+/// a value with a version, so use a versioned codec for such values from the start. A value of a higher version than
+/// the program's cannot be decoded: reads miss it, and it stays until the next write of its key. `Docs/Internals/FileFormat.md`
+/// has the bytes.
+public struct VersionedCodec<Base: Codec>: Codec {
+  /// The values of the base.
+  public typealias Value = Base.Value
+
+  private let base: Base
+  private let version: UInt32
+  private let migrate: @Sendable (OlderValue) throws -> Base.Value
+
+  /// - Parameters:
+  ///   - version: of the values that are written; 1 or more. Raise it with each change of the type after which old
+  ///     values cannot be decoded.
+  ///   - migrate: converts a value of a lower version; if it throws, the read is a miss. It runs at each read from disk
+  ///     until the value is written again, and on any thread.
+  public init(
+    _ base: Base, version: UInt32, migrate: @escaping @Sendable (OlderValue) throws -> Base.Value
+  ) {
+    self.base = base
+    self.version = version
+    self.migrate = migrate
+  }
+
+  /// ``/Larder/CodecID/versioned``.
+  public var id: CodecID { .versioned }
+  /// Whether the base codec is lossless.
+  public var isLossless: Bool { base.isLossless }
+
+  /// The version, then the value as the base encodes it.
+  public func encode(_ value: Base.Value) throws -> [UInt8] {
+    ValueEnvelope(.versioned, codec: base.id, number: version).wrap(try base.encode(value))
+  }
+
+  /// The value, migrated if its version is lower; throws for a higher version.
+  public func decode(_ bytes: Span<UInt8>) throws -> Base.Value {
+    guard let envelope = ValueEnvelope(bytes), envelope.kind == .versioned else {
+      return try migrate(OlderValue(version: 0, codec: base.id, bytes: bytes.copied))
+    }
+    let value = bytes.extracting(droppingFirst: ValueEnvelope.size)
+    if envelope.number == version, envelope.codec == base.id { return try base.decode(value) }
+    guard envelope.number <= version else {
+      throw LarderError(
+        .undecodable, "the value has version \(envelope.number), and this program knows \(version)",
+        hint: "read it with the newer program, or write it again")
+    }
+    return try migrate(
+      OlderValue(version: envelope.number, codec: envelope.codec, bytes: value.copied))
+  }
+}
+
+/// Codecs are equal if version and base are: a version stands for one migration.
+extension VersionedCodec: Equatable where Base: Equatable {
+  /// Compares version and base.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.version == right.version && left.base == right.base
+  }
+}
+
+extension Store {
+  /// A view of the namespace `name` as values of a `Codable` type that has changed: stored as JSON with the version of the
+  /// type, see ``VersionedCodec``.
+  ///
+  /// Caches of one type and version share their values in memory. The other parameters are those of
+  /// `cache(of:in:rules:memory:cost:)`.
+  ///
+  /// - Parameters:
+  ///   - version: of the type; 1 or more.
+  ///   - migrate: converts a value of a lower version; a value without a version has version 0.
+  public func cache<Value: Codable & Sendable>(
+    of type: Value.Type, in name: String, version: UInt32, rules: Rules? = nil,
+    memory: MemoryLimits? = nil, cost: (@Sendable (Value) -> Int)? = nil,
+    migrate: @escaping @Sendable (OlderValue) throws -> Value
+  ) -> Cache<Value> {
+    cache(
+      VersionedCodec(JSONCodec<Value>(), version: version, migrate: migrate), in: name,
+      rules: rules, memory: memory, cost: cost)
+  }
+}
+
+/// A value that a lower version of the program wrote, for the migration of ``VersionedCodec``.
+public struct OlderValue: Sendable {
+  /// The version of the value; 0 for a value without a version.
+  public let version: UInt32
+  /// The codec that encoded it.
+  public let codec: CodecID
+  /// The value as that codec encoded it.
+  public let bytes: [UInt8]
+
+  /// Decodes the value as an older type. Throws for a codec other than JSON and CBOR, and for bytes that are not a
+  /// value of the type.
+  public func decode<Old: Decodable>(_ type: Old.Type) throws -> Old {
+    switch codec {
+    case .json: return try JSONDecoder().decode(type, from: Data(bytes))
+    case .cbor: return try CBORValue(bytes.span).decode(type)
+    default:
+      throw LarderError(
+        .undecodable, "a value of codec \(codec.name) cannot be decoded as a \(Old.self)",
+        hint: "decode its bytes")
+    }
+  }
+}
+
+/// The bytes in front of a value that a codec has wrapped: a mark, what the wrapping is, and the codec of the value inside.
+///
+///     byte 0    0xFF, which begins neither UTF-8 nor JSON nor CBOR
+///          1    the wrapping, see ``Kind``
+///          2    the codec of the value inside
+///          3    4 bytes, little-endian: a number whose meaning the wrapping decides
+///          7    the value
+package struct ValueEnvelope: Equatable, Sendable {
+  /// The wrappings. The raw value is the byte in the envelope.
+  package enum Kind: UInt8, Sendable {
+    /// The number is the version of the value's type.
+    case versioned = 1
+  }
+
+  /// The first byte.
+  package static let mark: UInt8 = 0xFF
+  /// Bytes in front of the value.
+  package static let size = 7
+
+  package var kind: Kind
+  /// The codec of the value inside.
+  package var codec: CodecID
+  package var number: UInt32
+
+  package init(_ kind: Kind, codec: CodecID, number: UInt32) {
+    self.kind = kind
+    self.codec = codec
+    self.number = number
+  }
+
+  /// Nil for bytes without an envelope.
+  package init?(_ bytes: Span<UInt8>) {
+    guard bytes.count >= Self.size, bytes[0] == Self.mark, let kind = Kind(rawValue: bytes[1])
+    else { return nil }
+    self.kind = kind
+    codec = CodecID(rawValue: bytes[2])
+    number = bytes.halfWord(at: 3)
+  }
+
+  /// The envelope with `value` in it.
+  package func wrap(_ value: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.size + value.count)
+    bytes += [Self.mark, kind.rawValue, codec.rawValue]
+    bytes.append(littleEndian: number)
+    return bytes + value
+  }
+}
