@@ -18,10 +18,10 @@ import Testing
           try batch.session.finish()
           batch.session.changes.prepare()
         } catch {
-          transaction = batch.session.transaction.end()
+          transaction = batch.end()
           throw error
         }
-        transaction = batch.session.transaction.end()
+        transaction = batch.end()
         if !commits { throw Killed() }
       }
     } catch is Killed {}

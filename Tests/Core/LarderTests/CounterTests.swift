@@ -138,10 +138,10 @@ import Testing
           engine.committed.keep(
             batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
         } catch {
-          transaction = batch.session.transaction.end()
+          transaction = batch.end()
           throw error
         }
-        transaction = batch.session.transaction.end()
+        transaction = batch.end()
         throw Failed()
       }
     } catch is Failed {}

@@ -13,7 +13,7 @@ import Testing
     let id = try namespace?.id
     return try store.engine.commit(.withoutCleanup) { batch in
       var sweep = ExpirySweep(of: id, limit: limit)
-      return try sweep.run(batch.session)
+      return try sweep.run(&batch.session)
     }
   }
 
@@ -21,7 +21,7 @@ import Testing
     let id = try namespace?.id
     return try store.engine.commit { batch in
       guard batch.session.state.mayBeDue(at: batch.session.now) else { return false }
-      return try !ExpirySweep(of: id).due(limit: 1, batch.session).isEmpty
+      return try !ExpirySweep(of: id).due(limit: 1, &batch.session).isEmpty
     }
   }
 

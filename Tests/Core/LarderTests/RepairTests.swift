@@ -145,7 +145,7 @@ import Testing
     }
     let inSteps = try repaired { store in
       try store.engine.commit { batch in
-        try RepairMark.note(id, batch.session.transaction)
+        try RepairMark.note(id, &batch.session.transaction)
       }
       #expect(try RepairJob(store.engine).run() == 1)
     }

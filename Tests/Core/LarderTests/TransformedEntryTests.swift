@@ -165,10 +165,10 @@ private struct Refusal: ValueTransform {
       try notes.set(Self.value, for: "k", EntryAttributes(codec: .text))
       try store.write { batch in
         let entry = try #require(
-          try batch.session.entries.living(Array("k".utf8).span, in: "notes"))
+          try batch.session.living(Array("k".utf8).span, in: "notes"))
         var fields = entry.fields
         fields[.metadata] = Self.metadata
-        _ = try batch.session.entries.amend(entry) { $1 = fields }
+        _ = try batch.session.amend(entry) { $1 = fields }
       }
       #expect(try notes.entry(for: "k")?.metadata == Self.metadata)
       try store.close()

@@ -29,7 +29,7 @@ extension Store.Namespace {
   ) throws -> SharedWrite<Bool> {
     let (name, key) = (try writableName, key.copied)
     return SharedWrite(size: value.count) { batch in
-      guard try batch.session.entries.living(key.span, in: name)?.header.version == version else {
+      guard try batch.session.living(key.span, in: name)?.header.version == version else {
         return false
       }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
@@ -46,7 +46,7 @@ extension Store.Namespace {
     return SharedWrite(size: value.count) { batch in
       guard condition() else { return false }
       if let version,
-        try batch.session.entries.living(key.span, in: name)?.header.version != version
+        try batch.session.living(key.span, in: name)?.header.version != version
       {
         return false
       }

@@ -47,13 +47,13 @@ struct ExpirySweep {
   /// Removes entries while `shouldContinue`, in steps that grow.
   @discardableResult
   mutating func run(
-    _ session: WriteSession,
-    while shouldContinue: () -> Bool = { true }
+    _ session: inout WriteSession,
+    while shouldContinue: (borrowing WriteSession) -> Bool = { _ in true }
   ) throws(LarderError) -> RemovalResult {
     var removal = RemovalResult()
     var step = 4
-    while !isDone, left > 0, shouldContinue() {
-      removal += try runStep(limit: step, session, while: shouldContinue)
+    while !isDone, left > 0, shouldContinue(session) {
+      removal += try runStep(limit: step, &session, while: shouldContinue)
       step *= 4
     }
     return removal
@@ -61,8 +61,8 @@ struct ExpirySweep {
 
   /// Looks at the next `limit` indexed entries at most.
   mutating func runStep(
-    limit: Int, _ session: WriteSession,
-    while shouldContinue: () -> Bool = { true }
+    limit: Int, _ session: inout WriteSession,
+    while shouldContinue: (borrowing WriteSession) -> Bool = { _ in true }
   ) throws(LarderError) -> RemovalResult {
     var removal = RemovalResult()
     guard session.state.mayBeDue(at: session.now) else {
@@ -70,10 +70,10 @@ struct ExpirySweep {
       return removal
     }
     let limit = min(limit, left)
-    let found = try due(limit: limit, session)
-    for due in found where shouldContinue() {
+    let found = try due(limit: limit, &session)
+    for due in found where shouldContinue(session) {
       switch due {
-      case .entry(let indexed): removal += try remove(indexed, session)
+      case .entry(let indexed): removal += try remove(indexed, &session)
       case .damaged(let key):
         try session.transaction.remove(key, from: session.engine.indexes.deadlines)
       }
@@ -83,7 +83,7 @@ struct ExpirySweep {
     if found.count < limit {
       isDone = true
       if id == nil {
-        let next = UInt64(clamping: try earliestIndexed(session))
+        let next = UInt64(clamping: try earliestIndexed(&session))
         session.ledger.updateStore { $0.nextDue = next }
       }
     }
@@ -91,35 +91,35 @@ struct ExpirySweep {
   }
 
   private func remove(
-    _ indexed: IndexedEntry, _ session: WriteSession
+    _ indexed: IndexedEntry, _ session: inout WriteSession
   ) throws(LarderError) -> RemovalResult {
     let indexes = session.engine.indexes
     if let entryKey = try session.transaction.change({ lmdb throws(LMDBError) in
       try indexed.entryKey(in: &lmdb, indexes)
     }) {
       // The write in progress has read the entry, and indexes it itself.
-      if session.entries.mustStay(entryKey) { return RemovalResult() }
+      if session.mustStay(entryKey) { return RemovalResult() }
       let isLive = try session.isLive(indexed.id)
-      switch try session.entries.contents(of: entryKey) {
+      switch try session.contents(of: entryKey) {
       case .entry(let entry) where indexed.leads(to: entry.header):
         if !isLive {
-          try session.entries.reclaim(entry)
+          try session.reclaim(entry)
           return RemovalResult()
         }
         if entry.header.state(at: session.now.milliseconds) == .expired {
-          try session.entries.remove(entry, reason: .expired)
+          try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
-        if try indexAgain(entry, session) { return RemovalResult() }
+        if try indexAgain(entry, &session) { return RemovalResult() }
       case .damaged where isLive:
         // It cannot be read, and no later sweep would find it.
-        try session.entries.removeDamaged(entryKey)
+        try session.removeDamaged(entryKey)
       case .empty, .entry, .damaged:
         break
       }
     }
     // The index leads to no entry.
-    try session.indexes.removeDeadline(of: indexed)
+    try session.removeDeadline(of: indexed)
     return RemovalResult()
   }
 
@@ -127,17 +127,17 @@ struct ExpirySweep {
   ///
   /// - Returns: false if its record is damaged.
   private func indexAgain(
-    _ entry: StoredEntry, _ session: WriteSession
+    _ entry: StoredEntry, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
-    try session.entries.amend(entry) { header, _ in
+    try session.amend(entry) { header, _ in
       header.deadline = header.indexedDeadline(replacing: nil)
     }
   }
 
   /// The next entries that are due, and records too damaged to say when. At a record that is not due it skips to the next
   /// namespace.
-  func due(limit: Int, _ session: WriteSession) throws(LarderError) -> [Due] {
-    try session.indexes.flush()
+  func due(limit: Int, _ session: inout WriteSession) throws(LarderError) -> [Due] {
+    try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines
     let now = session.now.milliseconds
     let (only, position) = (id, position)
@@ -179,8 +179,8 @@ struct ExpirySweep {
   }
 
   /// The earliest time in the index, of all namespaces; ``EntryHeader/never`` if it is empty. O(namespaces).
-  private func earliestIndexed(_ session: WriteSession) throws(LarderError) -> Int64 {
-    try session.indexes.flush()
+  private func earliestIndexed(_ session: inout WriteSession) throws(LarderError) -> Int64 {
+    try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines
     return try session.transaction.read { lmdb throws(LMDBError) in
       var earliest = EntryHeader.never

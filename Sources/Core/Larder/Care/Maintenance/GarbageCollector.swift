@@ -8,10 +8,10 @@ enum GarbageCollector {
 
   /// Removes up to `limit` entries; returns how many it was.
   @discardableResult
-  static func reclaim(limit: Int, _ session: WriteSession) throws(LarderError) -> Int {
+  static func reclaim(limit: Int, _ session: inout WriteSession) throws(LarderError) -> Int {
     var reclaimed = 0
     while reclaimed < limit, session.state.garbage > 0 {
-      guard let id = try first(session) else {
+      guard let id = try first(&session) else {
         session.ledger.updateStore { $0.garbage = 0 }
         break
       }
@@ -19,21 +19,21 @@ enum GarbageCollector {
         in: .entries, from: id.prefix, limit: limit - reclaimed)
       var damaged: Set<[UInt8]> = []
       for entryKey in entryKeys {
-        if case .entry(let entry) = try session.entries.contents(of: entryKey) {
-          try session.entries.reclaim(entry)
+        if case .entry(let entry) = try session.contents(of: entryKey) {
+          try session.reclaim(entry)
         } else {
           damaged.insert(entryKey)
           try session.transaction.remove(entryKey, from: .entries)
         }
       }
-      try dropTags(of: damaged, session)
+      try dropTags(of: damaged, &session)
       reclaimed += entryKeys.count
-      if reclaimed < limit { try drop(id, session) }
+      if reclaimed < limit { try drop(id, &session) }
     }
     return reclaimed
   }
 
-  private static func first(_ session: WriteSession) throws(LarderError) -> NamespaceID? {
+  private static func first(_ session: inout WriteSession) throws(LarderError) -> NamespaceID? {
     for key in try session.transaction.keys(in: .main, from: MetadataKey.garbage) {
       // A damaged record must not have the entries of another namespace removed.
       if let record = try session.transaction.copy(of: key, in: .main),
@@ -49,7 +49,7 @@ enum GarbageCollector {
 
   /// Drops the tags of entries that were too damaged to say which they carried.
   private static func dropTags(
-    of entryKeys: Set<[UInt8]>, _ session: WriteSession
+    of entryKeys: Set<[UInt8]>, _ session: inout WriteSession
   ) throws(LarderError) {
     if entryKeys.isEmpty { return }
     let tags = session.engine.indexes.tags
@@ -63,11 +63,11 @@ enum GarbageCollector {
   }
 
   /// Removes the index records that damaged entries of a cleared namespace have left, and the id: another namespace may get it.
-  private static func drop(_ id: NamespaceID, _ session: WriteSession) throws(LarderError) {
+  private static func drop(_ id: NamespaceID, _ session: inout WriteSession) throws(LarderError) {
     let indexes = session.engine.indexes
     session.ledger.drop(id)
     session.damaged.remove(id)
-    try session.indexes.flush()
+    try session.flushDeadlines()
     for database in [indexes.deadlines, indexes.queue, indexes.chunks] {
       try session.transaction.remove(
         try session.transaction.keys(in: database, from: id.prefix), from: database)

@@ -6,41 +6,41 @@ extension NamespaceRepair {
   /// Repairs a small namespace at once, and marks a large one.
   ///
   /// O(entries of the namespace + records of the tag index).
-  func runOrMark(_ session: WriteSession) throws(LarderError) {
+  func runOrMark(_ session: inout WriteSession) throws(LarderError) {
     let tagRecords = try session.transaction.read { lmdb throws(LMDBError) in
       try lmdb.statistics(of: indexes.tags).records
     }
-    let entries = try session.ledger.counters(of: id).entries
+    let entries = try session.counters(of: id).entries
     let isSmall = entries <= UInt64(Self.largestAtOnce) && tagRecords <= 10 * Self.largestAtOnce
     let isMarked = try session.transaction.contains(MetadataKey.repair(id), in: .main)
-    if isSmall { try run(session) }
-    if !isSmall || isMarked { try RepairMark.note(id, session.transaction) }
+    if isSmall { try run(&session) }
+    if !isSmall || isMarked { try RepairMark.note(id, &session.transaction) }
   }
 
-  private func run(_ session: WriteSession) throws(LarderError) {
+  private func run(_ session: inout WriteSession) throws(LarderError) {
     for part in Part.allCases {
-      let chunked = part == .chunks ? try survey(session).chunked : []
+      let chunked = part == .chunks ? try survey(&session).chunked : []
       let (keys, _) = try session.transaction.read { lmdb throws(LMDBError) in
         try dangling(part, chunked, in: lmdb)
       }
-      try drop(keys, part, session)
+      try drop(keys, part, &session)
     }
-    try correct(by: survey(session).correction, session)
+    try correct(by: survey(&session).correction, &session)
   }
 
-  private func survey(_ session: WriteSession) throws(LarderError) -> Survey {
-    let recorded = try session.ledger.counters(of: id)
+  private func survey(_ session: inout WriteSession) throws(LarderError) -> Survey {
+    let recorded = try session.counters(of: id)
     return try session.transaction.read { lmdb throws(LMDBError) in
       try survey(recorded, in: lmdb)
     }
   }
 
   /// Drops those of the keys that lead nowhere in this write: other writes may have come between.
-  func drop(_ keys: [[UInt8]], _ part: Part, _ session: WriteSession) throws(LarderError) {
+  func drop(_ keys: [[UInt8]], _ part: Part, _ session: inout WriteSession) throws(LarderError) {
     if keys.isEmpty { return }
     let database = database(of: part)
-    try session.indexes.flush()
-    let chunked = part == .chunks ? try survey(session).chunked : []
+    try session.flushDeadlines()
+    let chunked = part == .chunks ? try survey(&session).chunked : []
     var keys = keys
     if part == .tags {
       keys = try session.transaction.read { lmdb throws(LMDBError) in
@@ -63,41 +63,41 @@ extension NamespaceRepair {
       guard leadsNowhere else { continue }
       if let unsound {
         for indexed in unsound {
-          try session.indexes.removeDeadline(of: indexed)
+          try session.removeDeadline(of: indexed)
         }
         continue
       }
       if part == .entries {
-        try session.ledger.update(id) {
+        try session.update(id) {
           $0.removals.count(.damaged, bytes: 0)
         }
-        try session.changes.recordDamagedRemoval(key, session.directory)
+        try session.recordDamagedRemoval(key)
       }
       try session.transaction.remove(key, from: database)
     }
-    try session.indexes.flush()
+    try session.flushDeadlines()
   }
 
   /// Corrects the counters and takes the mark away.
   ///
   /// - Returns: false if damage was found after the survey.
-  func finish(_ survey: Survey, _ session: WriteSession) throws(LarderError) -> Bool {
+  func finish(_ survey: Survey, _ session: inout WriteSession) throws(LarderError) -> Bool {
     let key = MetadataKey.repair(id)
     guard let record = try session.transaction.copy(of: key, in: .main) else { return true }
     if try session.transaction.contains(MetadataKey.counters(id), in: .main),
       try session.isLive(id)
     {
       guard RepairMark.events(record.span) == survey.events else { return false }
-      try correct(by: survey.correction, session)
+      try correct(by: survey.correction, &session)
     }
     try session.transaction.remove(key, from: .main)
     return true
   }
 
   private func correct(
-    by correction: NamespaceCounters, _ session: WriteSession
+    by correction: NamespaceCounters, _ session: inout WriteSession
   ) throws(LarderError) {
-    try session.ledger.update(id) { $0.correct(by: correction) }
+    try session.update(id) { $0.correct(by: correction) }
     session.ledger.updateStore { state in
       state.entries &+= correction.entries
       state.bytes &+= correction.bytes

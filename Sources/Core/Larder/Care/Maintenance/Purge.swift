@@ -91,17 +91,17 @@ extension WriteBatch {
     }
     var id: NamespaceID?
     if let namespace {
-      guard let found = try session.directory.find(namespace) else {
+      guard let found = try session.namespace(namespace) else {
         return (RemovalResult(), nil)
       }
       id = found.id
     }
     var sweep = ExpirySweep(of: id, limit: limit, after: position)
-    let removal = try sweep.runStep(limit: limit, session)
+    let removal = try sweep.runStep(limit: limit, &session)
     return (removal, sweep.isDone ? nil : sweep.position)
   }
 
   mutating func reclaim(limit: Int) throws(LarderError) -> Int {
-    try GarbageCollector.reclaim(limit: limit, session)
+    try GarbageCollector.reclaim(limit: limit, &session)
   }
 }

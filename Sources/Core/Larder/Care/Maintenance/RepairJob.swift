@@ -30,7 +30,7 @@ struct RepairJob {
         }
         let survey = try survey(repair)
         isDone = try engine.commit(.withoutCleanup) { batch in
-          try repair.finish(survey, batch.session)
+          try repair.finish(survey, &batch.session)
         }
         attempts += 1
       }
@@ -71,7 +71,7 @@ struct RepairJob {
       for start in stride(from: 0, to: keys.count, by: Self.dropsPerCommit) {
         guard shouldContinue() else { return false }
         let some = Array(keys[start...].prefix(Self.dropsPerCommit))
-        try engine.commit(.withoutCleanup) { batch in try repair.drop(some, part, batch.session) }
+        try engine.commit(.withoutCleanup) { batch in try repair.drop(some, part, &batch.session) }
       }
     } while position != nil
     return true
@@ -107,7 +107,9 @@ enum RepairMark {
     record.count == 8 ? record.word(at: 0) : 0
   }
 
-  static func note(_ id: NamespaceID, _ transaction: StoreTransaction) throws(LarderError) {
+  static func note(
+    _ id: NamespaceID, _ transaction: inout StoreTransaction
+  ) throws(LarderError) {
     let key = MetadataKey.repair(id)
     let record = try transaction.copy(of: key, in: .main) ?? []
     var next: [UInt8] = []

@@ -91,11 +91,11 @@ extension WriteBatch {
     // Another process may have been faster.
     guard history.isDue(at: now) else { return }
     var reads = ReadCounters()
-    for name in try session.directory.names() {
-      guard let known = try session.directory.find(name) else { continue }
+    for name in try session.namespaceNames() {
+      guard let known = try session.namespace(name) else { continue }
       reads =
         reads
-        + (try session.ledger.counters(of: known.record.id)
+        + (try session.counters(of: known.record.id)
           .reads)
     }
     history.add(

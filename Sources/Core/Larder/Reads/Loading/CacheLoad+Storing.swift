@@ -136,7 +136,7 @@ extension WriteBatch {
   fileprivate mutating func renew(
     _ key: [UInt8], _ base: BaseVersion, in namespace: String, _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {
-    guard try session.entries.living(key.span, in: namespace)?.header.version == base.version else {
+    guard try session.living(key.span, in: namespace)?.header.version == base.version else {
       return false
     }
     return try reschedule(
@@ -150,7 +150,7 @@ extension WriteBatch {
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {
     guard try isSameNamespace(base, namespace) else { return false }
-    guard let present = try session.entries.living(key.span, in: namespace) else { return true }
+    guard let present = try session.living(key.span, in: namespace) else { return true }
     return present.header.version == base.version
   }
 
@@ -160,14 +160,14 @@ extension WriteBatch {
     _ moment: RemovalTable.Mark, _ key: [UInt8], in cache: Cache<Value>,
     _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {
-    let id = try session.directory.find(cache.name)?.id ?? .store
+    let id = try session.namespace(cache.name)?.id ?? .store
     var hashes = cache.removalHashes(key.span, in: id)
     hashes += RemovalTable.hashes(ofTags: attributes.tags)
-    if id != .store, let present = try session.entries.entry(key.span, in: id) {
+    if id != .store, let present = try session.entry(key.span, in: id) {
       hashes += present.fields.tags.map(RemovalTable.hash(ofTag:))
     }
     for owner in attributes.owners {
-      let id = try session.directory.find(owner.namespace)?.id
+      let id = try session.namespace(owner.namespace)?.id
       hashes += RemovalTable.hashes(of: owner, in: id)
     }
     return session.removals.isNewest(moment, of: hashes)
@@ -178,6 +178,6 @@ extension WriteBatch {
     _ base: BaseVersion, _ namespace: String
   ) throws(LarderError) -> Bool {
     if base.id == .store { return true }
-    return try session.directory.find(namespace)?.id == base.id
+    return try session.namespace(namespace)?.id == base.id
   }
 }

@@ -43,29 +43,29 @@ extension NamespaceQueue {
   /// - Returns: false if one of those entries must stay, or another namespace would lose guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
     if entry.header.state(at: session.now.milliseconds) == .expired {
-      try session.entries.remove(entry, reason: .expired)
+      try session.remove(entry, reason: .expired)
       return true
     }
     var victims: [StoredEntry] = []
-    for owner in entry.owners where try session.entries.isStored(owner) {
-      guard case .entry(let found) = try session.entries.contents(of: owner.entryKey),
+    for owner in entry.owners where try session.isStored(owner) {
+      guard case .entry(let found) = try session.contents(of: owner.entryKey),
         try mayEvictOwner(found)
       else { return false }
       victims.append(found)
     }
     if victims.isEmpty { victims = [entry] }
     guard try keepsGuarantees(without: victims) else { return false }
-    for victim in victims { try session.entries.remove(victim, reason: reason) }
+    for victim in victims { try session.remove(victim, reason: reason) }
     return true
   }
 
   private mutating func mayEvictOwner(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    if entry.header.flags.contains(.pinned) || session.entries.mustStay(entry.entryKey) {
+    if entry.header.flags.contains(.pinned) || session.mustStay(entry.entryKey) {
       return false
     }
     guard entry.owners.isEmpty else { return false }
-    guard let name = try session.directory.name(of: entry.id),
-      let namespace = try session.directory.find(name)
+    guard let name = try session.name(of: entry.id),
+      let namespace = try session.namespace(name)
     else { return true }
     return namespace.rules.eviction != .refuse
   }

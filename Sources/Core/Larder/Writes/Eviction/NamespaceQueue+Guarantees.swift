@@ -7,7 +7,7 @@ extension NamespaceQueue {
   /// O(entries that would leave) in a store with guarantees and owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
     guard session.state.dependents > 0 else { return true }
-    var guaranteed = try budget.guarantees(session)
+    var guaranteed = try budget.guarantees(&session)
     if let asking { guaranteed[asking] = nil }
     guard !guaranteed.isEmpty else { return true }
     var taken: [NamespaceID: UInt64] = [:]
@@ -17,7 +17,7 @@ extension NamespaceQueue {
       guard leaving.insert(entry.entryKey).inserted else { continue }
       if let least = guaranteed[entry.id] {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
-        let bytes = try session.ledger.counters(of: entry.id)
+        let bytes = try session.counters(of: entry.id)
           .bytes
         guard bytes >= least &+ sum else { return false }
         taken[entry.id] = sum
@@ -43,7 +43,7 @@ extension NamespaceQueue {
     var found: [StoredEntry] = []
     for key in try session.transaction.keys(in: session.engine.indexes.tags, from: prefix) {
       guard
-        case .entry(let entry) = try session.entries.contents(
+        case .entry(let entry) = try session.contents(
           of: Array(key.dropFirst(prefix.count))),
         try session.isLive(entry.id)
       else { continue }
@@ -52,7 +52,7 @@ extension NamespaceQueue {
       guard owners.contains(where: { $0.entryKey == owner.entryKey }) else { continue }
       owners.removeAll { leaving.contains($0.entryKey) }
       var isKept = false
-      for other in owners where try session.entries.isStored(other) { isKept = true }
+      for other in owners where try session.isStored(other) { isKept = true }
       if !isKept { found.append(entry) }
     }
     return found

@@ -2,8 +2,10 @@ import LMDB
 import LarderSystem
 
 /// The queue of a namespace inside a batch that makes room: the eviction policy works on it.
+///
+/// It takes over the session of the write and gives it back when the policy is done.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
-  let session: WriteSession
+  var session: WriteSession
   let budget: SpaceBudget
   private(set) var request: RoomRequest
   /// The number and the bytes of the evicted entries.
@@ -11,11 +13,13 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   /// The entry read last: most likely the victim, which then is not parsed again.
   private var latest: StoredEntry?
 
-  init(_ session: WriteSession, _ budget: SpaceBudget, _ request: RoomRequest) {
+  init(_ session: consuming WriteSession, _ budget: SpaceBudget, _ request: RoomRequest) {
     self.session = session
     self.budget = budget
     self.request = request
   }
+
+  consuming func end() -> WriteSession { session }
 
   private var counters: NamespaceCounters { session.ledger.expected(request.id) }
 
@@ -127,7 +131,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private func mayEvict(_ entry: Candidate, newest: UInt64?) -> Bool {
     !request.skipped.contains(entry.sequence) && entry.sequence != newest
-      && !session.entries.mustStay(entry.entryKey)
+      && !session.mustStay(entry.entryKey)
   }
 
   /// The first entry of the queue at that position or behind it.
@@ -147,15 +151,15 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   ) throws(LarderError) -> Bool {
     let contents =
       if let latest, latest.entryKey == candidate.entryKey {
-        try session.entries.contents(of: latest)
+        try session.contents(of: latest)
       } else {
-        try session.entries.contents(of: candidate.entryKey)
+        try session.contents(of: candidate.entryKey)
       }
     switch contents {
     case .empty:
       return false
     case .damaged:
-      try session.entries.removeDamaged(candidate.entryKey)
+      try session.removeDamaged(candidate.entryKey)
       return true
     case .entry(let entry):
       return try evict(entry, reason: reason)

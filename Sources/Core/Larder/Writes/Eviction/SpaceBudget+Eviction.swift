@@ -38,42 +38,42 @@ extension SpaceBudget {
 
   /// Makes room in a namespace for the entry to be admitted: expired entries are removed first, then its policy
   /// evicts.
-  func makeRoom(in namespace: KnownNamespace, _ session: WriteSession) throws(LarderError) {
+  func makeRoom(in namespace: KnownNamespace, _ session: inout WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
-    let isOver = {
+    let isOver = { (session: borrowing WriteSession) in
       rules.limits.exceeded(by: session.ledger.expected(id)) != nil
     }
-    guard isOver() else { return }
+    guard isOver(session) else { return }
     var sweep = ExpirySweep(of: id)
-    try sweep.run(session, while: isOver)
-    guard isOver() else { return }
+    try sweep.run(&session, while: isOver)
+    guard isOver(session) else { return }
     try evict(
       rules.eviction,
-      RoomRequest(cause: .namespace, id: id, limits: rules.limits), session)
-    guard isOver() else { return }
+      RoomRequest(cause: .namespace, id: id, limits: rules.limits), &session)
+    guard isOver(session) else { return }
     // The number of records does not matter: a write is not refused while expired entries take up the room.
     sweep = ExpirySweep(of: id, limit: .max)
-    try sweep.run(session, while: isOver)
-    guard isOver() else { return }
+    try sweep.run(&session, while: isOver)
+    guard isOver(session) else { return }
     throw LarderError.full(
       namespace.name, rules, pinned: session.ledger.loaded(id).pinned)
   }
 
   /// Makes room in the store for the entry to be admitted: expired entries are removed first, then namespaces evict
   /// in turn.
-  func makeRoomInStore(_ session: WriteSession) throws(LarderError) {
-    let isOver = {
+  func makeRoomInStore(_ session: inout WriteSession) throws(LarderError) {
+    let isOver = { (session: borrowing WriteSession) in
       exceededLimit(session.ledger.expectedStore) != nil
     }
-    guard isOver() else { return }
+    guard isOver(session) else { return }
     var sweep = ExpirySweep(of: nil)
-    try sweep.run(session, while: isOver)
+    try sweep.run(&session, while: isOver)
     guard let reason = exceededLimit(session.ledger.expectedStore) else { return }
-    try evictInTurn(for: reason, session, while: isOver)
-    guard isOver() else { return }
+    try evictInTurn(for: reason, &session, while: isOver)
+    guard isOver(session) else { return }
     sweep = ExpirySweep(of: nil, limit: .max)
-    try sweep.run(session, while: isOver)
-    if isOver() {
+    try sweep.run(&session, while: isOver)
+    if isOver(session) {
       throw LarderError(
         .full,
         "\(session.engine.environment.path) is full (\(limits.words)), and nothing in it may be evicted",
@@ -83,16 +83,16 @@ extension SpaceBudget {
 
   /// Lets one namespace after the other evict an entry while `shouldContinue`; ``FairShare`` chooses them.
   func evictInTurn(
-    for reason: RemovalReason, _ session: WriteSession,
-    while shouldContinue: () -> Bool
+    for reason: RemovalReason, _ session: inout WriteSession,
+    while shouldContinue: (borrowing WriteSession) -> Bool
   ) throws(LarderError) {
-    guard shouldContinue() else { return }
+    guard shouldContinue(session) else { return }
     let fairShare = session.engine.fairShare
-    var members = try members(session).filter { $0.eviction != .refuse }
-    while shouldContinue(), let member = fairShare.next(among: members) {
-      try session.ledger.load(member.id)
+    var members = try members(&session).filter { $0.eviction != .refuse }
+    while shouldContinue(session), let member = fairShare.next(among: members) {
+      try session.load(member.id)
       let counters = session.ledger.expected(member.id)
-      let limits = try session.directory.find(member.name)?.rules.limits ?? Limits()
+      let limits = try session.namespace(member.name)?.rules.limits ?? Limits()
       // A namespace may lose guaranteed bytes to its own writes.
       let isOwn = session.ledger.admission?.id == member.id
       let guaranteed = isOwn ? 0 : member.guaranteed
@@ -101,7 +101,7 @@ extension SpaceBudget {
         id: member.id, limits: limits, evictionsLeft: 1, guaranteed: guaranteed)
       let removal =
         counters.entries == 0 || counters.bytes < guaranteed
-        ? RemovalResult() : try evict(member.eviction, request, session)
+        ? RemovalResult() : try evict(member.eviction, request, &session)
       if removal.entries == 0 {
         members.removeAll { $0.id == member.id }
       } else {
@@ -112,12 +112,12 @@ extension SpaceBudget {
   }
 
   /// All namespaces, with what their rules say about evictions.
-  func members(_ session: WriteSession) throws(LarderError) -> [FairShare.Member] {
+  func members(_ session: inout WriteSession) throws(LarderError) -> [FairShare.Member] {
     let fairShare = session.engine.fairShare
     if let known = fairShare.members(at: session.state.generation) { return known }
     var members: [FairShare.Member] = []
-    for name in try session.directory.names() {
-      guard let namespace = try session.directory.find(name) else { continue }
+    for name in try session.namespaceNames() {
+      guard let namespace = try session.namespace(name) else { continue }
       members.append(
         FairShare.Member(
           name: name, priority: namespace.rules.priority, eviction: namespace.rules.eviction,
@@ -130,22 +130,22 @@ extension SpaceBudget {
   }
 
   /// The guaranteed bytes of the namespaces that have some.
-  func guarantees(_ session: WriteSession) throws(LarderError) -> [NamespaceID: UInt64] {
+  func guarantees(_ session: inout WriteSession) throws(LarderError) -> [NamespaceID: UInt64] {
     let fairShare = session.engine.fairShare
     if let known = fairShare.guarantees(at: session.state.generation) { return known }
-    return try members(session).guarantees
+    return try members(&session).guarantees
   }
 
   /// Lets the policy of a namespace evict until the request is met or nothing more may be evicted.
   @discardableResult
   func evict(
-    _ eviction: Eviction, _ request: RoomRequest, _ session: WriteSession
+    _ eviction: Eviction, _ request: RoomRequest, _ session: inout WriteSession
   ) throws(LarderError) -> RemovalResult {
     switch eviction {
     case .adaptive:
-      return try withQueue(request, session) { queue throws(LarderError) in try queue.makeRoom() }
+      return try withQueue(request, &session) { queue throws(LarderError) in try queue.makeRoom() }
     case .fifo:
-      return try withQueue(request, session) { queue throws(LarderError) in
+      return try withQueue(request, &session) { queue throws(LarderError) in
         try queue.makeRoomOldestFirst()
       }
     case .refuse: return RemovalResult()
@@ -154,22 +154,30 @@ extension SpaceBudget {
 
   /// Tells the policy of a namespace about a new entry that is admitted.
   func noteInserted(
-    _ candidate: Candidate, in namespace: KnownNamespace, _ session: WriteSession
+    _ candidate: Candidate, in namespace: KnownNamespace, _ session: inout WriteSession
   ) throws(LarderError) {
     let request = RoomRequest(cause: .namespace, id: namespace.id, limits: namespace.rules.limits)
     let minute = session.now.milliseconds / 60_000
-    _ = try withQueue(request, session) { queue throws(LarderError) in
+    _ = try withQueue(request, &session) { queue throws(LarderError) in
       try queue.inserted(candidate, of: namespace.id, in: minute)
     }
   }
 
   private func withQueue(
-    _ request: RoomRequest, _ session: WriteSession,
+    _ request: RoomRequest, _ session: inout WriteSession,
     _ body: (inout NamespaceQueue) throws(LarderError) -> Void
   ) throws(LarderError) -> RemovalResult {
     var queue = NamespaceQueue(session, self, request)
-    try body(&queue)
-    return queue.removal
+    var failure: LarderError?
+    do throws(LarderError) {
+      try body(&queue)
+    } catch {
+      failure = error
+    }
+    let removal = queue.removal
+    session = queue.end()
+    if let failure { throw failure }
+    return removal
   }
 }
 

@@ -153,11 +153,11 @@ extension WriteBatch {
   private mutating func flush(
     _ use: PendingAccesses.Use, of key: [UInt8]
   ) throws(LarderError) -> Int? {
-    guard case .entry(let entry) = try session.entries.contents(of: key),
+    guard case .entry(let entry) = try session.contents(of: key),
       entry.header.version == use.version, try session.isLive(entry.id)
     else { return 0 }
-    guard budget.spend(entry.recordCount, session) else { return nil }
+    guard budget.spend(entry.recordCount, &session) else { return nil }
     let moment = min(use.moment, session.now.milliseconds)
-    return try session.entries.extend(entry, accessedAt: moment) ? entry.recordCount : 0
+    return try session.extend(entry, accessedAt: moment) ? entry.recordCount : 0
   }
 }

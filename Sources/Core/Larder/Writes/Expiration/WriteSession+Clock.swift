@@ -23,13 +23,13 @@ extension WriteSession {
 
   /// Records the time of a write, with which later writes and purges compare their clocks, unless this one is doubted: a write
   /// does not vouch for a clock that has jumped.
-  func recordWriteTime() {
+  mutating func recordWriteTime() {
     if isClockPlausible { ledger.recordTime(now) }
   }
 
   /// Whether a purge believes the wall clock: it is plausible, or a purge has doubted it a minute ago. Records the time, or the
   /// first doubt.
-  func recordPurgeTime() -> Bool {
+  mutating func recordPurgeTime() -> Bool {
     if isClockPlausible || hasDoubtedLongEnough {
       ledger.recordTime(now)
       return true

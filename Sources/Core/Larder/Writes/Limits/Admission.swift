@@ -34,7 +34,7 @@ extension Ledger {
   }
 
   /// Sets the queue of a namespace, given as it will be with the entry to be admitted.
-  func setExpectedQueue(_ queue: QueueState, of id: NamespaceID) {
+  mutating func setExpectedQueue(_ queue: QueueState, of id: NamespaceID) {
     let before = expected(id).queue
     learn(id) { counters in
       let now = counters.queue
@@ -55,7 +55,7 @@ extension WriteBatch {
     _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace
   ) throws(LarderError) -> StoredEntry? {
     let (weight, changes) = (new.weight, session.transaction.changes)
-    try session.ledger.load(namespace.id)
+    try session.load(namespace.id)
     session.ledger.admission = Admission(
       entryKey: new.entryKey, weight: weight, former: old.map { EntryWeight($0) })
     defer {
@@ -64,7 +64,7 @@ extension WriteBatch {
     }
     let owners = new.fields.owners + (old?.owners ?? [])
     if !owners.isEmpty, isShort(of: namespace) {
-      let chain = try session.entries.chain(of: owners)
+      let chain = try session.chain(of: owners)
       session.ledger.admission?.owners = chain
     }
     let inserted: Candidate? =
@@ -74,17 +74,17 @@ extension WriteBatch {
         entryKey: new.entryKey) : nil
     let eviction = namespace.rules.eviction
     if let inserted, eviction == .adaptive {
-      try budget.noteInserted(inserted, in: namespace, session)
+      try budget.noteInserted(inserted, in: namespace, &session)
     }
-    try budget.makeRoom(in: namespace, session)
-    try budget.makeRoomInStore(session)
-    try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), session)
+    try budget.makeRoom(in: namespace, &session)
+    try budget.makeRoomInStore(&session)
+    try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), &session)
     // A namespace that refuses may evict one day, and then knows its entries.
     if let inserted, eviction == .refuse {
-      try budget.noteInserted(inserted, in: namespace, session)
+      try budget.noteInserted(inserted, in: namespace, &session)
     }
     guard old != nil, session.transaction.changes != changes else { return old }
-    return try session.entries.entry(new.key, in: namespace.id)
+    return try session.entry(new.key, in: namespace.id)
   }
 
   /// Whether anything may have to leave for the entry to be admitted.
@@ -94,15 +94,15 @@ extension WriteBatch {
   }
 }
 
-extension EntryTable {
+extension WriteSession {
   /// Whether an entry must not leave for the write in progress: it is the one that is written, or one of its owners, up the chain.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
-    guard let admission = session.ledger.admission else { return false }
+    guard let admission = ledger.admission else { return false }
     return admission.entryKey == entryKey || admission.owners.contains(entryKey)
   }
 
   /// The entry keys of owners, of their owners, and so on.
-  func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
+  mutating func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
     var chain: Set<[UInt8]> = []
     var waiting = owners
     while let owner = waiting.popLast() {

@@ -62,7 +62,7 @@ extension WriteBatch {
     of name: String, ifAbsent absence: AbsentNamespace, most: Int,
     _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
-    let found = try session.directory.find(name)?.record
+    let found = try session.namespace(name)?.record
     if found == nil, absence == .refuse { throw NamespaceName.absent(name) }
     let before = found?.rules ?? NamespaceRecord.RuleSet()
     var changed = before
@@ -71,38 +71,38 @@ extension WriteBatch {
     try changed.declared.validate()
     try rules.validate()
     if changed != before, let guaranteed = rules.limits.guaranteed, guaranteed > 0 {
-      try budget.checkGuarantees(of: name, guaranteed, session)
+      try budget.checkGuarantees(of: name, guaranteed, &session)
     }
-    var record = try session.directory.findOrMake(name).record
+    var record = try session.namespaceOrNew(name).record
     guard changed != before else { return .done }
     record.rules = changed
     let id = record.id
     let limits = rules.limits
-    let entries = try session.ledger.counters(of: id).entries
-    let isOver = { [session] in
+    let entries = try session.counters(of: id).entries
+    let isOver = { (session: borrowing WriteSession) in
       limits.exceeded(by: session.ledger.loaded(id)) != nil
     }
-    if isOver() {
+    if isOver(session) {
       var sweep = ExpirySweep(of: id, limit: most)
-      try sweep.run(session, while: isOver)
+      try sweep.run(&session, while: isOver)
       var request = RoomRequest(cause: .namespace, id: id, limits: limits, evictionsLeft: most)
       request.keepsNewest = true
-      let removal = try budget.evict(rules.eviction, request, session)
+      let removal = try budget.evict(rules.eviction, request, &session)
       // The newest entry stays only where the limit is reached without it.
-      if isOver(), removal.entries < most {
+      if isOver(session), removal.entries < most {
         request.keepsNewest = false
         request.evictionsLeft = most - removal.entries
-        try budget.evict(rules.eviction, request, session)
+        try budget.evict(rules.eviction, request, &session)
       }
     }
-    let counters = try session.ledger.counters(of: id)
+    let counters = try session.counters(of: id)
     let isStillOver = limits.exceeded(by: counters) != nil
     if isStillOver {
       record.rules.raise(
         entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
         inOverrides: record.rules.declared == before.declared)
     }
-    try session.directory.store(record, named: name)
+    try session.store(record, named: name)
     guard isStillOver else { return .done }
     if counters.entries < entries { return .underWay }
     return .stuck(
@@ -120,7 +120,7 @@ extension WriteBatch {
   mutating func changeSettings(
     most: Int, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
-    var settings = try session.directory.settings()
+    var settings = try session.settings()
     let before = settings
     change(&settings)
     try settings.declared.validate()
@@ -128,12 +128,12 @@ extension WriteBatch {
     guard settings != before else { return .done }
     let wanted = settings.limits
     budget.change(to: wanted)
-    try budget.checkGuarantees(of: nil, 0, session)
+    try budget.checkGuarantees(of: nil, 0, &session)
     let (budget, entries) = (budget, session.state.entries)
     if let reason = budget.exceededLimit(session.state) {
       var sweep = ExpirySweep(of: nil, limit: most)
-      try sweep.run(session) { budget.exceededLimit(session.state) != nil }
-      try budget.evictInTurn(for: reason, session) {
+      try sweep.run(&session) { session in budget.exceededLimit(session.state) != nil }
+      try budget.evictInTurn(for: reason, &session) { session in
         budget.exceededLimit(session.state) != nil
           && entries &- session.state.entries < UInt64(most)
       }
@@ -147,7 +147,7 @@ extension WriteBatch {
         disk: disk, inOverrides: settings.declared == before.declared)
     }
     self.budget.change(to: settings.limits)
-    try session.directory.store(settings)
+    try session.store(settings)
     if !isOver { return .done }
     if session.state.entries < entries { return .underWay }
     return .stuck(
@@ -174,11 +174,11 @@ extension WriteBatch {
     }
     let entries = session.state.entries
     for _ in 0..<4 where session.state.garbage > 0 && session.usesMore(than: usable) {
-      _ = try GarbageCollector.reclaim(limit: 64, session)
+      _ = try GarbageCollector.reclaim(limit: 64, &session)
     }
     var sweep = ExpirySweep(of: nil, limit: most)
-    try sweep.run(session) { session.usesMore(than: usable) }
-    try budget.evictInTurn(for: .evictedForDisk, session) {
+    try sweep.run(&session) { session in session.usesMore(than: usable) }
+    try budget.evictInTurn(for: .evictedForDisk, &session) { session in
       entries &- session.state.entries < UInt64(most)
         && session.usesMore(than: usable)
     }

@@ -101,9 +101,18 @@ struct OrphanQueue {
     }
   }
 
+  /// Takes out everything that this batch has not done.
+  mutating func takeAll() -> [Removed] {
+    defer { waiting = [] }
+    return waiting
+  }
+
+  mutating func resume(_ removed: Removed) { waiting.append(removed) }
+}
+
+extension WriteSession {
   /// Takes over one owner that an earlier batch has left.
-  mutating func load(_ session: WriteSession) throws(LarderError) {
-    let (transaction, ledger) = (session.transaction, session.ledger)
+  mutating func loadOrphans() throws(LarderError) {
     let prefix = MetadataKey.orphans
     guard let key = try transaction.keys(in: .main, from: prefix, limit: 1).first else {
       ledger.updateStore { $0.orphans = 0 }
@@ -111,27 +120,25 @@ struct OrphanQueue {
     }
     // If the position is damaged, the search begins again.
     let record = try transaction.copy(of: key, in: .main) ?? []
-    let position = ledger.seal.open(record.span, for: key)?.copied
-    waiting.append(Removed(owner: Array(key.dropFirst(prefix.count)), position: position))
+    let position = engine.seal.open(record.span, for: key)?.copied
+    orphans.resume(.init(owner: Array(key.dropFirst(prefix.count)), position: position))
     try transaction.remove(key, from: .main)
     ledger.updateStore { $0.orphans &-= 1 }
   }
 
   /// Stores what this batch has not done.
-  mutating func save(_ session: WriteSession) throws(LarderError) {
-    let (transaction, ledger) = (session.transaction, session.ledger)
-    for removed in waiting {
+  mutating func saveOrphans() throws(LarderError) {
+    for removed in orphans.takeAll() {
       let prefix = IndexKey.owner(removed.owner, entry: [])
       if removed.position == nil,
-        try transaction.keys(in: session.engine.indexes.tags, from: prefix, limit: 1).isEmpty
+        try transaction.keys(in: engine.indexes.tags, from: prefix, limit: 1).isEmpty
       {
         continue
       }
       let key = MetadataKey.orphans + removed.owner
       let position = removed.position ?? prefix
       if try !transaction.contains(key, in: .main) { ledger.updateStore { $0.orphans &+= 1 } }
-      try transaction.put(ledger.seal.seal(position, for: key), for: key, in: .main)
+      try transaction.put(engine.seal.seal(position, for: key), for: key, in: .main)
     }
-    waiting = []
   }
 }

@@ -79,7 +79,7 @@ struct PageReclaimer {
         guard let disk = batch.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
         let before = batch.session.state.bytes
-        try batch.budget.lowerUse(to: most, forBytes: 0, keeping: kept, batch.session)
+        try batch.budget.lowerUse(to: most, forBytes: 0, keeping: kept, &batch.session)
         return (
           Int(clamping: before &- batch.session.state.bytes),
           !batch.session.usesMore(than: most)

@@ -4,7 +4,7 @@ import LarderSystem
 /// The limit on disk: a batch begins with so many pages, and each change may take some.
 extension SpaceBudget {
   /// Measures how many pages are left in the data file, before the first change of the batch.
-  mutating func measureDisk(_ session: WriteSession) throws(LarderError) {
+  mutating func measureDisk(_ session: inout WriteSession) throws(LarderError) {
     guard let limit = limits.disk else { return }
     // Far from the limit no batch needs to count its pages.
     let ample = BatchPages.ample / session.engine.pageSize
@@ -32,7 +32,7 @@ extension SpaceBudget {
 
   /// Whether `pages` more can be taken after the changes of the batch so far, and `kept` are left then.
   func hasPages(
-    for pages: Int = 0, keeping kept: Int = BatchPages.kept, _ session: WriteSession
+    for pages: Int = 0, keeping kept: Int = BatchPages.kept, _ session: borrowing WriteSession
   ) -> Bool {
     guard let disk else { return true }
     return disk.spent(changing: session.transaction.changedPages) + pages + kept
@@ -40,14 +40,14 @@ extension SpaceBudget {
   }
 
   /// The pages that the batch has taken so far, those of the value for which it makes room included.
-  func pagesTaken(_ session: WriteSession) -> Int {
+  func pagesTaken(_ session: borrowing WriteSession) -> Int {
     let spent = disk?.spent(changing: session.transaction.changedPages) ?? 0
     return missingPages + min(spent, disk?.available ?? 0)
   }
 
   /// Whether a value is to be cut into chunks: LMDB stores a large value in consecutive pages and may find none.
   func needsChunks(
-    value: Int, recordCount: Int, _ session: WriteSession
+    value: Int, recordCount: Int, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
     let engine = session.engine
     if let least = engine.chunksAbove, value > least { return true }
@@ -63,7 +63,7 @@ extension SpaceBudget {
   }
 
   /// Takes pages for a record that is rewritten; false if too few are left in this batch.
-  mutating func spend(_ recordCount: Int, _ session: WriteSession) -> Bool {
+  mutating func spend(_ recordCount: Int, _ session: inout WriteSession) -> Bool {
     guard let room = disk else { return true }
     guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches, session) else {
       return false
@@ -75,7 +75,7 @@ extension SpaceBudget {
   /// Makes room in the data file for an entry. Cleared entries are reclaimed first, then expired ones are removed. Then
   /// namespaces evict as many bytes as ``lowerUse(to:forBytes:keeping:_:)`` says.
   mutating func makeRoomOnDisk(
-    for weight: EntryWeight, isChunked: Bool, _ session: WriteSession
+    for weight: EntryWeight, isChunked: Bool, _ session: inout WriteSession
   ) throws(LarderError) {
     guard let room = disk else { return }
     let own =
@@ -94,7 +94,7 @@ extension SpaceBudget {
     // Evictions copy pages, too: they leave those that the entry itself needs.
     try lowerUse(
       to: room.usable - needed, forBytes: weight.size,
-      keeping: needed + BatchPages.branches + BatchPages.kept, session)
+      keeping: needed + BatchPages.branches + BatchPages.kept, &session)
     disk?.spend(pages: own, stored: weight.stored)
     guard hasPages(session) else {
       isOverdrawn = true
@@ -106,25 +106,25 @@ extension SpaceBudget {
   /// Evicts until no more than `pages` are used. It stops earlier when this batch has only `kept` pages left, or when it has
   /// evicted as much as one write may cost: twice the bytes of its entry and 64 KB, or 1 MB when half of the reserve is used.
   func lowerUse(
-    to pages: Int, forBytes size: Int, keeping kept: Int, _ session: WriteSession
+    to pages: Int, forBytes size: Int, keeping kept: Int, _ session: inout WriteSession
   ) throws(LarderError) {
-    let shouldContinue = {
+    let shouldContinue = { (session: borrowing WriteSession) in
       session.usesMore(than: pages) && hasPages(keeping: kept, session)
     }
-    guard shouldContinue() else { return }
-    for _ in 0..<64 where session.state.garbage > 0 && shouldContinue() {
-      _ = try GarbageCollector.reclaim(limit: 16, session)
+    guard shouldContinue(session) else { return }
+    for _ in 0..<64 where session.state.garbage > 0 && shouldContinue(session) {
+      _ = try GarbageCollector.reclaim(limit: 16, &session)
     }
     var sweep = ExpirySweep(of: nil)
-    try sweep.run(session, while: shouldContinue)
-    guard session.state.garbage == 0, shouldContinue() else { return }
+    try sweep.run(&session, while: shouldContinue)
+    guard session.state.garbage == 0, shouldContinue(session) else { return }
     let before = session.state.bytes
     // In a store of small entries a page becomes free only after many evictions. The reserve bridges that.
     let isDeep = session.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
-    try evictInTurn(for: .evictedForDisk, session) {
+    try evictInTurn(for: .evictedForDisk, &session) { session in
       before &- session.state.bytes < most && before >= session.state.bytes
-        && shouldContinue()
+        && shouldContinue(session)
     }
   }
 }

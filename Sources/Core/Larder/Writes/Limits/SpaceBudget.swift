@@ -36,7 +36,7 @@ struct SpaceBudget {
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
   /// Whether a limit of the store is reached but for a thirty-second.
-  func isNearlyFull(_ session: WriteSession) -> Bool {
+  func isNearlyFull(_ session: borrowing WriteSession) -> Bool {
     let state = session.ledger.expectedStore
     if Limits(entries: limits.entries, bytes: limits.bytes)
       .isNearlyReached(by: state.entries, state.bytes)
@@ -54,12 +54,12 @@ extension SpaceBudget {
   ///   - changed: a namespace whose guarantee is about to change; nil if none is.
   ///   - guaranteed: its new guarantee.
   func checkGuarantees(
-    of changed: String?, _ guaranteed: Int, _ session: WriteSession
+    of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
   ) throws(LarderError) {
     guard let most = mostGuaranteed(pageSize: session.engine.pageSize) else { return }
     var sum = guaranteed
-    for name in try session.directory.names() where !name.isExactly(changed) {
-      let own = try session.directory.find(name)?.rules.limits.guaranteed ?? 0
+    for name in try session.namespaceNames() where !name.isExactly(changed) {
+      let own = try session.namespace(name)?.rules.limits.guaranteed ?? 0
       sum = sum.addingReportingOverflow(own).overflow ? .max : sum + own
     }
     guard sum > most else { return }

@@ -60,11 +60,11 @@ struct TagInvalidation {
     _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
     var (total, tombstone) = try engine.commit(.withoutCleanup) { batch in
-      try Self.begin(tag, in: namespace, asOf: horizon, limit: Self.perBatch, batch.session)
+      try Self.begin(tag, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.session)
     }
     while let key = tombstone {
       let (removal, shouldContinue) = try engine.commit(.withoutCleanup) { batch in
-        try Self.resume(key, limit: Self.perBatch, batch.session)
+        try Self.resume(key, limit: Self.perBatch, &batch.session)
       }
       total += removal
       if !shouldContinue { tombstone = nil }
@@ -79,12 +79,12 @@ extension Store {
     let tag = try EntryAttributes.validated(tag)
     var tombstone = try await commit { batch in
       try TagInvalidation.begin(
-        tag, in: nil, asOf: nil, limit: TagInvalidation.perBatch, batch.session
+        tag, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.session
       ).tombstone
     }
     while let key = tombstone {
       let shouldContinue = try await commit { batch in
-        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, batch.session)
+        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.session)
           .shouldContinue
       }
       if !shouldContinue { tombstone = nil }
@@ -99,13 +99,13 @@ extension TagInvalidation {
   /// - Returns: the result so far, and the key of the tombstone if entries are left.
   static func begin(
     _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
-    _ session: WriteSession
+    _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     session.removals.record(RemovalTable.hash(ofTag: tag))
     var tombstone = Tombstone(
-      tag: tag, horizon: try versions(of: namespace, asOf: horizon, session))
+      tag: tag, horizon: try versions(of: namespace, asOf: horizon, &session))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
-    let (removal, isDone) = try remove(&tombstone, limit: limit, session)
+    let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     session.recordWriteTime()
     if isDone { return (removal, nil) }
     session.ledger.updateStore { state in
@@ -115,13 +115,13 @@ extension TagInvalidation {
     // A generation is never used twice, so it names the tombstone.
     var key = MetadataKey.tombstones
     key.append(bigEndian: session.state.generation)
-    try put(tombstone, at: key, session)
+    try put(tombstone, at: key, &session)
     return (removal, key)
   }
 
   /// Goes on with an invalidation; `shouldContinue` is false when nothing is left of it.
   fileprivate static func resume(
-    _ key: [UInt8], limit: Int, _ session: WriteSession
+    _ key: [UInt8], limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, shouldContinue: Bool) {
     let stored = try session.transaction.copy(of: key, in: .main)
     // Another process may have finished it.
@@ -130,21 +130,21 @@ extension TagInvalidation {
       if let tombstone = Tombstone(stored.span, at: key.span, seal: session.engine.seal) {
         tombstone
       } else {
-        try tombstoneOfEveryTag(session)
+        try tombstoneOfEveryTag(&session)
       }
     // Other processes have cached that it is damaged.
     if tombstone.tag.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
-    let (removal, isDone) = try remove(&tombstone, limit: limit, session)
+    let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     if isDone {
-      try drop(key, session)
+      try drop(key, &session)
     } else {
-      try put(tombstone, at: key, session)
+      try put(tombstone, at: key, &session)
     }
     return (removal, !isDone)
   }
 
   /// Goes on with the first invalidation that is not finished.
-  static func resumeFirst(limit: Int, _ session: WriteSession) throws(LarderError) {
+  static func resumeFirst(limit: Int, _ session: inout WriteSession) throws(LarderError) {
     guard session.state.tombstones > 0 else { return }
     let first = try session.transaction.keys(
       in: .main, from: MetadataKey.tombstones, limit: 1
@@ -157,16 +157,16 @@ extension TagInvalidation {
         state.tombstones = 1
       }
       key.append(bigEndian: session.state.generation)
-      return try put(tombstoneOfEveryTag(session), at: key, session)
+      return try put(tombstoneOfEveryTag(&session), at: key, &session)
     }
-    _ = try resume(first, limit: limit, session)
+    _ = try resume(first, limit: limit, &session)
   }
 
   /// A tombstone for one that is damaged, and does not say which tag it is for.
   private static func tombstoneOfEveryTag(
-    _ session: WriteSession
+    _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
-    var tombstone = Tombstone(tag: [], horizon: try versions(of: nil, asOf: nil, session))
+    var tombstone = Tombstone(tag: [], horizon: try versions(of: nil, asOf: nil, &session))
     // No tag begins with a 0, as the records of owners do.
     tombstone.reached = [1]
     return tombstone
@@ -174,24 +174,24 @@ extension TagInvalidation {
 
   /// The namespaces that an invalidation concerns, each with the first version that it leaves.
   private static func versions(
-    of namespace: String?, asOf horizon: WriteHorizon?, _ session: WriteSession
+    of namespace: String?, asOf horizon: WriteHorizon?, _ session: inout WriteSession
   ) throws(LarderError) -> [NamespaceID: UInt64] {
     var versions: [NamespaceID: UInt64] = [:]
     let affected =
-      if let namespace { [namespace] } else { try session.directory.names() }
+      if let namespace { [namespace] } else { try session.namespaceNames() }
     for name in affected {
-      guard let id = try session.directory.find(name)?.id else { continue }
+      guard let id = try session.namespace(name)?.id else { continue }
       if let horizon {
         versions[id] = horizon.first(in: name)
       } else {
-        versions[id] = try session.ledger.counters(of: id).next
+        versions[id] = try session.counters(of: id).next
       }
     }
     return versions
   }
 
   private static func remove(
-    _ tombstone: inout Tombstone, limit: Int, _ session: WriteSession
+    _ tombstone: inout Tombstone, limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
     // The counters of a cleared namespace do not include its entries any more.
     for id in tombstone.horizon.keys where try !session.isLive(id) {
@@ -205,10 +205,10 @@ extension TagInvalidation {
     for key in keys {
       // A damaged entry is left to the repair.
       guard let entryKey = IndexKey.tagged(key),
-        case .entry(let entry) = try session.entries.contents(of: entryKey),
+        case .entry(let entry) = try session.contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)
       else { continue }
-      try session.entries.remove(entry, reason: .invalidated)
+      try session.remove(entry, reason: .invalidated)
       removal += RemovalResult(entries: 1, bytes: entry.valueCount)
     }
     tombstone.reached = keys.last ?? tombstone.reached
@@ -216,13 +216,13 @@ extension TagInvalidation {
   }
 
   private static func put(
-    _ tombstone: Tombstone, at key: [UInt8], _ session: WriteSession
+    _ tombstone: Tombstone, at key: [UInt8], _ session: inout WriteSession
   ) throws(LarderError) {
     let record = tombstone.record(at: key, seal: session.engine.seal)
     try session.transaction.put(record, for: key, in: .main)
   }
 
-  private static func drop(_ key: [UInt8], _ session: WriteSession) throws(LarderError) {
+  private static func drop(_ key: [UInt8], _ session: inout WriteSession) throws(LarderError) {
     try session.transaction.remove(key, from: .main)
     session.ledger.updateStore { state in
       state.tombstones -= min(state.tombstones, 1)

@@ -52,10 +52,10 @@ extension WriteBatch {
     effects.expirations += taken
     guard session.isClockPlausible else { return }
     for (entryKey, _) in taken {
-      guard case .entry(let entry) = try session.entries.contents(of: entryKey),
+      guard case .entry(let entry) = try session.contents(of: entryKey),
         entry.header.state(at: session.now.milliseconds) == .expired
       else { continue }
-      if try session.isLive(entry.id) { try session.entries.remove(entry, reason: .expired) }
+      if try session.isLive(entry.id) { try session.remove(entry, reason: .expired) }
     }
   }
 
@@ -64,13 +64,13 @@ extension WriteBatch {
     for handle in session.engine.handlesWithCounts {
       let id: NamespaceID?
       do throws(LarderError) {
-        id = try session.directory.find(handle.name)?.id
+        id = try session.namespace(handle.name)?.id
       } catch  where session.transaction.failure == nil {
         // A damaged record of one namespace must not keep the others from being written; its counts wait.
         continue
       }
       guard let id else { continue }
-      let epoch = try session.ledger.counters(of: id).epoch
+      let epoch = try session.counters(of: id).epoch
       if epoch < session.transaction.id {
         handle.begin(epoch, seenAt: session.transaction.id - 1)
       } else if !session.ledger.isNew(id) {
@@ -78,7 +78,7 @@ extension WriteBatch {
         continue
       }
       let pending = handle.unmerged()
-      try session.ledger.update(id) { counters in
+      try session.update(id) { counters in
         for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       }
       handle.recordMerge(of: pending)

@@ -5,7 +5,7 @@ import Synchronization
 /// The counters of a write: those of each namespace it uses, loaded once, and those of the store.
 ///
 /// They change in memory and are written once, with ``save()``, so that they are exact after every commit.
-final class Ledger {
+struct Ledger {
   /// The counters of a namespace in memory.
   struct Account: Sendable {
     var counters: NamespaceCounters
@@ -20,9 +20,6 @@ final class Ledger {
     var namespaces = ByNamespace<Account>()
   }
 
-  private let transaction: StoreTransaction
-  /// Guards the records of the store itself.
-  let seal: RecordSeal
   private var namespaces: ByNamespace<Account>
   private(set) var store: StoreState
   private let committed: StoreState
@@ -31,9 +28,7 @@ final class Ledger {
   /// How many changes were made, to tell whether a write that failed has changed anything.
   private(set) var changes = 0
 
-  init(_ balance: Balance, of transaction: StoreTransaction, seal: RecordSeal) {
-    self.transaction = transaction
-    self.seal = seal
+  init(_ balance: Balance) {
     namespaces = balance.namespaces
     store = balance.store
     committed = balance.store
@@ -55,18 +50,11 @@ final class Ledger {
 
   // MARK: Namespaces
 
-  func load(_ id: NamespaceID) throws(LarderError) {
-    if namespaces.contains(id) { return }
-    var isDamaged = false
-    let counters = try transaction.read { lmdb throws(LMDBError) -> NamespaceCounters in
-      try MetadataKey.withCounters(id) { key throws(LMDBError) in
-        guard let record = try lmdb.value(for: key, in: .main) else { return NamespaceCounters() }
-        if let counters = NamespaceCounters(record, of: id, seal: seal) { return counters }
-        isDamaged = true
-        return try NamespaceCounters.recounted(id, in: lmdb)
-      }
-    }
-    namespaces[id] = Account(counters: counters, isNew: false, isChanged: isDamaged)
+  func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
+
+  /// Takes over the counters that the store has, or that were counted because its record is damaged.
+  mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
+    namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
 
   /// The counters of a namespace that was loaded.
@@ -74,38 +62,32 @@ final class Ledger {
     namespaces[id]?.counters ?? NamespaceCounters()
   }
 
-  func counters(of id: NamespaceID) throws(LarderError) -> NamespaceCounters {
-    try load(id)
-    return loaded(id)
+  func upcomingNumber(in id: NamespaceID) -> UInt64 {
+    (namespaces[id]?.counters ?? NamespaceCounters()).next
   }
 
   /// Whether the namespace was made by this batch.
   func isNew(_ id: NamespaceID) -> Bool { namespaces[id]?.isNew ?? false }
 
-  func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
+  mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
     changes &+= 1
     namespaces[id] = Account(counters: counters, isNew: true, isChanged: true)
   }
 
   /// Forgets the counters of a namespace that is gone, so that they are not written.
-  func drop(_ id: NamespaceID) {
+  mutating func drop(_ id: NamespaceID) {
     changes &+= 1
     namespaces[id] = nil
   }
 
-  func update(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) throws(LarderError) {
-    try load(id)
-    updateLoaded(id, change)
-  }
-
   /// Changes the counters of a namespace that was loaded.
-  func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
+  mutating func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     changes &+= 1
     learn(id, change)
   }
 
   /// The same for what a policy learns, which a write that is refused after it need not undo: it is no change.
-  func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
+  mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     _ = namespaces.update(id) { loaded in
       loaded.isChanged = true
       change(&loaded.counters)
@@ -114,15 +96,14 @@ final class Ledger {
 
   // MARK: Entries
 
-  /// Counts an entry by its new weight and no longer by its old one; nil stands for no entry.
+  /// Counts an entry by its new weight and no longer by its old one, in a namespace that was loaded; nil stands for no entry.
   ///
   /// - Parameter reason: why the old value leaves, if that is counted.
-  func charge(
+  mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil
-  ) throws(LarderError) {
-    if old == new, reason == nil { return }
-    try update(id) { counters in
+  ) {
+    updateLoaded(id) { counters in
       if let old {
         counters.subtract(old)
         if let reason { counters.removals.count(reason, bytes: old.size) }
@@ -141,25 +122,9 @@ final class Ledger {
     }
   }
 
-  /// The next number of a namespace: the version of a value, and the queue position of a new entry.
-  func nextNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
-    var number: UInt64 = 0
-    try update(id) { counters in
-      number = counters.next
-      counters.next &+= 1
-    }
-    guard number < QueuePosition.limit - 1 else {
-      throw transaction.fail(
-        LarderError(
-          .overLimit, "a namespace has used all of its \(QueuePosition.limit) version numbers",
-          hint: "move its entries to another namespace"))
-    }
-    return number
-  }
-
   // MARK: The store
 
-  func updateStore(_ change: (inout StoreState) -> Void) {
+  mutating func updateStore(_ change: (inout StoreState) -> Void) {
     changes &+= 1
     change(&store)
   }
@@ -167,27 +132,21 @@ final class Ledger {
   /// Records the time of a write or a purge whose clock is believed.
   ///
   /// It is the last time and not the largest: a clock that was ahead for a while must not excuse the next jump.
-  func recordTime(_ now: Timestamp) {
+  mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0
   }
 
-  /// Writes the counters that have changed.
-  func save() throws(LarderError) {
-    try namespaces.visit { id, loaded throws(LarderError) in
-      guard loaded.isChanged else { return }
-      try MetadataKey.withCounters(id) { key throws(LarderError) in
-        try transaction.put(count: NamespaceCounters.recordSize, for: key, in: .main) {
-          loaded.counters.write(to: &$0, of: id, seal: seal)
-        }
-      }
-    }
-    guard store != committed else { return }
-    let key = MetadataKey.state
-    try transaction.put(count: StoreState.recordSize, for: key.span, in: .main) {
-      store.write(to: &$0, seal: seal)
+  /// Calls `body` with the counters that have changed.
+  func visitChanged(
+    _ body: (NamespaceID, NamespaceCounters) throws(LarderError) -> Void
+  ) throws(LarderError) {
+    try namespaces.visit { id, account throws(LarderError) in
+      if account.isChanged { try body(id, account.counters) }
     }
   }
+
+  var isStoreChanged: Bool { store != committed }
 }
 
 /// The share of one entry in the counters.

@@ -115,7 +115,7 @@ extension StoreEngine {
           effects = batch.finalEffects
           pages = batch.budget.pagesTaken(batch.session)
           committed.keep(batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
-          transaction = batch.session.transaction.end()
+          transaction = batch.end()
           return result
         } catch {
           effects = batch.effects
@@ -124,7 +124,7 @@ extension StoreEngine {
           isOverdrawn = batch.budget.isOverdrawn
           pages = batch.budget.pagesTaken(batch.session)
           let cause = batch.session.transaction.failure?.cause
-          transaction = batch.session.transaction.end()
+          transaction = batch.end()
           // LMDB's own error goes back to its layer, which remembers that the map is full or the environment broken.
           throw cause ?? error
         }
@@ -165,11 +165,11 @@ extension WriteBatch {
     _ mode: CommitMode, _ room: PageReclaimer?, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
     let engine = session.engine
-    budget = SpaceBudget(try session.directory.settings().limits)
+    budget = SpaceBudget(try session.settings().limits)
     guard budget.limits.disk == engine.environment.fileLimit else {
       throw RolledBack(reason: .fileLimitChanged(to: budget.limits.disk))
     }
-    try budget.measureDisk(session)
+    try budget.measureDisk(&session)
     if let room, let disk = budget.disk {
       if room.mayAskForCheckpoint, budget.wantsCheckpoint(engine) {
         throw RolledBack(reason: .checkpointWanted)
@@ -182,11 +182,11 @@ extension WriteBatch {
     if budget.hasPages(for: BatchPages.forCleanup, session) {
       if mode.cleansUp {
         try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)
-        try TagInvalidation.resumeFirst(limit: TagInvalidation.perWrite, session)
+        try TagInvalidation.resumeFirst(limit: TagInvalidation.perWrite, &session)
       }
-      try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, session)
+      try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &session)
     }
-    try session.entries.resumeOrphans()
+    try session.resumeOrphans()
     try mergeReadCounters()
     try session.finish()
     session.changes.prepare()

@@ -5,22 +5,22 @@ import LarderSystem
 ///
 /// A change that fails midway may leave a part of itself behind. So the first failure is kept, and a batch with a failure
 /// is never committed, even if its caller catches the error.
-final class StoreTransaction {
+struct StoreTransaction: ~Copyable {
   private var lmdb: WriteTransaction
-  private let environment: Environment
-  /// The number of the commit that this transaction will be.
-  let id: UInt64
-  /// See ``WriteTransaction/serial``.
-  let serial: UInt64
+  private let path: String
   /// The first failure, and LMDB's own error if that was the cause.
   private(set) var failure: (error: LarderError, cause: LMDBError?)?
 
-  init(_ lmdb: consuming WriteTransaction, in environment: Environment) {
-    id = lmdb.id
-    serial = lmdb.serial
-    self.environment = environment
+  init(_ lmdb: consuming WriteTransaction, path: String) {
     self.lmdb = lmdb
+    self.path = path
   }
+
+  /// The number of the commit that this transaction will be.
+  var id: UInt64 { lmdb.id }
+
+  /// See ``WriteTransaction/serial``.
+  var serial: UInt64 { lmdb.serial }
 
   /// How often a record was stored or removed.
   var changes: Int { lmdb.changes }
@@ -28,60 +28,56 @@ final class StoreTransaction {
   /// See ``WriteTransaction/changedPages``.
   var changedPages: Int { lmdb.changedPages }
 
-  /// Gives LMDB's transaction back; nothing can be read or changed here any more.
-  func end() -> WriteTransaction { lmdb.take() }
-
-  private func checkThread() {
-    assert(environment.isWriting, "a write has left the thread that it belongs to")
-  }
+  consuming func end() -> WriteTransaction { lmdb }
 
   func checkUsable() throws(LarderError) {
     if let failure { throw failure.error }
   }
 
   /// Makes the transaction impossible to commit, and returns the error to throw.
-  func fail(_ error: LarderError) -> LarderError {
+  mutating func fail(_ error: LarderError) -> LarderError {
     if failure == nil { failure = (error, nil) }
     return error
   }
 
-  private func fail(_ cause: LMDBError) -> LarderError {
-    let error = LarderError(cause, path: environment.path)
+  private mutating func fail(_ cause: LMDBError) -> LarderError {
+    let error = LarderError(cause, path: path)
     if failure == nil { failure = (error, cause) }
     return error
   }
 
-  func read<Result>(
+  mutating func read<Result>(
     _ body: (borrowing WriteTransaction) throws(LMDBError) -> Result
   ) throws(LarderError) -> Result {
-    checkThread()
     do throws(LMDBError) { return try body(lmdb) } catch { throw fail(error) }
   }
 
-  func change<Result>(
+  mutating func change<Result>(
     _ body: (inout WriteTransaction) throws(LMDBError) -> Result
   ) throws(LarderError) -> Result {
-    checkThread()
     do throws(LMDBError) { return try body(&lmdb) } catch { throw fail(error) }
   }
 }
 
 extension StoreTransaction {
-  func contains(_ key: [UInt8], in database: Database) throws(LarderError) -> Bool {
+  mutating func contains(_ key: [UInt8], in database: Database) throws(LarderError) -> Bool {
     try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database) != nil }
   }
 
   /// A copy of the value under `key`; nil if the key has no value.
-  func copy(of key: [UInt8], in database: Database) throws(LarderError) -> [UInt8]? {
+  mutating func copy(of key: [UInt8], in database: Database) throws(LarderError) -> [UInt8]? {
     try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database)?.copied }
   }
 
-  func put(_ value: Span<UInt8>, for key: Span<UInt8>, in database: Database) throws(LarderError) {
-    checkThread()
+  mutating func put(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
+  ) throws(LarderError) {
     do throws(LMDBError) { try lmdb.put(value, for: key, in: database) } catch { throw fail(error) }
   }
 
-  func put(_ value: [UInt8], for key: [UInt8], in database: Database) throws(LarderError) {
+  mutating func put(
+    _ value: [UInt8], for key: [UInt8], in database: Database
+  ) throws(LarderError) {
     try put(value.span, for: key.span, in: database)
   }
 
@@ -91,11 +87,10 @@ extension StoreTransaction {
   }
 
   /// Stores a value of `count` bytes, which `fill` writes in place.
-  func put(
+  mutating func put(
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
   ) throws(LarderError) {
-    checkThread()
     do throws(LMDBError) {
       try lmdb.put(count: count, for: key, in: database, fill)
     } catch {
@@ -105,8 +100,7 @@ extension StoreTransaction {
 
   /// - Returns: false if there was no such key.
   @discardableResult
-  func remove(_ key: Span<UInt8>, from database: Database) throws(LarderError) -> Bool {
-    checkThread()
+  mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LarderError) -> Bool {
     do throws(LMDBError) {
       return try lmdb.remove(key, from: database)
     } catch {
@@ -115,16 +109,16 @@ extension StoreTransaction {
   }
 
   @discardableResult
-  func remove(_ key: [UInt8], from database: Database) throws(LarderError) -> Bool {
+  mutating func remove(_ key: [UInt8], from database: Database) throws(LarderError) -> Bool {
     try remove(key.span, from: database)
   }
 
-  func remove(_ keys: [[UInt8]], from database: Database) throws(LarderError) {
+  mutating func remove(_ keys: [[UInt8]], from database: Database) throws(LarderError) {
     for key in keys { try remove(key, from: database) }
   }
 
   /// Calls `body` with each record whose key begins with `prefix`, in key order.
-  func forEach(
+  mutating func forEach(
     in database: Database, from prefix: [UInt8], _ body: ([UInt8], Span<UInt8>) -> Void
   ) throws(LarderError) {
     try read { lmdb throws(LMDBError) in
@@ -138,7 +132,7 @@ extension StoreTransaction {
   }
 
   /// Up to `limit` keys that begin with `prefix`, in order, after `position`.
-  func keys(
+  mutating func keys(
     in database: Database, from prefix: [UInt8], after position: [UInt8]? = nil, limit: Int = .max
   ) throws(LarderError) -> [[UInt8]] {
     let start = position ?? prefix

@@ -54,6 +54,9 @@ struct StoredEntry {
   /// The key itself; nil only if the field of a long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
+  /// The key, or of a damaged record of a long key what is known of it.
+  var bestKey: [UInt8] { key ?? storedKey.bytes }
+
   var owners: [StoredOwner] { fields.owners }
 
   /// Whether the entry has that key, and not another long key with the same stored form.

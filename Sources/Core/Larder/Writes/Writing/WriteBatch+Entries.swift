@@ -18,10 +18,10 @@ extension WriteBatch {
   ) throws(LarderError) -> [StoredOwner] {
     var resolved: [StoredOwner] = []
     for owner in owners {
-      if absence == .allow { _ = try session.directory.findOrMake(owner.namespace) }
-      guard let id = try session.directory.find(owner.namespace)?.id,
+      if absence == .allow { _ = try session.namespaceOrNew(owner.namespace) }
+      guard let id = try session.namespace(owner.namespace)?.id,
         absence == .allow
-          ? true : try session.entries.living(owner.key.bytes.span, in: owner.namespace) != nil
+          ? true : try session.living(owner.key.bytes.span, in: owner.namespace) != nil
       else {
         throw LarderError(
           .noSuchOwner, "there is no entry \(owner.key) in namespace \(owner.namespace)",
@@ -35,11 +35,11 @@ extension WriteBatch {
 
   /// The fresh value under `key`. For an entry with a time to idle, this counts as an access.
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
-    guard let entry = try session.entries.living(key, in: namespace),
-      session.entries.state(of: entry) == .fresh,
-      let value = try session.entries.value(of: entry)
+    guard let entry = try session.living(key, in: namespace),
+      session.state(of: entry) == .fresh,
+      let value = try session.value(of: entry)
     else { return nil }
-    try session.entries.extend(entry, accessedAt: session.now.milliseconds)
+    try session.extend(entry, accessedAt: session.now.milliseconds)
     return value
   }
 
@@ -54,25 +54,25 @@ extension WriteBatch {
   /// - Returns: whether it was an entry that had not expired.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
     guard (1...Key.longest).contains(key.count) else { return false }
-    guard let id = try session.directory.find(namespace)?.id else {
+    guard let id = try session.namespace(namespace)?.id else {
       session.removals.record(RemovalTable.hash(ofNamespace: namespace))
       return false
     }
     session.removals.record(Checksum.keyHash(of: key, in: id))
     let entryKey = StoredKey.entry(key, in: id)
-    switch try session.entries.contents(of: entryKey) {
+    switch try session.contents(of: entryKey) {
     case .empty:
       return false
     case .damaged:
       try countChange(ofBytes: 0)
-      try session.entries.removeDamaged(entryKey)
+      try session.removeDamaged(entryKey)
       return false
     case .entry(let entry):
       guard entry.has(key) else { return false }
       try countChange(ofBytes: 0)
-      let isExpired = session.entries.state(of: entry) == .expired
-      let isHidden = try session.entries.isHidden(entry)
-      try session.entries.remove(
+      let isExpired = session.state(of: entry) == .expired
+      let isHidden = try session.isHidden(entry)
+      try session.remove(
         entry, reason: isHidden ? .invalidated : isExpired ? .expired : .removed)
       return !isExpired && !isHidden
     }
@@ -87,8 +87,8 @@ extension WriteBatch {
     _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil,
     confirmed: Timestamp? = nil
   ) throws(LarderError) -> Bool {
-    guard let namespace = try session.directory.find(name),
-      let entry = try session.entries.living(key, in: name)
+    guard let namespace = try session.namespace(name),
+      let entry = try session.living(key, in: name)
     else {
       return false
     }
@@ -98,7 +98,7 @@ extension WriteBatch {
     let end = lifetime.expires(key, version: entry.header.version)
     session.recordWriteTime()
     // An entry from the future would stay stale, whatever its new end.
-    return try session.entries.reschedule(
+    return try session.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
       idle: lifetime.idle,
       written: min(
@@ -108,10 +108,10 @@ extension WriteBatch {
   mutating func pin(
     _ key: Span<UInt8>, in namespace: String, isPinned: Bool
   ) throws(LarderError) -> Bool {
-    guard let entry = try session.entries.living(key, in: namespace) else { return false }
+    guard let entry = try session.living(key, in: namespace) else { return false }
     if entry.header.flags.contains(.pinned) == isPinned { return true }
     try countChange(ofBytes: entry.recordCount)
-    return try session.entries.setPinned(isPinned, entry)
+    return try session.setPinned(isPinned, entry)
   }
 }
 
@@ -140,7 +140,7 @@ extension WriteBatch {
     _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
     try key.withKeyBytes { key throws(LarderError) in
-      guard let entry = try session.entries.living(key, in: namespace.name) else { return false }
+      guard let entry = try session.living(key, in: namespace.name) else { return false }
       try countChange(ofBytes: entry.recordCount + (metadata?.count ?? 0))
       let context = TransformContext(
         key.copied, in: entry.id, version: entry.header.version,
@@ -152,7 +152,7 @@ extension WriteBatch {
         fields.metadataFields = EntryFields()
         fields[.transformedMetadata] = transformed
       }
-      guard try session.entries.amend(entry, { $1 = fields }) else { return false }
+      guard try session.amend(entry, { $1 = fields }) else { return false }
       session.recordWriteTime()
       return true
     }
@@ -168,10 +168,10 @@ extension WriteBatch {
   ) throws(LarderError) -> Bool {
     let owners = try resolve(owners, ifAbsent: .refuse)
     return try key.withKeyBytes { key throws(LarderError) in
-      guard let entry = try session.entries.living(key, in: namespace.name) else { return false }
+      guard let entry = try session.living(key, in: namespace.name) else { return false }
       try countChange(ofBytes: entry.recordCount)
       session.recordWriteTime()
-      return try session.entries.setOwners(owners, of: entry)
+      return try session.setOwners(owners, of: entry)
     }
   }
 

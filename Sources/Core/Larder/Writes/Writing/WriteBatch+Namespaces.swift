@@ -13,7 +13,7 @@ extension WriteBatch {
   public mutating func declare(_ rules: Rules, for namespace: Store.Namespace) throws(LarderError) {
     let rules = rules.inMilliseconds
     let name = namespace.name
-    if try session.directory.find(name)?.record.rules.declared == rules { return }
+    if try session.namespace(name)?.record.rules.declared == rules { return }
     try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
   }
 
@@ -25,7 +25,7 @@ extension WriteBatch {
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
-    let known = try session.directory.find(namespace.name)
+    let known = try session.namespace(namespace.name)
     if known != nil, handle.hasDeclared(rules) { return }
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
@@ -63,17 +63,17 @@ extension WriteBatch {
   public mutating func clear(_ namespace: Store.Namespace) throws(LarderError) -> RemovalResult {
     let name = namespace.name
     session.removals.record(RemovalTable.hash(ofNamespace: name))
-    guard var record = try session.directory.find(name)?.record else {
+    guard var record = try session.namespace(name)?.record else {
       return RemovalResult()
     }
-    let before = try session.ledger.counters(of: record.id)
+    let before = try session.counters(of: record.id)
     let old = record.id
     session.ledger.drop(old)
     session.damaged.remove(old)
     let key = MetadataKey.garbage(old)
     try session.transaction.put(session.engine.seal.seal([], for: key), for: key, in: .main)
-    record.id = try session.directory.newID()
-    try session.directory.store(record, named: name)
+    record.id = try session.newID()
+    try session.store(record, named: name)
     session.ledger.begin(record.id, with: before.cleared)
     session.ledger.updateStore { state in
       state.garbage &+= 1
@@ -92,27 +92,27 @@ extension WriteBatch {
   public mutating func rename(_ namespace: Store.Namespace, to new: String) throws(LarderError) {
     let old = namespace.name
     try NamespaceName.validate(new)
-    guard let record = try session.directory.find(old)?.record else {
+    guard let record = try session.namespace(old)?.record else {
       throw NamespaceName.absent(old)
     }
     if old == new { return }
-    guard try session.directory.find(new) == nil else {
+    guard try session.namespace(new) == nil else {
       throw LarderError(
         .exists, "there is a namespace \(new) already", hint: "rename that one first")
     }
     for name in [old, new] { session.removals.record(RemovalTable.hash(ofNamespace: name)) }
     // Reads under the old name belong to the namespace.
     try mergeReadCounters()
-    try session.directory.remove(old)
-    try session.directory.store(record, named: new)
+    try session.removeName(old)
+    try session.store(record, named: new)
     session.changes.recordRename(of: record.id, old, to: new)
   }
 
   /// Resets the counts of reads and removals of a namespace.
   mutating func resetStatistics(of name: String) throws(LarderError) {
-    guard let id = try session.directory.find(name)?.id else { return }
+    guard let id = try session.namespace(name)?.id else { return }
     let reset = NamespaceCounters(since: session.now, epoch: session.transaction.id)
-    try session.ledger.update(id) { counters in
+    try session.update(id) { counters in
       counters.since = reset.since
       counters.epoch = reset.epoch
       counters.removals = reset.removals

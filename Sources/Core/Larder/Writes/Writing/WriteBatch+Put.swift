@@ -13,7 +13,7 @@ extension WriteBatch {
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     try Self.validate(key, in: name, attributes)
-    let known = try session.directory.find(name)
+    let known = try session.namespace(name)
     if known == nil { try NamespaceName.validate(name) }
     try budget.checkSize(value.count, in: known ?? .new, named: name)
     let lifetime = try Lifetime(
@@ -24,7 +24,7 @@ extension WriteBatch {
     let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
     if session.engine.transforms.isEmpty { return try put(value, for: key, in: name, known, terms) }
     // A transform is told the namespace and the version that the entry gets, and may refuse; so neither is taken yet.
-    let id = if let known { known.id } else { try session.directory.nextID() }
+    let id = if let known { known.id } else { try session.nextID() }
     let entry = TransformContext(
       key.copied, in: id, version: try nextVersion(in: known), reader: session.engine.reader)
     let transformed = try session.engine.transforms.apply(to: value, attributes, of: entry)
@@ -34,9 +34,9 @@ extension WriteBatch {
     return try put(value, for: key, in: name, known, terms, transformed)
   }
 
-  private func nextVersion(in known: KnownNamespace?) throws(LarderError) -> UInt64 {
+  private mutating func nextVersion(in known: KnownNamespace?) throws(LarderError) -> UInt64 {
     guard let known else { return NamespaceCounters().next }
-    return try session.ledger.counters(of: known.id).next
+    return try session.upcomingNumber(in: known.id)
   }
 
   /// - Parameters:
@@ -46,7 +46,7 @@ extension WriteBatch {
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
     _ terms: PutTerms, _ transformed: TransformedValue? = nil
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
-    let namespace = if let known { known } else { try session.directory.findOrMake(name) }
+    let namespace = if let known { known } else { try session.namespaceOrNew(name) }
     let id = namespace.id
     let attributes = terms.attributes
     let owners =
@@ -65,15 +65,15 @@ extension WriteBatch {
       at: session.now)
     if transformed?.steps != nil { header.flags.insert(.transformed) }
     var draft = Draft(value, for: key, at: entryKey, header, fields, encoded: encodedFields)
-    if try budget.needsChunks(value: value.count, recordCount: draft.recordCount, session) {
+    if try budget.needsChunks(value: value.count, recordCount: draft.recordCount, &session) {
       draft.header.flags.insert(.chunked)
     }
     if budget.mayEvict(namespace.rules) {
       previous = try admit(draft, replacing: previous, in: namespace)
     }
     // The version is taken once the write is admitted.
-    _ = try session.ledger.nextNumber(in: id)
-    try session.entries.replace(previous, with: draft, as: .set)
+    _ = try session.nextNumber(in: id)
+    try session.replace(previous, with: draft, as: .set)
     session.recordWriteTime()
     return (id, draft.header.remembered(terms.idle))
   }
@@ -83,16 +83,16 @@ extension WriteBatch {
   private mutating func clearPlace(
     at entryKey: [UInt8], for key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
-    switch try session.entries.contents(of: entryKey) {
+    switch try session.contents(of: entryKey) {
     case .empty:
       return nil
     case .damaged:
-      try session.entries.recordDamage(entryKey)
+      try session.recordDamage(entryKey)
       return nil
     case .entry(let previous) where previous.has(key):
       return previous
     case .entry(let other):
-      try session.entries.remove(other, reason: .replaced)
+      try session.remove(other, reason: .replaced)
       return nil
     }
   }

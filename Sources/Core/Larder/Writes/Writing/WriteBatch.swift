@@ -10,7 +10,7 @@ public struct WriteBatch: ~Copyable {
   static let largestCount = 100_000
   static let largestSize = 64 << 20
 
-  let session: WriteSession
+  var session: WriteSession
   var budget = SpaceBudget(StoreLimits())
   /// Items that the batch took from queues of this process.
   var effects = BatchEffects()
@@ -34,6 +34,9 @@ public struct WriteBatch: ~Copyable {
           hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes"))
     }
   }
+
+  /// Ends the batch; LMDB's transaction goes back to its owner.
+  consuming func end() -> WriteTransaction { session.end() }
 
   /// The commit before this batch's own.
   var snapshot: UInt64 { session.transaction.id - 1 }
@@ -103,12 +106,12 @@ extension WriteBatch {
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
-      guard let id = try session.directory.find(namespace.name)?.id,
-        let entry = try session.entries.entry(key, in: id), try !session.entries.isHidden(entry)
+      guard let id = try session.namespace(namespace.name)?.id,
+        let entry = try session.entry(key, in: id), try !session.isHidden(entry)
       else { return nil }
       var owners: [Owner] = []
       for owner in entry.owners {
-        if let name = try session.directory.name(of: owner.id) {
+        if let name = try session.name(of: owner.id) {
           owners.append(Owner(Key(owner.key), in: name))
         }
       }

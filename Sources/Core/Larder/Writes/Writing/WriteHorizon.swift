@@ -30,11 +30,11 @@ extension WriteBatch {
   ) throws(LarderError) -> RemovalResult? {
     let name = namespace.name
     session.removals.record(RemovalTable.hash(ofNamespace: name))
-    guard let id = try session.directory.find(name)?.id else {
+    guard let id = try session.namespace(name)?.id else {
       return RemovalResult()
     }
     guard
-      try session.ledger.counters(of: id).next
+      try session.counters(of: id).next
         == horizon.first(in: name)
     else { return nil }
     return try clear(namespace)

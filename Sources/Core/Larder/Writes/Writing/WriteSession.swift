@@ -1,17 +1,17 @@
 import LMDB
 import LarderSystem
 
-/// A write transaction and all that a write keeps beside it: each part of a write reaches the others through it.
+/// A write transaction and all that a write keeps beside it. Its extensions are the parts of a write, by what they change.
 ///
-/// It belongs to the thread that writes and ends with the transaction; ``StoreTransaction`` checks the thread in debug builds.
-final class WriteSession {
+/// It belongs to the thread that writes, because only one variable holds it, and ends with the transaction.
+struct WriteSession: ~Copyable {
   let engine: StoreEngine
   /// The time of the whole batch.
   let now: Timestamp
-  let transaction: StoreTransaction
-  let ledger: Ledger
-  let directory: NamespaceDirectory
-  let indexes: IndexWriter
+  var transaction: StoreTransaction
+  var ledger: Ledger
+  var known = KnownNamespaces()
+  var deadlines = PendingDeadlines()
   var changes: ChangeRecorder
   var removals: RemovalRecorder
   var orphans = OrphanQueue()
@@ -20,39 +20,36 @@ final class WriteSession {
 
   /// - Parameter balance: what the counters are when the transaction begins.
   init(_ lmdb: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
+    let id = lmdb.id
     self.engine = engine
     now = engine.clock.now
-    let transaction = StoreTransaction(lmdb, in: engine.environment)
-    let ledger = Ledger(balance, of: transaction, seal: engine.seal)
-    self.transaction = transaction
-    self.ledger = ledger
-    directory = NamespaceDirectory(transaction, ledger, engine: engine, now: now)
-    indexes = IndexWriter(engine.indexes, transaction, ledger, chunkSize: engine.reader.chunkSize)
+    transaction = StoreTransaction(lmdb, path: engine.environment.path)
+    ledger = Ledger(balance)
     removals = RemovalRecorder(engine.removalTable)
     changes = ChangeRecorder(
-      engine.changes.notes(for: transaction.id, in: balance.store), transaction: transaction.id,
-      at: now)
+      engine.changes.notes(for: id, in: balance.store), transaction: id, at: now)
   }
-
-  var entries: EntryTable { EntryTable(session: self) }
 
   /// The state of the store with the changes of this batch.
   var state: StoreState { ledger.store }
 
   /// A number that grows with every change of the databases or the counters.
-  var mutations: Int { transaction.changes &+ ledger.changes &+ indexes.deadlineChanges }
+  var mutations: Int { transaction.changes &+ ledger.changes &+ deadlines.count }
 
   /// Writes the counters, and the work that is left for later batches.
-  func finish() throws(LarderError) {
+  mutating func finish() throws(LarderError) {
     try transaction.checkUsable()
-    try indexes.flush()
-    for id in damaged { try NamespaceRepair(of: id, engine.indexes).runOrMark(self) }
-    try orphans.save(self)
-    try ledger.save()
+    try flushDeadlines()
+    for id in damaged { try NamespaceRepair(of: id, engine.indexes).runOrMark(&self) }
+    try saveOrphans()
+    try saveCounters()
   }
 
+  /// Ends the session; LMDB's transaction goes back to its owner.
+  consuming func end() -> WriteTransaction { transaction.end() }
+
   /// Whether the id belongs to a namespace that was not cleared.
-  func isLive(_ id: NamespaceID) throws(LarderError) -> Bool {
+  mutating func isLive(_ id: NamespaceID) throws(LarderError) -> Bool {
     if ledger.store.garbage == 0 { return true }
     return try !transaction.contains(MetadataKey.garbage(id), in: .main)
   }

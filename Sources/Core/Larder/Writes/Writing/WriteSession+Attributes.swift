@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 
 /// Changes of entries whose value and version stay.
-extension EntryTable {
+extension WriteSession {
   /// Changes header and fields of an entry.
   ///
   /// - Returns: false if the record is damaged. It is left as it is, because a new checksum would hide the damage.
-  func amend(
-    _ entry: StoredEntry, as change: Change = .amended,
+  mutating func amend(
+    _ entry: StoredEntry, as change: EntryChange = .amended,
     _ edit: (inout EntryHeader, inout EntryFields) -> Void
   ) throws(LarderError) -> Bool {
     guard let body = try intactBody(of: entry), let key = entry.key else { return false }
@@ -23,9 +23,9 @@ extension EntryTable {
   ///
   /// - Parameter idle: how long it may stay unused from now on.
   /// - Returns: false if the record is damaged.
-  func reschedule(
+  mutating func reschedule(
     _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
-    written: Int64? = nil, as change: Change = .amended
+    written: Int64? = nil, as change: EntryChange = .amended
   ) throws(LarderError) -> Bool {
     try amend(entry, as: change) { header, fields in
       header.written = written ?? header.written
@@ -41,7 +41,7 @@ extension EntryTable {
   ///
   /// - Returns: whether it was written.
   @discardableResult
-  func extend(_ entry: StoredEntry, accessedAt moment: Int64) throws(LarderError) -> Bool {
+  mutating func extend(_ entry: StoredEntry, accessedAt moment: Int64) throws(LarderError) -> Bool {
     guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
       moment >= idle.due(end: entry.header.expires)
     else { return false }
@@ -54,9 +54,9 @@ extension EntryTable {
   /// Protects an entry from eviction, or lets it be evicted again.
   ///
   /// - Returns: false if the record is damaged.
-  func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
+  mutating func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
     // A pinned entry is outside the queue; when it returns there, it counts as new.
-    let position = isPinned ? 0 : try session.ledger.nextNumber(in: entry.id)
+    let position = isPinned ? 0 : try nextNumber(in: entry.id)
     return try amend(entry, as: .touched) { header, _ in
       header.sequence = position
       if isPinned { header.flags.insert(.pinned) } else { header.flags.remove(.pinned) }
@@ -67,7 +67,7 @@ extension EntryTable {
   /// Gives an entry other owners.
   ///
   /// - Returns: false if its record is damaged.
-  func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError) -> Bool {
+  mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError) -> Bool {
     try amend(entry) { _, fields in
       if owners != entry.owners { fields.replaceAll(.owner, with: owners.map(\.field)) }
     }

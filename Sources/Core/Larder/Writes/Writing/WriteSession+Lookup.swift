@@ -9,25 +9,25 @@ enum SlotContents {
   case damaged
 }
 
-extension EntryTable {
+extension WriteSession {
   /// The contents under `entryKey`. The cursor stays there, because most callers replace or remove the record next.
   ///
   /// The checksum is verified, because the record is about to be believed. Of a large record that would read all of it
   /// from the disk; instead its index records must be where its header says.
-  func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
+  mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
     try contents(of: entryKey) { StoredEntry(entryKey: entryKey, record: $0) }
   }
 
   /// The contents under the key of an entry that this batch has parsed already; the record is not parsed again.
-  func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
+  mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
     try contents(of: entry.entryKey) { _ in entry }
   }
 
   @inline(__always)
-  private func contents(
+  private mutating func contents(
     of entryKey: [UInt8], parse: (Span<UInt8>) -> StoredEntry?
   ) throws(LarderError) -> SlotContents {
-    let found = try session.transaction.change { lmdb throws(LMDBError) -> SlotContents in
+    let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
       guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }
       guard let entry = parse(record) else { return .damaged }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
@@ -36,17 +36,17 @@ extension EntryTable {
     return try isIndexed(entry) ? found : .damaged
   }
 
-  private func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
+  private mutating func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
     guard entry.keyHash != nil else { return false }
-    try session.indexes.flush()
-    let indexes = session.engine.indexes
-    return try session.transaction.read { lmdb throws(LMDBError) in
+    try flushDeadlines()
+    let indexes = engine.indexes
+    return try transaction.read { lmdb throws(LMDBError) in
       try entry.isIndexed(in: lmdb, indexes)
     }
   }
 
   /// The entry of exactly that key; nil if the entry is missing or damaged, or belongs to another long key.
-  func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
+  mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
     guard !key.isEmpty, key.count <= Key.longest,
       case .entry(let found) = try contents(of: StoredKey.entry(key, in: id)), found.has(key)
     else { return nil }
@@ -54,8 +54,8 @@ extension EntryTable {
   }
 
   /// The entry of that key if it has not expired and no tag of it was invalidated.
-  func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry? {
-    guard let id = try session.directory.find(namespace)?.id, let entry = try entry(key, in: id)
+  mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry? {
+    guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id)
     else {
       return nil
     }
@@ -64,11 +64,11 @@ extension EntryTable {
   }
 
   /// Whether an entry carries a tag that was invalidated after the entry was written.
-  func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    let count = session.state.tombstones
+  mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
+    let count = state.tombstones
     guard count > 0, entry.header.flags.contains(.tagged) else { return false }
-    let seal = session.engine.seal
-    let tombstones = try session.transaction.read { lmdb throws(LMDBError) in
+    let seal = engine.seal
+    let tombstones = try transaction.read { lmdb throws(LMDBError) in
       try Tombstone.all(in: lmdb, seal)
     }
     let tags = entry.fields.tags
@@ -77,15 +77,15 @@ extension EntryTable {
   }
 
   /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.
-  func state(of entry: StoredEntry) -> Store.Entry.State {
+  mutating func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    return session.engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
-      .state(at: session.now.milliseconds)
+    return engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
+      .state(at: now.milliseconds)
   }
 
   /// A copy of the fields and the payload of an entry; nil if the checksum does not match.
-  func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
-    try session.transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
+  mutating func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+    try transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
       guard let record = try lmdb.value(for: entry.entryKey, in: .entries), entry.isIntact(record)
       else { return nil }
       return record.extracting(entry.header.size..<record.count).copied
@@ -93,27 +93,27 @@ extension EntryTable {
   }
 
   /// The value of an entry; nil if it is negative or damaged, or has transforms that this store does not accept.
-  func value(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+  mutating func value(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
     guard !entry.header.flags.contains(.negative), let body = try intactBody(of: entry) else {
       return nil
     }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
     let stored = entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
-    guard session.engine.transforms.accepts(entry) else { return nil }
+    guard engine.transforms.accepts(entry) else { return nil }
     guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
       return stored
     }
     let transformed = TransformContext(
-      key, in: entry.id, version: entry.header.version, reader: session.engine.reader)
-    return try session.engine.transforms.restore(stored, entry.fields, of: transformed)
+      key, in: entry.id, version: entry.header.version, reader: engine.reader)
+    return try engine.transforms.restore(stored, entry.fields, of: transformed)
   }
 
-  private func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+  private mutating func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
     guard
       var assembly = ChunkAssembly(payload.span, version: entry.header.version, in: entry.id)
     else { return nil }
     let prefix = assembly.prefix
-    try session.transaction.forEach(in: session.engine.indexes.chunks, from: prefix) { key, chunk in
+    try transaction.forEach(in: engine.indexes.chunks, from: prefix) { key, chunk in
       _ = assembly.append(key.span, chunk)
     }
     return assembly.result

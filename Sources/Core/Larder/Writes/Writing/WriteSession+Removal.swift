@@ -1,82 +1,92 @@
 import LMDB
 import LarderSystem
 
-extension EntryTable {
+extension WriteSession {
   /// Removes an entry for a reason that is counted, and then the entries that belong to it.
-  func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
+  mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try replace(entry, with: nil, as: .removed(reason))
     try removeOrphans()
   }
 
   /// Removes an entry of a cleared namespace, and then the entries that belong to it.
-  func reclaim(_ entry: StoredEntry) throws(LarderError) {
+  mutating func reclaim(_ entry: StoredEntry) throws(LarderError) {
     try replace(entry, with: nil, as: .reclaimed)
     try removeOrphans()
   }
 
   /// Counts a damaged record that is about to be removed or replaced. Its size is unknown, so the counters of its
   /// namespace are counted again.
-  func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
+  mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
     let id = entryKey.span.namespaceID
-    session.damaged.insert(id)
-    try session.ledger.update(id) {
+    damaged.insert(id)
+    try update(id) {
       $0.removals.count(.damaged, bytes: 0)
     }
-    try session.changes.recordDamagedRemoval(entryKey, session.directory)
+    try recordDamagedRemoval(entryKey)
+  }
+
+  /// Tells subscribers. Of a damaged record of a long key, only the beginning of the key is known.
+  mutating func recordDamagedRemoval(_ entryKey: [UInt8]) throws(LarderError) {
+    guard changes.wantsNext() else { return }
+    let id = entryKey.span.namespaceID
+    let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
+    changes.add(
+      .removed, reason: .damaged, id: id, name: try nameForSubscribers(of: id),
+      key: stored.short ?? stored.bytes)
   }
 
   /// Removes a damaged record.
-  func removeDamaged(_ entryKey: [UInt8]) throws(LarderError) {
+  mutating func removeDamaged(_ entryKey: [UInt8]) throws(LarderError) {
     try recordDamage(entryKey)
-    try session.transaction.remove(entryKey, from: .entries)
+    try transaction.remove(entryKey, from: .entries)
   }
 }
 
 // MARK: Owners
 
-extension EntryTable {
+extension WriteSession {
   /// Whether an owner is stored, in a namespace that was not cleared.
-  func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
+  mutating func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
     guard case .entry(let entry) = try contents(of: owner.entryKey), entry.has(owner.key.span)
     else {
       return false
     }
-    return try session.isLive(owner.id)
+    return try isLive(owner.id)
   }
 
   /// Goes on with removals that this batch has put off, or an earlier one has left.
-  func resumeOrphans() throws(LarderError) {
-    if session.state.orphans > 0 { try session.orphans.load(session) }
+  mutating func resumeOrphans() throws(LarderError) {
+    if state.orphans > 0 { try loadOrphans() }
     try removeOrphans()
   }
 
   /// Removes the dependents of removed entries that have no other owner, then their dependents, and so on: without recursion,
   /// and at most ``OrphanQueue/perBatch`` in one batch.
-  private func removeOrphans() throws(LarderError) {
-    while let removed = session.orphans.next {
+  private mutating func removeOrphans() throws(LarderError) {
+    while let removed = orphans.next {
       let prefix = IndexKey.owner(removed.owner, entry: [])
-      let limit = session.orphans.left
+      let limit = orphans.left
       // The owner is there again if it was written between two batches: then its entries stay.
       var isBack = false
       if removed.position != nil {
-        isBack = try session.transaction.contains(removed.owner, in: .entries)
+        isBack = try transaction.contains(removed.owner, in: .entries)
       }
       let keys =
         isBack
         ? []
-        : try session.transaction.keys(
-          in: session.engine.indexes.tags, from: prefix, after: removed.position, limit: limit)
-      session.orphans.advance(to: keys.last, count: keys.count, isLast: keys.count < limit)
+        : try transaction.keys(
+          in: engine.indexes.tags, from: prefix, after: removed.position, limit: limit)
+      orphans.advance(to: keys.last, count: keys.count, isLast: keys.count < limit)
       for key in keys { try release(Array(key.dropFirst(prefix.count)), from: removed.owner) }
     }
   }
 
   /// Removes an entry if it has no other owner than one that is gone.
-  private func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
+  private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
     // Only a cleared owner can be reclaimed for a write of what belongs to it.
-    if mustStay(entryKey) { return session.orphans.putOff(owner) }
+    if mustStay(entryKey) { return orphans.putOff(owner) }
     // An entry of a cleared namespace is not counted any more, and is reclaimed with what belongs to it.
-    guard case .entry(let entry) = try contents(of: entryKey), try session.isLive(entry.id) else {
+    guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
       return
     }
     let owners = entry.owners

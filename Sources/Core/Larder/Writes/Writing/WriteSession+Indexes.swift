@@ -2,33 +2,19 @@ import LMDB
 import LarderSystem
 
 /// Keeps the index databases in step with the entries: expiry times, eviction order, tags, owners and chunks.
-final class IndexWriter {
-  private let databases: Indexes
-  private let transaction: StoreTransaction
-  private let ledger: Ledger
-  /// How much of a value one chunk holds.
-  private let chunkSize: Int
-  private var pending = PendingDeadlines()
-
-  init(_ databases: Indexes, _ transaction: StoreTransaction, _ ledger: Ledger, chunkSize: Int) {
-    self.databases = databases
-    self.transaction = transaction
-    self.ledger = ledger
-    self.chunkSize = chunkSize
-  }
-
+extension WriteSession {
   // MARK: Expiry
 
   /// Moves an entry in the expiry index; a deadline of ``EntryHeader/never`` is outside the index.
   ///
-  /// The index names an entry by its position in the queue, so a new position moves it, too. ``flush()`` writes the changes
+  /// The index names an entry by its position in the queue, so a new position moves it, too. ``flushDeadlines()`` writes the changes
   /// at the latest.
   ///
   /// - Parameters:
   ///   - before: the header as the index has it; nil if it does not have the entry.
   ///   - header: the header as it will be stored; its deadline is ``EntryHeader/indexedDeadline(replacing:)``. Nil for an entry
   ///     that is removed.
-  func moveDeadline(
+  mutating func moveDeadline(
     of entryKey: [UInt8], from before: EntryHeader?, to header: EntryHeader?
   ) throws(LarderError) {
     if let before, before.deadline != EntryHeader.never {
@@ -42,39 +28,36 @@ final class IndexWriter {
   }
 
   /// Removes an entry from the expiry index whose record is no longer stored.
-  func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
+  mutating func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
     let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
     try setDeadline(indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)
   }
 
-  private func setDeadline(
+  private mutating func setDeadline(
     _ deadline: Int64, position: UInt64, of entryKey: [UInt8], isIndexed: Bool
   ) throws(LarderError) {
     if position == 0 {
       let key = IndexKey.deadline(deadline, position: 0, entry: entryKey)
       if isIndexed {
-        try transaction.put([], for: key, in: databases.deadlines)
+        try transaction.put([], for: key, in: engine.indexes.deadlines)
       } else {
-        try transaction.remove(key, from: databases.deadlines)
+        try transaction.remove(key, from: engine.indexes.deadlines)
       }
       return
     }
     let block = ExpiryBlock(deadline, position: position, in: entryKey.span.namespaceID)
-    if let other = pending.set(position, of: block, to: isIndexed) {
+    if let other = deadlines.set(position, of: block, to: isIndexed) {
       try write(other)
     }
   }
 
-  /// How often the expiry index was changed, also by changes that are not written yet.
-  var deadlineChanges: Int { pending.count }
-
   /// Writes the remaining changes, so that the databases have all of them.
-  func flush() throws(LarderError) {
-    while let change = pending.next() { try write(change) }
+  mutating func flushDeadlines() throws(LarderError) {
+    while let change = deadlines.next() { try write(change) }
   }
 
-  private func write(_ change: PendingDeadlines.Change) throws(LarderError) {
-    let database = databases.deadlines
+  private mutating func write(_ change: PendingDeadlines.Change) throws(LarderError) {
+    let database = engine.indexes.deadlines
     try IndexKey.withDeadline(of: change.block) { key throws(LarderError) in
       let before = try transaction.change { lmdb throws(LMDBError) -> UInt32? in
         guard let value = try lmdb.locate(key, in: database) else { return nil }
@@ -92,7 +75,7 @@ final class IndexWriter {
   // MARK: Eviction order
 
   /// Moves an entry in its namespace's queue; position 0 is outside the queue.
-  func moveInQueue(
+  mutating func moveInQueue(
     _ entryKey: [UInt8], from before: UInt64, to position: UInt64
   ) throws(LarderError) {
     guard position != before else { return }
@@ -101,38 +84,38 @@ final class IndexWriter {
     if position == 0 { return }
     let storedKey = entryKey.span.extracting(droppingFirst: 4)
     try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
-      try transaction.put(storedKey, for: key, in: databases.queue)
+      try transaction.put(storedKey, for: key, in: engine.indexes.queue)
     }
   }
 
-  private func removeFromQueue(_ position: UInt64, in id: NamespaceID) throws(LarderError) {
+  private mutating func removeFromQueue(_ position: UInt64, in id: NamespaceID) throws(LarderError) {
     try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
-      _ = try transaction.remove(key, from: databases.queue)
+      _ = try transaction.remove(key, from: engine.indexes.queue)
     }
   }
 
   // MARK: Tags and owners
 
-  func replaceTags(
+  mutating func replaceTags(
     _ before: [[UInt8]], with tags: [[UInt8]], of entryKey: [UInt8]
   ) throws(LarderError) {
     for tag in before where !tags.contains(tag) {
-      try transaction.remove(IndexKey.tag(tag, entry: entryKey), from: databases.tags)
+      try transaction.remove(IndexKey.tag(tag, entry: entryKey), from: engine.indexes.tags)
     }
     for tag in tags where !before.contains(tag) {
-      try transaction.put([], for: IndexKey.tag(tag, entry: entryKey), in: databases.tags)
+      try transaction.put([], for: IndexKey.tag(tag, entry: entryKey), in: engine.indexes.tags)
     }
   }
 
-  func replaceOwners(
+  mutating func replaceOwners(
     _ before: [StoredOwner], with owners: [StoredOwner], of entryKey: [UInt8]
   ) throws(LarderError) {
     for owner in before where !owners.contains(owner) {
-      try transaction.remove(IndexKey.owner(owner.entryKey, entry: entryKey), from: databases.tags)
+      try transaction.remove(IndexKey.owner(owner.entryKey, entry: entryKey), from: engine.indexes.tags)
     }
     for owner in owners where !before.contains(owner) {
       try transaction.put(
-        [], for: IndexKey.owner(owner.entryKey, entry: entryKey), in: databases.tags)
+        [], for: IndexKey.owner(owner.entryKey, entry: entryKey), in: engine.indexes.tags)
     }
     if owners.isEmpty != before.isEmpty {
       ledger.updateStore { state in
@@ -143,22 +126,22 @@ final class IndexWriter {
 
   // MARK: Chunks
 
-  func writeChunks(_ value: Span<UInt8>, version: UInt64, in id: NamespaceID) throws(LarderError) {
+  mutating func writeChunks(_ value: Span<UInt8>, version: UInt64, in id: NamespaceID) throws(LarderError) {
     var offset = 0
     var index: UInt32 = 0
     while offset < value.count {
       let key = IndexKey.chunk(index, of: version, in: id)
-      let piece = value.extracting(offset..<min(offset + chunkSize, value.count))
-      try transaction.put(piece, for: key.span, in: databases.chunks)
-      offset += chunkSize
+      let piece = value.extracting(offset..<min(offset + engine.reader.chunkSize, value.count))
+      try transaction.put(piece, for: key.span, in: engine.indexes.chunks)
+      offset += engine.reader.chunkSize
       index += 1
     }
   }
 
-  func removeChunks(of entry: StoredEntry) throws(LarderError) {
+  mutating func removeChunks(of entry: StoredEntry) throws(LarderError) {
     var index: UInt32 = 0
     while try transaction.remove(
-      IndexKey.chunk(index, of: entry.header.version, in: entry.id), from: databases.chunks)
+      IndexKey.chunk(index, of: entry.header.version, in: entry.id), from: engine.indexes.chunks)
     {
       index += 1
     }
