@@ -19,11 +19,11 @@ extension NamespaceRepair {
 
   private func run(_ session: inout WriteSession) throws(LarderError) {
     for part in Part.allCases {
-      let chunked = part == .chunks ? try survey(&session).chunked : []
+      let chunks = part == .chunks ? try survey(&session).chunks : ChunkOwners()
       let (keys, _) = try session.transaction.read { lmdb throws(LMDBError) in
-        try dangling(part, chunked, in: lmdb)
+        try dangling(part, chunks, in: lmdb)
       }
-      try drop(keys, part, &session)
+      try drop(keys, part, chunks, &session)
     }
     try correct(by: survey(&session).correction, &session)
   }
@@ -36,11 +36,12 @@ extension NamespaceRepair {
   }
 
   /// Drops those of the keys that lead nowhere in this write: other writes may have come between.
-  func drop(_ keys: [[UInt8]], _ part: Part, _ session: inout WriteSession) throws(LarderError) {
+  func drop(
+    _ keys: [[UInt8]], _ part: Part, _ chunks: ChunkOwners, _ session: inout WriteSession
+  ) throws(LarderError) {
     if keys.isEmpty { return }
     let database = database(of: part)
     try session.flushDeadlines()
-    let chunked = part == .chunks ? try survey(&session).chunked : []
     var keys = keys
     if part == .tags {
       keys = try session.transaction.read { lmdb throws(LMDBError) in
@@ -51,7 +52,7 @@ extension NamespaceRepair {
       let (leadsNowhere, unsound) = try session.transaction.read {
         lmdb throws(LMDBError) -> (Bool, [IndexedEntry]?) in
         guard let value = try lmdb.value(for: key, in: database),
-          try mayDangle(part, key, value, chunked, in: lmdb)
+          try mayDangle(part, key, value, chunks, in: lmdb)
         else { return (false, nil) }
         guard part == .deadlines, let record = ExpiryRecord(key.span, value) else {
           return (true, nil)

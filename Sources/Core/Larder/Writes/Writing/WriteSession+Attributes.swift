@@ -67,7 +67,9 @@ extension WriteSession {
   /// Gives an entry other owners.
   ///
   /// - Returns: false if its record is damaged.
-  mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError) -> Bool {
+  mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError)
+    -> Bool
+  {
     try amend(entry) { _, fields in
       if owners != entry.owners { fields.replaceAll(.owner, with: owners.map(\.field)) }
     }

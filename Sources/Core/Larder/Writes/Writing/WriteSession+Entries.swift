@@ -19,7 +19,9 @@ enum EntryChange {
 extension WriteSession {
   /// Stores `new` in place of `old`, and moves everything that follows from the difference. Without `new` the entry is removed,
   /// without `old` it is inserted. A record with the same content stays as it is.
-  mutating func replace(_ old: StoredEntry?, with new: Draft?, as change: EntryChange) throws(LarderError) {
+  mutating func replace(_ old: StoredEntry?, with new: Draft?, as change: EntryChange)
+    throws(LarderError)
+  {
     try tell(change, old, new)
     if let old, let new, new.isContent(of: old) { return }
     try charge(change, old, new)
@@ -67,7 +69,9 @@ extension WriteSession {
     }
   }
 
-  private mutating func charge(_ change: EntryChange, _ old: StoredEntry?, _ new: Draft?) throws(LarderError) {
+  private mutating func charge(_ change: EntryChange, _ old: StoredEntry?, _ new: Draft?)
+    throws(LarderError)
+  {
     let reason: RemovalReason? =
       switch change {
       case .set: .replaced

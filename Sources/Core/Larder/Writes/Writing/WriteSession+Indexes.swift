@@ -88,7 +88,8 @@ extension WriteSession {
     }
   }
 
-  private mutating func removeFromQueue(_ position: UInt64, in id: NamespaceID) throws(LarderError) {
+  private mutating func removeFromQueue(_ position: UInt64, in id: NamespaceID) throws(LarderError)
+  {
     try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
       _ = try transaction.remove(key, from: engine.indexes.queue)
     }
@@ -111,7 +112,8 @@ extension WriteSession {
     _ before: [StoredOwner], with owners: [StoredOwner], of entryKey: [UInt8]
   ) throws(LarderError) {
     for owner in before where !owners.contains(owner) {
-      try transaction.remove(IndexKey.owner(owner.entryKey, entry: entryKey), from: engine.indexes.tags)
+      try transaction.remove(
+        IndexKey.owner(owner.entryKey, entry: entryKey), from: engine.indexes.tags)
     }
     for owner in owners where !before.contains(owner) {
       try transaction.put(
@@ -126,7 +128,9 @@ extension WriteSession {
 
   // MARK: Chunks
 
-  mutating func writeChunks(_ value: Span<UInt8>, version: UInt64, in id: NamespaceID) throws(LarderError) {
+  mutating func writeChunks(_ value: Span<UInt8>, version: UInt64, in id: NamespaceID)
+    throws(LarderError)
+  {
     var offset = 0
     var index: UInt32 = 0
     while offset < value.count {

@@ -54,7 +54,8 @@ extension WriteSession {
   }
 
   /// The entry of that key if it has not expired and no tag of it was invalidated.
-  mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry? {
+  mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
+  {
     guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id)
     else {
       return nil
@@ -108,7 +109,9 @@ extension WriteSession {
     return try engine.transforms.restore(stored, entry.fields, of: transformed)
   }
 
-  private mutating func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
+  private mutating func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError)
+    -> [UInt8]?
+  {
     guard
       var assembly = ChunkAssembly(payload.span, version: entry.header.version, in: entry.id)
     else { return nil }

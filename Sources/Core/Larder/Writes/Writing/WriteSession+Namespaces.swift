@@ -38,7 +38,9 @@ extension WriteSession {
   }
 
   @discardableResult
-  mutating func store(_ record: NamespaceRecord, named name: String) throws(LarderError) -> KnownNamespace {
+  mutating func store(_ record: NamespaceRecord, named name: String) throws(LarderError)
+    -> KnownNamespace
+  {
     let bytes = try record.record(name: name, seal: engine.seal)
     try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
     let namespace = KnownNamespace(record, named: name)
