@@ -31,7 +31,7 @@ extension NamespaceQueue {
   private var asking: NamespaceID? {
     switch request.cause {
     case .namespace: request.id
-    case .store: session.ledger.admission?.id
+    case .store: session.ledger.expected?.id
     }
   }
 

@@ -41,7 +41,7 @@ extension SpaceBudget {
   func makeRoom(in namespace: KnownNamespace, _ session: inout WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
     let isOver = { (session: borrowing WriteSession) in
-      rules.limits.exceeded(by: session.ledger.expected(id)) != nil
+      rules.limits.exceeded(by: session.ledger.expectedUsage(id)) != nil
     }
     guard isOver(session) else { return }
     var sweep = ExpirySweep(of: id)
@@ -63,12 +63,12 @@ extension SpaceBudget {
   /// in turn.
   func makeRoomInStore(_ session: inout WriteSession) throws(LarderError) {
     let isOver = { (session: borrowing WriteSession) in
-      exceededLimit(session.ledger.expectedStore) != nil
+      exceededLimit(session.ledger.expectedTotal) != nil
     }
     guard isOver(session) else { return }
     var sweep = ExpirySweep(of: nil)
     try sweep.run(&session, while: isOver)
-    guard let reason = exceededLimit(session.ledger.expectedStore) else { return }
+    guard let reason = exceededLimit(session.ledger.expectedTotal) else { return }
     try evictInTurn(for: reason, &session, while: isOver)
     guard isOver(session) else { return }
     sweep = ExpirySweep(of: nil, limit: .max)
@@ -91,22 +91,22 @@ extension SpaceBudget {
     var members = try members(&session).filter { $0.eviction != .refuse }
     while shouldContinue(session), let member = fairShare.next(among: members) {
       try session.load(member.id)
-      let counters = session.ledger.expected(member.id)
+      let usage = session.ledger.expectedUsage(member.id)
       let limits = try session.namespace(member.name)?.rules.limits ?? Limits()
       // A namespace may lose guaranteed bytes to its own writes.
-      let isOwn = session.ledger.admission?.id == member.id
+      let isOwn = session.ledger.expected?.id == member.id
       let guaranteed = isOwn ? 0 : member.guaranteed
       let request = RoomRequest(
-        cause: .store(exceededLimit(session.ledger.expectedStore) ?? reason),
+        cause: .store(exceededLimit(session.ledger.expectedTotal) ?? reason),
         id: member.id, limits: limits, evictionsLeft: 1, guaranteed: guaranteed)
       let removal =
-        counters.entries == 0 || counters.bytes < guaranteed
+        usage.entries == 0 || usage.bytes < guaranteed
         ? RemovalResult() : try evict(member.eviction, request, &session)
       if removal.entries == 0 {
         members.removeAll { $0.id == member.id }
       } else {
         fairShare.charge(
-          member.id, share: Double(max(removal.bytes, 1)) / Double(max(counters.bytes, 1)))
+          member.id, share: Double(max(removal.bytes, 1)) / Double(max(usage.bytes, 1)))
       }
     }
   }

@@ -3,39 +3,62 @@ import LarderSystem
 /// The admission of an entry that a write is about to store, while room is made for it. The entry is neither stored nor counted
 /// yet, so that a refused write leaves nothing to undo; but limits and policies take it for counted.
 struct Admission {
-  /// Its key in the database of entries.
+  /// The key of the entry in the database of entries.
   let entryKey: [UInt8]
+  /// The entry keys of its owners and of those of its former value, up the chain.
+  var owners: Set<[UInt8]> = []
+}
+
+/// The weight of an entry to be admitted, for the counters.
+struct ExpectedEntry {
+  let id: NamespaceID
   let weight: EntryWeight
   /// The weight of the entry that it replaces, which is still counted.
   let former: EntryWeight?
-  /// The entry keys of its owners and of those of its former value, up the chain.
-  var owners: Set<[UInt8]> = []
+}
 
-  var id: NamespaceID { entryKey.span.namespaceID }
+/// What a limit counts.
+struct Usage {
+  var entries: UInt64
+  /// Bytes of the values.
+  var bytes: UInt64
 }
 
 extension Ledger {
-  /// The counters of a namespace that was loaded, as they will be with the entry to be admitted.
-  func expected(_ id: NamespaceID) -> NamespaceCounters {
-    var counters = loaded(id)
-    guard let admission, admission.id == id else { return counters }
-    if let former = admission.former { counters.subtract(former) }
-    counters.add(admission.weight)
-    return counters
+  func usage(_ id: NamespaceID) -> Usage {
+    read(id) { Usage(entries: $0.entries, bytes: $0.bytes) } ?? Usage(entries: 0, bytes: 0)
+  }
+
+  /// The usage of a namespace that was loaded, as it will be with the entry to be admitted.
+  func expectedUsage(_ id: NamespaceID) -> Usage {
+    var usage = usage(id)
+    guard let expected, expected.id == id else { return usage }
+    usage.entries &+= expected.former == nil ? 1 : 0
+    usage.bytes &+= UInt64(expected.weight.size) &- UInt64(expected.former?.size ?? 0)
+    return usage
   }
 
   /// The totals as they will be with the entry to be admitted.
-  var expectedStore: StoreState {
-    guard let admission else { return store }
-    var state = store
-    state.entries &+= admission.former == nil ? 1 : 0
-    state.bytes &+= UInt64(admission.weight.size) &- UInt64(admission.former?.size ?? 0)
-    return state
+  var expectedTotal: Usage {
+    var usage = Usage(entries: store.entries, bytes: store.bytes)
+    guard let expected else { return usage }
+    usage.entries &+= expected.former == nil ? 1 : 0
+    usage.bytes &+= UInt64(expected.weight.size) &- UInt64(expected.former?.size ?? 0)
+    return usage
+  }
+
+  /// The queue of a namespace as it will be with the entry to be admitted.
+  func expectedQueue(_ id: NamespaceID) -> QueueState {
+    var queue = read(id) { $0.queue } ?? QueueState()
+    guard let expected, expected.id == id else { return queue }
+    if let former = expected.former { queue.subtract(former) }
+    queue.add(expected.weight)
+    return queue
   }
 
   /// Sets the queue of a namespace, given as it will be with the entry to be admitted.
   mutating func setExpectedQueue(_ queue: QueueState, of id: NamespaceID) {
-    let before = expected(id).queue
+    let before = expectedQueue(id)
     learn(id) { counters in
       let now = counters.queue
       counters.queue = queue
@@ -56,16 +79,18 @@ extension WriteBatch {
   ) throws(LarderError) -> StoredEntry? {
     let (weight, changes) = (new.weight, session.transaction.changes)
     try session.load(namespace.id)
-    session.ledger.admission = Admission(
-      entryKey: new.entryKey, weight: weight, former: old.map { EntryWeight($0) })
+    session.ledger.expected = ExpectedEntry(
+      id: namespace.id, weight: weight, former: old.map { EntryWeight($0) })
+    session.admission = Admission(entryKey: new.entryKey)
     defer {
-      session.ledger.admission = nil
+      session.ledger.expected = nil
+      session.admission = nil
       session.orphans.resume()
     }
     let owners = new.fields.owners + (old?.owners ?? [])
     if !owners.isEmpty, isShort(of: namespace) {
       let chain = try session.chain(of: owners)
-      session.ledger.admission?.owners = chain
+      session.admission?.owners = chain
     }
     let inserted: Candidate? =
       old == nil && weight.queuePosition != 0
@@ -89,15 +114,15 @@ extension WriteBatch {
 
   /// Whether anything may have to leave for the entry to be admitted.
   private func isShort(of namespace: KnownNamespace) -> Bool {
-    budget.hasDiskLimit || budget.exceededLimit(session.ledger.expectedStore) != nil
-      || namespace.rules.limits.exceeded(by: session.ledger.expected(namespace.id)) != nil
+    budget.hasDiskLimit || budget.exceededLimit(session.ledger.expectedTotal) != nil
+      || namespace.rules.limits.exceeded(by: session.ledger.expectedUsage(namespace.id)) != nil
   }
 }
 
 extension WriteSession {
   /// Whether an entry must not leave for the write in progress: it is the one that is written, or one of its owners, up the chain.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
-    guard let admission = ledger.admission else { return false }
+    guard let admission else { return false }
     return admission.entryKey == entryKey || admission.owners.contains(entryKey)
   }
 

@@ -80,7 +80,7 @@ extension WriteBatch {
     let limits = rules.limits
     let entries = try session.counters(of: id).entries
     let isOver = { (session: borrowing WriteSession) in
-      limits.exceeded(by: session.ledger.loaded(id)) != nil
+      limits.exceeded(by: session.ledger.usage(id)) != nil
     }
     if isOver(session) {
       var sweep = ExpirySweep(of: id, limit: most)
@@ -96,7 +96,7 @@ extension WriteBatch {
       }
     }
     let counters = try session.counters(of: id)
-    let isStillOver = limits.exceeded(by: counters) != nil
+    let isStillOver = limits.exceeded(by: session.ledger.usage(id)) != nil
     if isStillOver {
       record.rules.raise(
         entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
@@ -130,16 +130,17 @@ extension WriteBatch {
     budget.change(to: wanted)
     try budget.checkGuarantees(of: nil, 0, &session)
     let (budget, entries) = (budget, session.state.entries)
-    if let reason = budget.exceededLimit(session.state) {
+    if let reason = budget.exceededLimit(session.ledger.expectedTotal) {
       var sweep = ExpirySweep(of: nil, limit: most)
-      try sweep.run(&session) { session in budget.exceededLimit(session.state) != nil }
+      try sweep.run(&session) { session in budget.exceededLimit(session.ledger.expectedTotal) != nil
+      }
       try budget.evictInTurn(for: reason, &session) { session in
-        budget.exceededLimit(session.state) != nil
+        budget.exceededLimit(session.ledger.expectedTotal) != nil
           && entries &- session.state.entries < UInt64(most)
       }
     }
     let disk = try lowerDisk(to: wanted.disk, most: min(most, 100))
-    let isOver = budget.exceededLimit(session.state) != nil || disk != nil
+    let isOver = budget.exceededLimit(session.ledger.expectedTotal) != nil || disk != nil
     if isOver {
       settings.raise(
         entries: Int(clamping: session.state.entries),

@@ -22,11 +22,11 @@ struct SpaceBudget {
   var hasDiskLimit: Bool { disk != nil }
 
   /// The limit that the totals exceed, if any.
-  func exceededLimit(_ state: StoreState) -> RemovalReason? {
-    if let most = limits.entries, state.entries > UInt64(clamping: most) {
+  func exceededLimit(_ usage: Usage) -> RemovalReason? {
+    if let most = limits.entries, usage.entries > UInt64(clamping: most) {
       return .evictedForStoreEntries
     }
-    if let most = limits.bytes, state.bytes > UInt64(clamping: most) {
+    if let most = limits.bytes, usage.bytes > UInt64(clamping: most) {
       return .evictedForStoreBytes
     }
     return nil
@@ -37,9 +37,8 @@ struct SpaceBudget {
 
   /// Whether a limit of the store is reached but for a thirty-second.
   func isNearlyFull(_ session: borrowing WriteSession) -> Bool {
-    let state = session.ledger.expectedStore
     if Limits(entries: limits.entries, bytes: limits.bytes)
-      .isNearlyReached(by: state.entries, state.bytes)
+      .isNearlyReached(by: session.ledger.expectedTotal)
     {
       return true
     }

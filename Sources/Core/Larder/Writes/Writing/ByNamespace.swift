@@ -24,6 +24,13 @@ struct ByNamespace<Value> {
     }
   }
 
+  /// Reads a value without a copy of all of it; nil if it is absent.
+  @inline(__always)
+  func read<Result>(_ id: NamespaceID, _ body: (Value) -> Result) -> Result? {
+    if latestID == id { return body(latest!) }
+    return others.isEmpty ? nil : others[id].map(body)
+  }
+
   /// Changes a value in place.
   ///
   /// - Returns: false if it is absent.

@@ -24,7 +24,7 @@ struct Ledger {
   private(set) var store: StoreState
   private let committed: StoreState
   /// The entry for which room is being made.
-  var admission: Admission?
+  var expected: ExpectedEntry?
   /// How many changes were made, to tell whether a write that failed has changed anything.
   private(set) var changes = 0
 
@@ -57,17 +57,23 @@ struct Ledger {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
 
+  /// Reads the counters of a namespace that was loaded without a copy of all.
+  @inline(__always)
+  func read<Result>(_ id: NamespaceID, _ body: (NamespaceCounters) -> Result) -> Result? {
+    namespaces.read(id) { body($0.counters) }
+  }
+
   /// The counters of a namespace that was loaded.
   func loaded(_ id: NamespaceID) -> NamespaceCounters {
     namespaces[id]?.counters ?? NamespaceCounters()
   }
 
   func upcomingNumber(in id: NamespaceID) -> UInt64 {
-    (namespaces[id]?.counters ?? NamespaceCounters()).next
+    read(id) { $0.next } ?? NamespaceCounters().next
   }
 
   /// Whether the namespace was made by this batch.
-  func isNew(_ id: NamespaceID) -> Bool { namespaces[id]?.isNew ?? false }
+  func isNew(_ id: NamespaceID) -> Bool { namespaces.read(id) { $0.isNew } ?? false }
 
   mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
     changes &+= 1
@@ -176,24 +182,34 @@ extension NamespaceCounters {
     entries &+= 1
     bytes &+= UInt64(weight.size)
     stored &+= UInt64(weight.stored)
-    if weight.queuePosition == 0 {
-      pinned &+= 1
-    } else if weight.queuePosition >= queue.windowBoundary {
-      queue.windowEntries &+= 1
-      queue.windowBytes &+= UInt64(weight.size)
-    }
+    if weight.queuePosition == 0 { pinned &+= 1 }
+    queue.add(weight)
   }
 
   mutating func subtract(_ weight: EntryWeight) {
     entries &-= 1
     bytes &-= UInt64(weight.size)
     stored &-= UInt64(weight.stored)
-    if weight.queuePosition == 0 {
-      pinned &-= 1
-    } else if weight.queuePosition >= queue.windowBoundary {
-      queue.windowEntries &-= 1
-      queue.windowBytes &-= UInt64(weight.size)
-    }
+    if weight.queuePosition == 0 { pinned &-= 1 }
+    queue.subtract(weight)
+  }
+}
+
+extension QueueState {
+  mutating func add(_ weight: EntryWeight) {
+    guard isInWindow(weight) else { return }
+    windowEntries &+= 1
+    windowBytes &+= UInt64(weight.size)
+  }
+
+  mutating func subtract(_ weight: EntryWeight) {
+    guard isInWindow(weight) else { return }
+    windowEntries &-= 1
+    windowBytes &-= UInt64(weight.size)
+  }
+
+  private func isInWindow(_ weight: EntryWeight) -> Bool {
+    weight.queuePosition != 0 && weight.queuePosition >= windowBoundary
   }
 }
 

@@ -15,6 +15,8 @@ struct WriteSession: ~Copyable {
   var changes: ChangeRecorder
   var removals: RemovalRecorder
   var orphans = OrphanQueue()
+  /// The entry for which room is being made.
+  var admission: Admission?
   /// Namespaces in which this batch has found a damaged record.
   var damaged: Set<NamespaceID> = []
 
