@@ -33,7 +33,7 @@ import Testing
       for _ in 0..<random.next(in: 1..<7) {
         let key: [UInt8] = [UInt8(random.next(in: 0..<251)), 1]
         if random.next(in: 0..<3) == 0 {
-          try environment.write { transaction in
+          _ = try environment.write { transaction in
             try transaction.remove(key.span, from: environment.databases[0])
           }
         } else {

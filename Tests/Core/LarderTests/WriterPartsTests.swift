@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `the table by namespace finds, changes and drops values in any order`() {
-    var table = ByNamespace<Int>()
+    var table = ByNamespace(unused: 0)
     let ids = (1...5).map { NamespaceID(rawValue: $0) }
     for (index, id) in ids.enumerated() { table[id] = index }
     for (index, id) in ids.enumerated().reversed() {
@@ -87,7 +87,7 @@ import Testing
           flags: [], codec: 0, written: 0, expires: due, staleUntil: due, deadline: 0, sequence: 3,
           version: 7)
         header.deadline = header.indexedDeadline(replacing: indexed)
-        try session.moveDeadline(of: entryKey, from: indexed, to: header)
+        try session.moveDeadline(of: entryKey, from: indexed?.indexed, to: header.indexed)
         indexed = header
         return header.deadline
       }
@@ -121,9 +121,9 @@ import Testing
             flags: [], codec: 0, written: 0, expires: Int64(time), staleUntil: Int64(time),
             deadline: Int64(time), sequence: position, version: position)
           if expected.remove([time, position]) != nil {
-            try session.moveDeadline(of: entryKey, from: header, to: nil)
+            try session.moveDeadline(of: entryKey, from: header.indexed, to: nil)
           } else {
-            try session.moveDeadline(of: entryKey, from: nil, to: header)
+            try session.moveDeadline(of: entryKey, from: nil, to: header.indexed)
             expected.insert([time, position])
           }
         }

@@ -29,12 +29,12 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   }
 
   var policy: PolicyState {
-    get { session.ledger.read(request.id) { $0.queue.policy } ?? PolicyState() }
+    get { session.ledger[request.id].queue.policy }
     set { session.ledger.learn(request.id) { $0.queue.policy = newValue } }
   }
 
   var clockHand: UInt64 {
-    get { session.ledger.read(request.id) { $0.queue.clockHand } ?? 0 }
+    get { session.ledger[request.id].queue.clockHand }
     set { session.ledger.learn(request.id) { $0.queue.clockHand = newValue } }
   }
 

@@ -56,7 +56,7 @@ extension SpaceBudget {
     try sweep.run(&session, while: isOver)
     guard isOver(session) else { return }
     throw LarderError.full(
-      namespace.name, rules, pinned: session.ledger.loaded(id).pinned)
+      namespace.name, rules, pinned: session.ledger[id].pinned)
   }
 
   /// Makes room in the store for the entry to be admitted: expired entries are removed first, then namespaces evict

@@ -8,9 +8,10 @@ extension WriteSession {
 
   /// Whether the wall clock is at most a day ahead of the last time that was recorded, but for the time that this process saw pass.
   var isClockPlausible: Bool {
-    let lastStamp = Timestamp(milliseconds: Int64(clamping: ledger.store.lastStamp))
+    let recorded = ledger.store.lastStamp
+    let lastStamp = Timestamp(milliseconds: Int64(clamping: recorded))
     let gap = lastStamp.duration(to: now).roundedUpMilliseconds
-    if ledger.store.lastStamp == 0 || gap <= Self.mostAhead { return true }
+    if recorded == 0 || gap <= Self.mostAhead { return true }
     // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
     // A clock of the program may go back, against its contract.
     let opened = engine.opened
@@ -24,7 +25,7 @@ extension WriteSession {
   /// Records the time of a write, with which later writes and purges compare their clocks, unless this one is doubted: a write
   /// does not vouch for a clock that has jumped.
   mutating func recordWriteTime() {
-    if isClockPlausible { ledger.recordTime(now) }
+    if !ledger.hasRecorded(now), isClockPlausible { ledger.recordTime(now) }
   }
 
   /// Whether a purge believes the wall clock: it is plausible, or a purge has doubted it a minute ago. Records the time, or the

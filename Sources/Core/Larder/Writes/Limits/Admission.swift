@@ -26,7 +26,7 @@ struct Usage {
 
 extension Ledger {
   func usage(_ id: NamespaceID) -> Usage {
-    read(id) { Usage(entries: $0.entries, bytes: $0.bytes) } ?? Usage(entries: 0, bytes: 0)
+    Usage(entries: self[id].entries, bytes: self[id].bytes)
   }
 
   /// The usage of a namespace that was loaded, as it will be with the entry to be admitted.
@@ -49,7 +49,7 @@ extension Ledger {
 
   /// The queue of a namespace as it will be with the entry to be admitted.
   func expectedQueue(_ id: NamespaceID) -> QueueState {
-    var queue = read(id) { $0.queue } ?? QueueState()
+    var queue = self[id].queue
     guard let expected, expected.id == id else { return queue }
     if let former = expected.former { queue.subtract(former) }
     queue.add(expected.weight)

@@ -50,7 +50,6 @@ extension SpaceBudget {
     value: Int, recordCount: Int, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
     let engine = session.engine
-    if let least = engine.chunksAbove, value > least { return true }
     guard let disk, value > engine.pageSize else { return false }
     let run = disk.pages(ofRecord: recordCount)
     let spent = disk.spent(changing: session.transaction.changedPages)

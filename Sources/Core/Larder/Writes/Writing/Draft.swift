@@ -7,7 +7,8 @@ struct Draft: ~Escapable {
   /// The hash of namespace and key.
   let keyHash: UInt64
   /// As it is stored, but for the checksum.
-  var header: EntryHeader
+  let header: EntryHeader
+  let form: EntryHeader.Form
   let fields: EntryFields
   let encodedFields: [UInt8]
   /// The value; of a draft that keeps the value of the former entry, the payload of that record.
@@ -25,8 +26,10 @@ struct Draft: ~Escapable {
     self.entryKey = entryKey
     self.key = key
     keyHash = Checksum.keyHash(of: key, in: entryKey.span.namespaceID)
+    var header = header
+    header.fieldsCount = UInt32(encodedFields.count)
     self.header = header
-    self.header.fieldsCount = UInt32(encodedFields.count)
+    form = header.form
     self.fields = fields
     self.encodedFields = encodedFields
     payload = value
@@ -44,20 +47,24 @@ struct Draft: ~Escapable {
     self.key = key
     keyHash = Checksum.keyHash(of: key, in: former.id)
     encodedFields = fields.encoded()
+    var header = header
+    header.fieldsCount = UInt32(encodedFields.count)
     self.header = header
-    self.header.fieldsCount = UInt32(encodedFields.count)
+    form = header.form
     self.fields = fields
     self.payload = payload
     valueCount = former.valueCount
     keepsValue = true
   }
 
+  var id: NamespaceID { entryKey.span.namespaceID }
+
   /// Whether the value is to be cut into chunks.
   var isCut: Bool { header.flags.contains(.chunked) && !keepsValue }
 
   /// Bytes of the record.
   var recordCount: Int {
-    header.encodedSize + encodedFields.count + (isCut ? ChunkedPayload.size : payload.count)
+    form.size + encodedFields.count + (isCut ? ChunkedPayload.size : payload.count)
   }
 
   var weight: EntryWeight {
@@ -66,6 +73,8 @@ struct Draft: ~Escapable {
       stored: header.flags.contains(.chunked) ? recordCount + valueCount : recordCount,
       queuePosition: header.sequence)
   }
+
+  var trace: EntryTrace { EntryTrace(weight: weight, deadline: header.indexed) }
 
   /// Whether the entry is stored already. A version has one value for ever, so that the values need not be compared.
   func isContent(of entry: StoredEntry) -> Bool {

@@ -12,12 +12,14 @@ struct Ledger {
     /// Whether the store has no record of them yet.
     var isNew: Bool
     var isChanged: Bool
+
+    static let none = Account(counters: NamespaceCounters(), isNew: false, isChanged: false)
   }
 
   /// The counters that a write leaves to the next one.
   struct Balance: Sendable {
     var store: StoreState
-    var namespaces = ByNamespace<Account>()
+    var namespaces = ByNamespace(unused: Account.none)
   }
 
   private var namespaces: ByNamespace<Account>
@@ -57,23 +59,13 @@ struct Ledger {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
 
-  /// Reads the counters of a namespace that was loaded without a copy of all.
-  @inline(__always)
-  func read<Result>(_ id: NamespaceID, _ body: (NamespaceCounters) -> Result) -> Result? {
-    namespaces.read(id) { body($0.counters) }
-  }
-
-  /// The counters of a namespace that was loaded.
-  func loaded(_ id: NamespaceID) -> NamespaceCounters {
-    namespaces[id]?.counters ?? NamespaceCounters()
-  }
-
-  func upcomingNumber(in id: NamespaceID) -> UInt64 {
-    read(id) { $0.next } ?? NamespaceCounters().next
+  /// The counters of a namespace that was loaded, lent without a copy.
+  subscript(id: NamespaceID) -> NamespaceCounters {
+    @inline(__always) _read { yield namespaces[id, default: Account.none].counters }
   }
 
   /// Whether the namespace was made by this batch.
-  func isNew(_ id: NamespaceID) -> Bool { namespaces.read(id) { $0.isNew } ?? false }
+  func isNew(_ id: NamespaceID) -> Bool { namespaces[id, default: Account.none].isNew }
 
   mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
     changes &+= 1
@@ -133,6 +125,10 @@ struct Ledger {
   mutating func updateStore(_ change: (inout StoreState) -> Void) {
     changes &+= 1
     change(&store)
+  }
+
+  func hasRecorded(_ now: Timestamp) -> Bool {
+    Int64(bitPattern: store.lastStamp) == now.milliseconds && store.suspectSince == 0
   }
 
   /// Records the time of a write or a purge whose clock is believed.

@@ -48,11 +48,11 @@ extension WriteBatch {
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     let namespace = if let known { known } else { try session.namespaceOrNew(name) }
     let id = namespace.id
-    let attributes = terms.attributes
     let owners =
-      attributes.awaitsOwners ? try resolve(attributes.owners, ifAbsent: .allow) : terms.owners
+      terms.attributes.awaitsOwners
+      ? try resolve(terms.attributes.owners, ifAbsent: .allow) : terms.owners
     let isLong = key.count > StoredKey.longestShort
-    var fields = try attributes.fields(
+    var fields = try terms.attributes.fields(
       longKey: isLong ? key.copied : nil, owners: owners, transformed)
     fields.idle = terms.idle
     let encodedFields = fields.encoded()
@@ -64,10 +64,8 @@ extension WriteBatch {
       key, version: try nextVersion(in: namespace), replacing: previous, in: namespace,
       at: session.now)
     if transformed?.steps != nil { header.flags.insert(.transformed) }
-    var draft = Draft(value, for: key, at: entryKey, header, fields, encoded: encodedFields)
-    if try budget.needsChunks(value: value.count, recordCount: draft.recordCount, &session) {
-      draft.header.flags.insert(.chunked)
-    }
+    if try isCut(value.count, fields: encodedFields.count) { header.flags.insert(.chunked) }
+    let draft = Draft(value, for: key, at: entryKey, header, fields, encoded: encodedFields)
     if budget.mayEvict(namespace.rules) {
       previous = try admit(draft, replacing: previous, in: namespace)
     }
@@ -76,6 +74,14 @@ extension WriteBatch {
     try session.replace(previous, with: draft, as: .set)
     session.recordWriteTime()
     return (id, draft.header.remembered(terms.idle))
+  }
+
+  /// Whether a value of so many bytes is to be cut into chunks.
+  private mutating func isCut(_ count: Int, fields: Int) throws(LarderError) -> Bool {
+    if let least = session.engine.chunksAbove, count > least { return true }
+    guard budget.hasDiskLimit else { return false }
+    return try budget.needsChunks(
+      value: count, recordCount: EntryHeader.largestSize + fields + count, &session)
   }
 
   /// The entry that a write replaces. One that cannot be replaced in place, because it is damaged or belongs to another
@@ -102,8 +108,11 @@ extension WriteBatch {
     _ key: Span<UInt8>, in name: String, _ attributes: EntryAttributes
   ) throws(LarderError) {
     try Key.validate(count: key.count, in: name)
-    for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
-    for owner in attributes.owners where attributes.awaitsOwners {
+    if !attributes.tags.isEmpty {
+      for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
+    }
+    guard attributes.awaitsOwners else { return }
+    for owner in attributes.owners {
       try Key.validate(count: owner.key.bytes.count, in: owner.namespace)
       try NamespaceName.validate(owner.namespace)
     }

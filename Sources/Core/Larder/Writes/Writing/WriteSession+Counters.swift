@@ -20,7 +20,7 @@ extension WriteSession {
 
   mutating func counters(of id: NamespaceID) throws(LarderError) -> NamespaceCounters {
     try load(id)
-    return ledger.loaded(id)
+    return ledger[id]
   }
 
   mutating func update(
@@ -43,7 +43,7 @@ extension WriteSession {
   /// The number that ``nextNumber(in:)`` takes next.
   mutating func upcomingNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
     try load(id)
-    return ledger.upcomingNumber(in: id)
+    return ledger[id].next
   }
 
   /// Takes the next number of a namespace: the version of a value, and the queue position of a new entry.

@@ -12,100 +12,99 @@ enum EntryChange {
   case removed(RemovalReason)
   /// The entry of a cleared namespace is gone, whose counters do not include it any more.
   case reclaimed
+
+  /// Why the former value leaves, if that is counted.
+  var reason: RemovalReason? {
+    switch self {
+    case .set: .replaced
+    case .removed(let reason): reason
+    case .touched, .amended, .reclaimed: nil
+    }
+  }
 }
 
-/// ``replace(_:with:as:)`` makes every change of an entry, with its index records, its counters and the change events.
-/// ``Admission`` keeps the limits before it.
+/// ``replace(_:with:as:)`` and ``remove(_:as:)`` make every change of an entry, with its index records, its counters and the
+/// change events. ``Admission`` keeps the limits before them.
 extension WriteSession {
-  /// Stores `new` in place of `old`, and moves everything that follows from the difference. Without `new` the entry is removed,
-  /// without `old` it is inserted. A record with the same content stays as it is.
-  mutating func replace(_ old: StoredEntry?, with new: Draft?, as change: EntryChange)
-    throws(LarderError)
-  {
-    try tell(change, old, new)
-    if let old, let new, new.isContent(of: old) { return }
-    try charge(change, old, new)
-    try index(old, new)
-    guard let new else {
-      if let old { try erase(old) }
-      return
+  /// Stores `new` in place of `old`, or of nothing, and moves everything that follows from the difference. A record with the
+  /// same content stays as it is.
+  mutating func replace(
+    _ old: StoredEntry?, with new: Draft, as change: EntryChange
+  ) throws(LarderError) {
+    if changes.wantsNext() { try tell(change, old, new) }
+    if let old, new.isContent(of: old) { return }
+    let id = new.id
+    let (before, after) = (old?.trace, new.trace)
+    try charge(before?.weight, after.weight, to: id, removing: change.reason)
+    try move(new.entryKey, from: before, to: after)
+    if !new.fields.isEmpty || old?.fields.isEmpty == false {
+      let (fields, former) = (new.fields, old?.fields ?? EntryFields())
+      try replaceTags(former.tags, with: fields.tags, of: new.entryKey)
+      try replaceOwners(former.owners, with: fields.owners, of: new.entryKey)
     }
+    if let old, old.isCut, old.header.version != new.header.version { try removeChunks(of: old) }
     if new.isCut {
+      try writeChunks(new.payload, version: new.header.version, in: id)
       try write(new, payload: ChunkedPayload(of: new.payload).encoded.span)
     } else {
       try write(new, payload: new.payload)
     }
     guard case .set = change else { return }
     engine.access.written(
-      new.keyHash, isNew: old == nil, sequence: new.header.sequence,
-      of: new.entryKey.span.namespaceID, in: now.milliseconds / 60_000)
+      new.keyHash, isNew: old == nil, sequence: new.header.sequence, of: id,
+      in: now.milliseconds / 60_000)
   }
 
-  /// Tells subscribers of changes, and loads that began before.
-  private mutating func tell(
-    _ change: EntryChange, _ old: StoredEntry?, _ new: Draft?
-  ) throws(LarderError) {
-    switch change {
-    case .set:
-      guard let new, changes.wantsNext() else { return }
-      let id = new.entryKey.span.namespaceID
-      changes.add(
-        .set, id: id, name: try nameForSubscribers(of: id), key: new.key.copied,
-        before: old?.valueCount, after: new.valueCount, expires: new.header.expires)
-    case .touched:
-      guard let old, let new, changes.wantsNext() else { return }
-      changes.add(
-        .touched, id: old.id, name: try nameForSubscribers(of: old.id), key: old.bestKey,
-        before: old.valueCount, after: old.valueCount, expires: new.header.expires)
-    case .removed(let reason):
-      guard let old else { return }
+  /// Removes an entry, and everything that follows from it.
+  mutating func remove(_ old: StoredEntry, as change: EntryChange) throws(LarderError) {
+    if let reason = change.reason {
       if reason.isRemoval, let keyHash = old.keyHash { removals.record(keyHash) }
-      guard changes.wantsNext() else { return }
-      changes.add(
-        .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
-        key: old.bestKey, before: old.valueCount)
-    case .amended, .reclaimed:
-      break
-    }
-  }
-
-  private mutating func charge(_ change: EntryChange, _ old: StoredEntry?, _ new: Draft?)
-    throws(LarderError)
-  {
-    let reason: RemovalReason? =
-      switch change {
-      case .set: .replaced
-      case .removed(let reason): reason
-      case .touched, .amended, .reclaimed: nil
+      if changes.wantsNext() {
+        changes.add(
+          .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
+          key: old.bestKey, before: old.valueCount)
       }
-    if case .reclaimed = change { return }
-    guard let id = old?.id ?? new?.entryKey.span.namespaceID else { return }
-    try charge(old.map { EntryWeight($0) }, new?.weight, to: id, removing: reason)
+      try charge(old.trace.weight, nil, to: old.id, removing: reason)
+    }
+    try move(old.entryKey, from: old.trace, to: nil)
+    if !old.fields.isEmpty {
+      try replaceTags(old.fields.tags, with: [], of: old.entryKey)
+      try replaceOwners(old.owners, with: [], of: old.entryKey)
+    }
+    if old.isCut { try removeChunks(of: old) }
+    try transaction.remove(old.entryKey, from: .entries)
+    if let keyHash = old.keyHash { engine.access.forget(keyHash) }
+    if state.dependents > 0 { orphans.add(old.entryKey) }
   }
 
-  private mutating func index(_ old: StoredEntry?, _ new: Draft?) throws(LarderError) {
-    guard let entryKey = new?.entryKey ?? old?.entryKey else { return }
-    try moveDeadline(of: entryKey, from: old?.header, to: new?.header)
+  /// Tells subscribers of a stored entry.
+  private mutating func tell(
+    _ change: EntryChange, _ old: StoredEntry?, _ new: Draft
+  ) throws(LarderError) {
+    let kind: ChangeRecord.Kind
+    switch change {
+    case .set: kind = .set
+    case .touched: kind = .touched
+    case .amended, .removed, .reclaimed: return
+    }
+    changes.add(
+      kind, id: new.id, name: try nameForSubscribers(of: new.id), key: new.key.copied,
+      before: old?.valueCount, after: new.valueCount, expires: new.header.expires)
+  }
+
+  private mutating func move(
+    _ entryKey: [UInt8], from before: EntryTrace?, to after: EntryTrace?
+  ) throws(LarderError) {
+    try moveDeadline(of: entryKey, from: before?.deadline, to: after?.deadline)
     try moveInQueue(
-      entryKey, from: old?.header.sequence ?? 0, to: new?.header.sequence ?? 0)
-    let (before, after) = (old?.fields ?? EntryFields(), new?.fields ?? EntryFields())
-    if !before.isEmpty || !after.isEmpty {
-      try replaceTags(before.tags, with: after.tags, of: entryKey)
-      try replaceOwners(before.owners, with: after.owners, of: entryKey)
-    }
-    if let old, old.header.flags.contains(.chunked), old.header.version != new?.header.version {
-      try removeChunks(of: old)
-    }
-    if let new, new.isCut {
-      try writeChunks(
-        new.payload, version: new.header.version, in: entryKey.span.namespaceID)
-    }
+      entryKey, from: before?.weight.queuePosition ?? 0, to: after?.weight.queuePosition ?? 0)
   }
 
   /// Writes header, fields and payload, with the checksum of all.
   private mutating func write(_ draft: Draft, payload: Span<UInt8>) throws(LarderError) {
-    let (header, fields, keyHash) = (draft.header, draft.encodedFields, draft.keyHash)
-    let form = header.form
+    let (header, fields, keyHash, form) = (
+      draft.header, draft.encodedFields, draft.keyHash, draft.form
+    )
     let count = form.size + fields.count + payload.count
     // A value may be large: it is copied once, to its final place, and the header's checksum follows.
     try transaction.put(count: count, for: draft.entryKey.span, in: .entries) { record in
@@ -115,10 +114,28 @@ extension WriteSession {
       EntryHeader.seal(&record, keyHash: keyHash)
     }
   }
+}
 
-  private mutating func erase(_ entry: StoredEntry) throws(LarderError) {
-    try transaction.remove(entry.entryKey, from: .entries)
-    if let keyHash = entry.keyHash { engine.access.forget(keyHash) }
-    if state.dependents > 0 { orphans.add(entry.entryKey) }
-  }
+/// What the counters, the queue and the expiry index hold of an entry.
+struct EntryTrace {
+  var weight: EntryWeight
+  var deadline: IndexedDeadline
+}
+
+/// A place in the expiry index, which names an entry by its position in the queue.
+struct IndexedDeadline: Equatable {
+  /// ``EntryHeader/never`` is outside the index.
+  var time: Int64
+  var position: UInt64
+}
+
+extension EntryHeader {
+  var indexed: IndexedDeadline { IndexedDeadline(time: deadline, position: sequence) }
+}
+
+extension StoredEntry {
+  var trace: EntryTrace { EntryTrace(weight: EntryWeight(self), deadline: header.indexed) }
+
+  /// Whether the value is in chunks.
+  var isCut: Bool { header.flags.contains(.chunked) }
 }

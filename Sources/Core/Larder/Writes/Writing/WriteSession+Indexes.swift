@@ -5,25 +5,21 @@ import LarderSystem
 extension WriteSession {
   // MARK: Expiry
 
-  /// Moves an entry in the expiry index; a deadline of ``EntryHeader/never`` is outside the index.
-  ///
-  /// The index names an entry by its position in the queue, so a new position moves it, too. ``flushDeadlines()`` writes the changes
-  /// at the latest.
+  /// Moves an entry in the expiry index. ``flushDeadlines()`` writes the changes at the latest.
   ///
   /// - Parameters:
-  ///   - before: the header as the index has it; nil if it does not have the entry.
-  ///   - header: the header as it will be stored; its deadline is ``EntryHeader/indexedDeadline(replacing:)``. Nil for an entry
-  ///     that is removed.
+  ///   - before: nil if the index does not have the entry.
+  ///   - after: its time is ``EntryHeader/indexedDeadline(replacing:)``. Nil for an entry that is removed.
   mutating func moveDeadline(
-    of entryKey: [UInt8], from before: EntryHeader?, to header: EntryHeader?
+    of entryKey: [UInt8], from before: IndexedDeadline?, to after: IndexedDeadline?
   ) throws(LarderError) {
-    if let before, before.deadline != EntryHeader.never {
-      if before.deadline == header?.deadline, before.sequence == header?.sequence { return }
-      try setDeadline(before.deadline, position: before.sequence, of: entryKey, isIndexed: false)
+    if let before, before.time != EntryHeader.never {
+      if before == after { return }
+      try setDeadline(before.time, position: before.position, of: entryKey, isIndexed: false)
     }
-    guard let header, header.deadline != EntryHeader.never else { return }
-    try setDeadline(header.deadline, position: header.sequence, of: entryKey, isIndexed: true)
-    let due = UInt64(bitPattern: max(header.deadline, 0))
+    guard let after, after.time != EntryHeader.never else { return }
+    try setDeadline(after.time, position: after.position, of: entryKey, isIndexed: true)
+    let due = UInt64(bitPattern: max(after.time, 0))
     if ledger.store.nextDue > due { ledger.updateStore { $0.nextDue = due } }
   }
 

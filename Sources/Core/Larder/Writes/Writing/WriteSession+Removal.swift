@@ -4,13 +4,13 @@ import LarderSystem
 extension WriteSession {
   /// Removes an entry for a reason that is counted, and then the entries that belong to it.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
-    try replace(entry, with: nil, as: .removed(reason))
+    try remove(entry, as: .removed(reason))
     try removeOrphans()
   }
 
   /// Removes an entry of a cleared namespace, and then the entries that belong to it.
   mutating func reclaim(_ entry: StoredEntry) throws(LarderError) {
-    try replace(entry, with: nil, as: .reclaimed)
+    try remove(entry, as: .reclaimed)
     try removeOrphans()
   }
 
@@ -97,7 +97,7 @@ extension WriteSession {
       if try isStored(other) { remaining.append(other) }
     }
     if remaining.isEmpty {
-      try replace(entry, with: nil, as: .removed(.orphaned))
+      try remove(entry, as: .removed(.orphaned))
     } else {
       _ = try setOwners(remaining, of: entry)
     }
