@@ -27,7 +27,7 @@ import Testing
   }
 
   private func isPublished(_ store: Store) throws -> Bool {
-    try store.write { batch in batch.writer.changes.pending != nil }
+    try store.write { batch in batch.session.changes.pending != nil }
   }
 
   @Test func `a replay of what two processes do is the store`() async throws {

@@ -15,13 +15,13 @@ import Testing
         var batch = WriteBatch(transaction, counters, engine: store.engine)
         do {
           try batch.set("v", for: key, in: store.namespace("notes"))
-          try batch.writer.finish()
-          batch.writer.changes.prepare()
+          try batch.session.finish()
+          batch.session.changes.prepare()
         } catch {
-          transaction = batch.release()
+          transaction = batch.end()
           throw error
         }
-        transaction = batch.release()
+        transaction = batch.end()
         if !commits { throw Killed() }
       }
     } catch is Killed {}
@@ -194,7 +194,7 @@ import Testing
       next = end
     }
     // Whatever was missed, the last is not: there is always room for what comes after.
-    while try store.write({ batch in batch.writer.changes.pending != nil }) {
+    while try store.write({ batch in batch.session.changes.pending != nil }) {
       try await store.namespace("notes").set(value, for: total)
       await Task.yield()
     }

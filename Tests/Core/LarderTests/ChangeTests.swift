@@ -108,7 +108,7 @@ import Testing
     let notes = store.namespace("notes")
     let feed = store.engine.changes
     func isPublished() throws -> Bool {
-      try store.write { batch in batch.writer.changes.pending != nil }
+      try store.write { batch in batch.session.changes.pending != nil }
     }
     #expect(try !isPublished())
     #expect(!FileManager.default.fileExists(atPath: store.path + "/changes"))

@@ -167,7 +167,7 @@ import Testing
           let before = store.engine.environment.lastTransaction
           let own = try store.write { batch in
             try batch.set("v", for: "k", in: store.namespace("other"))
-            return batch.writer.context.transaction.id
+            return batch.session.transaction.id
           }
           if own - before > 4 { late.add() }
           writes.add()

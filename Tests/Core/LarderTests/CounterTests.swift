@@ -134,14 +134,14 @@ import Testing
         var batch = WriteBatch(transaction, counters, engine: engine)
         do {
           try batch.set("v", for: 2, in: notes)
-          try batch.writer.finish()
+          try batch.session.finish()
           engine.committed.keep(
-            batch.writer.context.counters, ofWrite: batch.writer.context.transaction.serial)
+            batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
         } catch {
-          transaction = batch.release()
+          transaction = batch.end()
           throw error
         }
-        transaction = batch.release()
+        transaction = batch.end()
         throw Failed()
       }
     } catch is Failed {}

@@ -13,15 +13,15 @@ import Testing
     let id = try namespace?.id
     return try store.engine.commit(.withoutCleanup) { batch in
       var sweep = ExpirySweep(of: id, limit: limit)
-      return try sweep.run(&batch.writer)
+      return try sweep.run(&batch.session)
     }
   }
 
   private func mayHaveExpired(_ store: Store, in namespace: Store.Namespace? = nil) throws -> Bool {
     let id = try namespace?.id
     return try store.engine.commit { batch in
-      guard batch.writer.context.state.mayBeDue(at: batch.writer.context.now) else { return false }
-      return try !ExpirySweep(of: id).due(limit: 1, &batch.writer).isEmpty
+      guard batch.session.state.mayBeDue(at: batch.session.now) else { return false }
+      return try !ExpirySweep(of: id).due(limit: 1, &batch.session).isEmpty
     }
   }
 

@@ -153,7 +153,7 @@ import Testing
       }
     }
     try store.engine.commit { batch in
-      try RepairMark.note(NamespaceID(rawValue: 1), &batch.writer.context.transaction)
+      try RepairMark.note(NamespaceID(rawValue: 1), &batch.session.transaction)
     }
     var repaired = 0
     let seconds = try processorTime { repaired = try RepairJob(store.engine).run() }

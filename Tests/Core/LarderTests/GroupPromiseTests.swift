@@ -104,6 +104,38 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
+  @Test(arguments: [Eviction.refuse, .adaptive])
+  func `a member that finds no room is told alone, and the others are committed once`(
+    _ eviction: Eviction
+  ) async throws {
+    let store = try Store.patient()
+    let (full, notes) = (store.namespace("full"), store.namespace("notes"))
+    try store.declare(Rules(limits: Limits(entries: 1), eviction: eviction), for: "full")
+    try await full.set("1", for: "a")
+    try await full.pin("a")
+    let runs = Tally()
+    let write = { @Sendable (key: String) in
+      SharedWrite { batch in
+        runs.add()
+        try batch.set("x", for: key, in: notes)
+      }
+    }
+    try await whileHeld(store, until: 3) {
+      let before = Task { try await store.engine.commit(write("before")) }
+      try await store.engine.queue.waitForWaiting(1)
+      let refused = Task { try await full.set("2", for: "b") }
+      try await store.engine.queue.waitForWaiting(2)
+      let after = Task { try await store.engine.commit(write("after")) }
+      let error = await #expect(throws: LarderError.self) { try await refused.value }
+      #expect(error?.code == .full)
+      try await before.value
+      try await after.value
+    }
+    #expect(runs.value == 2)
+    #expect(try full.count() == 1 && notes.count() == 2)
+    #expect(try store.verify().faults == [])
+  }
+
   @Test func `a task that is cancelled already writes nothing`() async throws {
     let store = try Store.patient()
     let notes = store.namespace("notes")
@@ -220,7 +252,7 @@ import Testing
           Result {
             try store.write { batch in
               #expect(Thread.current == caller)
-              own.change { $0 = batch.writer.context.transaction.id }
+              own.change { $0 = batch.session.transaction.id }
               for key in 0..<20 { try batch.set("batch", for: "batch \(key)", in: notes) }
             }
           })
@@ -234,7 +266,7 @@ import Testing
                 SharedWrite { batch in
                   try batch.set("group", for: key, in: notes)
                   if key == 7 { throw Stop() }
-                  return batch.writer.context.transaction.id
+                  return batch.session.transaction.id
                 })
               commits.change { _ = $0.insert(commit) }
             } catch is Stop {

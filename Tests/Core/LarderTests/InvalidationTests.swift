@@ -17,7 +17,7 @@ import Testing
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
     try store.engine.commit(.withoutCleanup) { batch in
       let (removal, tombstone) = try TagInvalidation.begin(
-        Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.writer)
+        Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.session)
       #expect(tombstone != nil)
       return removal
     }
@@ -240,7 +240,7 @@ import Testing
           let limit = random.next(in: 1..<20)
           try store.engine.commit(CommitMode(cleansUp: !random.chance(percent: 70))) { batch in
             _ = try TagInvalidation.begin(
-              Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.writer)
+              Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.session)
           }
           for index in model.indices {
             model[index] = model[index].filter { !$1.tags.contains(tag) }

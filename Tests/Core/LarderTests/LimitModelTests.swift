@@ -147,7 +147,10 @@ struct LimitRun {
       guard found == (facts.entries, facts.bytes) else {
         throw Exceeded(description: "\(facts.name): found \(found), counted \(facts)")
       }
-      guard facts.rules.limits.exceeded(by: namespace.counters) == nil else {
+      guard
+        facts.rules.limits.exceeded(
+          by: Usage(entries: namespace.counters.entries, bytes: namespace.counters.bytes)) == nil
+      else {
         throw Exceeded(description: "\(facts)")
       }
       total.entries += found.entries

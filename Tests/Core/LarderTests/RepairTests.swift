@@ -141,11 +141,11 @@ import Testing
       return (counters, try store.state)
     }
     let atOnce = try repaired { store in
-      try store.engine.commit { batch in _ = batch.writer.damaged.insert(id) }
+      try store.engine.commit { batch in _ = batch.session.damaged.insert(id) }
     }
     let inSteps = try repaired { store in
       try store.engine.commit { batch in
-        try RepairMark.note(id, &batch.writer.context.transaction)
+        try RepairMark.note(id, &batch.session.transaction)
       }
       #expect(try RepairJob(store.engine).run() == 1)
     }

@@ -5,6 +5,22 @@ import Testing
 
 @testable import Larder
 
+/// Takes values of one byte alone.
+private struct Refusal: ValueTransform {
+  let id = TransformID(rawValue: 201)
+
+  func apply(
+    _ bytes: Span<UInt8>, for context: TransformContext
+  ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
+    if bytes.count > 1 { throw LarderError(.invalidArgument, "too long") }
+    return nil
+  }
+
+  func revert(
+    _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+  ) throws -> [UInt8] { bytes.copied }
+}
+
 /// Entries whose value and metadata are encrypted, changed by a program that has no transform or the wrong key.
 @Suite struct TransformedEntryTests {
   private static let value = Array("a secret value of more than twenty bytes".utf8)
@@ -113,6 +129,33 @@ import Testing
     }
   }
 
+  @Test func `a transform that throws leaves no namespace and no version behind`() throws {
+    let store = try Store.temporary(options: Self.options(Refusal()))
+    let (made, notes) = (store.namespace("made"), store.namespace("notes"))
+    let short: [UInt8] = [1]
+    try notes.set(short, for: "a")
+    let version = try #require(try notes.entry(for: "a")).version
+    var imported = EntryAttributes()
+    imported.owners = [Owner(Key("o"), in: "owners")]
+    imported.awaitsOwners = true
+    try store.write { [imported] batch in
+      let before = batch.session.mutations
+      for attributes in [EntryAttributes(), imported] {
+        #expect(throws: LarderError.self) {
+          try batch.set(Self.value, for: "k", in: made, attributes)
+        }
+        #expect(throws: LarderError.self) {
+          try batch.set(Self.value, for: "a", in: notes, attributes)
+        }
+      }
+      #expect(batch.session.mutations == before)
+      try batch.set(short, for: "a", in: notes)
+    }
+    #expect(try store.namespaces().map(\.name) == ["notes"])
+    #expect(try notes.entry(for: "a")?.version == version + 1)
+    #expect(try store.verify().faults == [])
+  }
+
   /// An attacker who can write the file puts other fields, such as those of an HTTP response, beside an encrypted value.
   @Test func `metadata that is not encrypted is not read where encryption is required`() throws {
     try withTemporaryDirectory { directory in
@@ -121,10 +164,11 @@ import Testing
       var notes = store.namespace("notes")
       try notes.set(Self.value, for: "k", EntryAttributes(codec: .text))
       try store.write { batch in
-        let entry = try #require(try batch.writer.living(Array("k".utf8).span, in: "notes"))
+        let entry = try #require(
+          try batch.session.living(Array("k".utf8).span, in: "notes"))
         var fields = entry.fields
         fields[.metadata] = Self.metadata
-        _ = try batch.writer.rewrite(entry, fields: fields)
+        _ = try batch.session.amend(entry) { $1 = fields }
       }
       #expect(try notes.entry(for: "k")?.metadata == Self.metadata)
       try store.close()

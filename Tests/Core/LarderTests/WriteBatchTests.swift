@@ -75,7 +75,7 @@ import Testing
         try store.write { batch in
           try batch.set("2", for: "a", in: notes)
           #expect(throws: LarderError.self) {
-            try batch.writer.context.transaction.change { transaction throws(LMDBError) in
+            try batch.session.transaction.change { transaction throws(LMDBError) in
               try transaction.put([1], for: [UInt8](repeating: 1, count: 600), in: .main)
             }
           }

@@ -11,37 +11,26 @@ import Testing
   private let one = NamespaceID(rawValue: 1)
   private let two = NamespaceID(rawValue: 2)
 
-  /// Runs `body` in a transaction that is committed.
+  /// Runs `body` in a transaction that is committed, with counters that begin with `state`.
   private func transact<Result>(
-    _ store: Store, _ body: (inout StoreTransaction) throws(LarderError) -> Result
-  ) throws -> Result {
-    try transact(store, StoreState()) { context throws(LarderError) in
-      try body(&context.transaction)
-    }
-  }
-
-  /// The same with the counters of a batch, which begin with `state`.
-  private func transact<Result>(
-    _ store: Store, _ state: StoreState,
-    _ body: (inout WriteContext) throws(LarderError) -> Result
+    _ store: Store, _ state: StoreState = StoreState(),
+    _ body: (inout WriteSession) throws(LarderError) -> Result
   ) throws -> Result {
     try store.engine.environment.write { lmdb in
-      var context = WriteContext(
-        StoreTransaction(lmdb, path: store.path), BatchCounters(state, seal: store.engine.seal),
-        engine: store.engine)
+      var session = WriteSession(lmdb, Ledger.Balance(store: state), engine: store.engine)
       do throws(LarderError) {
-        let result = try body(&context)
-        lmdb = context.release()
+        let result = try body(&session)
+        lmdb = session.end()
         return result
       } catch {
-        lmdb = context.release()
+        lmdb = session.end()
         throw error
       }
     }
   }
 
   @Test func `the table by namespace finds, changes and drops values in any order`() {
-    var table = ByNamespace<Int>()
+    var table = ByNamespace(unused: 0)
     let ids = (1...5).map { NamespaceID(rawValue: $0) }
     for (index, id) in ids.enumerated() { table[id] = index }
     for (index, id) in ids.enumerated().reversed() {
@@ -60,25 +49,25 @@ import Testing
 
   @Test func `counters are loaded once and written only if they changed`() throws {
     let store = try Store.temporary()
-    try transact(store) { transaction throws(LarderError) in
-      var counters = BatchCounters(StoreState(), seal: store.engine.seal)
-      try counters.add(EntryWeight(size: 10, stored: 30, queuePosition: 1), to: one, &transaction)
-      try counters.add(EntryWeight(size: 5, stored: 25, queuePosition: 0), to: one, &transaction)
-      #expect(try counters.nextNumber(in: one, &transaction) == 1)
-      #expect(try counters.nextNumber(in: one, &transaction) == 2)
-      try counters.load(two, from: &transaction)
-      try counters.save(to: &transaction)
-      #expect(try transaction.contains(MetadataKey.counters(one), in: .main))
-      #expect(try !transaction.contains(MetadataKey.counters(two), in: .main))
+    try transact(store) { session throws(LarderError) in
+      try session.charge(nil, EntryWeight(size: 10, stored: 30, queuePosition: 1), to: one)
+      try session.charge(nil, EntryWeight(size: 5, stored: 25, queuePosition: 0), to: one)
+      let numbers = [try session.nextNumber(in: one), try session.nextNumber(in: one)]
+      #expect(numbers == [1, 2])
+      try session.load(two)
+      try session.saveCounters()
+      let isOneStored = try session.transaction.contains(MetadataKey.counters(one), in: .main)
+      let isTwoStored = try session.transaction.contains(MetadataKey.counters(two), in: .main)
+      #expect(isOneStored && !isTwoStored)
     }
-    try transact(store) { transaction throws(LarderError) in
-      var counters = BatchCounters(StoreState(), seal: store.engine.seal)
-      let loaded = try counters.counters(of: one, &transaction)
+    try transact(store) { session throws(LarderError) in
+      let loaded = try session.counters(of: one)
       #expect(loaded.entries == 2 && loaded.bytes == 15 && loaded.stored == 55)
       #expect(loaded.pinned == 1 && loaded.queue.windowEntries == 1 && loaded.next == 3)
-      let before = transaction.changes
-      try counters.save(to: &transaction)
-      #expect(transaction.changes == before, "nothing changed")
+      let before = session.transaction.changes
+      try session.saveCounters()
+      let after = session.transaction.changes
+      #expect(after == before, "nothing changed")
     }
   }
 
@@ -89,30 +78,32 @@ import Testing
     let store = try Store.temporary()
     let entryKey = StoredKey.entry([1].span, in: one)
     let deadlines = store.engine.indexes.deadlines
-    try transact(store) { transaction throws(LarderError) in
-      var counters = BatchCounters(StoreState(), seal: store.engine.seal)
-      var indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
+    try transact(store) { session throws(LarderError) in
       var indexed: EntryHeader?
-      func move(_ due: Int64) throws(LarderError) -> Int64 {
+      func move(
+        _ due: Int64, _ session: inout WriteSession
+      ) throws(LarderError) -> Int64 {
         var header = EntryHeader(
           flags: [], codec: 0, written: 0, expires: due, staleUntil: due, deadline: 0, sequence: 3,
           version: 7)
         header.deadline = header.indexedDeadline(replacing: indexed)
-        try indexes.moveDeadline(
-          of: entryKey, to: header, from: indexed, &counters, &transaction)
+        try session.moveDeadline(of: entryKey, from: indexed?.indexed, to: header.indexed)
         indexed = header
         return header.deadline
       }
-      #expect(try move(1000) == 1000)
-      #expect(counters.store.nextDue == 1000)
-      #expect(try move(2000) == 1000)
-      #expect(try move(500) == 500)
-      #expect(counters.store.nextDue == 500)
-      try indexes.flush(to: &transaction)
-      let keys = try transaction.keys(in: deadlines, from: [])
+      var ends = [try move(1000, &session)]
+      var due = [session.ledger.store.nextDue]
+      ends += [try move(2000, &session), try move(500, &session)]
+      due.append(session.ledger.store.nextDue)
+      #expect(ends == [1000, 1000, 500])
+      #expect(due == [1000, 500])
+      try session.flushDeadlines()
+      let keys = try session.transaction.keys(in: deadlines, from: [])
       #expect(keys == [IndexKey.deadline(500, position: 3, entry: entryKey)])
-      #expect(try move(EntryHeader.never) == 500, "later, so lazily")
-      #expect(try move(-5) == 0, "before 1970 is indexed as 1970")
+      let never = try move(EntryHeader.never, &session)
+      #expect(never == 500, "later, so lazily")
+      let early = try move(-5, &session)
+      #expect(early == 0, "before 1970 is indexed as 1970")
     }
   }
 
@@ -122,9 +113,7 @@ import Testing
     var random = SeededRNG(seed: TestSettings.seed)
     var expected: Set<[UInt64]> = []
     for _ in 0..<20 {
-      try transact(store) { transaction throws(LarderError) in
-        var indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
-        var counters = BatchCounters(StoreState(), seal: store.engine.seal)
+      try transact(store) { session throws(LarderError) in
         for _ in 0..<random.next(in: 1..<60) {
           let (position, time) = (1 + random.next() % 100, random.next() % 3)
           let entryKey = StoredKey.entry([UInt8(position)].span, in: one)
@@ -132,14 +121,13 @@ import Testing
             flags: [], codec: 0, written: 0, expires: Int64(time), staleUntil: Int64(time),
             deadline: Int64(time), sequence: position, version: position)
           if expected.remove([time, position]) != nil {
-            try indexes.removeDeadline(header, of: entryKey, &transaction)
+            try session.moveDeadline(of: entryKey, from: header.indexed, to: nil)
           } else {
-            try indexes.moveDeadline(
-              of: entryKey, to: header, from: nil, &counters, &transaction)
+            try session.moveDeadline(of: entryKey, from: nil, to: header.indexed)
             expected.insert([time, position])
           }
         }
-        try indexes.flush(to: &transaction)
+        try session.flushDeadlines()
       }
       var found: Set<[UInt64]> = []
       var records = 0
@@ -162,45 +150,46 @@ import Testing
   {
     let store = try Store.temporary()
     let queue = store.engine.indexes.queue
-    try transact(store) { transaction throws(LarderError) in
-      let indexes = IndexWriter(store.engine.indexes, chunkSize: 4080)
-      func add(_ id: NamespaceID, _ position: UInt64) throws(LarderError) {
-        try indexes.moveInQueue(
-          StoredKey.entry([UInt8(position)].span, in: id), to: position, from: 0, &transaction)
+    try transact(store) { session throws(LarderError) in
+      func add(
+        _ id: NamespaceID, _ position: UInt64, _ session: inout WriteSession
+      ) throws(LarderError) {
+        try session.moveInQueue(
+          StoredKey.entry([UInt8(position)].span, in: id), from: 0, to: position)
       }
       for position in 1...3 as ClosedRange<UInt64> {
-        try add(two, position)
-        try add(one, position)
+        try add(two, position, &session)
+        try add(one, position, &session)
       }
       let moved = StoredKey.entry([2].span, in: one)
-      try indexes.moveInQueue(moved, to: 9, from: 2, &transaction)
-      try indexes.moveInQueue(moved, to: 9, from: 9, &transaction)
+      try session.moveInQueue(moved, from: 2, to: 9)
+      try session.moveInQueue(moved, from: 9, to: 9)
       let expected =
         [1, 3, 9].map { IndexKey.queue($0, in: one) }
         + [1, 2, 3].map { IndexKey.queue($0, in: two) }
-      #expect(try transaction.keys(in: queue, from: []) == expected)
+      let keys = try session.transaction.keys(in: queue, from: [])
+      #expect(keys == expected)
     }
   }
 
   @Test func `the directory makes, finds and renames, and caches only what was committed`() throws {
     let store = try Store.temporary()
     let handle = store.engine.handle(for: "a")
-    let state = try transact(store, StoreState()) { context throws(LarderError) in
-      var directory = NamespaceDirectory()
-      #expect(try directory.find("a", &context) == nil)
-      let made = try directory.findOrMake("a", &context)
-      #expect(try directory.find("a", &context)?.id == made.id)
-      #expect(try directory.name(of: made.id, &context) == "a")
+    let state = try transact(store) { session throws(LarderError) in
+      let before = try session.namespace("a")
+      let made = try session.namespaceOrNew("a")
+      let (found, name) = (try session.namespace("a"), try session.name(of: made.id))
+      #expect(before == nil && found?.id == made.id && name == "a")
       #expect(handle.known.withLock { $0 == nil }, "it may be rolled back")
-      try context.counters.save(to: &context.transaction)
-      return context.state
+      try session.saveCounters()
+      return session.state
     }
-    try transact(store, state) { context throws(LarderError) in
-      var directory = NamespaceDirectory()
-      let found = try directory.find("a", &context)
+    try transact(store, state) { session throws(LarderError) in
+      let found = try session.namespace("a")
       #expect(found != nil && handle.known.withLock { $0?.namespace.id } == found?.id)
       for name in ["b", "", String(repeating: "x", count: 300)] {
-        #expect(try directory.find(name, &context) == nil)
+        let absent = try session.namespace(name)
+        #expect(absent == nil)
       }
     }
   }
@@ -234,11 +223,14 @@ import Testing
 
   @Test func `a failed change spoils the transaction for good`() throws {
     let store = try Store.temporary()
-    try transact(store) { transaction throws(LarderError) in
+    try transact(store) { session throws(LarderError) in
       let tooLong = [UInt8](repeating: 1, count: 600)
-      #expect(throws: LarderError.self) { try transaction.put([1], for: tooLong, in: .main) }
-      #expect(throws: LarderError.self) { try transaction.checkUsable() }
-      #expect(transaction.failure?.cause != nil)
+      var errors = 0
+      do { try session.transaction.put([1], for: tooLong, in: .main) } catch { errors += 1 }
+      do { try session.transaction.checkUsable() } catch { errors += 1 }
+      #expect(errors == 2)
+      let cause = session.transaction.failure?.cause
+      #expect(cause != nil)
     }
   }
 }

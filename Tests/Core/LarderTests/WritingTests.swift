@@ -153,7 +153,7 @@ import Testing
     var keyless = nameless
     keyless.owners[1] = Owner(Key([]), in: "owners")
     try store.write { [tagged, imported, nameless, keyless] batch in
-      let before = batch.writer.mutations
+      let before = batch.session.mutations
       for attributes in [tagged, imported, nameless, keyless] {
         #expect(
           failure { try batch.set([1], for: "k", in: notes, attributes) } == .invalidArgument)
@@ -163,7 +163,7 @@ import Testing
       #expect(
         failure { try batch.declare(Rules(limits: Limits(entries: -1)), for: owners) }
           == .invalidArgument)
-      #expect(batch.writer.mutations == before)
+      #expect(batch.session.mutations == before)
     }
     #expect(try store.namespaces().isEmpty)
     #expect(try store.verify().faults == [])

@@ -51,6 +51,8 @@ final class WriteGuard: @unchecked Sendable {
   private var writes: UInt64 = 0
   /// How many pages were freed by the commits, of any process, since this process's first write.
   private(set) var freedPageCount = 0
+  /// How often all lists of free pages were read.
+  private(set) var listReadings = 0
   /// The last commit whose pages are among ``freedPageCount``.
   private var lastCounted: UInt64?
   /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
@@ -77,8 +79,8 @@ final class WriteGuard: @unchecked Sendable {
     recentPaths.forget()
     let isKnown = pages.id == former.id || pages.id == ownCommit.id
     lastCounted = lastCounted ?? pages.id
-    if !isKnown || writesRemembered >= Self.rememberedWrites {
-      checkedPages.forget()
+    if !isKnown || writesRemembered >= Self.rememberedWrites { checkedPages.forget() }
+    if pages.id < former.id || writesRemembered >= Self.rememberedWrites {
       freePages = nil
       writesRemembered = 0
     } else if pages.id != former.id {
@@ -128,15 +130,16 @@ final class WriteGuard: @unchecked Sendable {
     hasComparedUse = true
   }
 
-  /// Whether a page is free in the last commit. False as long as no list of free pages was checked. May read all lists.
+  /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
     guard freePages?.mayContain(page) == true else { return false }
-    let check = try readFreeLists()
-    freePages = KnownFreePages(check.free)
-    return check.free.contains(page)
+    if try KnownFreePages.isFree(page, in: pages) { return true }
+    freePages?.remove(page)
+    return false
   }
 
   private func readFreeLists() throws(PageDamage) -> FreeListCheck {
+    listReadings += 1
     var check = FreeListCheck(pages: pages, newAfter: lastCounted ?? pages.id)
     try check.run()
     freedPageCount += check.newCount

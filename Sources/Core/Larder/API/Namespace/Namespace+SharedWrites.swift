@@ -29,7 +29,7 @@ extension Store.Namespace {
   ) throws -> SharedWrite<Bool> {
     let (name, key) = (try writableName, key.copied)
     return SharedWrite(size: value.count) { batch in
-      guard try batch.writer.living(key.span, in: name)?.header.version == version else {
+      guard try batch.session.living(key.span, in: name)?.header.version == version else {
         return false
       }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
@@ -45,7 +45,9 @@ extension Store.Namespace {
     let (name, key) = (try writableName, key.copied)
     return SharedWrite(size: value.count) { batch in
       guard condition() else { return false }
-      if let version, try batch.writer.living(key.span, in: name)?.header.version != version {
+      if let version,
+        try batch.session.living(key.span, in: name)?.header.version != version
+      {
         return false
       }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)

@@ -61,7 +61,7 @@ extension Store {
     let removal = try engine.commit { batch in
       var removal = RemovalResult()
       batch.refuseEarlierLoads(in: nil)
-      for name in try batch.writer.directory.names(&batch.writer.context) {
+      for name in try batch.session.namespaceNames() {
         removal += try batch.clear(namespace(name))
       }
       return removal

@@ -27,7 +27,7 @@ final class StoreEngine: Sendable {
   /// Nil for a temporary store, which no other process opens.
   let leases: LoadLeases?
   let queue = WriteQueue()
-  let committed = CommittedCounters()
+  let committed = CommittedLedger()
   let fairShare = FairShare()
   /// How many pages of a full data file a batch that runs once should begin with: those that an earlier one needed.
   let pagesForBatches = Atomic(0)
@@ -59,8 +59,7 @@ final class StoreEngine: Sendable {
       ring: ChangeRing(of: environment, store: format.identity, slots: options.hooks.changeSlots),
       newest: { environment.lastTransaction }, machine: options.hooks.machineClock,
       health: {
-        StoreHealth(
-          of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
+        StoreHealth(of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
       })
     reader.uses.whenDue { [weak self] in self?.writeDueAccessTimes() }
   }

@@ -47,13 +47,13 @@ struct ExpirySweep {
   /// Removes entries while `shouldContinue`, in steps that grow.
   @discardableResult
   mutating func run(
-    _ writer: inout EntryWriter,
-    while shouldContinue: (borrowing EntryWriter) -> Bool = { _ in true }
+    _ session: inout WriteSession,
+    while shouldContinue: (borrowing WriteSession) -> Bool = { _ in true }
   ) throws(LarderError) -> RemovalResult {
     var removal = RemovalResult()
     var step = 4
-    while !isDone, left > 0, shouldContinue(writer) {
-      removal += try runStep(limit: step, &writer, while: shouldContinue)
+    while !isDone, left > 0, shouldContinue(session) {
+      removal += try runStep(limit: step, &session, while: shouldContinue)
       step *= 4
     }
     return removal
@@ -61,21 +61,21 @@ struct ExpirySweep {
 
   /// Looks at the next `limit` indexed entries at most.
   mutating func runStep(
-    limit: Int, _ writer: inout EntryWriter,
-    while shouldContinue: (borrowing EntryWriter) -> Bool = { _ in true }
+    limit: Int, _ session: inout WriteSession,
+    while shouldContinue: (borrowing WriteSession) -> Bool = { _ in true }
   ) throws(LarderError) -> RemovalResult {
     var removal = RemovalResult()
-    guard writer.context.state.mayBeDue(at: writer.context.now) else {
+    guard session.state.mayBeDue(at: session.now) else {
       isDone = true
       return removal
     }
     let limit = min(limit, left)
-    let found = try due(limit: limit, &writer)
-    for due in found where shouldContinue(writer) {
+    let found = try due(limit: limit, &session)
+    for due in found where shouldContinue(session) {
       switch due {
-      case .entry(let indexed): removal += try remove(indexed, &writer)
+      case .entry(let indexed): removal += try remove(indexed, &session)
       case .damaged(let key):
-        try writer.context.transaction.remove(key, from: writer.context.engine.indexes.deadlines)
+        try session.transaction.remove(key, from: session.engine.indexes.deadlines)
       }
     }
     left -= found.count
@@ -83,43 +83,43 @@ struct ExpirySweep {
     if found.count < limit {
       isDone = true
       if id == nil {
-        let next = UInt64(clamping: try earliestIndexed(&writer))
-        writer.context.counters.updateStore { $0.nextDue = next }
+        let next = UInt64(clamping: try earliestIndexed(&session))
+        session.ledger.updateStore { $0.nextDue = next }
       }
     }
     return removal
   }
 
   private func remove(
-    _ indexed: IndexedEntry, _ writer: inout EntryWriter
+    _ indexed: IndexedEntry, _ session: inout WriteSession
   ) throws(LarderError) -> RemovalResult {
-    let indexes = writer.context.engine.indexes
-    if let entryKey = try writer.context.transaction.change({ lmdb throws(LMDBError) in
+    let indexes = session.engine.indexes
+    if let entryKey = try session.transaction.change({ lmdb throws(LMDBError) in
       try indexed.entryKey(in: &lmdb, indexes)
     }) {
       // The write in progress has read the entry, and indexes it itself.
-      if writer.mustStay(entryKey) { return RemovalResult() }
-      let isLive = try writer.context.isLive(indexed.id)
-      switch try writer.contents(of: entryKey) {
+      if session.mustStay(entryKey) { return RemovalResult() }
+      let isLive = try session.isLive(indexed.id)
+      switch try session.contents(of: entryKey) {
       case .entry(let entry) where indexed.leads(to: entry.header):
         if !isLive {
-          try writer.erase(entry)
+          try session.reclaim(entry)
           return RemovalResult()
         }
-        if entry.header.state(at: writer.context.now.milliseconds) == .expired {
-          try writer.remove(entry, reason: .expired)
+        if entry.header.state(at: session.now.milliseconds) == .expired {
+          try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
-        if try indexAgain(entry, &writer) { return RemovalResult() }
+        if try indexAgain(entry, &session) { return RemovalResult() }
       case .damaged where isLive:
         // It cannot be read, and no later sweep would find it.
-        try writer.removeDamaged(entryKey)
+        try session.removeDamaged(entryKey)
       case .empty, .entry, .damaged:
         break
       }
     }
     // The index leads to no entry.
-    try writer.indexes.removeDeadline(of: indexed, &writer.context.transaction)
+    try session.removeDeadline(of: indexed)
     return RemovalResult()
   }
 
@@ -127,25 +127,23 @@ struct ExpirySweep {
   ///
   /// - Returns: false if its record is damaged.
   private func indexAgain(
-    _ entry: StoredEntry, _ writer: inout EntryWriter
+    _ entry: StoredEntry, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
-    try writer.indexes.removeDeadline(
-      entry.header, of: entry.entryKey, &writer.context.transaction)
-    return try writer.reschedule(
-      entry, expires: entry.header.expires, staleUntil: entry.header.staleUntil,
-      idle: entry.fields.idle, isIndexed: false)
+    try session.amend(entry) { header, _ in
+      header.deadline = header.indexedDeadline(replacing: nil)
+    }
   }
 
   /// The next entries that are due, and records too damaged to say when. At a record that is not due it skips to the next
   /// namespace.
-  func due(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> [Due] {
-    try writer.indexes.flush(to: &writer.context.transaction)
-    let deadlines = writer.context.engine.indexes.deadlines
-    let now = writer.context.now.milliseconds
+  func due(limit: Int, _ session: inout WriteSession) throws(LarderError) -> [Due] {
+    try session.flushDeadlines()
+    let deadlines = session.engine.indexes.deadlines
+    let now = session.now.milliseconds
     let (only, position) = (id, position)
     let prefix = only?.prefix ?? []
     let start = position?.record ?? prefix
-    return try writer.context.transaction.read { lmdb throws(LMDBError) in
+    return try session.transaction.read { lmdb throws(LMDBError) in
       var found: [Due] = []
       var cursor = try lmdb.cursor(in: deadlines)
       var record = try cursor.seek(start.span)
@@ -181,10 +179,10 @@ struct ExpirySweep {
   }
 
   /// The earliest time in the index, of all namespaces; ``EntryHeader/never`` if it is empty. O(namespaces).
-  private func earliestIndexed(_ writer: inout EntryWriter) throws(LarderError) -> Int64 {
-    try writer.indexes.flush(to: &writer.context.transaction)
-    let deadlines = writer.context.engine.indexes.deadlines
-    return try writer.context.transaction.read { lmdb throws(LMDBError) in
+  private func earliestIndexed(_ session: inout WriteSession) throws(LarderError) -> Int64 {
+    try session.flushDeadlines()
+    let deadlines = session.engine.indexes.deadlines
+    return try session.transaction.read { lmdb throws(LMDBError) in
       var earliest = EntryHeader.never
       var cursor = try lmdb.cursor(in: deadlines)
       var record = try cursor.first()

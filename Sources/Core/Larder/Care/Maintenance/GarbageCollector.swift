@@ -8,74 +8,72 @@ enum GarbageCollector {
 
   /// Removes up to `limit` entries; returns how many it was.
   @discardableResult
-  static func reclaim(limit: Int, _ writer: inout EntryWriter) throws(LarderError) -> Int {
+  static func reclaim(limit: Int, _ session: inout WriteSession) throws(LarderError) -> Int {
     var reclaimed = 0
-    while reclaimed < limit, writer.context.state.garbage > 0 {
-      guard let id = try first(&writer.context) else {
-        writer.context.counters.updateStore { $0.garbage = 0 }
+    while reclaimed < limit, session.state.garbage > 0 {
+      guard let id = try first(&session) else {
+        session.ledger.updateStore { $0.garbage = 0 }
         break
       }
-      let entryKeys = try writer.context.transaction.keys(
+      let entryKeys = try session.transaction.keys(
         in: .entries, from: id.prefix, limit: limit - reclaimed)
       var damaged: Set<[UInt8]> = []
       for entryKey in entryKeys {
-        if case .entry(let entry) = try writer.contents(of: entryKey) {
-          try writer.erase(entry)
+        if case .entry(let entry) = try session.contents(of: entryKey) {
+          try session.reclaim(entry)
         } else {
           damaged.insert(entryKey)
-          try writer.context.transaction.remove(entryKey, from: .entries)
+          try session.transaction.remove(entryKey, from: .entries)
         }
       }
-      try dropTags(of: damaged, &writer.context)
+      try dropTags(of: damaged, &session)
       reclaimed += entryKeys.count
-      if reclaimed < limit { try drop(id, &writer) }
+      if reclaimed < limit { try drop(id, &session) }
     }
     return reclaimed
   }
 
-  private static func first(_ context: inout WriteContext) throws(LarderError) -> NamespaceID? {
-    for key in try context.transaction.keys(in: .main, from: MetadataKey.garbage) {
+  private static func first(_ session: inout WriteSession) throws(LarderError) -> NamespaceID? {
+    for key in try session.transaction.keys(in: .main, from: MetadataKey.garbage) {
       // A damaged record must not have the entries of another namespace removed.
-      if let record = try context.transaction.copy(of: key, in: .main),
-        context.engine.seal.open(record.span, for: key) != nil,
+      if let record = try session.transaction.copy(of: key, in: .main),
+        session.engine.seal.open(record.span, for: key) != nil,
         let id = MetadataKey.id(of: key.span)
       {
         return id
       }
-      try context.transaction.remove(key, from: .main)
+      try session.transaction.remove(key, from: .main)
     }
     return nil
   }
 
   /// Drops the tags of entries that were too damaged to say which they carried.
   private static func dropTags(
-    of entryKeys: Set<[UInt8]>, _ context: inout WriteContext
+    of entryKeys: Set<[UInt8]>, _ session: inout WriteSession
   ) throws(LarderError) {
     if entryKeys.isEmpty { return }
-    let tags = context.engine.indexes.tags
+    let tags = session.engine.indexes.tags
     var dangling: [[UInt8]] = []
-    try context.transaction.forEach(in: tags, from: []) { key, _ in
+    try session.transaction.forEach(in: tags, from: []) { key, _ in
       if let entryKey = IndexKey.tagged(key), entryKeys.contains(entryKey) {
         dangling.append(key)
       }
     }
-    try context.transaction.remove(dangling, from: tags)
+    try session.transaction.remove(dangling, from: tags)
   }
 
   /// Removes the index records that damaged entries of a cleared namespace have left, and the id: another namespace may get it.
-  private static func drop(
-    _ id: NamespaceID, _ writer: inout EntryWriter
-  ) throws(LarderError) {
-    let indexes = writer.context.engine.indexes
-    writer.context.counters.drop(id)
-    writer.damaged.remove(id)
-    try writer.indexes.flush(to: &writer.context.transaction)
+  private static func drop(_ id: NamespaceID, _ session: inout WriteSession) throws(LarderError) {
+    let indexes = session.engine.indexes
+    session.ledger.drop(id)
+    session.damaged.remove(id)
+    try session.flushDeadlines()
     for database in [indexes.deadlines, indexes.queue, indexes.chunks] {
-      try writer.context.transaction.remove(
-        try writer.context.transaction.keys(in: database, from: id.prefix), from: database)
+      try session.transaction.remove(
+        try session.transaction.keys(in: database, from: id.prefix), from: database)
     }
-    try writer.context.transaction.remove(MetadataKey.garbage(id), from: .main)
-    try writer.context.transaction.remove(MetadataKey.counters(id), from: .main)
-    writer.context.counters.updateStore { $0.garbage -= min($0.garbage, 1) }
+    try session.transaction.remove(MetadataKey.garbage(id), from: .main)
+    try session.transaction.remove(MetadataKey.counters(id), from: .main)
+    session.ledger.updateStore { $0.garbage -= min($0.garbage, 1) }
   }
 }

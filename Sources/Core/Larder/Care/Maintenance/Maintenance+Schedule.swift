@@ -74,7 +74,7 @@ extension Maintenance {
     try store.checkWritable()
     if !isRetry {
       let isMine = try store.engine.commit { batch in
-        guard remaining(of: batch.writer.context.state, at: batch.writer.context.now) == .zero
+        guard remaining(of: batch.session.state, at: batch.session.now) == .zero
         else { return false }
         batch.recordMaintenance()
         return true
@@ -107,8 +107,8 @@ extension Maintenance {
 extension WriteBatch {
   /// Tells other processes that this one begins its maintenance now.
   mutating func recordMaintenance() {
-    let now = UInt64(clamping: writer.context.now.milliseconds)
-    writer.context.counters.updateStore { $0.maintained = now }
+    let now = UInt64(clamping: session.now.milliseconds)
+    session.ledger.updateStore { $0.maintained = now }
   }
 }
 

@@ -6,55 +6,53 @@ extension NamespaceRepair {
   /// Repairs a small namespace at once, and marks a large one.
   ///
   /// O(entries of the namespace + records of the tag index).
-  func runOrMark(_ writer: inout EntryWriter) throws(LarderError) {
-    let tagRecords = try writer.context.transaction.read { lmdb throws(LMDBError) in
+  func runOrMark(_ session: inout WriteSession) throws(LarderError) {
+    let tagRecords = try session.transaction.read { lmdb throws(LMDBError) in
       try lmdb.statistics(of: indexes.tags).records
     }
-    let entries = try writer.context.counters.counters(of: id, &writer.context.transaction).entries
-    let isSmall =
-      entries <= UInt64(Self.largestAtOnce) && tagRecords <= 10 * Self.largestAtOnce
-    let isMarked = try writer.context.transaction.contains(MetadataKey.repair(id), in: .main)
-    if isSmall { try run(&writer) }
-    if !isSmall || isMarked { try RepairMark.note(id, &writer.context.transaction) }
+    let entries = try session.counters(of: id).entries
+    let isSmall = entries <= UInt64(Self.largestAtOnce) && tagRecords <= 10 * Self.largestAtOnce
+    let isMarked = try session.transaction.contains(MetadataKey.repair(id), in: .main)
+    if isSmall { try run(&session) }
+    if !isSmall || isMarked { try RepairMark.note(id, &session.transaction) }
   }
 
-  private func run(_ writer: inout EntryWriter) throws(LarderError) {
+  private func run(_ session: inout WriteSession) throws(LarderError) {
     for part in Part.allCases {
-      let chunked = part == .chunks ? try survey(&writer.context).chunked : []
-      let (keys, _) = try writer.context.transaction.read { lmdb throws(LMDBError) in
-        try dangling(part, chunked, in: lmdb)
+      let chunks = part == .chunks ? try survey(&session).chunks : ChunkOwners()
+      let (keys, _) = try session.transaction.read { lmdb throws(LMDBError) in
+        try dangling(part, chunks, in: lmdb)
       }
-      try drop(keys, part, &writer)
+      try drop(keys, part, chunks, &session)
     }
-    try correct(by: survey(&writer.context).correction, &writer.context)
+    try correct(by: survey(&session).correction, &session)
   }
 
-  private func survey(_ context: inout WriteContext) throws(LarderError) -> Survey {
-    let recorded = try context.counters.counters(of: id, &context.transaction)
-    return try context.transaction.read { lmdb throws(LMDBError) in
+  private func survey(_ session: inout WriteSession) throws(LarderError) -> Survey {
+    let recorded = try session.counters(of: id)
+    return try session.transaction.read { lmdb throws(LMDBError) in
       try survey(recorded, in: lmdb)
     }
   }
 
   /// Drops those of the keys that lead nowhere in this write: other writes may have come between.
   func drop(
-    _ keys: [[UInt8]], _ part: Part, _ writer: inout EntryWriter
+    _ keys: [[UInt8]], _ part: Part, _ chunks: ChunkOwners, _ session: inout WriteSession
   ) throws(LarderError) {
     if keys.isEmpty { return }
     let database = database(of: part)
-    try writer.indexes.flush(to: &writer.context.transaction)
-    let chunked = part == .chunks ? try survey(&writer.context).chunked : []
+    try session.flushDeadlines()
     var keys = keys
     if part == .tags {
-      keys = try writer.context.transaction.read { lmdb throws(LMDBError) in
+      keys = try session.transaction.read { lmdb throws(LMDBError) in
         try unexplained(keys, in: lmdb)
       }
     }
     for key in keys {
-      let (leadsNowhere, unsound) = try writer.context.transaction.read {
+      let (leadsNowhere, unsound) = try session.transaction.read {
         lmdb throws(LMDBError) -> (Bool, [IndexedEntry]?) in
         guard let value = try lmdb.value(for: key, in: database),
-          try mayDangle(part, key, value, chunked, in: lmdb)
+          try mayDangle(part, key, value, chunks, in: lmdb)
         else { return (false, nil) }
         guard part == .deadlines, let record = ExpiryRecord(key.span, value) else {
           return (true, nil)
@@ -66,42 +64,42 @@ extension NamespaceRepair {
       guard leadsNowhere else { continue }
       if let unsound {
         for indexed in unsound {
-          try writer.indexes.removeDeadline(of: indexed, &writer.context.transaction)
+          try session.removeDeadline(of: indexed)
         }
         continue
       }
       if part == .entries {
-        try writer.context.counters.update(id, &writer.context.transaction) {
+        try session.update(id) {
           $0.removals.count(.damaged, bytes: 0)
         }
-        try writer.changes.recordDamagedRemoval(key, &writer.directory, &writer.context)
+        try session.recordDamagedRemoval(key)
       }
-      try writer.context.transaction.remove(key, from: database)
+      try session.transaction.remove(key, from: database)
     }
-    try writer.indexes.flush(to: &writer.context.transaction)
+    try session.flushDeadlines()
   }
 
   /// Corrects the counters and takes the mark away.
   ///
   /// - Returns: false if damage was found after the survey.
-  func finish(_ survey: Survey, _ context: inout WriteContext) throws(LarderError) -> Bool {
+  func finish(_ survey: Survey, _ session: inout WriteSession) throws(LarderError) -> Bool {
     let key = MetadataKey.repair(id)
-    guard let record = try context.transaction.copy(of: key, in: .main) else { return true }
-    if try context.transaction.contains(MetadataKey.counters(id), in: .main),
-      try context.isLive(id)
+    guard let record = try session.transaction.copy(of: key, in: .main) else { return true }
+    if try session.transaction.contains(MetadataKey.counters(id), in: .main),
+      try session.isLive(id)
     {
       guard RepairMark.events(record.span) == survey.events else { return false }
-      try correct(by: survey.correction, &context)
+      try correct(by: survey.correction, &session)
     }
-    try context.transaction.remove(key, from: .main)
+    try session.transaction.remove(key, from: .main)
     return true
   }
 
   private func correct(
-    by correction: NamespaceCounters, _ context: inout WriteContext
+    by correction: NamespaceCounters, _ session: inout WriteSession
   ) throws(LarderError) {
-    try context.counters.update(id, &context.transaction) { $0.correct(by: correction) }
-    context.counters.updateStore { state in
+    try session.update(id) { $0.correct(by: correction) }
+    session.ledger.updateStore { state in
       state.entries &+= correction.entries
       state.bytes &+= correction.bytes
       state.stored &+= correction.stored

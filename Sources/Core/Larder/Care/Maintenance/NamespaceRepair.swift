@@ -21,8 +21,21 @@ struct NamespaceRepair {
     var correction = NamespaceCounters()
     /// How often damage was found until then.
     var events: UInt64 = 0
-    /// The versions of values in chunks.
-    var chunked: Set<UInt64> = []
+    var chunks = ChunkOwners()
+  }
+
+  /// The versions whose values are in chunks. A version has one value for ever, so a chunk of another version before `next`
+  /// leads nowhere, whatever is written later.
+  struct ChunkOwners {
+    var versions: Set<UInt64> = []
+    /// The version of the next value.
+    var next: UInt64 = 0
+
+    func lacks(_ key: [UInt8]) -> Bool {
+      guard key.count == 16 else { return true }
+      let version = key.span.bigEndian(at: 4) as UInt64
+      return version < next && !versions.contains(version)
+    }
   }
 
   let id: NamespaceID
@@ -49,11 +62,9 @@ struct NamespaceRepair {
 extension NamespaceRepair {
   /// The next keys that lead nowhere, and the position to continue after; nil at the end.
   ///
-  /// - Parameters:
-  ///   - most: the number of records to read.
-  ///   - chunked: the versions of values in chunks, for that part.
+  /// - Parameter most: the number of records to read.
   func dangling(
-    _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunked: Set<UInt64>,
+    _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> (keys: [[UInt8]], reached: [UInt8]?) {
     // A record of the tag index begins with the tag.
@@ -67,7 +78,7 @@ extension NamespaceRepair {
     while count < most, let found = record, found.key.starts(with: prefix.span) {
       count += 1
       last = found.key.copied
-      if last != position, try mayDangle(part, last, found.value, chunked, in: view) {
+      if last != position, try mayDangle(part, last, found.value, chunks, in: view) {
         keys.append(last)
       }
       record = try cursor.next()
@@ -90,7 +101,7 @@ extension NamespaceRepair {
 
   /// Whether a record leads nowhere; of the tag index, whether it is one of the namespace, for ``unexplained(_:in:)``.
   func mayDangle(
-    _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunked: Set<UInt64>,
+    _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Bool {
     switch part {
@@ -106,7 +117,7 @@ extension NamespaceRepair {
     case .tags:
       return IndexKey.tagged(key)?.starts(with: id.prefix) == true
     case .chunks:
-      return key.count != 16 || !chunked.contains(key.span.bigEndian(at: 4))
+      return chunks.lacks(key)
     }
   }
 
@@ -133,6 +144,7 @@ extension NamespaceRepair {
   ) throws(LMDBError) -> Survey {
     var survey = Survey()
     var counted = NamespaceCounters()
+    survey.chunks.next = recorded.next
     counted.queue.windowBoundary = recorded.queue.windowBoundary
     if let mark = try view.value(for: MetadataKey.repair(id).span, in: .main) {
       survey.events = RepairMark.events(mark)
@@ -143,7 +155,9 @@ extension NamespaceRepair {
     while let found = record, found.key.starts(with: prefix.span) {
       if let entry = StoredEntry(entryKey: found.key.copied, record: found.value) {
         counted.add(EntryWeight(entry))
-        if entry.header.flags.contains(.chunked) { survey.chunked.insert(entry.header.version) }
+        if entry.header.flags.contains(.chunked) {
+          survey.chunks.versions.insert(entry.header.version)
+        }
       }
       record = try cursor.next()
     }

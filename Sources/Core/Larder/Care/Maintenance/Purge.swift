@@ -84,24 +84,24 @@ extension WriteBatch {
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {
-    guard writer.context.recordPurgeTime() else {
+    guard session.recordPurgeTime() else {
       var removal = RemovalResult()
       removal.skippedAfterClockJump = true
       return (removal, nil)
     }
     var id: NamespaceID?
     if let namespace {
-      guard let found = try writer.directory.find(namespace, &writer.context) else {
+      guard let found = try session.namespace(namespace) else {
         return (RemovalResult(), nil)
       }
       id = found.id
     }
     var sweep = ExpirySweep(of: id, limit: limit, after: position)
-    let removal = try sweep.runStep(limit: limit, &writer)
+    let removal = try sweep.runStep(limit: limit, &session)
     return (removal, sweep.isDone ? nil : sweep.position)
   }
 
   mutating func reclaim(limit: Int) throws(LarderError) -> Int {
-    try GarbageCollector.reclaim(limit: limit, &writer)
+    try GarbageCollector.reclaim(limit: limit, &session)
   }
 }

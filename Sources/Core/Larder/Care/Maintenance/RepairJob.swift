@@ -30,7 +30,7 @@ struct RepairJob {
         }
         let survey = try survey(repair)
         isDone = try engine.commit(.withoutCleanup) { batch in
-          try repair.finish(survey, &batch.writer.context)
+          try repair.finish(survey, &batch.session)
         }
         attempts += 1
       }
@@ -62,16 +62,18 @@ struct RepairJob {
   private func run(
     _ part: NamespaceRepair.Part, of repair: NamespaceRepair, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
-    let chunked = part == .chunks ? try survey(repair).chunked : []
+    let chunks = part == .chunks ? try survey(repair).chunks : NamespaceRepair.ChunkOwners()
     var position: [UInt8]?
     repeat {
       guard shouldContinue() else { return false }
-      let (keys, reached) = try dangling(part, of: repair, after: position, chunked)
+      let (keys, reached) = try dangling(part, of: repair, after: position, chunks)
       position = reached
       for start in stride(from: 0, to: keys.count, by: Self.dropsPerCommit) {
         guard shouldContinue() else { return false }
         let some = Array(keys[start...].prefix(Self.dropsPerCommit))
-        try engine.commit(.withoutCleanup) { batch in try repair.drop(some, part, &batch.writer) }
+        try engine.commit(.withoutCleanup) { batch in
+          try repair.drop(some, part, chunks, &batch.session)
+        }
       }
     } while position != nil
     return true
@@ -79,12 +81,12 @@ struct RepairJob {
 
   private func dangling(
     _ part: NamespaceRepair.Part, of repair: NamespaceRepair, after position: [UInt8]?,
-    _ chunked: Set<UInt64>
+    _ chunks: NamespaceRepair.ChunkOwners
   ) throws(LarderError) -> (keys: [[UInt8]], reached: [UInt8]?) {
     let snapshot = try engine.beginRead()
     do throws(LMDBError) {
       return try repair.dangling(
-        part, after: position, atMost: Self.readsPerStep, chunked, in: snapshot)
+        part, after: position, atMost: Self.readsPerStep, chunks, in: snapshot)
     } catch {
       throw engine.error(error)
     }

@@ -83,24 +83,24 @@ extension StoreEngine {
 
 extension WriteBatch {
   fileprivate mutating func sampleReads() throws(LarderError) {
-    let seal = writer.context.engine.seal
+    let seal = session.engine.seal
     let key = MetadataKey.readHistory
-    let now = writer.context.now
-    let record = try writer.context.transaction.copy(of: key, in: .main)
+    let now = session.now
+    let record = try session.transaction.copy(of: key, in: .main)
     var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
     // Another process may have been faster.
     guard history.isDue(at: now) else { return }
     var reads = ReadCounters()
-    for name in try writer.directory.names(&writer.context) {
-      guard let known = try writer.directory.find(name, &writer.context) else { continue }
+    for name in try session.namespaceNames() {
+      guard let known = try session.namespace(name) else { continue }
       reads =
         reads
-        + (try writer.context.counters.counters(of: known.record.id, &writer.context.transaction)
+        + (try session.counters(of: known.record.id)
           .reads)
     }
     history.add(
       ReadSample(
         time: now, hits: reads.hits, staleHits: reads.staleHits, misses: reads.misses))
-    try writer.context.transaction.put(history.record(seal: seal), for: key, in: .main)
+    try session.transaction.put(history.record(seal: seal), for: key, in: .main)
   }
 }

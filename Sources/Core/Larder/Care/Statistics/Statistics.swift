@@ -190,7 +190,7 @@ extension Store {
   public func resetStatistics() throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in
-      for name in try batch.writer.directory.names(&batch.writer.context) {
+      for name in try batch.session.namespaceNames() {
         try batch.resetStatistics(of: name)
       }
     }
@@ -204,7 +204,7 @@ extension Store.Namespace {
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in
-      guard try batch.writer.directory.find(name, &batch.writer.context) != nil else {
+      guard try batch.session.namespace(name) != nil else {
         throw NamespaceName.absent(name)
       }
       try batch.resetStatistics(of: name)

@@ -71,6 +71,13 @@ struct EntryHeader: Equatable {
     self.size = size
   }
 
+  /// Whether both say the same of an entry, whatever records they come from.
+  func isContent(of other: EntryHeader) -> Bool {
+    var own = self
+    (own.checksum, own.size) = (other.checksum, other.size)
+    return own == other
+  }
+
   /// Where the payload begins in the record that the header was read from.
   @inline(__always)
   var payloadStart: Int { size &+ Int(fieldsCount) }

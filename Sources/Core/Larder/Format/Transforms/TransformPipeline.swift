@@ -3,8 +3,6 @@ import LarderSystem
 
 /// A value that transforms have changed, ready to be stored.
 struct TransformedValue {
-  /// The version that the transforms were told.
-  var version: UInt64
   /// Bytes of the value before.
   var size: Int
   /// In place of the value; nil if no transform changed it.
@@ -33,7 +31,7 @@ struct TransformPipeline: Sendable {
   func apply(
     to value: Span<UInt8>, _ attributes: EntryAttributes, of entry: TransformContext
   ) throws(LarderError) -> TransformedValue {
-    var transformed = TransformedValue(version: entry.version, size: value.count)
+    var transformed = TransformedValue(size: value.count)
     // A negative entry has no value that could be hidden or made shorter.
     if !attributes.isNegative, let (bytes, steps) = try apply(transforms, to: value, entry) {
       transformed.bytes = bytes

@@ -5,9 +5,7 @@ import LarderSystem
 extension CacheLoad {
   private var isForced: Bool { options.policy == .reload }
 
-  func store(
-    _ value: Value, _ attributes: EntryAttributes, _ turn: Turn
-  ) -> LoadedValue<Value> {
+  func store(_ value: Value, _ attributes: EntryAttributes, _ turn: Turn) -> LoadedValue<Value> {
     do {
       try cache.namespace.store.checkWritable()
       return try queue(value, cache.encode(value), attributes, turn)
@@ -138,7 +136,7 @@ extension WriteBatch {
   fileprivate mutating func renew(
     _ key: [UInt8], _ base: BaseVersion, in namespace: String, _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {
-    guard try writer.living(key.span, in: namespace)?.header.version == base.version else {
+    guard try session.living(key.span, in: namespace)?.header.version == base.version else {
       return false
     }
     return try reschedule(
@@ -152,7 +150,7 @@ extension WriteBatch {
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {
     guard try isSameNamespace(base, namespace) else { return false }
-    guard let present = try writer.living(key.span, in: namespace) else { return true }
+    guard let present = try session.living(key.span, in: namespace) else { return true }
     return present.header.version == base.version
   }
 
@@ -162,17 +160,17 @@ extension WriteBatch {
     _ moment: RemovalTable.Mark, _ key: [UInt8], in cache: Cache<Value>,
     _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {
-    let id = try writer.directory.find(cache.name, &writer.context)?.id ?? .store
+    let id = try session.namespace(cache.name)?.id ?? .store
     var hashes = cache.removalHashes(key.span, in: id)
     hashes += RemovalTable.hashes(ofTags: attributes.tags)
-    if id != .store, let present = try writer.entry(key.span, in: id) {
+    if id != .store, let present = try session.entry(key.span, in: id) {
       hashes += present.fields.tags.map(RemovalTable.hash(ofTag:))
     }
     for owner in attributes.owners {
-      let id = try writer.directory.find(owner.namespace, &writer.context)?.id
+      let id = try session.namespace(owner.namespace)?.id
       hashes += RemovalTable.hashes(of: owner, in: id)
     }
-    return writer.removals.isNewest(moment, of: hashes)
+    return session.removals.isNewest(moment, of: hashes)
   }
 
   /// Whether the namespace was not cleared since the lookup of a load.
@@ -180,6 +178,6 @@ extension WriteBatch {
     _ base: BaseVersion, _ namespace: String
   ) throws(LarderError) -> Bool {
     if base.id == .store { return true }
-    return try writer.directory.find(namespace, &writer.context)?.id == base.id
+    return try session.namespace(namespace)?.id == base.id
   }
 }

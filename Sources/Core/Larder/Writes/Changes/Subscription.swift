@@ -143,7 +143,7 @@ extension StoreEngine {
         throw LarderError(
           .invalidArgument, "a subscription cannot begin inside a write", hint: "begin it before")
       }
-      try commit { batch in batch.writer.context.counters.updateStore { $0.watched = 1 } }
+      try commit { batch in batch.session.ledger.updateStore { $0.watched = 1 } }
     }
     guard let entered = changes.enter() else {
       let failure = changes.ring.words.failure

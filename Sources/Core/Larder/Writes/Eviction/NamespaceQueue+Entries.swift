@@ -6,9 +6,9 @@ extension NamespaceQueue {
   /// The first entry at that position or behind it. Records that lead to no entry, which only damage leaves behind, are
   /// skipped.
   mutating func entry(from position: UInt64) throws(LarderError) -> StoredEntry? {
-    let (id, queue) = (request.id, writer.context.engine.indexes.queue)
+    let (id, queue) = (request.id, session.engine.indexes.queue)
     let start = IndexKey.queue(position, in: id)
-    return try writer.context.transaction.read { lmdb throws(LMDBError) -> StoredEntry? in
+    return try session.transaction.read { lmdb throws(LMDBError) -> StoredEntry? in
       var cursor = try lmdb.cursor(in: queue)
       var record = try cursor.seek(start.span)
       while let found = record, found.key.count >= 4, found.key.namespaceID == id {
@@ -27,9 +27,9 @@ extension NamespaceQueue {
 
   /// The queue position of the newest entry.
   mutating func newestPosition() throws(LarderError) -> UInt64? {
-    let (id, queue) = (request.id, writer.context.engine.indexes.queue)
+    let (id, queue) = (request.id, session.engine.indexes.queue)
     let end = IndexKey.queue(.max, in: id)
-    return try writer.context.transaction.read { lmdb throws(LMDBError) -> UInt64? in
+    return try session.transaction.read { lmdb throws(LMDBError) -> UInt64? in
       var cursor = try lmdb.cursor(in: queue)
       _ = try cursor.seek(end.span)
       guard let last = try cursor.previous(), last.key.count > 4, last.key.namespaceID == id
@@ -42,28 +42,30 @@ extension NamespaceQueue {
   ///
   /// - Returns: false if one of those entries must stay, or another namespace would lose guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
-    if entry.header.state(at: writer.context.now.milliseconds) == .expired {
-      try writer.remove(entry, reason: .expired)
+    if entry.header.state(at: session.now.milliseconds) == .expired {
+      try session.remove(entry, reason: .expired)
       return true
     }
     var victims: [StoredEntry] = []
-    for owner in entry.owners where try writer.isStored(owner) {
-      guard case .entry(let found) = try writer.contents(of: owner.entryKey),
+    for owner in entry.owners where try session.isStored(owner) {
+      guard case .entry(let found) = try session.contents(of: owner.entryKey),
         try mayEvictOwner(found)
       else { return false }
       victims.append(found)
     }
     if victims.isEmpty { victims = [entry] }
     guard try keepsGuarantees(without: victims) else { return false }
-    for victim in victims { try writer.remove(victim, reason: reason) }
+    for victim in victims { try session.remove(victim, reason: reason) }
     return true
   }
 
   private mutating func mayEvictOwner(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    if entry.header.flags.contains(.pinned) || writer.mustStay(entry.entryKey) { return false }
+    if entry.header.flags.contains(.pinned) || session.mustStay(entry.entryKey) {
+      return false
+    }
     guard entry.owners.isEmpty else { return false }
-    guard let name = try writer.directory.name(of: entry.id, &writer.context),
-      let namespace = try writer.directory.find(name, &writer.context)
+    guard let name = try session.name(of: entry.id),
+      let namespace = try session.namespace(name)
     else { return true }
     return namespace.rules.eviction != .refuse
   }

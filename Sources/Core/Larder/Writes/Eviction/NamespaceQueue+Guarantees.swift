@@ -6,8 +6,8 @@ extension NamespaceQueue {
   ///
   /// O(entries that would leave) in a store with guarantees and owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
-    guard writer.context.state.dependents > 0 else { return true }
-    var guaranteed = try budget.guarantees(&writer)
+    guard session.state.dependents > 0 else { return true }
+    var guaranteed = try budget.guarantees(&session)
     if let asking { guaranteed[asking] = nil }
     guard !guaranteed.isEmpty else { return true }
     var taken: [NamespaceID: UInt64] = [:]
@@ -17,7 +17,7 @@ extension NamespaceQueue {
       guard leaving.insert(entry.entryKey).inserted else { continue }
       if let least = guaranteed[entry.id] {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
-        let bytes = try writer.context.counters.counters(of: entry.id, &writer.context.transaction)
+        let bytes = try session.counters(of: entry.id)
           .bytes
         guard bytes >= least &+ sum else { return false }
         taken[entry.id] = sum
@@ -31,7 +31,7 @@ extension NamespaceQueue {
   private var asking: NamespaceID? {
     switch request.cause {
     case .namespace: request.id
-    case .store: writer.context.counters.incoming?.id
+    case .store: session.ledger.expected?.id
     }
   }
 
@@ -41,18 +41,18 @@ extension NamespaceQueue {
   ) throws(LarderError) -> [StoredEntry] {
     let prefix = IndexKey.owner(owner.entryKey, entry: [])
     var found: [StoredEntry] = []
-    for key in try writer.context.transaction.keys(
-      in: writer.context.engine.indexes.tags, from: prefix)
-    {
-      guard case .entry(let entry) = try writer.contents(of: Array(key.dropFirst(prefix.count))),
-        try writer.context.isLive(entry.id)
+    for key in try session.transaction.keys(in: session.engine.indexes.tags, from: prefix) {
+      guard
+        case .entry(let entry) = try session.contents(
+          of: Array(key.dropFirst(prefix.count))),
+        try session.isLive(entry.id)
       else { continue }
       var owners = entry.owners
       // The index has hashes: this may be an entry of another owner.
       guard owners.contains(where: { $0.entryKey == owner.entryKey }) else { continue }
       owners.removeAll { leaving.contains($0.entryKey) }
       var isKept = false
-      for other in owners where try writer.isStored(other) { isKept = true }
+      for other in owners where try session.isStored(other) { isKept = true }
       if !isKept { found.append(entry) }
     }
     return found

@@ -3,9 +3,9 @@ import LarderSystem
 
 /// The queue of a namespace inside a batch that makes room: the eviction policy works on it.
 ///
-/// It takes over the batch's writer and returns it when the policy is done.
+/// It takes over the session of the write and gives it back when the policy is done.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
-  var writer: EntryWriter
+  var session: WriteSession
   let budget: SpaceBudget
   private(set) var request: RoomRequest
   /// The number and the bytes of the evicted entries.
@@ -13,71 +13,61 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   /// The entry read last: most likely the victim, which then is not parsed again.
   private var latest: StoredEntry?
 
-  init(_ writer: consuming EntryWriter, _ budget: SpaceBudget, _ request: RoomRequest) {
-    self.writer = writer
+  init(_ session: consuming WriteSession, _ budget: SpaceBudget, _ request: RoomRequest) {
+    self.session = session
     self.budget = budget
     self.request = request
   }
 
-  consuming func release() -> EntryWriter { writer }
+  consuming func end() -> WriteSession { session }
 
-  private var counters: NamespaceCounters { writer.context.counters.expected(request.id) }
+  private var usage: Usage { session.ledger.expectedUsage(request.id) }
 
   var state: QueueState {
-    get { counters.queue }
-    set { writer.context.counters.setExpectedQueue(newValue, of: request.id) }
+    get { session.ledger.expectedQueue(request.id) }
+    set { session.ledger.setExpectedQueue(newValue, of: request.id) }
   }
 
   var policy: PolicyState {
-    get { state.policy }
-    set {
-      var queue = state
-      queue.policy = newValue
-      state = queue
-    }
+    get { session.ledger[request.id].queue.policy }
+    set { session.ledger.learn(request.id) { $0.queue.policy = newValue } }
   }
 
   var clockHand: UInt64 {
-    get { state.clockHand }
-    set {
-      var queue = state
-      queue.clockHand = newValue
-      state = queue
-    }
+    get { session.ledger[request.id].queue.clockHand }
+    set { session.ledger.learn(request.id) { $0.queue.clockHand = newValue } }
   }
 
-  var table: AccessTable { writer.context.engine.access }
+  var table: AccessTable { session.engine.access }
 
-  var entries: UInt64 { counters.entries }
+  var entries: UInt64 { usage.entries }
 
   var isOver: Bool { request.evictionsLeft > 0 && reason != nil }
 
   var isNearlyFull: Bool {
-    let counters = counters
-    return request.limits.isNearlyReached(by: counters.entries, counters.bytes)
-      || budget.isNearlyFull(writer)
+    request.limits.isNearlyReached(by: usage) || budget.isNearlyFull(session)
   }
 
   private var reason: RemovalReason? {
     switch request.cause {
-    case .namespace: request.limits.exceeded(by: counters)
+    case .namespace: request.limits.exceeded(by: usage)
     case .store(let reason): reason
     }
   }
 
   /// Whether the limit that binds most counts bytes, and not entries.
-  private var countsBytes: Bool { request.limits.countsBytes(counters) ?? budget.countsBytes }
+  private var countsBytes: Bool { request.limits.countsBytes(usage) ?? budget.countsBytes }
 
   func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
 
   var capacity: UInt64 {
     countsBytes
-      ? request.limits.bytes.map { UInt64(clamping: $0) } ?? counters.bytes
-      : request.limits.entries.map { UInt64(clamping: $0) } ?? counters.entries
+      ? request.limits.bytes.map { UInt64(clamping: $0) } ?? usage.bytes
+      : request.limits.entries.map { UInt64(clamping: $0) } ?? usage.entries
   }
 
   var windowCost: UInt64 {
-    countsBytes ? counters.queue.windowBytes : counters.queue.windowEntries
+    countsBytes ? state.windowBytes : state.windowEntries
   }
 
   mutating func first(from position: UInt64) throws(LarderError) -> Candidate? {
@@ -93,32 +83,32 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   mutating func promote() throws(LarderError) -> Candidate? {
     // An entry that is being overwritten counts with its new size, but would be found with its old one.
     guard let found = try read(from: state.windowBoundary),
-      found.entryKey != writer.context.counters.incoming?.entryKey
+      found.entryKey != session.admission?.entryKey
     else { return nil }
-    var queue = state
-    queue.windowBoundary = found.sequence + 1
-    queue.windowEntries &-= 1
-    queue.windowBytes &-= found.size
-    state = queue
+    session.ledger.learn(request.id) { counters in
+      counters.queue.windowBoundary = found.sequence + 1
+      counters.queue.windowEntries &-= 1
+      counters.queue.windowBytes &-= found.size
+    }
     return found
   }
 
   mutating func remove(_ candidate: Candidate) throws(LarderError) -> Bool {
     guard let reason, mayEvict(candidate, newest: try newest) else { return false }
-    guard counters.bytes >= request.guaranteed &+ candidate.size else {
+    guard usage.bytes >= request.guaranteed &+ candidate.size else {
       // Smaller entries may fit, but a search for them could look at all.
       request.evictionsLeft = 0
       return false
     }
-    let before = writer.context.state
+    let before = session.state
     guard try evict(candidate, for: reason) else {
       request.skipped.insert(candidate.sequence)
       return false
     }
     request.evictionsLeft -= 1
     removal += RemovalResult(
-      entries: Int(truncatingIfNeeded: before.entries &- writer.context.state.entries),
-      bytes: Int(truncatingIfNeeded: before.bytes &- writer.context.state.bytes))
+      entries: Int(truncatingIfNeeded: before.entries &- session.state.entries),
+      bytes: Int(truncatingIfNeeded: before.bytes &- session.state.bytes))
     return true
   }
 
@@ -131,7 +121,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private func mayEvict(_ entry: Candidate, newest: UInt64?) -> Bool {
     !request.skipped.contains(entry.sequence) && entry.sequence != newest
-      && !writer.mustStay(entry.entryKey)
+      && !session.mustStay(entry.entryKey)
   }
 
   /// The first entry of the queue at that position or behind it.
@@ -151,15 +141,15 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   ) throws(LarderError) -> Bool {
     let contents =
       if let latest, latest.entryKey == candidate.entryKey {
-        try writer.contents(of: latest)
+        try session.contents(of: latest)
       } else {
-        try writer.contents(of: candidate.entryKey)
+        try session.contents(of: candidate.entryKey)
       }
     switch contents {
     case .empty:
       return false
     case .damaged:
-      try writer.removeDamaged(candidate.entryKey)
+      try session.removeDamaged(candidate.entryKey)
       return true
     case .entry(let entry):
       return try evict(entry, reason: reason)
@@ -169,30 +159,30 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
 extension Limits {
   /// Which limit the usage exceeds, if any.
-  func exceeded(by counters: NamespaceCounters) -> RemovalReason? {
-    if let entries, counters.entries > UInt64(clamping: entries) { return .evictedForEntries }
-    if let bytes, counters.bytes > UInt64(clamping: bytes) { return .evictedForBytes }
+  func exceeded(by usage: Usage) -> RemovalReason? {
+    if let entries, usage.entries > UInt64(clamping: entries) { return .evictedForEntries }
+    if let bytes, usage.bytes > UInt64(clamping: bytes) { return .evictedForBytes }
     return nil
   }
 
   /// Whether the nearer limit, in proportion, is that of bytes; nil without limits.
-  func countsBytes(_ counters: NamespaceCounters) -> Bool? {
+  func countsBytes(_ usage: Usage) -> Bool? {
     switch (entries, bytes) {
     case (nil, nil): nil
     case (nil, _): true
     case (_, nil): false
     case (let most?, let bytes?):
-      Double(counters.bytes) / Double(max(bytes, 1)) >= Double(counters.entries)
+      Double(usage.bytes) / Double(max(bytes, 1)) >= Double(usage.entries)
         / Double(max(most, 1))
     }
   }
 
   /// Whether a limit is reached but for a thirty-second.
-  func isNearlyReached(by usedEntries: UInt64, _ usedBytes: UInt64) -> Bool {
+  func isNearlyReached(by usage: Usage) -> Bool {
     func isNear(_ used: UInt64, _ limit: Int?) -> Bool {
       limit.map { used > UInt64(clamping: $0 - $0 / 32) } ?? false
     }
-    return isNear(usedEntries, entries) || isNear(usedBytes, bytes)
+    return isNear(usage.entries, entries) || isNear(usage.bytes, bytes)
   }
 
   /// Whether entries may be evicted for these limits.

@@ -5,9 +5,7 @@ extension SpaceBudget {
   /// Refuses a value for which no eviction can make room.
   ///
   /// - Parameter known: the namespace called `name`; ``KnownNamespace/new`` if it is not stored yet.
-  func checkSize(
-    _ size: Int, in known: KnownNamespace, named name: String
-  ) throws(LarderError) {
+  func checkSize(_ size: Int, in known: KnownNamespace, named name: String) throws(LarderError) {
     try checkSize(size, under: known.rules, named: name)
   }
 
@@ -38,146 +36,138 @@ extension SpaceBudget {
   /// Whether storing an entry under these rules may evict others.
   func mayEvict(_ rules: Rules) -> Bool { rules.limits.evicts || limits.evicts || hasDiskLimit }
 
-  /// Makes room in a namespace for the incoming entry: expired entries are removed first, then its policy
+  /// Makes room in a namespace for the entry to be admitted: expired entries are removed first, then its policy
   /// evicts.
-  func makeRoom(
-    in namespace: KnownNamespace, _ writer: inout EntryWriter
-  ) throws(LarderError) {
+  func makeRoom(in namespace: KnownNamespace, _ session: inout WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
-    let isOver = { (writer: borrowing EntryWriter) in
-      rules.limits.exceeded(by: writer.context.counters.expected(id)) != nil
+    let isOver = { (session: borrowing WriteSession) in
+      rules.limits.exceeded(by: session.ledger.expectedUsage(id)) != nil
     }
-    guard isOver(writer) else { return }
+    guard isOver(session) else { return }
     var sweep = ExpirySweep(of: id)
-    try sweep.run(&writer, while: isOver)
-    guard isOver(writer) else { return }
+    try sweep.run(&session, while: isOver)
+    guard isOver(session) else { return }
     try evict(
       rules.eviction,
-      RoomRequest(cause: .namespace, id: id, limits: rules.limits), &writer)
-    guard isOver(writer) else { return }
+      RoomRequest(cause: .namespace, id: id, limits: rules.limits), &session)
+    guard isOver(session) else { return }
     // The number of records does not matter: a write is not refused while expired entries take up the room.
     sweep = ExpirySweep(of: id, limit: .max)
-    try sweep.run(&writer, while: isOver)
-    guard isOver(writer) else { return }
+    try sweep.run(&session, while: isOver)
+    guard isOver(session) else { return }
     throw LarderError.full(
-      namespace.name, rules, pinned: writer.context.counters.loaded(id).pinned)
+      namespace.name, rules, pinned: session.ledger[id].pinned)
   }
 
-  /// Makes room in the store for the incoming entry: expired entries are removed first, then namespaces evict
+  /// Makes room in the store for the entry to be admitted: expired entries are removed first, then namespaces evict
   /// in turn.
-  func makeRoomInStore(_ writer: inout EntryWriter) throws(LarderError) {
-    let isOver = { (writer: borrowing EntryWriter) in
-      exceededLimit(writer.context.counters.expectedStore) != nil
+  func makeRoomInStore(_ session: inout WriteSession) throws(LarderError) {
+    let isOver = { (session: borrowing WriteSession) in
+      exceededLimit(session.ledger.expectedTotal) != nil
     }
-    guard isOver(writer) else { return }
+    guard isOver(session) else { return }
     var sweep = ExpirySweep(of: nil)
-    try sweep.run(&writer, while: isOver)
-    guard let reason = exceededLimit(writer.context.counters.expectedStore) else { return }
-    try evictInTurn(for: reason, &writer, while: isOver)
-    guard isOver(writer) else { return }
+    try sweep.run(&session, while: isOver)
+    guard let reason = exceededLimit(session.ledger.expectedTotal) else { return }
+    try evictInTurn(for: reason, &session, while: isOver)
+    guard isOver(session) else { return }
     sweep = ExpirySweep(of: nil, limit: .max)
-    try sweep.run(&writer, while: isOver)
-    if isOver(writer) {
+    try sweep.run(&session, while: isOver)
+    if isOver(session) {
       throw LarderError(
         .full,
-        "\(writer.context.engine.environment.path) is full (\(limits.words)), and nothing in it may be evicted",
+        "\(session.engine.environment.path) is full (\(limits.words)), and nothing in it may be evicted",
         hint: "remove or unpin entries, raise the limit, lower guarantees, or let namespaces evict")
     }
   }
 
   /// Lets one namespace after the other evict an entry while `shouldContinue`; ``FairShare`` chooses them.
   func evictInTurn(
-    for reason: RemovalReason, _ writer: inout EntryWriter,
-    while shouldContinue: (borrowing EntryWriter) -> Bool
+    for reason: RemovalReason, _ session: inout WriteSession,
+    while shouldContinue: (borrowing WriteSession) -> Bool
   ) throws(LarderError) {
-    guard shouldContinue(writer) else { return }
-    let fairShare = writer.context.engine.fairShare
-    var members = try members(&writer).filter { $0.eviction != .refuse }
-    while shouldContinue(writer), let member = fairShare.next(among: members) {
-      try writer.context.counters.load(member.id, from: &writer.context.transaction)
-      let counters = writer.context.counters.expected(member.id)
-      let limits = try writer.directory.find(member.name, &writer.context)?.rules.limits ?? Limits()
+    guard shouldContinue(session) else { return }
+    let fairShare = session.engine.fairShare
+    var members = try members(&session).filter { $0.eviction != .refuse }
+    while shouldContinue(session), let member = fairShare.next(among: members) {
+      try session.load(member.id)
+      let usage = session.ledger.expectedUsage(member.id)
+      let limits = try session.namespace(member.name)?.rules.limits ?? Limits()
       // A namespace may lose guaranteed bytes to its own writes.
-      let isOwn = writer.context.counters.incoming?.id == member.id
+      let isOwn = session.ledger.expected?.id == member.id
       let guaranteed = isOwn ? 0 : member.guaranteed
       let request = RoomRequest(
-        cause: .store(exceededLimit(writer.context.counters.expectedStore) ?? reason),
+        cause: .store(exceededLimit(session.ledger.expectedTotal) ?? reason),
         id: member.id, limits: limits, evictionsLeft: 1, guaranteed: guaranteed)
       let removal =
-        counters.entries == 0 || counters.bytes < guaranteed
-        ? RemovalResult() : try evict(member.eviction, request, &writer)
+        usage.entries == 0 || usage.bytes < guaranteed
+        ? RemovalResult() : try evict(member.eviction, request, &session)
       if removal.entries == 0 {
         members.removeAll { $0.id == member.id }
       } else {
         fairShare.charge(
-          member.id, share: Double(max(removal.bytes, 1)) / Double(max(counters.bytes, 1)))
+          member.id, share: Double(max(removal.bytes, 1)) / Double(max(usage.bytes, 1)))
       }
     }
   }
 
   /// All namespaces, with what their rules say about evictions.
-  func members(_ writer: inout EntryWriter) throws(LarderError) -> [FairShare.Member] {
-    let fairShare = writer.context.engine.fairShare
-    if let known = fairShare.members(at: writer.context.state.generation) { return known }
+  func members(_ session: inout WriteSession) throws(LarderError) -> [FairShare.Member] {
+    let fairShare = session.engine.fairShare
+    if let known = fairShare.members(at: session.state.generation) { return known }
     var members: [FairShare.Member] = []
-    for name in try writer.directory.names(&writer.context) {
-      guard let namespace = try writer.directory.find(name, &writer.context) else { continue }
+    for name in try session.namespaceNames() {
+      guard let namespace = try session.namespace(name) else { continue }
       members.append(
         FairShare.Member(
           name: name, priority: namespace.rules.priority, eviction: namespace.rules.eviction,
           id: namespace.id, guaranteed: UInt64(clamping: namespace.rules.limits.guaranteed ?? 0)))
     }
-    if writer.context.counters.hasCommittedGeneration {
-      fairShare.remember(members, at: writer.context.state.generation)
+    if session.ledger.hasCommittedGeneration {
+      fairShare.remember(members, at: session.state.generation)
     }
     return members
   }
 
   /// The guaranteed bytes of the namespaces that have some.
-  func guarantees(_ writer: inout EntryWriter) throws(LarderError) -> [NamespaceID: UInt64] {
-    let fairShare = writer.context.engine.fairShare
-    if let known = fairShare.guarantees(at: writer.context.state.generation) { return known }
-    return try members(&writer).guarantees
+  func guarantees(_ session: inout WriteSession) throws(LarderError) -> [NamespaceID: UInt64] {
+    let fairShare = session.engine.fairShare
+    if let known = fairShare.guarantees(at: session.state.generation) { return known }
+    return try members(&session).guarantees
   }
 
   /// Lets the policy of a namespace evict until the request is met or nothing more may be evicted.
   @discardableResult
   func evict(
-    _ eviction: Eviction, _ request: RoomRequest, _ writer: inout EntryWriter
+    _ eviction: Eviction, _ request: RoomRequest, _ session: inout WriteSession
   ) throws(LarderError) -> RemovalResult {
     switch eviction {
     case .adaptive:
-      return try withQueue(request, &writer) { queue throws(LarderError) in try queue.makeRoom() }
+      return try withQueue(request, &session) { queue throws(LarderError) in try queue.makeRoom() }
     case .fifo:
-      return try withQueue(request, &writer) { queue throws(LarderError) in
+      return try withQueue(request, &session) { queue throws(LarderError) in
         try queue.makeRoomOldestFirst()
       }
     case .refuse: return RemovalResult()
     }
   }
 
-  /// Tells the policy of a namespace about the incoming entry, if it is a new one.
+  /// Tells the policy of a namespace about a new entry that is admitted.
   func noteInserted(
-    _ candidate: Candidate, in namespace: KnownNamespace, _ writer: inout EntryWriter
+    _ candidate: Candidate, in namespace: KnownNamespace, _ session: inout WriteSession
   ) throws(LarderError) {
-    let rules = namespace.rules
-    switch rules.eviction {
-    // A namespace that refuses may evict one day, and then knows its entries.
-    case .adaptive, .refuse: break
-    case .fifo: return
-    }
-    let request = RoomRequest(cause: .namespace, id: namespace.id, limits: rules.limits)
-    let minute = writer.context.now.milliseconds / 60_000
-    _ = try withQueue(request, &writer) { queue throws(LarderError) in
+    let request = RoomRequest(cause: .namespace, id: namespace.id, limits: namespace.rules.limits)
+    let minute = session.now.milliseconds / 60_000
+    _ = try withQueue(request, &session) { queue throws(LarderError) in
       try queue.inserted(candidate, of: namespace.id, in: minute)
     }
   }
 
   private func withQueue(
-    _ request: RoomRequest, _ writer: inout EntryWriter,
+    _ request: RoomRequest, _ session: inout WriteSession,
     _ body: (inout NamespaceQueue) throws(LarderError) -> Void
   ) throws(LarderError) -> RemovalResult {
-    var queue = NamespaceQueue(writer, self, request)
+    var queue = NamespaceQueue(session, self, request)
     var failure: LarderError?
     do throws(LarderError) {
       try body(&queue)
@@ -185,7 +175,7 @@ extension SpaceBudget {
       failure = error
     }
     let removal = queue.removal
-    writer = queue.release()
+    session = queue.end()
     if let failure { throw failure }
     return removal
   }

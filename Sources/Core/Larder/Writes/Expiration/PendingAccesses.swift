@@ -135,7 +135,7 @@ extension WriteBatch {
   /// An entry that has expired since its last use is fresh again, unless it was removed.
   @discardableResult
   mutating func flushAccessTimes(entries: Int, bytes: Int) throws(LarderError) -> Int {
-    let engine = writer.context.engine
+    let engine = session.engine
     let taken = engine.uses.queue.take(entries)
     var size = 0
     var done = 0
@@ -153,11 +153,11 @@ extension WriteBatch {
   private mutating func flush(
     _ use: PendingAccesses.Use, of key: [UInt8]
   ) throws(LarderError) -> Int? {
-    guard case .entry(let entry) = try writer.contents(of: key),
-      entry.header.version == use.version, try writer.context.isLive(entry.id)
+    guard case .entry(let entry) = try session.contents(of: key),
+      entry.header.version == use.version, try session.isLive(entry.id)
     else { return 0 }
-    guard budget.spend(entry.recordCount, writer) else { return nil }
-    let moment = min(use.moment, writer.context.now.milliseconds)
-    return try writer.extend(entry, accessedAt: moment) ? entry.recordCount : 0
+    guard budget.spend(entry.recordCount, &session) else { return nil }
+    let moment = min(use.moment, session.now.milliseconds)
+    return try session.extend(entry, accessedAt: moment) ? entry.recordCount : 0
   }
 }

@@ -62,7 +62,7 @@ extension WriteBatch {
     of name: String, ifAbsent absence: AbsentNamespace, most: Int,
     _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
-    let found = try writer.directory.find(name, &writer.context)?.record
+    let found = try session.namespace(name)?.record
     if found == nil, absence == .refuse { throw NamespaceName.absent(name) }
     let before = found?.rules ?? NamespaceRecord.RuleSet()
     var changed = before
@@ -71,38 +71,38 @@ extension WriteBatch {
     try changed.declared.validate()
     try rules.validate()
     if changed != before, let guaranteed = rules.limits.guaranteed, guaranteed > 0 {
-      try budget.checkGuarantees(of: name, guaranteed, &writer)
+      try budget.checkGuarantees(of: name, guaranteed, &session)
     }
-    var record = try writer.directory.findOrMake(name, &writer.context).record
+    var record = try session.namespaceOrNew(name).record
     guard changed != before else { return .done }
     record.rules = changed
     let id = record.id
     let limits = rules.limits
-    let entries = try writer.context.counters.counters(of: id, &writer.context.transaction).entries
-    let isOver = { (writer: borrowing EntryWriter) in
-      limits.exceeded(by: writer.context.counters.loaded(id)) != nil
+    let entries = try session.counters(of: id).entries
+    let isOver = { (session: borrowing WriteSession) in
+      limits.exceeded(by: session.ledger.usage(id)) != nil
     }
-    if isOver(writer) {
+    if isOver(session) {
       var sweep = ExpirySweep(of: id, limit: most)
-      try sweep.run(&writer, while: isOver)
+      try sweep.run(&session, while: isOver)
       var request = RoomRequest(cause: .namespace, id: id, limits: limits, evictionsLeft: most)
       request.keepsNewest = true
-      let removal = try budget.evict(rules.eviction, request, &writer)
+      let removal = try budget.evict(rules.eviction, request, &session)
       // The newest entry stays only where the limit is reached without it.
-      if isOver(writer), removal.entries < most {
+      if isOver(session), removal.entries < most {
         request.keepsNewest = false
         request.evictionsLeft = most - removal.entries
-        try budget.evict(rules.eviction, request, &writer)
+        try budget.evict(rules.eviction, request, &session)
       }
     }
-    let counters = try writer.context.counters.counters(of: id, &writer.context.transaction)
-    let isStillOver = limits.exceeded(by: counters) != nil
+    let counters = try session.counters(of: id)
+    let isStillOver = limits.exceeded(by: session.ledger.usage(id)) != nil
     if isStillOver {
       record.rules.raise(
         entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
         inOverrides: record.rules.declared == before.declared)
     }
-    try writer.directory.store(record, named: name, &writer.context)
+    try session.store(record, named: name)
     guard isStillOver else { return .done }
     if counters.entries < entries { return .underWay }
     return .stuck(
@@ -120,7 +120,7 @@ extension WriteBatch {
   mutating func changeSettings(
     most: Int, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
-    var settings = try writer.directory.settings(&writer.context)
+    var settings = try session.settings()
     let before = settings
     change(&settings)
     try settings.declared.validate()
@@ -128,33 +128,34 @@ extension WriteBatch {
     guard settings != before else { return .done }
     let wanted = settings.limits
     budget.change(to: wanted)
-    try budget.checkGuarantees(of: nil, 0, &writer)
-    let (budget, entries) = (budget, writer.context.state.entries)
-    if let reason = budget.exceededLimit(writer.context.state) {
+    try budget.checkGuarantees(of: nil, 0, &session)
+    let (budget, entries) = (budget, session.state.entries)
+    if let reason = budget.exceededLimit(session.ledger.expectedTotal) {
       var sweep = ExpirySweep(of: nil, limit: most)
-      try sweep.run(&writer) { writer in budget.exceededLimit(writer.context.state) != nil }
-      try budget.evictInTurn(for: reason, &writer) { writer in
-        budget.exceededLimit(writer.context.state) != nil
-          && entries &- writer.context.state.entries < UInt64(most)
+      try sweep.run(&session) { session in budget.exceededLimit(session.ledger.expectedTotal) != nil
+      }
+      try budget.evictInTurn(for: reason, &session) { session in
+        budget.exceededLimit(session.ledger.expectedTotal) != nil
+          && entries &- session.state.entries < UInt64(most)
       }
     }
     let disk = try lowerDisk(to: wanted.disk, most: min(most, 100))
-    let isOver = budget.exceededLimit(writer.context.state) != nil || disk != nil
+    let isOver = budget.exceededLimit(session.ledger.expectedTotal) != nil || disk != nil
     if isOver {
       settings.raise(
-        entries: Int(clamping: writer.context.state.entries),
-        bytes: Int(clamping: writer.context.state.bytes),
+        entries: Int(clamping: session.state.entries),
+        bytes: Int(clamping: session.state.bytes),
         disk: disk, inOverrides: settings.declared == before.declared)
     }
     self.budget.change(to: settings.limits)
-    try writer.directory.store(settings, &writer.context)
+    try session.store(settings)
     if !isOver { return .done }
-    if writer.context.state.entries < entries { return .underWay }
+    if session.state.entries < entries { return .underWay }
     return .stuck(
       LarderError(
         .full,
-        "\(writer.context.engine.environment.path) holds "
-          + LimitWords.usage(writer.context.state.entries, writer.context.state.bytes)
+        "\(session.engine.environment.path) holds "
+          + LimitWords.usage(session.state.entries, session.state.bytes)
           + " that may not be evicted: its limit of \(wanted.words) cannot be reached",
         hint: "remove or unpin entries, then set the limit again"))
   }
@@ -165,24 +166,24 @@ extension WriteBatch {
   ///   before anything can be removed from it.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
-    let engine = writer.context.engine
+    let engine = session.engine
     let usable = BatchPages.usable(of: limit, pageSize: engine.pageSize)
-    guard writer.context.usesMore(than: usable) else { return nil }
+    guard session.usesMore(than: usable) else { return nil }
     let size = engine.environment.fileSize
-    let available = try writer.context.transaction.read { lmdb throws(LMDBError) in
+    let available = try session.transaction.read { lmdb throws(LMDBError) in
       try lmdb.availablePages(upTo: BatchPages.perStep, limit: size)
     }
-    let entries = writer.context.state.entries
-    for _ in 0..<4 where writer.context.state.garbage > 0 && writer.context.usesMore(than: usable) {
-      _ = try GarbageCollector.reclaim(limit: 64, &writer)
+    let entries = session.state.entries
+    for _ in 0..<4 where session.state.garbage > 0 && session.usesMore(than: usable) {
+      _ = try GarbageCollector.reclaim(limit: 64, &session)
     }
     var sweep = ExpirySweep(of: nil, limit: most)
-    try sweep.run(&writer) { writer in writer.context.usesMore(than: usable) }
-    try budget.evictInTurn(for: .evictedForDisk, &writer) { writer in
-      entries &- writer.context.state.entries < UInt64(most)
-        && writer.context.usesMore(than: usable)
+    try sweep.run(&session) { session in session.usesMore(than: usable) }
+    try budget.evictInTurn(for: .evictedForDisk, &session) { session in
+      entries &- session.state.entries < UInt64(most)
+        && session.usesMore(than: usable)
     }
-    if !writer.context.usesMore(than: usable) { return nil }
+    if !session.usesMore(than: usable) { return nil }
     return max(limit, size + max(0, BatchPages.perStep - available) * engine.pageSize)
   }
 }

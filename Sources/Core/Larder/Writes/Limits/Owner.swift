@@ -51,6 +51,10 @@ struct StoredOwner: Equatable {
   var entryKey: [UInt8] { StoredKey.entry(key.span, in: id) }
 }
 
+extension EntryFields {
+  var owners: [StoredOwner] { isEmpty ? [] : all(.owner).compactMap(StoredOwner.init) }
+}
+
 /// Removed owners whose dependents are not all removed yet.
 ///
 /// A batch removes a bounded number of dependents. The rest of the queue is stored, and the next batch of any process
@@ -97,41 +101,44 @@ struct OrphanQueue {
     }
   }
 
+  /// Takes out everything that this batch has not done.
+  mutating func takeAll() -> [Removed] {
+    defer { waiting = [] }
+    return waiting
+  }
+
+  mutating func resume(_ removed: Removed) { waiting.append(removed) }
+}
+
+extension WriteSession {
   /// Takes over one owner that an earlier batch has left.
-  mutating func load(
-    _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
-  ) throws(LarderError) {
+  mutating func loadOrphans() throws(LarderError) {
     let prefix = MetadataKey.orphans
     guard let key = try transaction.keys(in: .main, from: prefix, limit: 1).first else {
-      counters.updateStore { $0.orphans = 0 }
+      ledger.updateStore { $0.orphans = 0 }
       return
     }
     // If the position is damaged, the search begins again.
     let record = try transaction.copy(of: key, in: .main) ?? []
-    let position = counters.seal.open(record.span, for: key)?.copied
-    waiting.append(Removed(owner: Array(key.dropFirst(prefix.count)), position: position))
+    let position = engine.seal.open(record.span, for: key)?.copied
+    orphans.resume(.init(owner: Array(key.dropFirst(prefix.count)), position: position))
     try transaction.remove(key, from: .main)
-    counters.updateStore { $0.orphans &-= 1 }
+    ledger.updateStore { $0.orphans &-= 1 }
   }
 
   /// Stores what this batch has not done.
-  ///
-  /// - Parameter database: the index of tags and owners.
-  mutating func save(
-    from database: Database, _ counters: inout BatchCounters, _ transaction: inout StoreTransaction
-  ) throws(LarderError) {
-    for removed in waiting {
+  mutating func saveOrphans() throws(LarderError) {
+    for removed in orphans.takeAll() {
       let prefix = IndexKey.owner(removed.owner, entry: [])
       if removed.position == nil,
-        try transaction.keys(in: database, from: prefix, limit: 1).isEmpty
+        try transaction.keys(in: engine.indexes.tags, from: prefix, limit: 1).isEmpty
       {
         continue
       }
       let key = MetadataKey.orphans + removed.owner
       let position = removed.position ?? prefix
-      if try !transaction.contains(key, in: .main) { counters.updateStore { $0.orphans &+= 1 } }
-      try transaction.put(counters.seal.seal(position, for: key), for: key, in: .main)
+      if try !transaction.contains(key, in: .main) { ledger.updateStore { $0.orphans &+= 1 } }
+      try transaction.put(engine.seal.seal(position, for: key), for: key, in: .main)
     }
-    waiting = []
   }
 }

@@ -78,11 +78,11 @@ struct PageReclaimer {
       let step = try attemptOnce { batch in
         guard let disk = batch.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
-        let before = batch.writer.context.state.bytes
-        try batch.budget.lowerUse(to: most, forBytes: 0, keeping: kept, &batch.writer)
+        let before = batch.session.state.bytes
+        try batch.budget.lowerUse(to: most, forBytes: 0, keeping: kept, &batch.session)
         return (
-          Int(clamping: before &- batch.writer.context.state.bytes),
-          !batch.writer.context.usesMore(than: most)
+          Int(clamping: before &- batch.session.state.bytes),
+          !batch.session.usesMore(than: most)
         )
       }
       let (freed, isDone) = step ?? (0, false)
@@ -110,9 +110,7 @@ struct PageReclaimer {
   }
 
   /// Nil if the transaction ran out of pages.
-  private func attemptOnce<Result>(
-    _ body: (inout WriteBatch) throws -> Result
-  ) throws -> Result? {
+  private func attemptOnce<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
     while true {
       switch try engine.attempt(.standard, body) {
       case .committed(let result): return result
@@ -157,5 +155,5 @@ struct PageReclaimer {
 
 extension WriteBatch {
   /// Makes the transaction change something, so that its commit counts for the reuse of freed pages.
-  mutating func forceCommit() { writer.context.counters.updateStore { $0.forcedCommits &+= 1 } }
+  mutating func forceCommit() { session.ledger.updateStore { $0.forcedCommits &+= 1 } }
 }

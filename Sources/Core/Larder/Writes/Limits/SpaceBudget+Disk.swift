@@ -4,24 +4,24 @@ import LarderSystem
 /// The limit on disk: a batch begins with so many pages, and each change may take some.
 extension SpaceBudget {
   /// Measures how many pages are left in the data file, before the first change of the batch.
-  mutating func measureDisk(_ writer: inout EntryWriter) throws(LarderError) {
+  mutating func measureDisk(_ session: inout WriteSession) throws(LarderError) {
     guard let limit = limits.disk else { return }
     // Far from the limit no batch needs to count its pages.
-    let ample = BatchPages.ample / writer.context.engine.pageSize
-    if try writer.context.transaction.read({ lmdb throws(LMDBError) in
+    let ample = BatchPages.ample / session.engine.pageSize
+    if try session.transaction.read({ lmdb throws(LMDBError) in
       try lmdb.pagesBehindLast(limit: limit) > ample
     }) {
       return
     }
-    let databases = writer.context.engine.indexes.all
-    let (available, used) = try writer.context.transaction.read { lmdb throws(LMDBError) in
+    let databases = session.engine.indexes.all
+    let (available, used) = try session.transaction.read { lmdb throws(LMDBError) in
       (
         try lmdb.availablePages(upTo: BatchPages.enough, limit: limit),
         try lmdb.usedPages(of: databases)
       )
     }
     disk = BatchPages(
-      limit: limit, pageSize: writer.context.engine.pageSize, available: available, used: used)
+      limit: limit, pageSize: session.engine.pageSize, available: available, used: used)
   }
 
   /// Whether a checkpoint now would free pages that this batch may need.
@@ -32,29 +32,28 @@ extension SpaceBudget {
 
   /// Whether `pages` more can be taken after the changes of the batch so far, and `kept` are left then.
   func hasPages(
-    for pages: Int = 0, keeping kept: Int = BatchPages.kept, _ writer: borrowing EntryWriter
+    for pages: Int = 0, keeping kept: Int = BatchPages.kept, _ session: borrowing WriteSession
   ) -> Bool {
     guard let disk else { return true }
-    return disk.spent(changing: writer.context.transaction.changedPages) + pages + kept
+    return disk.spent(changing: session.transaction.changedPages) + pages + kept
       <= disk.available
   }
 
   /// The pages that the batch has taken so far, those of the value for which it makes room included.
-  func pagesTaken(_ writer: borrowing EntryWriter) -> Int {
-    let spent = disk?.spent(changing: writer.context.transaction.changedPages) ?? 0
+  func pagesTaken(_ session: borrowing WriteSession) -> Int {
+    let spent = disk?.spent(changing: session.transaction.changedPages) ?? 0
     return missingPages + min(spent, disk?.available ?? 0)
   }
 
   /// Whether a value is to be cut into chunks: LMDB stores a large value in consecutive pages and may find none.
   func needsChunks(
-    value: Int, recordCount: Int, _ writer: inout EntryWriter
+    value: Int, recordCount: Int, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
-    let engine = writer.context.engine
-    if let least = engine.chunksAbove, value > least { return true }
+    let engine = session.engine
     guard let disk, value > engine.pageSize else { return false }
     let run = disk.pages(ofRecord: recordCount)
-    let spent = disk.spent(changing: writer.context.transaction.changedPages)
-    return try writer.context.transaction.read { lmdb throws(LMDBError) in
+    let spent = disk.spent(changing: session.transaction.changedPages)
+    return try session.transaction.read { lmdb throws(LMDBError) in
       // After other changes of this batch only the pages behind the last one are sure to be consecutive.
       spent == 0
         ? try !lmdb.hasRun(of: run, afterTaking: BatchPages.branches, limit: disk.limit)
@@ -63,9 +62,9 @@ extension SpaceBudget {
   }
 
   /// Takes pages for a record that is rewritten; false if too few are left in this batch.
-  mutating func spend(_ recordCount: Int, _ writer: borrowing EntryWriter) -> Bool {
+  mutating func spend(_ recordCount: Int, _ session: inout WriteSession) -> Bool {
     guard let room = disk else { return true }
-    guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches, writer) else {
+    guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches, session) else {
       return false
     }
     disk?.spend(pages: room.pages(ofLargeRecord: recordCount), stored: recordCount)
@@ -75,7 +74,7 @@ extension SpaceBudget {
   /// Makes room in the data file for an entry. Cleared entries are reclaimed first, then expired ones are removed. Then
   /// namespaces evict as many bytes as ``lowerUse(to:forBytes:keeping:_:)`` says.
   mutating func makeRoomOnDisk(
-    for weight: EntryWeight, isChunked: Bool, _ writer: inout EntryWriter
+    for weight: EntryWeight, isChunked: Bool, _ session: inout WriteSession
   ) throws(LarderError) {
     guard let room = disk else { return }
     let own =
@@ -86,7 +85,7 @@ extension SpaceBudget {
     guard needed + BatchPages.kept <= room.usable else {
       throw LarderError(
         .overLimit,
-        "a value of \(weight.size) bytes does not fit into \(writer.context.engine.environment.path), "
+        "a value of \(weight.size) bytes does not fit into \(session.engine.environment.path), "
           + "which may have \(room.limit) bytes on disk",
         hint: "raise the store's disk limit, or store less")
     }
@@ -94,11 +93,11 @@ extension SpaceBudget {
     // Evictions copy pages, too: they leave those that the entry itself needs.
     try lowerUse(
       to: room.usable - needed, forBytes: weight.size,
-      keeping: needed + BatchPages.branches + BatchPages.kept, &writer)
+      keeping: needed + BatchPages.branches + BatchPages.kept, &session)
     disk?.spend(pages: own, stored: weight.stored)
-    guard hasPages(writer) else {
+    guard hasPages(session) else {
       isOverdrawn = true
-      throw writer.context.transaction.fail(LarderError(.full, "no room is left on disk"))
+      throw session.transaction.fail(LarderError(.full, "no room is left on disk"))
     }
     missingPages = 0
   }
@@ -106,25 +105,25 @@ extension SpaceBudget {
   /// Evicts until no more than `pages` are used. It stops earlier when this batch has only `kept` pages left, or when it has
   /// evicted as much as one write may cost: twice the bytes of its entry and 64 KB, or 1 MB when half of the reserve is used.
   func lowerUse(
-    to pages: Int, forBytes size: Int, keeping kept: Int, _ writer: inout EntryWriter
+    to pages: Int, forBytes size: Int, keeping kept: Int, _ session: inout WriteSession
   ) throws(LarderError) {
-    let shouldContinue = { (writer: borrowing EntryWriter) in
-      writer.context.usesMore(than: pages) && hasPages(keeping: kept, writer)
+    let shouldContinue = { (session: borrowing WriteSession) in
+      session.usesMore(than: pages) && hasPages(keeping: kept, session)
     }
-    guard shouldContinue(writer) else { return }
-    for _ in 0..<64 where writer.context.state.garbage > 0 && shouldContinue(writer) {
-      _ = try GarbageCollector.reclaim(limit: 16, &writer)
+    guard shouldContinue(session) else { return }
+    for _ in 0..<64 where session.state.garbage > 0 && shouldContinue(session) {
+      _ = try GarbageCollector.reclaim(limit: 16, &session)
     }
     var sweep = ExpirySweep(of: nil)
-    try sweep.run(&writer, while: shouldContinue)
-    guard writer.context.state.garbage == 0, shouldContinue(writer) else { return }
-    let before = writer.context.state.bytes
+    try sweep.run(&session, while: shouldContinue)
+    guard session.state.garbage == 0, shouldContinue(session) else { return }
+    let before = session.state.bytes
     // In a store of small entries a page becomes free only after many evictions. The reserve bridges that.
-    let isDeep = writer.context.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
+    let isDeep = session.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
-    try evictInTurn(for: .evictedForDisk, &writer) { writer in
-      before &- writer.context.state.bytes < most && before >= writer.context.state.bytes
-        && shouldContinue(writer)
+    try evictInTurn(for: .evictedForDisk, &session) { session in
+      before &- session.state.bytes < most && before >= session.state.bytes
+        && shouldContinue(session)
     }
   }
 }

@@ -22,11 +22,11 @@ struct SpaceBudget {
   var hasDiskLimit: Bool { disk != nil }
 
   /// The limit that the totals exceed, if any.
-  func exceededLimit(_ state: StoreState) -> RemovalReason? {
-    if let most = limits.entries, state.entries > UInt64(clamping: most) {
+  func exceededLimit(_ usage: Usage) -> RemovalReason? {
+    if let most = limits.entries, usage.entries > UInt64(clamping: most) {
       return .evictedForStoreEntries
     }
-    if let most = limits.bytes, state.bytes > UInt64(clamping: most) {
+    if let most = limits.bytes, usage.bytes > UInt64(clamping: most) {
       return .evictedForStoreBytes
     }
     return nil
@@ -36,14 +36,13 @@ struct SpaceBudget {
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
   /// Whether a limit of the store is reached but for a thirty-second.
-  func isNearlyFull(_ writer: borrowing EntryWriter) -> Bool {
-    let state = writer.context.counters.expectedStore
+  func isNearlyFull(_ session: borrowing WriteSession) -> Bool {
     if Limits(entries: limits.entries, bytes: limits.bytes)
-      .isNearlyReached(by: state.entries, state.bytes)
+      .isNearlyReached(by: session.ledger.expectedTotal)
     {
       return true
     }
-    return disk.map { writer.context.usesMore(than: $0.usable - $0.usable / 32) } ?? false
+    return disk.map { session.usesMore(than: $0.usable - $0.usable / 32) } ?? false
   }
 }
 
@@ -54,18 +53,18 @@ extension SpaceBudget {
   ///   - changed: a namespace whose guarantee is about to change; nil if none is.
   ///   - guaranteed: its new guarantee.
   func checkGuarantees(
-    of changed: String?, _ guaranteed: Int, _ writer: inout EntryWriter
+    of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
   ) throws(LarderError) {
-    guard let most = mostGuaranteed(pageSize: writer.context.engine.pageSize) else { return }
+    guard let most = mostGuaranteed(pageSize: session.engine.pageSize) else { return }
     var sum = guaranteed
-    for name in try writer.directory.names(&writer.context) where !name.isExactly(changed) {
-      let own = try writer.directory.find(name, &writer.context)?.rules.limits.guaranteed ?? 0
+    for name in try session.namespaceNames() where !name.isExactly(changed) {
+      let own = try session.namespace(name)?.rules.limits.guaranteed ?? 0
       sum = sum.addingReportingOverflow(own).overflow ? .max : sum + own
     }
     guard sum > most else { return }
     throw LarderError(
       .invalidArgument,
-      "\(sum) bytes would be guaranteed to namespaces, but \(writer.context.engine.environment.path) may hold \(most) bytes",
+      "\(sum) bytes would be guaranteed to namespaces, but \(session.engine.environment.path) may hold \(most) bytes",
       hint: "guarantee less, or raise the store's limits")
   }
 

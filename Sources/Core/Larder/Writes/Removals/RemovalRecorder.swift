@@ -28,7 +28,7 @@ extension WriteBatch {
   /// Keeps loads that began before this batch from storing their values in a namespace; nil means in any.
   package mutating func refuseEarlierLoads(in namespace: Store.Namespace?) {
     let hash = namespace.map { RemovalTable.hash(ofNamespace: $0.name) }
-    writer.removals.record(hash ?? RemovalTable.hashOfStore)
+    session.removals.record(hash ?? RemovalTable.hashOfStore)
   }
 }
 

@@ -60,11 +60,11 @@ struct TagInvalidation {
     _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
     var (total, tombstone) = try engine.commit(.withoutCleanup) { batch in
-      try Self.begin(tag, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.writer)
+      try Self.begin(tag, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.session)
     }
     while let key = tombstone {
       let (removal, shouldContinue) = try engine.commit(.withoutCleanup) { batch in
-        try Self.resume(key, limit: Self.perBatch, &batch.writer)
+        try Self.resume(key, limit: Self.perBatch, &batch.session)
       }
       total += removal
       if !shouldContinue { tombstone = nil }
@@ -79,12 +79,12 @@ extension Store {
     let tag = try EntryAttributes.validated(tag)
     var tombstone = try await commit { batch in
       try TagInvalidation.begin(
-        tag, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.writer
+        tag, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.session
       ).tombstone
     }
     while let key = tombstone {
       let shouldContinue = try await commit { batch in
-        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.writer)
+        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.session)
           .shouldContinue
       }
       if !shouldContinue { tombstone = nil }
@@ -99,76 +99,74 @@ extension TagInvalidation {
   /// - Returns: the result so far, and the key of the tombstone if entries are left.
   static func begin(
     _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
-    _ writer: inout EntryWriter
+    _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    writer.removals.record(RemovalTable.hash(ofTag: tag))
+    session.removals.record(RemovalTable.hash(ofTag: tag))
     var tombstone = Tombstone(
-      tag: tag, horizon: try versions(of: namespace, asOf: horizon, &writer))
+      tag: tag, horizon: try versions(of: namespace, asOf: horizon, &session))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
-    let (removal, isDone) = try remove(&tombstone, limit: limit, &writer)
-    writer.context.recordWriteTime()
+    let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
+    session.recordWriteTime()
     if isDone { return (removal, nil) }
-    writer.context.counters.updateStore { state in
+    session.ledger.updateStore { state in
       state.generation &+= 1
       state.tombstones &+= 1
     }
     // A generation is never used twice, so it names the tombstone.
     var key = MetadataKey.tombstones
-    key.append(bigEndian: writer.context.state.generation)
-    try put(tombstone, at: key, &writer.context)
+    key.append(bigEndian: session.state.generation)
+    try put(tombstone, at: key, &session)
     return (removal, key)
   }
 
   /// Goes on with an invalidation; `shouldContinue` is false when nothing is left of it.
   fileprivate static func resume(
-    _ key: [UInt8], limit: Int, _ writer: inout EntryWriter
+    _ key: [UInt8], limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, shouldContinue: Bool) {
-    let stored = try writer.context.transaction.copy(of: key, in: .main)
+    let stored = try session.transaction.copy(of: key, in: .main)
     // Another process may have finished it.
     guard let stored else { return (RemovalResult(), false) }
     var tombstone =
-      if let tombstone = Tombstone(stored.span, at: key.span, seal: writer.context.engine.seal) {
+      if let tombstone = Tombstone(stored.span, at: key.span, seal: session.engine.seal) {
         tombstone
       } else {
-        try tombstoneOfEveryTag(&writer)
+        try tombstoneOfEveryTag(&session)
       }
     // Other processes have cached that it is damaged.
-    if tombstone.tag.isEmpty { writer.context.counters.updateStore { $0.generation &+= 1 } }
-    let (removal, isDone) = try remove(&tombstone, limit: limit, &writer)
+    if tombstone.tag.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
+    let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     if isDone {
-      try drop(key, &writer.context)
+      try drop(key, &session)
     } else {
-      try put(tombstone, at: key, &writer.context)
+      try put(tombstone, at: key, &session)
     }
     return (removal, !isDone)
   }
 
   /// Goes on with the first invalidation that is not finished.
-  static func resumeFirst(
-    limit: Int, _ writer: inout EntryWriter
-  ) throws(LarderError) {
-    guard writer.context.state.tombstones > 0 else { return }
-    let first = try writer.context.transaction.keys(
+  static func resumeFirst(limit: Int, _ session: inout WriteSession) throws(LarderError) {
+    guard session.state.tombstones > 0 else { return }
+    let first = try session.transaction.keys(
       in: .main, from: MetadataKey.tombstones, limit: 1
     ).first
     guard let first else {
       // The record is lost.
       var key = MetadataKey.tombstones
-      writer.context.counters.updateStore { state in
+      session.ledger.updateStore { state in
         state.generation &+= 1
         state.tombstones = 1
       }
-      key.append(bigEndian: writer.context.state.generation)
-      return try put(tombstoneOfEveryTag(&writer), at: key, &writer.context)
+      key.append(bigEndian: session.state.generation)
+      return try put(tombstoneOfEveryTag(&session), at: key, &session)
     }
-    _ = try resume(first, limit: limit, &writer)
+    _ = try resume(first, limit: limit, &session)
   }
 
   /// A tombstone for one that is damaged, and does not say which tag it is for.
   private static func tombstoneOfEveryTag(
-    _ writer: inout EntryWriter
+    _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
-    var tombstone = Tombstone(tag: [], horizon: try versions(of: nil, asOf: nil, &writer))
+    var tombstone = Tombstone(tag: [], horizon: try versions(of: nil, asOf: nil, &session))
     // No tag begins with a 0, as the records of owners do.
     tombstone.reached = [1]
     return tombstone
@@ -176,44 +174,41 @@ extension TagInvalidation {
 
   /// The namespaces that an invalidation concerns, each with the first version that it leaves.
   private static func versions(
-    of namespace: String?, asOf horizon: WriteHorizon?, _ writer: inout EntryWriter
+    of namespace: String?, asOf horizon: WriteHorizon?, _ session: inout WriteSession
   ) throws(LarderError) -> [NamespaceID: UInt64] {
     var versions: [NamespaceID: UInt64] = [:]
     let affected =
-      if let namespace { [namespace] } else { try writer.directory.names(&writer.context) }
+      if let namespace { [namespace] } else { try session.namespaceNames() }
     for name in affected {
-      guard let id = try writer.directory.find(name, &writer.context)?.id else { continue }
+      guard let id = try session.namespace(name)?.id else { continue }
       if let horizon {
         versions[id] = horizon.first(in: name)
       } else {
-        versions[id] = try writer.context.counters.counters(
-          of: id, &writer.context.transaction
-        ).next
+        versions[id] = try session.counters(of: id).next
       }
     }
     return versions
   }
 
   private static func remove(
-    _ tombstone: inout Tombstone, limit: Int, _ writer: inout EntryWriter
+    _ tombstone: inout Tombstone, limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
     // The counters of a cleared namespace do not include its entries any more.
-    for id in tombstone.horizon.keys where try !writer.context.isLive(id) {
+    for id in tombstone.horizon.keys where try !session.isLive(id) {
       tombstone.horizon[id] = nil
     }
     let prefix = tombstone.tag.isEmpty ? [] : tombstone.tag + [0]
     let position = tombstone.reached.isEmpty ? nil : tombstone.reached
-    let tags = writer.context.engine.indexes.tags
-    let keys = try writer.context.transaction.keys(
-      in: tags, from: prefix, after: position, limit: limit)
+    let tags = session.engine.indexes.tags
+    let keys = try session.transaction.keys(in: tags, from: prefix, after: position, limit: limit)
     var removal = RemovalResult()
     for key in keys {
       // A damaged entry is left to the repair.
       guard let entryKey = IndexKey.tagged(key),
-        case .entry(let entry) = try writer.contents(of: entryKey),
+        case .entry(let entry) = try session.contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)
       else { continue }
-      try writer.remove(entry, reason: .invalidated)
+      try session.remove(entry, reason: .invalidated)
       removal += RemovalResult(entries: 1, bytes: entry.valueCount)
     }
     tombstone.reached = keys.last ?? tombstone.reached
@@ -221,15 +216,15 @@ extension TagInvalidation {
   }
 
   private static func put(
-    _ tombstone: Tombstone, at key: [UInt8], _ context: inout WriteContext
+    _ tombstone: Tombstone, at key: [UInt8], _ session: inout WriteSession
   ) throws(LarderError) {
-    let record = tombstone.record(at: key, seal: context.engine.seal)
-    try context.transaction.put(record, for: key, in: .main)
+    let record = tombstone.record(at: key, seal: session.engine.seal)
+    try session.transaction.put(record, for: key, in: .main)
   }
 
-  private static func drop(_ key: [UInt8], _ context: inout WriteContext) throws(LarderError) {
-    try context.transaction.remove(key, from: .main)
-    context.counters.updateStore { state in
+  private static func drop(_ key: [UInt8], _ session: inout WriteSession) throws(LarderError) {
+    try session.transaction.remove(key, from: .main)
+    session.ledger.updateStore { state in
       state.tombstones -= min(state.tombstones, 1)
       state.generation &+= 1
     }

@@ -48,37 +48,37 @@ struct BatchEffects {
 extension WriteBatch {
   /// Removes entries that readers have found expired, if they still are. Under a clock that is doubted they stay.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
-    let taken = writer.context.engine.removals.take(limit)
+    let taken = session.engine.removals.take(limit)
     effects.expirations += taken
-    guard writer.context.isClockPlausible else { return }
+    guard session.isClockPlausible else { return }
     for (entryKey, _) in taken {
-      guard case .entry(let entry) = try writer.contents(of: entryKey),
-        entry.header.state(at: writer.context.now.milliseconds) == .expired
+      guard case .entry(let entry) = try session.contents(of: entryKey),
+        entry.header.state(at: session.now.milliseconds) == .expired
       else { continue }
-      if try writer.context.isLive(entry.id) { try writer.remove(entry, reason: .expired) }
+      if try session.isLive(entry.id) { try session.remove(entry, reason: .expired) }
     }
   }
 
   /// Adds what reads of this process have counted to the counters of the store.
   mutating func mergeReadCounters() throws(LarderError) {
-    for handle in writer.context.engine.handlesWithCounts {
+    for handle in session.engine.handlesWithCounts {
       let id: NamespaceID?
       do throws(LarderError) {
-        id = try writer.directory.find(handle.name, &writer.context)?.id
-      } catch  where writer.context.transaction.failure == nil {
+        id = try session.namespace(handle.name)?.id
+      } catch  where session.transaction.failure == nil {
         // A damaged record of one namespace must not keep the others from being written; its counts wait.
         continue
       }
       guard let id else { continue }
-      let epoch = try writer.context.counters.counters(of: id, &writer.context.transaction).epoch
-      if epoch < writer.context.transaction.id {
-        handle.begin(epoch, seenAt: writer.context.transaction.id - 1)
-      } else if !writer.context.counters.isNew(id) {
+      let epoch = try session.counters(of: id).epoch
+      if epoch < session.transaction.id {
+        handle.begin(epoch, seenAt: session.transaction.id - 1)
+      } else if !session.ledger.isNew(id) {
         // This batch has reset the counters; the pending reads happened before.
         continue
       }
       let pending = handle.unmerged()
-      try writer.context.counters.update(id, &writer.context.transaction) { counters in
+      try session.update(id) { counters in
         for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       }
       handle.recordMerge(of: pending)

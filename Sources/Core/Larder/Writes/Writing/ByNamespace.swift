@@ -1,9 +1,12 @@
 /// A small table by namespace that finds the namespace used last without hashing: most batches have one.
 struct ByNamespace<Value> {
-  // Apart from the value, so that a comparison does not copy it.
+  // Apart from the value, which is no optional, so that neither a comparison nor a loan copies it.
   private var latestID: NamespaceID?
-  private var latest: Value?
+  private var latest: Value
   private var others: [NamespaceID: Value] = [:]
+
+  /// - Parameter unused: any value.
+  init(unused: Value) { latest = unused }
 
   subscript(id: NamespaceID) -> Value? {
     get {
@@ -12,8 +15,7 @@ struct ByNamespace<Value> {
     }
     set {
       if latestID == id {
-        latest = newValue
-        if newValue == nil { latestID = nil }
+        if let newValue { latest = newValue } else { latestID = nil }
         return
       }
       if !others.isEmpty { others[id] = nil }
@@ -21,6 +23,13 @@ struct ByNamespace<Value> {
       makeRoomForLatest()
       latestID = id
       latest = newValue
+    }
+  }
+
+  /// Lends a value, which is large, without a copy.
+  subscript(id: NamespaceID, default absent: @autoclosure () -> Value) -> Value {
+    @inline(__always) _read {
+      if latestID == id { yield latest } else { yield others[id] ?? absent() }
     }
   }
 
@@ -34,14 +43,14 @@ struct ByNamespace<Value> {
       latestID = id
       latest = value
     }
-    change(&latest!)
+    change(&latest)
     return true
   }
 
   /// Changes the value of the namespace used last, and removes all others.
   mutating func keepLatest(_ change: (inout Value) -> Void) {
     if !others.isEmpty { others = [:] }
-    if latest != nil { change(&latest!) }
+    if latestID != nil { change(&latest) }
   }
 
   @inline(__always)
@@ -52,12 +61,12 @@ struct ByNamespace<Value> {
   func visit(
     _ body: (NamespaceID, Value) throws(LarderError) -> Void
   ) throws(LarderError) {
-    if let latestID, let latest { try body(latestID, latest) }
+    if let latestID { try body(latestID, latest) }
     for (id, value) in others { try body(id, value) }
   }
 
   private mutating func makeRoomForLatest() {
-    if let latestID, let latest { others[latestID] = latest }
+    if let latestID { others[latestID] = latest }
   }
 }
 

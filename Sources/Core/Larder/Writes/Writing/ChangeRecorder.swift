@@ -17,49 +17,6 @@ struct ChangeRecorder {
     self.time = time
   }
 
-  @inline(__always)
-  mutating func recordSet(
-    _ key: Span<UInt8>, in id: NamespaceID, before: Int?, after: Int, expires: Int64,
-    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
-  ) throws(LarderError) {
-    guard wantsNext() else { return }
-    add(
-      .set, id: id, name: try name(of: id, &directory, &context), key: key.copied, before: before,
-      after: after, expires: expires)
-  }
-
-  mutating func recordTouch(
-    of entry: StoredEntry, expires: Int64,
-    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
-  ) throws(LarderError) {
-    guard wantsNext() else { return }
-    add(
-      .touched, id: entry.id, name: try name(of: entry.id, &directory, &context),
-      key: Self.key(of: entry), before: entry.valueCount, after: entry.valueCount, expires: expires)
-  }
-
-  mutating func recordRemoval(
-    of entry: StoredEntry, _ reason: RemovalReason,
-    _ directory: inout NamespaceDirectory, _ context: inout WriteContext
-  ) throws(LarderError) {
-    guard wantsNext() else { return }
-    add(
-      .removed, reason: reason, id: entry.id, name: try name(of: entry.id, &directory, &context),
-      key: Self.key(of: entry), before: entry.valueCount)
-  }
-
-  /// Of a damaged record of a long key, only the beginning of the key is known.
-  mutating func recordDamagedRemoval(
-    _ entryKey: [UInt8], _ directory: inout NamespaceDirectory, _ context: inout WriteContext
-  ) throws(LarderError) {
-    guard wantsNext() else { return }
-    let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
-    let id = entryKey.span.namespaceID
-    add(
-      .removed, reason: .damaged, id: id, name: try name(of: id, &directory, &context),
-      key: stored.short ?? stored.bytes)
-  }
-
   mutating func recordClear(of id: NamespaceID, _ name: String, bytes: UInt64) {
     guard wantsNext() else { return }
     add(.cleared, id: id, name: Array(name.utf8), before: Int(clamping: bytes))
@@ -76,13 +33,13 @@ struct ChangeRecorder {
 
   /// Whether the next change must be described; if not, this notes that there was one.
   @inline(__always)
-  private mutating func wantsNext() -> Bool {
+  mutating func wantsNext() -> Bool {
     if pending != nil { return true }
     hasUnrecorded = true
     return false
   }
 
-  private mutating func add(
+  mutating func add(
     _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],
     key: [UInt8] = [], before: Int? = nil, after: Int? = nil, expires: Int64 = EntryHeader.never
   ) {
@@ -96,14 +53,18 @@ struct ChangeRecorder {
     pending?.add(record)
   }
 
-  private static func key(of entry: StoredEntry) -> [UInt8] { entry.key ?? entry.storedKey.bytes }
+  /// The name that a namespace has had in this batch.
+  func knownName(of id: NamespaceID) -> [UInt8]? { names[id] }
 
-  private mutating func name(
-    of id: NamespaceID, _ directory: inout NamespaceDirectory, _ context: inout WriteContext
-  ) throws(LarderError) -> [UInt8] {
-    if let name = names[id] { return name }
-    let name = Array((try directory.name(of: id, &context) ?? "").utf8)
-    names[id] = name
+  mutating func keep(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
+}
+
+extension WriteSession {
+  /// The name of a namespace as subscribers are told of it.
+  mutating func nameForSubscribers(of id: NamespaceID) throws(LarderError) -> [UInt8] {
+    if let known = changes.knownName(of: id) { return known }
+    let name = Array((try name(of: id) ?? "").utf8)
+    changes.keep(name, of: id)
     return name
   }
 }

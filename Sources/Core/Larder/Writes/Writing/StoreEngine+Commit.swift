@@ -108,24 +108,23 @@ extension StoreEngine {
     var (isOverdrawn, pages) = (false, 0)
     do {
       let result = try environment.write(waitingAtMost: mode.lockTimeout) { transaction in
-        let counters = try committed.begin(transaction, seal)
-        var batch = WriteBatch(transaction, counters, engine: self)
+        let balance = try committed.begin(transaction, seal)
+        var batch = WriteBatch(transaction, balance, engine: self)
         do {
           let result = try batch.run(mode, room, body)
           effects = batch.finalEffects
-          pages = batch.budget.pagesTaken(batch.writer)
-          committed.keep(
-            batch.writer.context.counters, ofWrite: batch.writer.context.transaction.serial)
-          transaction = batch.release()
+          pages = batch.budget.pagesTaken(batch.session)
+          committed.keep(batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
+          transaction = batch.end()
           return result
         } catch {
           effects = batch.effects
-          effects.removal = batch.writer.removals.number
+          effects.removal = batch.session.removals.number
           thrown = error
           isOverdrawn = batch.budget.isOverdrawn
-          pages = batch.budget.pagesTaken(batch.writer)
-          let cause = batch.writer.context.transaction.failure?.cause
-          transaction = batch.release()
+          pages = batch.budget.pagesTaken(batch.session)
+          let cause = batch.session.transaction.failure?.cause
+          transaction = batch.end()
           // LMDB's own error goes back to its layer, which remembers that the map is full or the environment broken.
           throw cause ?? error
         }
@@ -149,7 +148,7 @@ extension StoreEngine {
     var left = count
     do {
       while left > 0,
-        case .committed(let now) = try attempt(.withoutCleanup, { $0.writer.context.state.orphans })
+        case .committed(let now) = try attempt(.withoutCleanup, { $0.session.state.orphans })
       {
         // The count is that before the transaction's own share.
         left = now
@@ -165,12 +164,12 @@ extension WriteBatch {
   fileprivate mutating func run<Result>(
     _ mode: CommitMode, _ room: PageReclaimer?, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
-    let engine = writer.context.engine
-    budget = SpaceBudget(try writer.directory.settings(&writer.context).limits)
+    let engine = session.engine
+    budget = SpaceBudget(try session.settings().limits)
     guard budget.limits.disk == engine.environment.fileLimit else {
       throw RolledBack(reason: .fileLimitChanged(to: budget.limits.disk))
     }
-    try budget.measureDisk(&writer)
+    try budget.measureDisk(&session)
     if let room, let disk = budget.disk {
       if room.mayAskForCheckpoint, budget.wantsCheckpoint(engine) {
         throw RolledBack(reason: .checkpointWanted)
@@ -180,28 +179,28 @@ extension WriteBatch {
     try flushSomeAccessTimes()
     let result = try body(&self)
     // The last pages are for what the caller wants.
-    if budget.hasPages(for: BatchPages.forCleanup, writer) {
+    if budget.hasPages(for: BatchPages.forCleanup, session) {
       if mode.cleansUp {
         try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)
-        try TagInvalidation.resumeFirst(limit: TagInvalidation.perWrite, &writer)
+        try TagInvalidation.resumeFirst(limit: TagInvalidation.perWrite, &session)
       }
-      try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &writer)
+      try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &session)
     }
-    try writer.resumeOrphans()
+    try session.resumeOrphans()
     try mergeReadCounters()
-    try writer.finish()
-    writer.changes.prepare()
+    try session.finish()
+    session.changes.prepare()
     return result
   }
 
   /// The effects to confirm after the commit.
   fileprivate var finalEffects: BatchEffects {
     var effects = effects
-    effects.removal = writer.removals.number
-    effects.changes = writer.changes.pending
-    effects.hasUnrecordedChanges = writer.changes.hasUnrecorded && writer.context.state.watched != 0
-    effects.entries = writer.context.state.entries
-    effects.orphans = writer.context.state.orphans
+    effects.removal = session.removals.number
+    effects.changes = session.changes.pending
+    effects.hasUnrecordedChanges = session.changes.hasUnrecorded && session.state.watched != 0
+    effects.entries = session.state.entries
+    effects.orphans = session.state.orphans
     return effects
   }
 }

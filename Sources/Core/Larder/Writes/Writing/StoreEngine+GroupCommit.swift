@@ -112,12 +112,12 @@ extension WriteBatch {
   fileprivate mutating func run(_ members: [any QueuedWrite]) throws -> [Int: any Error] {
     var failures: [Int: any Error] = [:]
     for (index, member) in members.enumerated() {
-      let before = writer.mutations
+      let before = session.mutations
       do {
         try member.checkCancellation()
         try member.run(in: &self)
       } catch {
-        if writer.context.transaction.failure != nil || writer.mutations != before {
+        if session.transaction.failure != nil || session.mutations != before {
           throw RolledBack(reason: .memberFailed(index: index))
         }
         failures[index] = error

@@ -28,7 +28,7 @@ struct StoreTransaction: ~Copyable {
   /// See ``WriteTransaction/changedPages``.
   var changedPages: Int { lmdb.changedPages }
 
-  consuming func release() -> WriteTransaction { lmdb }
+  consuming func end() -> WriteTransaction { lmdb }
 
   func checkUsable() throws(LarderError) {
     if let failure { throw failure.error }

@@ -54,9 +54,10 @@ struct StoredEntry {
   /// The key itself; nil only if the field of a long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
-  var owners: [StoredOwner] {
-    fields.isEmpty ? [] : fields.all(.owner).compactMap(StoredOwner.init)
-  }
+  /// The key, or of a damaged record of a long key what is known of it.
+  var bestKey: [UInt8] { key ?? storedKey.bytes }
+
+  var owners: [StoredOwner] { fields.owners }
 
   /// Whether the entry has that key, and not another long key with the same stored form.
   func has(_ key: Span<UInt8>) -> Bool {
@@ -96,8 +97,7 @@ extension StoredEntry {
       return false
     }
     if header.sequence == 0 { return header.flags.contains(.pinned) }
-    return try transaction.value(
-      for: IndexKey.queue(header.sequence, in: id), in: indexes.queue)?
+    return try transaction.value(for: IndexKey.queue(header.sequence, in: id), in: indexes.queue)?
       .elementsEqual(storedKey.bytes.span) ?? false
   }
 

@@ -18,10 +18,10 @@ extension WriteBatch {
   ) throws(LarderError) -> [StoredOwner] {
     var resolved: [StoredOwner] = []
     for owner in owners {
-      if absence == .allow { _ = try writer.directory.findOrMake(owner.namespace, &writer.context) }
-      guard let id = try writer.directory.find(owner.namespace, &writer.context)?.id,
+      if absence == .allow { _ = try session.namespaceOrNew(owner.namespace) }
+      guard let id = try session.namespace(owner.namespace)?.id,
         absence == .allow
-          ? true : try writer.living(owner.key.bytes.span, in: owner.namespace) != nil
+          ? true : try session.living(owner.key.bytes.span, in: owner.namespace) != nil
       else {
         throw LarderError(
           .noSuchOwner, "there is no entry \(owner.key) in namespace \(owner.namespace)",
@@ -35,10 +35,11 @@ extension WriteBatch {
 
   /// The fresh value under `key`. For an entry with a time to idle, this counts as an access.
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
-    guard let entry = try writer.living(key, in: namespace), writer.state(of: entry) == .fresh,
-      let value = try writer.value(of: entry)
+    guard let entry = try session.living(key, in: namespace),
+      session.state(of: entry) == .fresh,
+      let value = try session.value(of: entry)
     else { return nil }
-    try writer.extend(entry, accessedAt: writer.context.now.milliseconds)
+    try session.extend(entry, accessedAt: session.now.milliseconds)
     return value
   }
 
@@ -53,25 +54,25 @@ extension WriteBatch {
   /// - Returns: whether it was an entry that had not expired.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
     guard (1...Key.longest).contains(key.count) else { return false }
-    guard let id = try writer.directory.find(namespace, &writer.context)?.id else {
-      writer.removals.record(RemovalTable.hash(ofNamespace: namespace))
+    guard let id = try session.namespace(namespace)?.id else {
+      session.removals.record(RemovalTable.hash(ofNamespace: namespace))
       return false
     }
-    writer.removals.record(Checksum.keyHash(of: key, in: id))
+    session.removals.record(Checksum.keyHash(of: key, in: id))
     let entryKey = StoredKey.entry(key, in: id)
-    switch try writer.contents(of: entryKey) {
+    switch try session.contents(of: entryKey) {
     case .empty:
       return false
     case .damaged:
       try countChange(ofBytes: 0)
-      try writer.removeDamaged(entryKey)
+      try session.removeDamaged(entryKey)
       return false
     case .entry(let entry):
       guard entry.has(key) else { return false }
       try countChange(ofBytes: 0)
-      let isExpired = writer.state(of: entry) == .expired
-      let isHidden = try writer.isHidden(entry)
-      try writer.remove(
+      let isExpired = session.state(of: entry) == .expired
+      let isHidden = try session.isHidden(entry)
+      try session.remove(
         entry, reason: isHidden ? .invalidated : isExpired ? .expired : .removed)
       return !isExpired && !isHidden
     }
@@ -86,39 +87,31 @@ extension WriteBatch {
     _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil,
     confirmed: Timestamp? = nil
   ) throws(LarderError) -> Bool {
-    guard let namespace = try writer.directory.find(name, &writer.context),
-      let entry = try writer.living(key, in: name)
+    guard let namespace = try session.namespace(name),
+      let entry = try session.living(key, in: name)
     else {
       return false
     }
     try countChange(ofBytes: entry.recordCount)
     let lifetime = try Lifetime(
-      expires, stale: stale ?? entry.header.stale, in: namespace, at: writer.context.now)
+      expires, stale: stale ?? entry.header.stale, in: namespace, at: session.now)
     let end = lifetime.expires(key, version: entry.header.version)
-    writer.context.recordWriteTime()
+    session.recordWriteTime()
     // An entry from the future would stay stale, whatever its new end.
-    let isDone = try writer.reschedule(
+    return try session.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
       idle: lifetime.idle,
       written: min(
-        confirmed?.milliseconds ?? entry.header.written, writer.context.now.milliseconds))
-    if isDone {
-      try writer.changes.recordTouch(
-        of: entry, expires: end, &writer.directory, &writer.context)
-    }
-    return isDone
+        confirmed?.milliseconds ?? entry.header.written, session.now.milliseconds), as: .touched)
   }
 
   mutating func pin(
     _ key: Span<UInt8>, in namespace: String, isPinned: Bool
   ) throws(LarderError) -> Bool {
-    guard let entry = try writer.living(key, in: namespace) else { return false }
+    guard let entry = try session.living(key, in: namespace) else { return false }
     if entry.header.flags.contains(.pinned) == isPinned { return true }
     try countChange(ofBytes: entry.recordCount)
-    guard try writer.setPinned(isPinned, entry) else { return false }
-    try writer.changes.recordTouch(
-      of: entry, expires: entry.header.expires, &writer.directory, &writer.context)
-    return true
+    return try session.setPinned(isPinned, entry)
   }
 }
 
@@ -147,20 +140,20 @@ extension WriteBatch {
     _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
     try key.withKeyBytes { key throws(LarderError) in
-      guard let entry = try writer.living(key, in: namespace.name) else { return false }
+      guard let entry = try session.living(key, in: namespace.name) else { return false }
       try countChange(ofBytes: entry.recordCount + (metadata?.count ?? 0))
       let context = TransformContext(
         key.copied, in: entry.id, version: entry.header.version,
-        reader: writer.context.engine.reader)
-      let transforms = writer.context.engine.transforms
+        reader: session.engine.reader)
+      let transforms = session.engine.transforms
       var fields = try transforms.changeable(entry.fields, of: context)
       fields[.metadata] = metadata
       if let transformed = try transforms.metadata(fields.metadataFields, of: context) {
         fields.metadataFields = EntryFields()
         fields[.transformedMetadata] = transformed
       }
-      guard try writer.rewrite(entry, fields: fields) else { return false }
-      writer.context.recordWriteTime()
+      guard try session.amend(entry, { $1 = fields }) else { return false }
+      session.recordWriteTime()
       return true
     }
   }
@@ -175,10 +168,10 @@ extension WriteBatch {
   ) throws(LarderError) -> Bool {
     let owners = try resolve(owners, ifAbsent: .refuse)
     return try key.withKeyBytes { key throws(LarderError) in
-      guard let entry = try writer.living(key, in: namespace.name) else { return false }
+      guard let entry = try session.living(key, in: namespace.name) else { return false }
       try countChange(ofBytes: entry.recordCount)
-      writer.context.recordWriteTime()
-      return try writer.setOwners(owners, of: entry)
+      session.recordWriteTime()
+      return try session.setOwners(owners, of: entry)
     }
   }
 

@@ -10,12 +10,10 @@ extension WriteBatch {
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules; ``LarderError/Code/full`` if too much is pinned, and
   ///   then the batch cannot be committed.
-  public mutating func declare(
-    _ rules: Rules, for namespace: Store.Namespace
-  ) throws(LarderError) {
+  public mutating func declare(_ rules: Rules, for namespace: Store.Namespace) throws(LarderError) {
     let rules = rules.inMilliseconds
     let name = namespace.name
-    if try writer.directory.find(name, &writer.context)?.record.rules.declared == rules { return }
+    if try session.namespace(name)?.record.rules.declared == rules { return }
     try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
   }
 
@@ -24,12 +22,10 @@ extension WriteBatch {
   ///
   /// For a lower limit it evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache go on until the
   /// limit is reached.
-  mutating func declareOnce(
-    _ rules: Rules?, for namespace: Store.Namespace
-  ) throws(LarderError) {
+  mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
-    let known = try writer.directory.find(namespace.name, &writer.context)
+    let known = try session.namespace(namespace.name)
     if known != nil, handle.hasDeclared(rules) { return }
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
@@ -56,7 +52,7 @@ extension WriteBatch {
 
   /// Inside a batch a limit is reached at once, or the batch fails.
   private mutating func require(_ progress: LimitProgress) throws(LarderError) {
-    if case .stuck(let error) = progress { throw writer.context.transaction.fail(error) }
+    if case .stuck(let error) = progress { throw session.transaction.fail(error) }
   }
 
   /// Empties a namespace in constant time: it gets another id, and its entries are reclaimed later in bounded steps.
@@ -64,72 +60,66 @@ extension WriteBatch {
   /// A load that began before the clear does not store its value, even if there was no such namespace.
   ///
   /// - Returns: the number of entries and bytes removed; zero if the namespace does not exist.
-  public mutating func clear(
-    _ namespace: Store.Namespace
-  ) throws(LarderError) -> RemovalResult {
+  public mutating func clear(_ namespace: Store.Namespace) throws(LarderError) -> RemovalResult {
     let name = namespace.name
-    writer.removals.record(RemovalTable.hash(ofNamespace: name))
-    guard var record = try writer.directory.find(name, &writer.context)?.record else {
+    session.removals.record(RemovalTable.hash(ofNamespace: name))
+    guard var record = try session.namespace(name)?.record else {
       return RemovalResult()
     }
-    let before = try writer.context.counters.counters(of: record.id, &writer.context.transaction)
+    let before = try session.counters(of: record.id)
     let old = record.id
-    writer.context.counters.drop(old)
-    writer.damaged.remove(old)
+    session.ledger.drop(old)
+    session.damaged.remove(old)
     let key = MetadataKey.garbage(old)
-    try writer.context.transaction.put(
-      writer.context.engine.seal.seal([], for: key), for: key, in: .main)
-    record.id = try writer.directory.newID(&writer.context)
-    try writer.directory.store(record, named: name, &writer.context)
-    writer.context.counters.begin(record.id, with: before.cleared)
-    writer.context.counters.updateStore { state in
+    try session.transaction.put(session.engine.seal.seal([], for: key), for: key, in: .main)
+    record.id = try session.newID()
+    try session.store(record, named: name)
+    session.ledger.begin(record.id, with: before.cleared)
+    session.ledger.updateStore { state in
       state.garbage &+= 1
       state.entries &-= before.entries
       state.bytes &-= before.bytes
       state.stored &-= before.stored
     }
-    writer.changes.recordClear(of: record.id, name, bytes: before.bytes)
-    return RemovalResult(
-      entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
+    session.changes.recordClear(of: record.id, name, bytes: before.bytes)
+    return RemovalResult(entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
   }
 
   /// Gives a namespace another name; entries, rules and counters stay.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace`` if it does not exist, ``LarderError/Code/exists`` if there is one
   ///   called `new`, ``LarderError/Code/invalidArgument`` for an impossible name.
-  public mutating func rename(
-    _ namespace: Store.Namespace, to new: String
-  ) throws(LarderError) {
+  public mutating func rename(_ namespace: Store.Namespace, to new: String) throws(LarderError) {
     let old = namespace.name
     try NamespaceName.validate(new)
-    guard let record = try writer.directory.find(old, &writer.context)?.record else {
+    guard let record = try session.namespace(old)?.record else {
       throw NamespaceName.absent(old)
     }
     if old == new { return }
-    guard try writer.directory.find(new, &writer.context) == nil else {
+    guard try session.namespace(new) == nil else {
       throw LarderError(
         .exists, "there is a namespace \(new) already", hint: "rename that one first")
     }
-    for name in [old, new] { writer.removals.record(RemovalTable.hash(ofNamespace: name)) }
+    for name in [old, new] { session.removals.record(RemovalTable.hash(ofNamespace: name)) }
     // Reads under the old name belong to the namespace.
     try mergeReadCounters()
-    try writer.directory.remove(old, &writer.context)
-    try writer.directory.store(record, named: new, &writer.context)
-    writer.changes.recordRename(of: record.id, old, to: new)
+    try session.removeName(old)
+    try session.store(record, named: new)
+    session.changes.recordRename(of: record.id, old, to: new)
   }
 
   /// Resets the counts of reads and removals of a namespace.
   mutating func resetStatistics(of name: String) throws(LarderError) {
-    guard let id = try writer.directory.find(name, &writer.context)?.id else { return }
-    let reset = NamespaceCounters(since: writer.context.now, epoch: writer.context.transaction.id)
-    try writer.context.counters.update(id, &writer.context.transaction) { counters in
+    guard let id = try session.namespace(name)?.id else { return }
+    let reset = NamespaceCounters(since: session.now, epoch: session.transaction.id)
+    try session.update(id) { counters in
       counters.since = reset.since
       counters.epoch = reset.epoch
       counters.removals = reset.removals
       counters.reads = reset.reads
     }
     // Makes the next read of every process look the namespace up, where it finds that earlier reads do not count.
-    writer.context.counters.updateStore { $0.generation &+= 1 }
+    session.ledger.updateStore { $0.generation &+= 1 }
   }
 }
 

@@ -5,7 +5,7 @@ import LarderSystem
 extension WriteBatch {
   /// Stores a value, replaces the entry that is there, and evicts others if limits require it.
   ///
-  /// It refuses before the first change, except for a lack of room and what a transform throws.
+  /// It refuses before the first change, except for a lack of room.
   ///
   /// - Returns: where it is stored, and its header as the memory tier remembers it, without the checksum.
   @discardableResult
@@ -13,30 +13,30 @@ extension WriteBatch {
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
     try Self.validate(key, in: name, attributes)
-    let known = try writer.directory.find(name, &writer.context)
+    let known = try session.namespace(name)
     if known == nil { try NamespaceName.validate(name) }
     try budget.checkSize(value.count, in: known ?? .new, named: name)
     let lifetime = try Lifetime(
-      attributes.expires, stale: attributes.stale, in: known ?? .new, at: writer.context.now)
-    let owners = try resolve(
-      attributes.owners, ifAbsent: attributes.awaitsOwners ? .allow : .refuse)
-    let draft = PutDraft(attributes: attributes, owners: owners, lifetime: lifetime)
-    if writer.context.engine.transforms.isEmpty {
-      return try put(value, for: key, in: name, known, draft)
-    }
-    // A transform is told the namespace and the version, so both exist before it runs.
-    let namespace =
-      if let known { known } else { try writer.directory.findOrMake(name, &writer.context) }
+      attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
+    // Namespaces of owners that may be absent are made with the entry.
+    let owners =
+      attributes.awaitsOwners ? [] : try resolve(attributes.owners, ifAbsent: .refuse)
+    let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
+    if session.engine.transforms.isEmpty { return try put(value, for: key, in: name, known, terms) }
+    // A transform is told the namespace and the version that the entry gets, and may refuse; so neither is taken yet.
+    let id = if let known { known.id } else { try session.nextID() }
     let entry = TransformContext(
-      key.copied, in: namespace.id,
-      version: try writer.context.counters.nextNumber(
-        in: namespace.id, &writer.context.transaction),
-      reader: writer.context.engine.reader)
-    let transformed = try writer.context.engine.transforms.apply(to: value, attributes, of: entry)
+      key.copied, in: id, version: try nextVersion(in: known), reader: session.engine.reader)
+    let transformed = try session.engine.transforms.apply(to: value, attributes, of: entry)
     if let bytes = transformed.bytes {
-      return try put(bytes.span, for: key, in: name, namespace, draft, transformed)
+      return try put(bytes.span, for: key, in: name, known, terms, transformed)
     }
-    return try put(value, for: key, in: name, namespace, draft, transformed)
+    return try put(value, for: key, in: name, known, terms, transformed)
+  }
+
+  private mutating func nextVersion(in known: KnownNamespace?) throws(LarderError) -> UInt64 {
+    guard let known else { return NamespaceCounters().next }
+    return try session.upcomingNumber(in: known.id)
   }
 
   /// - Parameters:
@@ -44,59 +44,44 @@ extension WriteBatch {
   ///   - transformed: what transforms have made of value and metadata, of which `value` has the bytes already.
   private mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
-    _ draft: PutDraft, _ transformed: TransformedValue? = nil
+    _ terms: PutTerms, _ transformed: TransformedValue? = nil
   ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
+    let namespace = if let known { known } else { try session.namespaceOrNew(name) }
+    let id = namespace.id
+    let owners =
+      terms.attributes.awaitsOwners
+      ? try resolve(terms.attributes.owners, ifAbsent: .allow) : terms.owners
     let isLong = key.count > StoredKey.longestShort
-    var fields = try draft.attributes.fields(
-      longKey: isLong ? key.copied : nil, owners: draft.owners, transformed)
-    fields.idle = draft.idle
+    var fields = try terms.attributes.fields(
+      longKey: isLong ? key.copied : nil, owners: owners, transformed)
+    fields.idle = terms.idle
     let encodedFields = fields.encoded()
     try countChange(ofBytes: value.count + key.count + encodedFields.count)
 
-    let namespace =
-      if let known { known } else { try writer.directory.findOrMake(name, &writer.context) }
-    let id = namespace.id
     let entryKey = StoredKey.entry(key, in: id)
     var previous = try clearPlace(at: entryKey, for: key)
-    let version =
-      if let transformed { transformed.version } else {
-        try writer.context.counters.nextNumber(in: id, &writer.context.transaction)
-      }
-    var header = draft.header(
-      key, version: version, replacing: previous, in: namespace, at: writer.context.now)
-    header.fieldsCount = UInt32(encodedFields.count)
+    var header = terms.header(
+      key, version: try nextVersion(in: namespace), replacing: previous, in: namespace,
+      at: session.now)
     if transformed?.steps != nil { header.flags.insert(.transformed) }
-    let recordCount = header.encodedSize + encodedFields.count + value.count
-    let isChunked = try budget.needsChunks(
-      value: value.count, recordCount: recordCount, &writer)
-    if isChunked { header.flags.insert(.chunked) }
-
-    let weight = EntryWeight(
-      size: value.count, stored: recordCount + (isChunked ? ChunkedPayload.size : 0),
-      queuePosition: header.sequence)
+    if try isCut(value.count, fields: encodedFields.count) { header.flags.insert(.chunked) }
+    let draft = Draft(value, for: key, at: entryKey, header, fields, encoded: encodedFields)
     if budget.mayEvict(namespace.rules) {
-      let changes = writer.context.transaction.changes
-      try makeRoom(
-        for: weight, replacing: previous, at: entryKey, key: key, owners: draft.owners,
-        isChunked: isChunked, in: namespace)
-      if previous != nil, writer.context.transaction.changes != changes {
-        previous = try writer.entry(key, in: id)
-      }
+      previous = try admit(draft, replacing: previous, in: namespace)
     }
-    try charge(weight, replacing: previous, in: id)
-    try writer.store(
-      EntryDraft(
-        entryKey: entryKey, header: header, fields: fields, encodedFields: encodedFields,
-        owners: draft.owners),
-      value, key: key, replacing: previous)
-    writer.context.engine.access.written(
-      Checksum.keyHash(of: key, in: id), isNew: previous == nil, sequence: header.sequence,
-      of: id, in: writer.context.now.milliseconds / 60_000)
-    try writer.changes.recordSet(
-      key, in: id, before: previous?.valueCount, after: value.count, expires: header.expires,
-      &writer.directory, &writer.context)
-    writer.context.recordWriteTime()
-    return (id, header.remembered(draft.idle))
+    // The version is taken once the write is admitted.
+    _ = try session.nextNumber(in: id)
+    try session.replace(previous, with: draft, as: .set)
+    session.recordWriteTime()
+    return (id, draft.header.remembered(terms.idle))
+  }
+
+  /// Whether a value of so many bytes is to be cut into chunks.
+  private mutating func isCut(_ count: Int, fields: Int) throws(LarderError) -> Bool {
+    if let least = session.engine.chunksAbove, count > least { return true }
+    guard budget.hasDiskLimit else { return false }
+    return try budget.needsChunks(
+      value: count, recordCount: EntryHeader.largestSize + fields + count, &session)
   }
 
   /// The entry that a write replaces. One that cannot be replaced in place, because it is damaged or belongs to another
@@ -104,16 +89,16 @@ extension WriteBatch {
   private mutating func clearPlace(
     at entryKey: [UInt8], for key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
-    switch try writer.contents(of: entryKey) {
+    switch try session.contents(of: entryKey) {
     case .empty:
       return nil
     case .damaged:
-      try writer.recordDamage(entryKey)
+      try session.recordDamage(entryKey)
       return nil
     case .entry(let previous) where previous.has(key):
       return previous
     case .entry(let other):
-      try writer.remove(other, reason: .replaced)
+      try session.remove(other, reason: .replaced)
       return nil
     }
   }
@@ -123,8 +108,11 @@ extension WriteBatch {
     _ key: Span<UInt8>, in name: String, _ attributes: EntryAttributes
   ) throws(LarderError) {
     try Key.validate(count: key.count, in: name)
-    for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
-    for owner in attributes.owners where attributes.awaitsOwners {
+    if !attributes.tags.isEmpty {
+      for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
+    }
+    guard attributes.awaitsOwners else { return }
+    for owner in attributes.owners {
       try Key.validate(count: owner.key.bytes.count, in: owner.namespace)
       try NamespaceName.validate(owner.namespace)
     }
@@ -143,7 +131,7 @@ extension Key {
 }
 
 /// The attributes of a value that is about to be stored, as this write resolves them.
-private struct PutDraft {
+private struct PutTerms {
   let attributes: EntryAttributes
   let owners: [StoredOwner]
   let lifetime: Lifetime

@@ -10,36 +10,36 @@ public struct WriteBatch: ~Copyable {
   static let largestCount = 100_000
   static let largestSize = 64 << 20
 
-  var writer: EntryWriter
+  var session: WriteSession
   var budget = SpaceBudget(StoreLimits())
   /// Items that the batch took from queues of this process.
   var effects = BatchEffects()
   private var count = 0
   private var size = 0
 
-  /// - Parameter counters: those that the transaction finds.
-  init(_ transaction: consuming WriteTransaction, _ counters: BatchCounters, engine: StoreEngine) {
-    let transaction = StoreTransaction(transaction, path: engine.environment.path)
-    writer = EntryWriter(transaction, counters, engine: engine)
+  /// - Parameter balance: the counters that the transaction finds.
+  init(_ transaction: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
+    session = WriteSession(transaction, balance, engine: engine)
   }
-
-  consuming func release() -> WriteTransaction { writer.release() }
 
   /// Counts a change of so many bytes against the bounds of the batch.
   mutating func countChange(ofBytes bytes: Int) throws(LarderError) {
-    try writer.context.transaction.checkUsable()
+    try session.transaction.checkUsable()
     count += 1
     size += bytes
     if count > 1, count > Self.largestCount || size > Self.largestSize {
-      throw writer.context.transaction.fail(
+      throw session.transaction.fail(
         LarderError(
           .overLimit, "a batch of \(count) changes and \(size) bytes is too large",
           hint: "split it: at most \(Self.largestCount) changes and \(Self.largestSize) bytes"))
     }
   }
 
+  /// Ends the batch; LMDB's transaction goes back to its owner.
+  consuming func end() -> WriteTransaction { session.end() }
+
   /// The commit before this batch's own.
-  var snapshot: UInt64 { writer.context.transaction.id - 1 }
+  var snapshot: UInt64 { session.transaction.id - 1 }
 }
 
 // MARK: Values
@@ -106,16 +106,16 @@ extension WriteBatch {
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
-      guard let id = try writer.directory.find(namespace.name, &writer.context)?.id,
-        let entry = try writer.entry(key, in: id), try !writer.isHidden(entry)
+      guard let id = try session.namespace(namespace.name)?.id,
+        let entry = try session.entry(key, in: id), try !session.isHidden(entry)
       else { return nil }
       var owners: [Owner] = []
       for owner in entry.owners {
-        if let name = try writer.directory.name(of: owner.id, &writer.context) {
+        if let name = try session.name(of: owner.id) {
           owners.append(Owner(Key(owner.key), in: name))
         }
       }
-      return writer.context.engine.reader.facts(
+      return session.engine.reader.facts(
         of: entry, key: Key(key.copied), namespace: namespace.name, owners: owners)
     }
   }

@@ -29,12 +29,12 @@ extension WriteBatch {
     _ namespace: Store.Namespace, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult? {
     let name = namespace.name
-    writer.removals.record(RemovalTable.hash(ofNamespace: name))
-    guard let id = try writer.directory.find(name, &writer.context)?.id else {
+    session.removals.record(RemovalTable.hash(ofNamespace: name))
+    guard let id = try session.namespace(name)?.id else {
       return RemovalResult()
     }
     guard
-      try writer.context.counters.counters(of: id, &writer.context.transaction).next
+      try session.counters(of: id).next
         == horizon.first(in: name)
     else { return nil }
     return try clear(namespace)

@@ -9,7 +9,7 @@ enum SlotContents {
   case damaged
 }
 
-extension EntryWriter {
+extension WriteSession {
   /// The contents under `entryKey`. The cursor stays there, because most callers replace or remove the record next.
   ///
   /// The checksum is verified, because the record is about to be believed. Of a large record that would read all of it
@@ -27,7 +27,7 @@ extension EntryWriter {
   private mutating func contents(
     of entryKey: [UInt8], parse: (Span<UInt8>) -> StoredEntry?
   ) throws(LarderError) -> SlotContents {
-    let found = try context.transaction.change { lmdb throws(LMDBError) -> SlotContents in
+    let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
       guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }
       guard let entry = parse(record) else { return .damaged }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
@@ -38,9 +38,9 @@ extension EntryWriter {
 
   private mutating func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
     guard entry.keyHash != nil else { return false }
-    try indexes.flush(to: &context.transaction)
-    let indexes = context.engine.indexes
-    return try context.transaction.read { lmdb throws(LMDBError) in
+    try flushDeadlines()
+    let indexes = engine.indexes
+    return try transaction.read { lmdb throws(LMDBError) in
       try entry.isIndexed(in: lmdb, indexes)
     }
   }
@@ -54,10 +54,9 @@ extension EntryWriter {
   }
 
   /// The entry of that key if it has not expired and no tag of it was invalidated.
-  mutating func living(
-    _ key: Span<UInt8>, in namespace: String
-  ) throws(LarderError) -> StoredEntry? {
-    guard let id = try directory.find(namespace, &context)?.id, let entry = try entry(key, in: id)
+  mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
+  {
+    guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id)
     else {
       return nil
     }
@@ -67,10 +66,10 @@ extension EntryWriter {
 
   /// Whether an entry carries a tag that was invalidated after the entry was written.
   mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    let count = context.state.tombstones
+    let count = state.tombstones
     guard count > 0, entry.header.flags.contains(.tagged) else { return false }
-    let seal = context.engine.seal
-    let tombstones = try context.transaction.read { lmdb throws(LMDBError) in
+    let seal = engine.seal
+    let tombstones = try transaction.read { lmdb throws(LMDBError) in
       try Tombstone.all(in: lmdb, seal)
     }
     let tags = entry.fields.tags
@@ -79,15 +78,15 @@ extension EntryWriter {
   }
 
   /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.
-  func state(of entry: StoredEntry) -> Store.Entry.State {
+  mutating func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    return context.engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
-      .state(at: context.now.milliseconds)
+    return engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
+      .state(at: now.milliseconds)
   }
 
   /// A copy of the fields and the payload of an entry; nil if the checksum does not match.
   mutating func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
-    try context.transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
+    try transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
       guard let record = try lmdb.value(for: entry.entryKey, in: .entries), entry.isIntact(record)
       else { return nil }
       return record.extracting(entry.header.size..<record.count).copied
@@ -101,24 +100,23 @@ extension EntryWriter {
     }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
     let stored = entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
-    guard context.engine.transforms.accepts(entry) else { return nil }
+    guard engine.transforms.accepts(entry) else { return nil }
     guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
       return stored
     }
     let transformed = TransformContext(
-      key, in: entry.id, version: entry.header.version, reader: context.engine.reader)
-    return try context.engine.transforms.restore(stored, entry.fields, of: transformed)
+      key, in: entry.id, version: entry.header.version, reader: engine.reader)
+    return try engine.transforms.restore(stored, entry.fields, of: transformed)
   }
 
-  private mutating func assemble(
-    _ payload: [UInt8], of entry: StoredEntry
-  ) throws(LarderError) -> [UInt8]? {
+  private mutating func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError)
+    -> [UInt8]?
+  {
     guard
-      var assembly = ChunkAssembly(
-        payload.span, version: entry.header.version, in: entry.id)
+      var assembly = ChunkAssembly(payload.span, version: entry.header.version, in: entry.id)
     else { return nil }
     let prefix = assembly.prefix
-    try context.transaction.forEach(in: context.engine.indexes.chunks, from: prefix) { key, chunk in
+    try transaction.forEach(in: engine.indexes.chunks, from: prefix) { key, chunk in
       _ = assembly.append(key.span, chunk)
     }
     return assembly.result

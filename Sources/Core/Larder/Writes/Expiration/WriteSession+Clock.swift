@@ -2,15 +2,16 @@ import LMDB
 import LarderSystem
 
 /// The wall clock of a write, which may have been set wrongly for a moment.
-extension WriteContext {
+extension WriteSession {
   private static let mostAhead: Int64 = 86_400_000
   private static let doubtTime: Int64 = 60_000
 
   /// Whether the wall clock is at most a day ahead of the last time that was recorded, but for the time that this process saw pass.
   var isClockPlausible: Bool {
-    let lastStamp = Timestamp(milliseconds: Int64(clamping: counters.store.lastStamp))
+    let recorded = ledger.store.lastStamp
+    let lastStamp = Timestamp(milliseconds: Int64(clamping: recorded))
     let gap = lastStamp.duration(to: now).roundedUpMilliseconds
-    if counters.store.lastStamp == 0 || gap <= Self.mostAhead { return true }
+    if recorded == 0 || gap <= Self.mostAhead { return true }
     // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
     // A clock of the program may go back, against its contract.
     let opened = engine.opened
@@ -24,28 +25,28 @@ extension WriteContext {
   /// Records the time of a write, with which later writes and purges compare their clocks, unless this one is doubted: a write
   /// does not vouch for a clock that has jumped.
   mutating func recordWriteTime() {
-    if isClockPlausible { counters.recordTime(now) }
+    if !ledger.hasRecorded(now), isClockPlausible { ledger.recordTime(now) }
   }
 
   /// Whether a purge believes the wall clock: it is plausible, or a purge has doubted it a minute ago. Records the time, or the
   /// first doubt.
   mutating func recordPurgeTime() -> Bool {
     if isClockPlausible || hasDoubtedLongEnough {
-      counters.recordTime(now)
+      ledger.recordTime(now)
       return true
     }
     // The stored time is one too large, because 0 stands for no doubt. A restart of the machine resets the monotonic clock, and
     // then the minute begins again.
-    let since = Int64(clamping: counters.store.suspectSince) - 1
+    let since = Int64(clamping: ledger.store.suspectSince) - 1
     if since < 0 || monotonic < since {
       let stored = UInt64(clamping: monotonic) &+ 1
-      counters.updateStore { $0.suspectSince = stored }
+      ledger.updateStore { $0.suspectSince = stored }
     }
     return false
   }
 
   private var hasDoubtedLongEnough: Bool {
-    let since = Int64(clamping: counters.store.suspectSince) - 1
+    let since = Int64(clamping: ledger.store.suspectSince) - 1
     return since >= 0 && monotonic >= since && monotonic - since >= Self.doubtTime
   }
 }

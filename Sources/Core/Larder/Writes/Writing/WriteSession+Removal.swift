@@ -1,35 +1,17 @@
 import LMDB
 import LarderSystem
 
-extension EntryWriter {
+extension WriteSession {
   /// Removes an entry for a reason that is counted, and then the entries that belong to it.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
-    try removeAlone(entry, reason: reason)
+    try remove(entry, as: .removed(reason))
     try removeOrphans()
   }
 
-  private mutating func removeAlone(
-    _ entry: StoredEntry, reason: RemovalReason
-  ) throws(LarderError) {
-    try changes.recordRemoval(of: entry, reason, &directory, &context)
-    if reason.isRemoval, let keyHash = entry.keyHash { removals.record(keyHash) }
-    try context.counters.subtract(EntryWeight(entry), from: entry.id, &context.transaction)
-    try context.counters.update(entry.id, &context.transaction) {
-      $0.removals.count(reason, bytes: entry.valueCount)
-    }
-    try eraseAlone(entry)
-  }
-
-  /// Removes an entry of a cleared namespace, whose counters do not include it any more.
-  mutating func erase(_ entry: StoredEntry) throws(LarderError) {
-    try eraseAlone(entry)
+  /// Removes an entry of a cleared namespace, and then the entries that belong to it.
+  mutating func reclaim(_ entry: StoredEntry) throws(LarderError) {
+    try remove(entry, as: .reclaimed)
     try removeOrphans()
-  }
-
-  private mutating func eraseAlone(_ entry: StoredEntry) throws(LarderError) {
-    if let keyHash = entry.keyHash { context.engine.access.forget(keyHash) }
-    try indexes.removeAll(of: entry, &context.counters, &context.transaction)
-    if context.state.dependents > 0 { orphans.add(entry.entryKey) }
   }
 
   /// Counts a damaged record that is about to be removed or replaced. Its size is unknown, so the counters of its
@@ -37,49 +19,44 @@ extension EntryWriter {
   mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
     let id = entryKey.span.namespaceID
     damaged.insert(id)
-    try context.counters.update(id, &context.transaction) {
+    try update(id) {
       $0.removals.count(.damaged, bytes: 0)
     }
-    try changes.recordDamagedRemoval(entryKey, &directory, &context)
+    try recordDamagedRemoval(entryKey)
+  }
+
+  /// Tells subscribers. Of a damaged record of a long key, only the beginning of the key is known.
+  mutating func recordDamagedRemoval(_ entryKey: [UInt8]) throws(LarderError) {
+    guard changes.wantsNext() else { return }
+    let id = entryKey.span.namespaceID
+    let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
+    changes.add(
+      .removed, reason: .damaged, id: id, name: try nameForSubscribers(of: id),
+      key: stored.short ?? stored.bytes)
   }
 
   /// Removes a damaged record.
   mutating func removeDamaged(_ entryKey: [UInt8]) throws(LarderError) {
     try recordDamage(entryKey)
-    try context.transaction.remove(entryKey, from: .entries)
+    try transaction.remove(entryKey, from: .entries)
   }
 }
 
 // MARK: Owners
 
-extension EntryWriter {
-  /// Gives an entry other owners.
-  ///
-  /// - Returns: false if its record is damaged.
-  mutating func setOwners(
-    _ owners: [StoredOwner], of entry: StoredEntry
-  ) throws(LarderError) -> Bool {
-    if owners == entry.owners { return try intactBody(of: entry) != nil }
-    var fields = entry.fields
-    fields.replaceAll(.owner, with: owners.map(\.field))
-    guard try rewrite(entry, fields: fields) else { return false }
-    try indexes.replaceOwners(
-      entry.owners, with: owners, of: entry.entryKey, &context.counters, &context.transaction)
-    return true
-  }
-
+extension WriteSession {
   /// Whether an owner is stored, in a namespace that was not cleared.
   mutating func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
     guard case .entry(let entry) = try contents(of: owner.entryKey), entry.has(owner.key.span)
     else {
       return false
     }
-    return try context.isLive(owner.id)
+    return try isLive(owner.id)
   }
 
   /// Goes on with removals that this batch has put off, or an earlier one has left.
   mutating func resumeOrphans() throws(LarderError) {
-    if context.state.orphans > 0 { try orphans.load(&context.counters, &context.transaction) }
+    if state.orphans > 0 { try loadOrphans() }
     try removeOrphans()
   }
 
@@ -92,13 +69,13 @@ extension EntryWriter {
       // The owner is there again if it was written between two batches: then its entries stay.
       var isBack = false
       if removed.position != nil {
-        isBack = try context.transaction.contains(removed.owner, in: .entries)
+        isBack = try transaction.contains(removed.owner, in: .entries)
       }
       let keys =
         isBack
         ? []
-        : try context.transaction.keys(
-          in: context.engine.indexes.tags, from: prefix, after: removed.position, limit: limit)
+        : try transaction.keys(
+          in: engine.indexes.tags, from: prefix, after: removed.position, limit: limit)
       orphans.advance(to: keys.last, count: keys.count, isLast: keys.count < limit)
       for key in keys { try release(Array(key.dropFirst(prefix.count)), from: removed.owner) }
     }
@@ -109,7 +86,7 @@ extension EntryWriter {
     // Only a cleared owner can be reclaimed for a write of what belongs to it.
     if mustStay(entryKey) { return orphans.putOff(owner) }
     // An entry of a cleared namespace is not counted any more, and is reclaimed with what belongs to it.
-    guard case .entry(let entry) = try contents(of: entryKey), try context.isLive(entry.id) else {
+    guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
       return
     }
     let owners = entry.owners
@@ -120,7 +97,7 @@ extension EntryWriter {
       if try isStored(other) { remaining.append(other) }
     }
     if remaining.isEmpty {
-      try removeAlone(entry, reason: .orphaned)
+      try remove(entry, as: .removed(.orphaned))
     } else {
       _ = try setOwners(remaining, of: entry)
     }

@@ -1,0 +1,142 @@
+import LarderSystem
+
+/// The admission of an entry that a write is about to store, while room is made for it. The entry is neither stored nor counted
+/// yet, so that a refused write leaves nothing to undo; but limits and policies take it for counted.
+struct Admission {
+  /// The key of the entry in the database of entries.
+  let entryKey: [UInt8]
+  /// The entry keys of its owners and of those of its former value, up the chain.
+  var owners: Set<[UInt8]> = []
+}
+
+/// The weight of an entry to be admitted, for the counters.
+struct ExpectedEntry {
+  let id: NamespaceID
+  let weight: EntryWeight
+  /// The weight of the entry that it replaces, which is still counted.
+  let former: EntryWeight?
+}
+
+/// What a limit counts.
+struct Usage {
+  var entries: UInt64
+  /// Bytes of the values.
+  var bytes: UInt64
+}
+
+extension Ledger {
+  func usage(_ id: NamespaceID) -> Usage {
+    Usage(entries: self[id].entries, bytes: self[id].bytes)
+  }
+
+  /// The usage of a namespace that was loaded, as it will be with the entry to be admitted.
+  func expectedUsage(_ id: NamespaceID) -> Usage {
+    var usage = usage(id)
+    guard let expected, expected.id == id else { return usage }
+    usage.entries &+= expected.former == nil ? 1 : 0
+    usage.bytes &+= UInt64(expected.weight.size) &- UInt64(expected.former?.size ?? 0)
+    return usage
+  }
+
+  /// The totals as they will be with the entry to be admitted.
+  var expectedTotal: Usage {
+    var usage = Usage(entries: store.entries, bytes: store.bytes)
+    guard let expected else { return usage }
+    usage.entries &+= expected.former == nil ? 1 : 0
+    usage.bytes &+= UInt64(expected.weight.size) &- UInt64(expected.former?.size ?? 0)
+    return usage
+  }
+
+  /// The queue of a namespace as it will be with the entry to be admitted.
+  func expectedQueue(_ id: NamespaceID) -> QueueState {
+    var queue = self[id].queue
+    guard let expected, expected.id == id else { return queue }
+    if let former = expected.former { queue.subtract(former) }
+    queue.add(expected.weight)
+    return queue
+  }
+
+  /// Sets the queue of a namespace, given as it will be with the entry to be admitted.
+  mutating func setExpectedQueue(_ queue: QueueState, of id: NamespaceID) {
+    let before = expectedQueue(id)
+    learn(id) { counters in
+      let now = counters.queue
+      counters.queue = queue
+      counters.queue.windowEntries =
+        now.windowEntries &+ queue.windowEntries &- before.windowEntries
+      counters.queue.windowBytes = now.windowBytes &+ queue.windowBytes &- before.windowBytes
+    }
+  }
+}
+
+extension WriteBatch {
+  /// Makes room for an entry, before anything of it is counted.
+  ///
+  /// - Returns: the entry that it replaces, read again if records were changed for the room.
+  /// - Throws: ``LarderError/Code/full`` if too little may be evicted.
+  mutating func admit(
+    _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace
+  ) throws(LarderError) -> StoredEntry? {
+    let (weight, changes) = (new.weight, session.transaction.changes)
+    try session.load(namespace.id)
+    session.ledger.expected = ExpectedEntry(
+      id: namespace.id, weight: weight, former: old.map { EntryWeight($0) })
+    session.admission = Admission(entryKey: new.entryKey)
+    defer {
+      session.ledger.expected = nil
+      session.admission = nil
+      session.orphans.resume()
+    }
+    let owners = new.fields.owners + (old?.owners ?? [])
+    if !owners.isEmpty, isShort(of: namespace) {
+      let chain = try session.chain(of: owners)
+      session.admission?.owners = chain
+    }
+    let inserted: Candidate? =
+      old == nil && weight.queuePosition != 0
+      ? Candidate(
+        sequence: weight.queuePosition, size: UInt64(weight.size), hash: new.keyHash,
+        entryKey: new.entryKey) : nil
+    let eviction = namespace.rules.eviction
+    if let inserted, eviction == .adaptive {
+      try budget.noteInserted(inserted, in: namespace, &session)
+    }
+    try budget.makeRoom(in: namespace, &session)
+    try budget.makeRoomInStore(&session)
+    try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), &session)
+    // A namespace that refuses may evict one day, and then knows its entries.
+    if let inserted, eviction == .refuse {
+      try budget.noteInserted(inserted, in: namespace, &session)
+    }
+    guard old != nil, session.transaction.changes != changes else { return old }
+    return try session.entry(new.key, in: namespace.id)
+  }
+
+  /// Whether anything may have to leave for the entry to be admitted.
+  private func isShort(of namespace: KnownNamespace) -> Bool {
+    budget.hasDiskLimit || budget.exceededLimit(session.ledger.expectedTotal) != nil
+      || namespace.rules.limits.exceeded(by: session.ledger.expectedUsage(namespace.id)) != nil
+  }
+}
+
+extension WriteSession {
+  /// Whether an entry must not leave for the write in progress: it is the one that is written, or one of its owners, up the chain.
+  func mustStay(_ entryKey: [UInt8]) -> Bool {
+    guard let admission else { return false }
+    return admission.entryKey == entryKey || admission.owners.contains(entryKey)
+  }
+
+  /// The entry keys of owners, of their owners, and so on.
+  mutating func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
+    var chain: Set<[UInt8]> = []
+    var waiting = owners
+    while let owner = waiting.popLast() {
+      let entryKey = owner.entryKey
+      guard chain.insert(entryKey).inserted,
+        case .entry(let entry) = try contents(of: entryKey), entry.has(owner.key.span)
+      else { continue }
+      waiting += entry.owners
+    }
+    return chain
+  }
+}

@@ -1,0 +1,232 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+/// The counters of a write: those of each namespace it uses, loaded once, and those of the store.
+///
+/// They change in memory and are written once, with ``save()``, so that they are exact after every commit.
+struct Ledger {
+  /// The counters of a namespace in memory.
+  struct Account: Sendable {
+    var counters: NamespaceCounters
+    /// Whether the store has no record of them yet.
+    var isNew: Bool
+    var isChanged: Bool
+
+    static let none = Account(counters: NamespaceCounters(), isNew: false, isChanged: false)
+  }
+
+  /// The counters that a write leaves to the next one.
+  struct Balance: Sendable {
+    var store: StoreState
+    var namespaces = ByNamespace(unused: Account.none)
+  }
+
+  private var namespaces: ByNamespace<Account>
+  private(set) var store: StoreState
+  private let committed: StoreState
+  /// The entry for which room is being made.
+  var expected: ExpectedEntry?
+  /// How many changes were made, to tell whether a write that failed has changed anything.
+  private(set) var changes = 0
+
+  init(_ balance: Balance) {
+    namespaces = balance.namespaces
+    store = balance.store
+    committed = balance.store
+  }
+
+  /// The counters for the write after this one, if no other process commits between: those of the store, and those of the
+  /// namespace that was used last.
+  var balance: Balance {
+    var next = Balance(store: store, namespaces: namespaces)
+    next.namespaces.keepLatest {
+      $0.isNew = false
+      $0.isChanged = false
+    }
+    return next
+  }
+
+  /// Whether this batch has changed no name, id, rule or tombstone, so that they may be cached beyond the batch.
+  var hasCommittedGeneration: Bool { store.generation == committed.generation }
+
+  // MARK: Namespaces
+
+  func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
+
+  /// Takes over the counters that the store has, or that were counted because its record is damaged.
+  mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
+    namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
+  }
+
+  /// The counters of a namespace that was loaded, lent without a copy.
+  subscript(id: NamespaceID) -> NamespaceCounters {
+    @inline(__always) _read { yield namespaces[id, default: Account.none].counters }
+  }
+
+  /// Whether the namespace was made by this batch.
+  func isNew(_ id: NamespaceID) -> Bool { namespaces[id, default: Account.none].isNew }
+
+  mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
+    changes &+= 1
+    namespaces[id] = Account(counters: counters, isNew: true, isChanged: true)
+  }
+
+  /// Forgets the counters of a namespace that is gone, so that they are not written.
+  mutating func drop(_ id: NamespaceID) {
+    changes &+= 1
+    namespaces[id] = nil
+  }
+
+  /// Changes the counters of a namespace that was loaded.
+  mutating func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
+    changes &+= 1
+    learn(id, change)
+  }
+
+  /// The same for what a policy learns, which a write that is refused after it need not undo: it is no change.
+  mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
+    _ = namespaces.update(id) { loaded in
+      loaded.isChanged = true
+      change(&loaded.counters)
+    }
+  }
+
+  // MARK: Entries
+
+  /// Counts an entry by its new weight and no longer by its old one, in a namespace that was loaded; nil stands for no entry.
+  ///
+  /// - Parameter reason: why the old value leaves, if that is counted.
+  mutating func charge(
+    _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
+    removing reason: RemovalReason? = nil
+  ) {
+    updateLoaded(id) { counters in
+      if let old {
+        counters.subtract(old)
+        if let reason { counters.removals.count(reason, bytes: old.size) }
+      }
+      if let new { counters.add(new) }
+    }
+    if let old {
+      store.entries &-= 1
+      store.bytes &-= UInt64(old.size)
+      store.stored &-= UInt64(old.stored)
+    }
+    if let new {
+      store.entries &+= 1
+      store.bytes &+= UInt64(new.size)
+      store.stored &+= UInt64(new.stored)
+    }
+  }
+
+  // MARK: The store
+
+  mutating func updateStore(_ change: (inout StoreState) -> Void) {
+    changes &+= 1
+    change(&store)
+  }
+
+  func hasRecorded(_ now: Timestamp) -> Bool {
+    Int64(bitPattern: store.lastStamp) == now.milliseconds && store.suspectSince == 0
+  }
+
+  /// Records the time of a write or a purge whose clock is believed.
+  ///
+  /// It is the last time and not the largest: a clock that was ahead for a while must not excuse the next jump.
+  mutating func recordTime(_ now: Timestamp) {
+    store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
+    store.suspectSince = 0
+  }
+
+  /// Calls `body` with the counters that have changed.
+  func visitChanged(
+    _ body: (NamespaceID, NamespaceCounters) throws(LarderError) -> Void
+  ) throws(LarderError) {
+    try namespaces.visit { id, account throws(LarderError) in
+      if account.isChanged { try body(id, account.counters) }
+    }
+  }
+
+  var isStoreChanged: Bool { store != committed }
+}
+
+/// The share of one entry in the counters.
+struct EntryWeight: Equatable {
+  /// Bytes of the value.
+  var size: Int
+  /// Bytes of the record, and of the chunks of the value.
+  var stored: Int
+  /// 0 for a pinned entry, which is not in the queue.
+  var queuePosition: UInt64
+
+  init(size: Int, stored: Int, queuePosition: UInt64) {
+    self.size = size
+    self.stored = stored
+    self.queuePosition = queuePosition
+  }
+
+  init(_ entry: StoredEntry) {
+    size = entry.valueCount
+    stored = entry.storedCount
+    queuePosition = entry.header.sequence
+  }
+}
+
+extension NamespaceCounters {
+  mutating func add(_ weight: EntryWeight) {
+    entries &+= 1
+    bytes &+= UInt64(weight.size)
+    stored &+= UInt64(weight.stored)
+    if weight.queuePosition == 0 { pinned &+= 1 }
+    queue.add(weight)
+  }
+
+  mutating func subtract(_ weight: EntryWeight) {
+    entries &-= 1
+    bytes &-= UInt64(weight.size)
+    stored &-= UInt64(weight.stored)
+    if weight.queuePosition == 0 { pinned &-= 1 }
+    queue.subtract(weight)
+  }
+}
+
+extension QueueState {
+  mutating func add(_ weight: EntryWeight) {
+    guard isInWindow(weight) else { return }
+    windowEntries &+= 1
+    windowBytes &+= UInt64(weight.size)
+  }
+
+  mutating func subtract(_ weight: EntryWeight) {
+    guard isInWindow(weight) else { return }
+    windowEntries &-= 1
+    windowBytes &-= UInt64(weight.size)
+  }
+
+  private func isInWindow(_ weight: EntryWeight) -> Bool {
+    weight.queuePosition != 0 && weight.queuePosition >= windowBoundary
+  }
+}
+
+/// The counters as this process committed them last. A write that follows that commit reads no record of counters.
+///
+/// Only the writer uses them, under the writer lock.
+final class CommittedLedger: Sendable {
+  /// The counters, and the serial number of the write that kept them.
+  private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
+
+  /// The counters that `transaction` begins with: those that were kept if that write made the last commit, else the store's.
+  func begin(
+    _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
+  ) throws(LMDBError) -> Ledger.Balance {
+    let former = transaction.formerSerial
+    if let known = latest.withLock({ $0?.serial == former ? $0?.balance : nil }) { return known }
+    return Ledger.Balance(store: try transaction.stateOrRebuilt(seal))
+  }
+
+  /// Keeps the counters that a write is about to commit. If that fails, they are never used.
+  func keep(_ balance: Ledger.Balance, ofWrite serial: UInt64) {
+    latest.withLock { $0 = (serial, balance) }
+  }
+}

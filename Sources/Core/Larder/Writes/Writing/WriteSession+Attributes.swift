@@ -1,0 +1,77 @@
+import LMDB
+import LarderSystem
+
+/// Changes of entries whose value and version stay.
+extension WriteSession {
+  /// Changes header and fields of an entry.
+  ///
+  /// - Returns: false if the record is damaged. It is left as it is, because a new checksum would hide the damage.
+  mutating func amend(
+    _ entry: StoredEntry, as change: EntryChange = .amended,
+    _ edit: (inout EntryHeader, inout EntryFields) -> Void
+  ) throws(LarderError) -> Bool {
+    guard let body = try intactBody(of: entry), let key = entry.key else { return false }
+    var (header, fields) = (entry.header, entry.fields)
+    edit(&header, &fields)
+    let payload = body.span.extracting(droppingFirst: Int(entry.header.fieldsCount))
+    let draft = Draft(keepingValueOf: entry, payload, for: key.span, header, fields)
+    try replace(entry, with: draft, as: change)
+    return true
+  }
+
+  /// Gives an entry another end.
+  ///
+  /// - Parameter idle: how long it may stay unused from now on.
+  /// - Returns: false if the record is damaged.
+  mutating func reschedule(
+    _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
+    written: Int64? = nil, as change: EntryChange = .amended
+  ) throws(LarderError) -> Bool {
+    try amend(entry, as: change) { header, fields in
+      header.written = written ?? header.written
+      header.expires = expires
+      header.staleUntil = staleUntil
+      header.deadline = header.indexedDeadline(replacing: entry.header)
+      if idle == nil { header.flags.remove(.idle) } else { header.flags.insert(.idle) }
+      if fields.idle != idle { fields.idle = idle }
+    }
+  }
+
+  /// Gives an entry with a time to idle the end that follows from an access at `moment`.
+  ///
+  /// - Returns: whether it was written.
+  @discardableResult
+  mutating func extend(_ entry: StoredEntry, accessedAt moment: Int64) throws(LarderError) -> Bool {
+    guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
+      moment >= idle.due(end: entry.header.expires)
+    else { return false }
+    let end = idle.end(after: moment)
+    return try reschedule(
+      entry, expires: end, staleUntil: Lifetime.late(end, stale: entry.header.stale ?? .zero),
+      idle: idle)
+  }
+
+  /// Protects an entry from eviction, or lets it be evicted again.
+  ///
+  /// - Returns: false if the record is damaged.
+  mutating func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
+    // A pinned entry is outside the queue; when it returns there, it counts as new.
+    let position = isPinned ? 0 : try nextNumber(in: entry.id)
+    return try amend(entry, as: .touched) { header, _ in
+      header.sequence = position
+      if isPinned { header.flags.insert(.pinned) } else { header.flags.remove(.pinned) }
+      header.deadline = header.indexedDeadline(replacing: entry.header)
+    }
+  }
+
+  /// Gives an entry other owners.
+  ///
+  /// - Returns: false if its record is damaged.
+  mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError)
+    -> Bool
+  {
+    try amend(entry) { _, fields in
+      if owners != entry.owners { fields.replaceAll(.owner, with: owners.map(\.field)) }
+    }
+  }
+}

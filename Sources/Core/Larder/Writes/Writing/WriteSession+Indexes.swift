@@ -1,0 +1,149 @@
+import LMDB
+import LarderSystem
+
+/// Keeps the index databases in step with the entries: expiry times, eviction order, tags, owners and chunks.
+extension WriteSession {
+  // MARK: Expiry
+
+  /// Moves an entry in the expiry index. ``flushDeadlines()`` writes the changes at the latest.
+  ///
+  /// - Parameters:
+  ///   - before: nil if the index does not have the entry.
+  ///   - after: its time is ``EntryHeader/indexedDeadline(replacing:)``. Nil for an entry that is removed.
+  mutating func moveDeadline(
+    of entryKey: [UInt8], from before: IndexedDeadline?, to after: IndexedDeadline?
+  ) throws(LarderError) {
+    if let before, before.time != EntryHeader.never {
+      if before == after { return }
+      try setDeadline(before.time, position: before.position, of: entryKey, isIndexed: false)
+    }
+    guard let after, after.time != EntryHeader.never else { return }
+    try setDeadline(after.time, position: after.position, of: entryKey, isIndexed: true)
+    let due = UInt64(bitPattern: max(after.time, 0))
+    if ledger.store.nextDue > due { ledger.updateStore { $0.nextDue = due } }
+  }
+
+  /// Removes an entry from the expiry index whose record is no longer stored.
+  mutating func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
+    let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
+    try setDeadline(indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)
+  }
+
+  private mutating func setDeadline(
+    _ deadline: Int64, position: UInt64, of entryKey: [UInt8], isIndexed: Bool
+  ) throws(LarderError) {
+    if position == 0 {
+      let key = IndexKey.deadline(deadline, position: 0, entry: entryKey)
+      if isIndexed {
+        try transaction.put([], for: key, in: engine.indexes.deadlines)
+      } else {
+        try transaction.remove(key, from: engine.indexes.deadlines)
+      }
+      return
+    }
+    let block = ExpiryBlock(deadline, position: position, in: entryKey.span.namespaceID)
+    if let other = deadlines.set(position, of: block, to: isIndexed) {
+      try write(other)
+    }
+  }
+
+  /// Writes the remaining changes, so that the databases have all of them.
+  mutating func flushDeadlines() throws(LarderError) {
+    while let change = deadlines.next() { try write(change) }
+  }
+
+  private mutating func write(_ change: PendingDeadlines.Change) throws(LarderError) {
+    let database = engine.indexes.deadlines
+    try IndexKey.withDeadline(of: change.block) { key throws(LarderError) in
+      let before = try transaction.change { lmdb throws(LMDBError) -> UInt32? in
+        guard let value = try lmdb.locate(key, in: database) else { return nil }
+        return ExpiryRecord.positions(value) ?? 0
+      }
+      let positions = change.applied(to: before ?? 0)
+      if positions == 0 {
+        if before != nil { try transaction.remove(key, from: database) }
+      } else if positions != before {
+        try transaction.put(count: 4, for: key, in: database) { $0.append(halfWord: positions) }
+      }
+    }
+  }
+
+  // MARK: Eviction order
+
+  /// Moves an entry in its namespace's queue; position 0 is outside the queue.
+  mutating func moveInQueue(
+    _ entryKey: [UInt8], from before: UInt64, to position: UInt64
+  ) throws(LarderError) {
+    guard position != before else { return }
+    let id = entryKey.span.namespaceID
+    if before != 0 { try removeFromQueue(before, in: id) }
+    if position == 0 { return }
+    let storedKey = entryKey.span.extracting(droppingFirst: 4)
+    try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
+      try transaction.put(storedKey, for: key, in: engine.indexes.queue)
+    }
+  }
+
+  private mutating func removeFromQueue(_ position: UInt64, in id: NamespaceID) throws(LarderError)
+  {
+    try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
+      _ = try transaction.remove(key, from: engine.indexes.queue)
+    }
+  }
+
+  // MARK: Tags and owners
+
+  mutating func replaceTags(
+    _ before: [[UInt8]], with tags: [[UInt8]], of entryKey: [UInt8]
+  ) throws(LarderError) {
+    for tag in before where !tags.contains(tag) {
+      try transaction.remove(IndexKey.tag(tag, entry: entryKey), from: engine.indexes.tags)
+    }
+    for tag in tags where !before.contains(tag) {
+      try transaction.put([], for: IndexKey.tag(tag, entry: entryKey), in: engine.indexes.tags)
+    }
+  }
+
+  mutating func replaceOwners(
+    _ before: [StoredOwner], with owners: [StoredOwner], of entryKey: [UInt8]
+  ) throws(LarderError) {
+    for owner in before where !owners.contains(owner) {
+      try transaction.remove(
+        IndexKey.owner(owner.entryKey, entry: entryKey), from: engine.indexes.tags)
+    }
+    for owner in owners where !before.contains(owner) {
+      try transaction.put(
+        [], for: IndexKey.owner(owner.entryKey, entry: entryKey), in: engine.indexes.tags)
+    }
+    if owners.isEmpty != before.isEmpty {
+      ledger.updateStore { state in
+        if before.isEmpty { state.dependents &+= 1 } else { state.dependents &-= 1 }
+      }
+    }
+  }
+
+  // MARK: Chunks
+
+  mutating func writeChunks(_ value: Span<UInt8>, version: UInt64, in id: NamespaceID)
+    throws(LarderError)
+  {
+    var offset = 0
+    var index: UInt32 = 0
+    while offset < value.count {
+      let key = IndexKey.chunk(index, of: version, in: id)
+      let piece = value.extracting(offset..<min(offset + engine.reader.chunkSize, value.count))
+      try transaction.put(piece, for: key.span, in: engine.indexes.chunks)
+      offset += engine.reader.chunkSize
+      index += 1
+    }
+  }
+
+  mutating func removeChunks(of entry: StoredEntry) throws(LarderError) {
+    var index: UInt32 = 0
+    while try transaction.remove(
+      IndexKey.chunk(index, of: entry.header.version, in: entry.id), from: engine.indexes.chunks)
+    {
+      index += 1
+    }
+  }
+}

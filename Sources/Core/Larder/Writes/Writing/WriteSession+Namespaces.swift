@@ -1,0 +1,123 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+/// The namespaces and settings that a batch uses; each is looked up once in a batch.
+///
+/// Committed ones are cached beyond the batch. A change of the batch itself is not cached: it may be rolled back.
+extension WriteSession {
+  /// The namespace of that name; nil if it is absent.
+  mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
+    if let found = known.find(name) { return found }
+    let handle = engine.handle(for: name)
+    let generation =
+      ledger.hasCommittedGeneration ? ledger.store.generation : nil
+    if let generation,
+      let found = handle.known.withLock({ $0?.generation == generation ? $0?.namespace : nil })
+    {
+      known.add(found)
+      return found
+    }
+    guard let bytes = try transaction.copy(of: MetadataKey.namespace(name), in: .main)
+    else {
+      return nil
+    }
+    let namespace = KnownNamespace(
+      try NamespaceRecord(bytes.span, name: name, seal: engine.seal), named: name)
+    if let generation { handle.known.withLock { $0 = (generation, namespace) } }
+    known.add(namespace)
+    return namespace
+  }
+
+  /// The namespace of that name, which is made if it is absent.
+  mutating func namespaceOrNew(_ name: String) throws(LarderError) -> KnownNamespace {
+    if let namespace = try namespace(name) { return namespace }
+    try NamespaceName.validate(name)
+    let id = try newID()
+    return try store(NamespaceRecord(id: id, created: now.milliseconds), named: name)
+  }
+
+  @discardableResult
+  mutating func store(_ record: NamespaceRecord, named name: String) throws(LarderError)
+    -> KnownNamespace
+  {
+    let bytes = try record.record(name: name, seal: engine.seal)
+    try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
+    let namespace = KnownNamespace(record, named: name)
+    known.add(namespace)
+    ledger.updateStore { $0.generation &+= 1 }
+    return namespace
+  }
+
+  /// Removes a name; the caller stores its record under another one.
+  mutating func removeName(_ name: String) throws(LarderError) {
+    try transaction.remove(MetadataKey.namespace(name), from: .main)
+    known.remove(name)
+  }
+
+  /// Takes the next id; its counters begin at 0.
+  mutating func newID() throws(LarderError) -> NamespaceID {
+    let id = try nextID()
+    ledger.updateStore { $0.nextID = UInt64(id.rawValue) + 1 }
+    ledger.begin(id, with: NamespaceCounters(since: now, epoch: transaction.id))
+    return id
+  }
+
+  /// The id of the next namespace that is made: no namespace has it, nor a cleared one whose entries are not reclaimed yet.
+  mutating func nextID() throws(LarderError) -> NamespaceID {
+    var next = ledger.store.nextID
+    for _ in 0..<NamespaceID.limit {
+      let raw = (1..<UInt64(NamespaceID.limit)).contains(next) ? next : 1
+      let id = NamespaceID(rawValue: UInt32(raw))
+      if try !transaction.contains(MetadataKey.counters(id), in: .main) { return id }
+      next = raw + 1
+    }
+    throw LarderError(
+      .overLimit, "\(engine.environment.path) has no namespace id left",
+      hint: "remove namespaces")
+  }
+
+  /// All names. O(namespaces).
+  mutating func namespaceNames() throws(LarderError) -> [String] {
+    let prefix = MetadataKey.namespaces
+    return try transaction.keys(in: .main, from: prefix).map {
+      String(decoding: $0.dropFirst(prefix.count), as: UTF8.self)
+    }
+  }
+
+  /// The name of the namespace with that id; nil if it was cleared. O(namespaces).
+  mutating func name(of id: NamespaceID) throws(LarderError) -> String? {
+    if let latest = known.latest, latest.id == id { return latest.name }
+    for name in try namespaceNames()
+    where try namespace(name)?.id == id {
+      return name
+    }
+    return nil
+  }
+
+  // MARK: Settings of the store
+
+  mutating func settings() throws(LarderError) -> StoreSettings {
+    let generation =
+      ledger.hasCommittedGeneration ? ledger.store.generation : nil
+    if let generation,
+      let known = engine.settings.withLock({
+        $0?.generation == generation ? $0?.settings : nil
+      })
+    {
+      return known
+    }
+    var settings = StoreSettings()
+    if let bytes = try transaction.copy(of: MetadataKey.settings, in: .main) {
+      settings = try StoreSettings(bytes.span, seal: engine.seal)
+    }
+    if let generation { engine.settings.withLock { $0 = (generation, settings) } }
+    return settings
+  }
+
+  mutating func store(_ settings: StoreSettings) throws(LarderError) {
+    try transaction.put(
+      try settings.record(seal: engine.seal), for: MetadataKey.settings, in: .main)
+    ledger.updateStore { $0.generation &+= 1 }
+  }
+}
