@@ -104,8 +104,8 @@ import Testing
   @Test func `pages`() async throws {
     let api = CatalogAPI()
     let walk = PageWalk(
-      next: { $0.next }, version: { $0.version }, isInvalidCursor: { $0 is InvalidCursor }
-    ) { cursor in try await api.catalog(after: cursor) }
+      next: { $0.next }, version: { $0.version }, isInvalidCursor: { $0 is InvalidCursor },
+      fetch: { cursor in try await api.catalog(after: cursor) })
     let pages = try await walk.all()
     #expect(pages.flatMap(\.items) == ["item 0", "item 1"])
   }

@@ -3,9 +3,9 @@
 
   /// The pages of a listing that a service gives out one by one, each with a cursor for the next; all of one version.
   ///
-  ///     let walk = PageWalk(next: \.nextCursor, isInvalidCursor: { $0 is InvalidCursor }) { cursor in
-  ///       try await api.catalog(after: cursor)
-  ///     }
+  ///     let walk = PageWalk(
+  ///       next: { $0.nextCursor }, isInvalidCursor: { $0 is InvalidCursor },
+  ///       fetch: { cursor in try await api.catalog(after: cursor) })
   ///     let pages = try await walk.all()
   ///
   /// While a page is used the next one is fetched. If the service does not know a cursor any more, the walk begins again, once.
