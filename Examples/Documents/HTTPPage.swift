@@ -88,6 +88,28 @@ import Testing
     #expect(key("/a?a=1") != key("/a?a=2"))
   }
 
+  private struct InvalidCursor: Error {}
+
+  private struct CatalogAPI {
+    struct Page: Sendable {
+      var items: [String]
+      var version: String?
+      var next: Int?
+    }
+    func catalog(after cursor: Int?) async throws -> Page {
+      Page(items: ["item \(cursor ?? 0)"], version: "1", next: cursor == nil ? 1 : nil)
+    }
+  }
+
+  @Test func `pages`() async throws {
+    let api = CatalogAPI()
+    let walk = PageWalk(
+      next: { $0.next }, version: { $0.version }, isInvalidCursor: { $0 is InvalidCursor },
+      fetch: { cursor in try await api.catalog(after: cursor) })
+    let pages = try await walk.all()
+    #expect(pages.flatMap(\.items) == ["item 0", "item 1"])
+  }
+
   @Test func `invalidation`() async throws {
     try await Self.withServer { server, host in
       let store = try Store.temporary()

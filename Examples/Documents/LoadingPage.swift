@@ -1,4 +1,5 @@
 import Larder
+import LarderHTTP
 import Testing
 
 /// The programs of `Docs/Use/Loading.md`.
@@ -11,6 +12,9 @@ import Testing
     }
 
     func board(_ station: String) async throws -> String { "board of \(station)" }
+    func boards(_ stations: [String]) async throws -> [(station: String, board: String)] {
+      stations.reversed().map { ($0, "board of \($0)") }
+    }
     func forecast(_ place: String) async throws -> String { "sunny in \(place)" }
     func rates() async throws -> String { "rates" }
     func ship(_ name: String) async throws -> String? { nil }
@@ -110,6 +114,28 @@ import Testing
     }
   }
 
+  @Test func `many keys`() async throws {
+    let boards = try cache("boards")
+    let stations = ["Thun", "Biel"]
+    let found = try await boards.values(
+      for: stations, options: LoadOptions(expires: .after(.minutes(2)), absent: .after(.hours(1)))
+    ) { missing in
+      try await api.boards(missing.map { $0.key }).map { ($0.station, .value($0.board)) }
+    }
+    #expect(found == ["board of Thun", "board of Biel"])
+  }
+
+  @Test func `a realm`() async throws {
+    typealias Board = String
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    let (token, board) = ("secret", "board of Thun")
+    let realm = store.realm(of: token)
+    let boards = realm.cache(of: Board.self, in: "boards")
+    try await boards.set(board, for: "thun")
+    try realm.clear()
+    #expect(try boards.count() == 0)
+  }
+
   @Test func `a prefetch`() async throws {
     let clock = SystemClock()
     let boards = try Store.temporary(options: Store.Options(clock: clock)).cache(
@@ -130,7 +156,9 @@ import Testing
     var attributes = EntryAttributes(expires: .after(.days(1)))
     attributes.tags = ["user 7", "catalog"]
     try pages.namespace.set(Array("page".utf8), for: url, attributes)
+    let catalog = try pages.keys(tags: ["user 7", "catalog"])
     let removed = try store.invalidate(tag: "user 7")
+    #expect(catalog == [Key(url)])
     #expect(removed == RemovalResult(entries: 1, bytes: 4))
   }
 }

@@ -82,19 +82,34 @@
 
   extension NIOSSLError: TransportFailure {
     /// Whether the connection was not secure before it ended.
-    public var isInsecure: Bool {
-      if case .uncleanShutdown = self { false } else { true }
+    public var failure: TransportFailureKind {
+      if case .uncleanShutdown = self { .interrupted } else { .insecure }
     }
   }
 
   extension NIOSSLExtraError: TransportFailure {
-    /// True: the certificate is not that of the host.
-    public var isInsecure: Bool { true }
+    /// The certificate is not that of the host.
+    public var failure: TransportFailureKind { .insecure }
   }
 
   extension BoringSSLError: TransportFailure {
     /// Whether TLS itself failed, and not the connection below it.
-    public var isInsecure: Bool { if case .sslError = self { true } else { false } }
+    public var failure: TransportFailureKind {
+      if case .sslError = self { .insecure } else { .interrupted }
+    }
+  }
+
+  extension HTTPClientError: TransportFailure {
+    /// Whether there was no connection in time, the answer did not come whole, or the request cannot be sent.
+    public var failure: TransportFailureKind {
+      switch self {
+      case .connectTimeout, .getConnectionFromPoolTimeout: .offline
+      case .readTimeout, .writeTimeout, .deadlineExceeded, .remoteConnectionClosed,
+        .tlsHandshakeTimeout:
+        .interrupted
+      default: .unusable
+      }
+    }
   }
 
   extension HTTPResponse {

@@ -30,8 +30,15 @@
     public let kind: Kind
     /// The failure in curl's words.
     public let description: String
-    /// Whether the kind is ``Kind/insecure``.
-    public var isInsecure: Bool { kind == .insecure }
+    /// The meaning of the kind for a client.
+    public var failure: TransportFailureKind {
+      switch kind {
+      case .unknownHost, .refused, .refusedByProxy: .offline
+      case .timedOut, .interrupted: .interrupted
+      case .insecure: .insecure
+      case .notHTTP, .invalidRequest, .other: .unusable
+      }
+    }
 
     init(_ kind: Kind, _ description: String) {
       (self.kind, self.description) = (kind, description)

@@ -3,16 +3,20 @@
   public import LarderHTTP
 
   extension URLError: TransportFailure {
-    /// Whether the code, or on Linux its description, says that no secure connection comes about.
-    public var isInsecure: Bool {
+    /// The kind by the code, or on Linux by the description.
+    public var failure: TransportFailureKind {
       switch code {
       case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
         .clientCertificateRejected, .clientCertificateRequired:
-        true
-      // On Linux none of them has a code of its own.
-      case .unknown: CurlWords.tellOfInsecurity(localizedDescription)
-      default: false
+        .insecure
+      case .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed, .callIsActive,
+        .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost:
+        .offline
+      case .timedOut, .networkConnectionLost: .interrupted
+      // On Linux failures of TLS, some refused connections and bodies that are cut off have no code of their own.
+      case .unknown: CurlWords.tellOfInsecurity(localizedDescription) ? .insecure : .interrupted
+      default: .unusable
       }
     }
   }

@@ -17,7 +17,7 @@ import Testing
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
     try store.engine.commit(.withoutCleanup) { batch in
       let (removal, tombstone) = try TagInvalidation.begin(
-        Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.session)
+        [Array(tag.utf8)], in: nil, asOf: nil, limit: limit, &batch.session)
       #expect(tombstone != nil)
       return removal
     }
@@ -42,6 +42,32 @@ import Testing
       #expect(try notes.removals[.invalidated] == 1 && notes.removals.bytes(.invalidated) == 1)
       #expect(try store.invalidate(tag: "user 7") == RemovalResult())
       #expect(try store.invalidate(tag: "nobody has it") == RemovalResult())
+    }
+  }
+
+  @Test func `of several tags an entry must carry all`() throws {
+    try withStore { store, _ in
+      let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
+      try notes.set([1], for: "a", attributes("x", "y", "z"))
+      try notes.set([2], for: "b", attributes("x"))
+      try notes.set([3], for: 7, attributes("y", "x"))
+      try notes.set([4], for: String(repeating: "k", count: 300), attributes("y", "x"))
+      try boards.set([5], for: "a", attributes("x", "y"))
+      let long = String(repeating: "k", count: 300)
+      #expect(try notes.keys(tags: ["x", "y"]) == [Key("a"), Key(long), Key(7)])
+      #expect(try notes.keys(tags: ["x"]).count == 4 && notes.keys(tags: ["z"]) == [Key("a")])
+      #expect(try notes.keys(tags: ["xy"]) == [] && store.namespace("none").keys(tags: ["x"]) == [])
+      #expect(try notes.invalidate(tags: ["y", "x", "z"]) == RemovalResult(entries: 1, bytes: 1))
+      // A process that is killed after its first transaction.
+      try store.engine.commit(.withoutCleanup) { batch in
+        _ = try TagInvalidation.begin(
+          [[UInt8(ascii: "y")], [UInt8(ascii: "x")]], in: nil, asOf: nil, limit: 1, &batch.session)
+      }
+      #expect(try tombstones(store) == 1)
+      #expect(try notes.keys(tags: ["x"]) == [Key("b")] && boards.keys(tags: ["x"]) == [])
+      #expect(try notes.bytes("b") == [2] && boards.bytes("a") == nil)
+      #expect(failure { try store.invalidate(tags: []) } == .invalidArgument)
+      #expect(failure { _ = try notes.keys(tags: ["x", ""]) } == .invalidArgument)
     }
   }
 
@@ -224,7 +250,17 @@ import Testing
       for step in 0..<3000 {
         let space = random.next(in: 0..<2)
         let key = "k\(random.next(in: 0..<60))"
-        switch random.next(in: 0..<20) {
+        switch random.next(in: 0..<21) {
+        case 20:
+          let tags = ["t0", "t\(random.next(in: 1..<3))"]
+          try store.engine.commit(CommitMode(cleansUp: false)) { batch in
+            _ = try TagInvalidation.begin(
+              tags.map { Array($0.utf8) }, in: nil, asOf: nil, limit: random.next(in: 1..<20),
+              &batch.session)
+          }
+          for index in model.indices {
+            model[index] = model[index].filter { !tags.allSatisfy($1.tags.contains) }
+          }
         case 0..<12:
           let tags = (0..<3).filter { _ in random.chance(percent: 40) }.map { "t\($0)" }
           let value = [UInt8(random.next(in: 0..<256))]
@@ -240,7 +276,7 @@ import Testing
           let limit = random.next(in: 1..<20)
           try store.engine.commit(CommitMode(cleansUp: !random.chance(percent: 70))) { batch in
             _ = try TagInvalidation.begin(
-              Array(tag.utf8), in: nil, asOf: nil, limit: limit, &batch.session)
+              [Array(tag.utf8)], in: nil, asOf: nil, limit: limit, &batch.session)
           }
           for index in model.indices {
             model[index] = model[index].filter { !$1.tags.contains(tag) }

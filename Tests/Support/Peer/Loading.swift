@@ -62,6 +62,28 @@ extension Peer {
     Peer.say("closed")
   }
 
+  /// Loads 60 of 100 keys, with others as other peers do, and says for how many it asked and how many values it got.
+  func loadBulk() throws {
+    let boards = try cache()
+    Peer.say("open")
+    waitForInput()
+    let asked = Atomic(0)
+    let values = Atomic(0)
+    let keys = (0..<60).map { (20 * argument(0) + $0) % 100 }
+    try Self.wait {
+      let found = try await boards.values(for: keys) { missing in
+        asked.add(missing.count, ordering: .relaxed)
+        try await Task.sleep(for: .milliseconds(5))
+        return missing.map { ($0.key, .value("of \($0.key)")) }
+      }
+      let right = zip(keys, found).count { key, value in value == "of \(key)" }
+      values.store(right, ordering: .relaxed)
+    }
+    Peer.say("\(asked.load(ordering: .relaxed)) \(values.load(ordering: .relaxed))")
+    try boards.namespace.store.close()
+    Peer.say("closed")
+  }
+
   /// Forks while a loaded value waits for its commit; in the child every call must fail at once.
   func forkWhileLoading() throws {
     let boards = try cache()

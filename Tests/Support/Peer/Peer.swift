@@ -55,6 +55,7 @@ import Synchronization
     "larder-fill": { try $0.fillStore() },
     "larder-globals": { try $0.keepStores() },
     "load": { try $0.loadOne() },
+    "load-bulk": { try $0.loadBulk() },
     "load-many": { try $0.loadMany() },
     "larder-hold": { try $0.holdMoment() },
     "hold-write": { try $0.holdWrite() },

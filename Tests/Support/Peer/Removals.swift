@@ -77,19 +77,37 @@ final class RemovalRun: Sendable {
       options.stale = Staleness(whileRevalidating: .milliseconds(5), onError: .milliseconds(20))
     }
     let (isUnchanged, pause) = (random.next(in: 0..<4) == 0, random.next(in: 0..<4))
-    let floor = floor(name, key)
+    // Keys with the same tags.
+    let keys =
+      random.next(in: 0..<3) == 0 ? (0..<Self.keys).filter { $0 % 2 == key % 2 } : [key]
+    let floors = keys.map { floor(name, $0) }
+    let load: @Sendable (CachedValue<String>?) async throws -> LoadOutcome<String> = {
+      [self] known in
+      let began = SystemTime.monotonicMicroseconds
+      loads.add(1, ordering: .relaxed)
+      try await Task.sleep(for: .milliseconds(pause))
+      return known != nil && isUnchanged ? .unchanged : .value("\(began)")
+    }
     do {
-      let result = try await caches[name].revalidatedResult(for: "\(key)", options: options) {
-        [self] known in
-        let began = SystemTime.monotonicMicroseconds
-        loads.add(1, ordering: .relaxed)
-        try await Task.sleep(for: .milliseconds(pause))
-        return known != nil && isUnchanged ? .unchanged : .value("\(began)")
+      let results: [CacheResult<String>?]
+      if keys.count == 1 {
+        results = [
+          try await caches[name].revalidatedResult(for: "\(key)", options: options, load: load)
+        ]
+      } else {
+        results = try await caches[name].results(for: keys.map { "\($0)" }, options: options) {
+          missing in
+          let known = missing.allSatisfy { $0.stored != nil } ? missing[0].stored : nil
+          let outcome = try await load(known)
+          return missing.map { ($0.key, outcome) }
+        }.map { try $0.get() }
       }
       reads.add(1, ordering: .relaxed)
-      guard let value = result?.value, let began = Int64(value), began < floor else { return }
-      failures.withLock {
-        $0.append("\(Self.names[name]) \(key): \(floor - began) us too old, \(options.policy)")
+      for (key, (result, floor)) in zip(keys, zip(results, floors)) {
+        guard let value = result?.value, let began = Int64(value), began < floor else { continue }
+        failures.withLock {
+          $0.append("\(Self.names[name]) \(key): \(floor - began) us too old, \(options.policy)")
+        }
       }
     } catch {
       guard (error as? LarderError)?.code == .timedOut else { throw error }

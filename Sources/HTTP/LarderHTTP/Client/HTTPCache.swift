@@ -113,7 +113,7 @@
       interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
     ) async throws -> HTTPCacheResult {
       let (response, received) = try await transport.send(
-        try request.withCheckedTarget(), body: body, interim: interim, within: rules.policy.timeout,
+        try request.withCheckedTarget(), body: body, interim: interim, under: rules.policy,
         by: clock)
       let result = HTTPCacheResult(response, body: received, forwarded: .bypass)
       counters.count(result)

@@ -9,7 +9,7 @@
     /// Sends a request and returns the head of its final answer, with a body that is still to be read.
     ///
     /// A transport does not follow redirections, cache or repeat requests. It throws when the origin cannot be reached, and
-    /// supports cancellation. An error for a connection that is not secure is a ``TransportFailure``. A body that ends before its announced length throws at its end.
+    /// supports cancellation. Its errors are ``TransportFailure``s. A body that ends before its announced length throws at its end.
     ///
     /// - Parameters:
     ///   - body: the body of the request, to be read once and only as fast as it is sent.
@@ -21,8 +21,34 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request, with a time limit for its head and for each piece of its body.
+    /// The response to a request, once more if the origin asks to wait, and only if it is of an expected kind.
+    ///
+    /// - Parameter hasSubstitute: whether a stored response takes the place of a 503.
     func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
+      hasSubstitute: Bool = false, by clock: any LarderClock
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      func sent() async throws -> (HTTPResponse, HTTPBody) {
+        try await send(request, body: body, interim: interim, within: policy.timeout, by: clock)
+      }
+      var answer = try await sent()
+      // A request that may have an effect is never sent twice.
+      let isPatient = policy.longestWait > .zero && [.get, .head].contains(request.method)
+      if isPatient, body.whole != nil, answer.0.status.code == 429 || !hasSubstitute,
+        let wait = answer.0.retryAfter(at: clock.now), wait <= policy.longestWait
+      {
+        try await clock.sleep(until: clock.monotonic + wait)
+        answer = try await sent()
+      }
+      if let unexpected = policy.unexpected(answer.0, to: request) {
+        throw HTTPCacheError.unexpected(unexpected)
+      }
+      return answer
+    }
+
+    /// The response to a request, with a time limit for its head and for each piece of its body.
+    private func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, within timeout: Duration,
       by clock: any LarderClock
@@ -42,7 +68,7 @@
   }
 
   /// The errors of a cache that are not errors of its transport.
-  public enum HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum HTTPCacheError: TransportFailure, Hashable, Sendable, CustomStringConvertible {
     /// The origin did not answer in time, or stalled within its response.
     case timedOut(Duration)
     /// The request or the response has this number of fields, which is more than 1,000.
@@ -53,6 +79,17 @@
     case bodyUnread(limit: Int)
     /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
     case bodyGone
+    /// The answer is not what ``HTTPCacheRule/expectedTypes`` expects of the origin, in these words. It is not stored.
+    case unexpected(String)
+
+    /// A network that wants a login counts as no way to the origin.
+    public var failure: TransportFailureKind {
+      switch self {
+      case .timedOut, .bodyGone: .interrupted
+      case .unexpected: .offline
+      case .tooManyFields, .bodyTooLarge, .bodyUnread: .unusable
+      }
+    }
 
     /// The number of fields of a message that a cache accepts. A transport checks it before it builds `HTTPFields`, whose
     /// own limit of 65,535 fields is a precondition.
@@ -71,6 +108,8 @@
       case .bodyUnread(let limit):
         "\(limit) bytes of the body came before they were read; use a transport that makes the origin wait, such as CurlTransport"
       case .bodyGone: "the store has removed the stored response while its body was read"
+      case .unexpected(let what):
+        "the answer is \(what), which was not expected; the login page of a network may have sent it: log in there, or try again later"
       }
     }
   }

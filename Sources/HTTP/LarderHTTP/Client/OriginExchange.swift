@@ -149,8 +149,9 @@
         held.filter { $0.response.credential == credential }.flatMap(\.tags), to: permit)
       let requested = clock.now
       let (head, body) = try await cache.transport.send(
-        forward.request, body: client.body, interim: client.interim, within: policy.timeout,
-        by: clock)
+        forward.request, body: client.body, interim: client.interim, under: policy,
+        hasSubstitute: cache.rules.stale(
+          forward, if: \.onError, because: .staleOnError, at: requested) != nil, by: clock)
       let response = OriginResponse(
         head: head, exchange: self, requested: requested, received: clock.now)
       let reception = response.reception(bodySize: nil)

@@ -19,6 +19,10 @@
     public var statuses: Set<Int>?
     /// The content types that are stored, in lower case, such as `application/json` or `image/*`; nil for all.
     public var contentTypes: Set<String>?
+    /// The content types that a successful answer to GET has, as in ``contentTypes``; nil for any. Another type is refused as
+    /// the login page of a network: the request throws ``HTTPCacheError/unexpected(_:)``, or gets a stored response as if the
+    /// origin could not be reached, and nothing is stored. So are the status 511 and a redirection to another host.
+    public var expectedTypes: Set<String>?
     /// The query parameters that change nothing, by name: requests that differ in these alone share a response. The origin
     /// gets them from the request that is sent.
     public var ignoredParameters: Set<String>
@@ -35,6 +39,7 @@
     public init(
       _ pattern: String, freshness: Duration? = nil, defaultFreshness: Duration? = nil,
       statuses: Set<Int>? = nil, contentTypes: Set<String>? = nil,
+      expectedTypes: Set<String>? = nil,
       ignoredParameters: Set<String> = [], ignoresParameterOrder: Bool = false,
       bodyMethods: Set<HTTPRequest.Method> = []
     ) {
@@ -43,6 +48,7 @@
       self.defaultFreshness = defaultFreshness
       self.statuses = statuses
       self.contentTypes = contentTypes
+      self.expectedTypes = expectedTypes
       self.ignoredParameters = ignoredParameters
       self.ignoresParameterOrder = ignoresParameterOrder
       self.bodyMethods = bodyMethods
@@ -86,11 +92,7 @@
     func allows(_ response: HTTPResponse) -> Bool {
       if let statuses, !statuses.contains(response.status.code) { return false }
       guard let contentTypes else { return true }
-      let type = response.headerFields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
-      let trimmed = Substring(type).trimmed
-      return contentTypes.contains { allowed in
-        allowed.hasSuffix("/*") ? trimmed.hasPrefix(allowed.dropLast()) : allowed == trimmed
-      }
+      return response.contentType.isOne(of: contentTypes)
     }
 
     /// The query that stands in the key.
@@ -110,7 +112,42 @@
     }
   }
 
+  extension HTTPResponse {
+    /// In lower case and without parameters; empty if it is not given.
+    fileprivate var contentType: String {
+      let type = headerFields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
+      return String(Substring(type).trimmed)
+    }
+  }
+
+  extension String {
+    fileprivate func isOne(of types: Set<String>) -> Bool {
+      types.contains { $0.hasSuffix("/*") ? hasPrefix($0.dropLast()) : $0 == self }
+    }
+  }
+
   extension HTTPCachePolicy {
+    /// The words for an answer that its rule does not expect; nil for one that it does.
+    func unexpected(_ response: HTTPResponse, to request: HTTPRequest) -> String? {
+      guard request.method == .get, let types = rule(for: request)?.expectedTypes else {
+        return nil
+      }
+      switch response.status.code {
+      case 204, 304: return nil
+      case 200..<300:
+        let type = response.contentType
+        return type.isOne(of: types) ? nil : type.isEmpty ? "of no type" : type
+      case 300..<400:
+        guard let location = response.headerFields[values: .location].first,
+          let target = Invalidation.resolve(location, against: request, policy: self),
+          let own = ResponseKey(request, policy: self), target.host != own.host
+        else { return nil }
+        return "a redirection to \(target.host)"
+      case 511: return "a demand to log in to the network (511)"
+      default: return nil
+      }
+    }
+
     /// The rule for a host and a path with its query, as they stand in a ``ResponseKey``.
     func rule(host: String, path: String) -> HTTPCacheRule? {
       if rules.isEmpty { return nil }

@@ -42,6 +42,10 @@
     public var storesCookies: Bool
     /// The time limit for the head of a response, and then for each piece of its body. Default: 15 s.
     public var timeout: Duration
+    /// How long a GET or HEAD waits at most for an origin that asks for it by `Retry-After` with the status 429 or 503, before it is
+    /// sent once more. Longer waits, and a second such answer, are left to the client; nothing waits where a stored
+    /// response takes the place of a 503. Default: zero, for no second request.
+    public var longestWait: Duration
     /// The largest body, in bytes, that is stored, and at most half of what the namespace and the store may hold. Larger bodies
     /// pass through. Default: 1,000,000,000.
     public var largestBody: Int
@@ -73,7 +77,8 @@
       kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
       servesStaleWhenInsecure: Bool = false, longestHeuristic: Duration = .days(1),
       storesCookies: Bool = false,
-      timeout: Duration = .seconds(15), largestBody: Int = 1_000_000_000,
+      timeout: Duration = .seconds(15), longestWait: Duration = .zero,
+      largestBody: Int = 1_000_000_000,
       bufferLimit: Int = 64_000_000,
       largestVariantCount: Int = 32,
       secretParameters: Set<String> = [
@@ -89,6 +94,7 @@
       self.longestHeuristic = longestHeuristic
       self.storesCookies = storesCookies
       self.timeout = timeout
+      self.longestWait = longestWait
       self.largestBody = largestBody
       self.bufferLimit = bufferLimit
       self.largestVariantCount = largestVariantCount

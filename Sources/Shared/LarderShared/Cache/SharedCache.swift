@@ -151,7 +151,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   }
 
   /// The result, which says whether the value is as new as the cache promises.
-  private func confirmed(
+  func confirmed(
     _ result: CacheResult<Value>, _ standing: RecentChanges.Standing
   ) -> CacheResult<Value> {
     var result = result

@@ -9,6 +9,8 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// The policy towards the tier. That towards the store is in the options.
   let policy: RequestPolicy
   let load: @Sendable () async throws -> Value
+  /// Called before a wait for another machine, or for one of the few loads that run without the tier.
+  var waits: @Sendable () -> Void = {}
 
   var shared: Shared { cache.shared }
   var copies: LocalCopies { cache.copies }
@@ -65,6 +67,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
           return stored(value, copy, ticket, copy.isFresh ? .shared : .stale)
         }
         shared.count { $0.waits += 1 }
+        waits()
         guard clock.monotonic < end else {
           return try await loadAlone(ticket, because: gaveUp("another machine loads it for long"))
         }
@@ -129,6 +132,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     shared.count { $0.withoutTier += 1 }
     // A change that is known already, such as one beyond the clock of this machine's log, would be one after each load.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
+    waits()
     let value = try await shared.limiter.run { try await load() }
     return mayStore ? unshared(value, stamp, ticket, error) : unstored(value, stamp, error)
   }

@@ -182,14 +182,19 @@ import Testing
     try await boards.set("other", for: "bern")
     let key = Array("thun".utf8)
     let lookup = try boards.lookUpForRead(key.span)
-    let write = LoadWrite(base: lookup.found.base, size: 0)
+    let store = boards.namespace.store
+    let write = LoadWrite(base: lookup.found.base, size: 0, engine: store.engine) { _ in nil }
     #expect(write.mayAnswer(than: lookup.found.base, snapshot: lookup.found.snapshot))
     try boards.clear()
     try await boards.set("other", for: "bern")
     let cleared = try boards.lookUpForRead(key.span)
     #expect(!write.mayAnswer(than: cleared.found.base, snapshot: cleared.found.snapshot))
-    write.run(in: lookup.found.snapshot)
-    #expect(!write.mayAnswer(than: lookup.found.base, snapshot: lookup.found.snapshot))
+    try store.write { batch in
+      try batch.set([1], for: "zug", in: boards.namespace)
+      try write.run(in: &batch)
+    }
+    let written = try boards.lookUpForRead(key.span)
+    #expect(!write.mayAnswer(than: lookup.found.base, snapshot: written.found.snapshot))
   }
 
   @Test func `counting and closing wait for what was loaded`() async throws {

@@ -31,6 +31,9 @@ extension Cache {
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
     try namespace.invalidate(tag: tag)
   }
+
+  /// The keys of fresh entries that carry all of the tags, in key order; see ``Store/Namespace/keys(tags:)``.
+  public func keys(tags: [String]) throws(LarderError) -> [Key] { try namespace.keys(tags: tags) }
 }
 
 /// The fresh entries of a cache in key order, read in batches while they are iterated; see ``Cache/entries(prefix:)``.

@@ -56,12 +56,15 @@ extension Store {
 
   /// Empties every namespace at once; see ``Store/Namespace/clear()``.
   @discardableResult
-  public func clear() throws(LarderError) -> RemovalResult {
+  public func clear() throws(LarderError) -> RemovalResult { try clear { _ in true } }
+
+  /// Empties the namespaces whose names pass, in one commit. No load of any namespace that began before stores its value.
+  package func clear(where isMeant: (String) -> Bool) throws(LarderError) -> RemovalResult {
     try checkWritable()
     let removal = try engine.commit { batch in
       var removal = RemovalResult()
       batch.refuseEarlierLoads(in: nil)
-      for name in try batch.session.namespaceNames() {
+      for name in try batch.session.namespaceNames() where isMeant(name) {
         removal += try batch.clear(namespace(name))
       }
       return removal

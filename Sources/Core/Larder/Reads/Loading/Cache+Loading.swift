@@ -130,28 +130,8 @@ extension Cache {
     after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
   ) async throws -> CacheResult<Value>? {
-    let loading = CacheLoad(cache: self, key: key, options: options, load: load)
-    guard let lookup else { return try await loading.join(after: nil) }
-    switch LoadDecision(lookup.found, options) {
-    case .use:
-      return result(lookup)
-    case .useAndRefresh:
-      loading.refresh(after: lookup)
-      return result(lookup)
-    case .fail:
-      throw notStored(key)
-    case .load(let isFallback):
-      do {
-        return try await loading.join(
-          after: lookup, softTimeout: isFallback && lookup.value != nil ? options.softTimeout : nil)
-      } catch {
-        try Task.checkCancellation()
-        guard isFallback, var served = result(lookup) else { throw error }
-        served.source = .stale
-        served.error = error
-        return served
-      }
-    }
+    let loading = CacheLoad(cache: self, key: key, options: options, source: .key(load))
+    return try await loading.result(of: loading.begin(after: lookup))
   }
 
   /// The stored value as a result; nil for a negative entry.
@@ -165,7 +145,7 @@ extension Cache {
       age: max(.zero, written.duration(to: lookup.found.now)))
   }
 
-  private func notStored(_ key: [UInt8]) -> LarderError {
+  func notStored(_ key: [UInt8]) -> LarderError {
     LarderError(
       .notStored, "namespace \(name) has nothing under \(Key(key))",
       hint: "use a policy other than cacheOnly to load it")

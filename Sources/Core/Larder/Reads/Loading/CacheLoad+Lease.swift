@@ -11,39 +11,43 @@ extension CacheLoad {
     var lease: LoadLease?
     /// Whether the lookup found the outcome of another process's load, so that there is nothing to load.
     var isAnswered = false
+    /// The hash of the key if another process is loading it, and the load waits for that.
+    var awaited: UInt64?
   }
 
   /// Bounds of the pause between two looks at another process's load, in milliseconds.
   private static var shortestPause: Int { 10 }
   private static var longestPause: Int { 100 }
 
-  /// Takes the key's lease and looks the key up. If another process has the lease, waits until the outcome is stored, the
-  /// lease ends, or ``LoadLeases/longest`` has passed.
+  /// Takes the key's lease, unless another process has it, and looks the key up.
   ///
   /// - Parameter waits: false inside another load: two processes whose loads wait for each other's would not go on.
-  func awaitTurn(_ running: InFlight, waits: Bool) async throws -> Turn {
+  func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()
     guard let leases = engine.leases, options.takesLease else {
       return try lookUpAgain(running, nil, since: nil)
     }
     let hash = try cache.leaseHash(key)
+    // Before the lookup, which then finds what the last holder stored.
+    let attempt = leases.take(hash)
+    var turn = try lookUpAgain(running, attempt.lease, since: nil)
+    if attempt.isHeld, waits, !turn.isAnswered, options.policy != .reload { turn.awaited = hash }
+    return turn
+  }
+
+  /// If another process is loading the key, waits until the outcome is stored, the lease ends, or ``LoadLeases/longest``
+  /// has passed.
+  func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
+    guard let hash = first.awaited, let leases = engine.leases else { return first }
     let limit = leases.now + LoadLeases.longest
     var pause = Self.shortestPause
-    var first: CacheLookup<Value>?
-    // Before the lookup, which then finds what the last holder stored.
-    var attempt = leases.take(hash)
     while true {
-      var lease: LoadLease?
-      if case .granted(let granted) = attempt { lease = granted }
-      let turn = try lookUpAgain(running, lease, since: first)
-      guard case .held = attempt, !turn.isAnswered, waits, options.policy != .reload,
-        leases.now < limit
-      else { return turn }
-      first = first ?? turn.lookup
       try await Task.sleep(for: .milliseconds(Int.random(in: pause / 2...pause)))
       pause = min(2 * pause, Self.longestPause)
-      attempt = leases.takeAfterWait(hash)
+      let attempt = leases.takeAfterWait(hash)
+      let turn = try lookUpAgain(running, attempt.lease, since: first.lookup)
+      if !attempt.isHeld || turn.isAnswered || leases.now >= limit { return turn }
     }
   }
 

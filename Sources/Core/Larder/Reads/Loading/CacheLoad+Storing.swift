@@ -8,18 +8,18 @@ extension CacheLoad {
   func store(_ value: Value, _ attributes: EntryAttributes, _ turn: Turn) -> LoadedValue<Value> {
     do {
       try cache.namespace.store.checkWritable()
-      return try queue(value, cache.encode(value), attributes, turn)
+      return try writing(value, cache.encode(value), attributes, turn)
     } catch {
       return LoadedValue(result: CacheResult(value: value, source: .loaded, error: error))
     }
   }
 
-  private func queue(
+  private func writing(
     _ value: Value, _ bytes: [UInt8], _ attributes: EntryAttributes, _ turn: Turn
   ) throws(LarderError) -> LoadedValue<Value> {
     let attributes = attributes.counted(from: engine.clock.now)
     let result = CacheResult(uncommitted: value, attributes, at: engine.clock.now)
-    return try enqueue(result, turn, attributes, size: bytes.count) {
+    return try writing(result, turn, attributes, size: bytes.count) {
       [cache, key] batch -> Stored in
       try batch.declareOnce(cache.rules, for: cache.namespace)
       let (id, header) = try batch.put(
@@ -40,7 +40,7 @@ extension CacheLoad {
     do {
       try cache.namespace.store.checkWritable()
       let result = CacheResult(value: known.value, source: .loaded, isCommitted: false)
-      return try enqueue(result, turn, attributes, size: 0) { [cache, key, attributes] batch in
+      return try writing(result, turn, attributes, size: 0) { [cache, key, attributes] batch in
         if try batch.renew(key, turn.lookup.found.base, in: cache.name, attributes) { return }
         try batch.declareOnce(cache.rules, for: cache.namespace)
         let bytes = try cache.encode(known.value)
@@ -63,7 +63,7 @@ extension CacheLoad {
     attributes.isNegative = true
     attributes = attributes.counted(from: engine.clock.now)
     let isStored = options.absent != nil
-    return try enqueue(nil, turn, attributes, size: 0) { [cache, key, attributes] batch in
+    return try writing(nil, turn, attributes, size: 0) { [cache, key, attributes] batch in
       if isStored {
         try batch.declareOnce(cache.rules, for: cache.namespace)
         let nothing: [UInt8] = []
@@ -76,16 +76,16 @@ extension CacheLoad {
     }
   }
 
-  /// Queues a write of the outcome, which runs if the outcome may still be stored then.
-  private func enqueue<Result: Sendable>(
+  /// A write of the outcome, which changes the store if the outcome may still be stored when it runs.
+  private func writing<Result: Sendable>(
     _ result: CacheResult<Value>?, _ turn: Turn, _ attributes: EntryAttributes, size: Int,
     _ body: @escaping @Sendable (inout WriteBatch) throws -> Result,
     completion: @escaping @Sendable (Result) -> Void = { _ in }
   ) throws(LarderError) -> LoadedValue<Value> {
     let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
     let (base, isForced) = (turn.lookup.found.base, isForced)
-    let write = LoadWrite(base: base, size: size)
-    engine.enqueue(write) { [cache, key, moment = turn.moment] batch -> Result? in
+    let write = LoadWrite(base: base, size: size, engine: engine) {
+      [cache, key, moment = turn.moment] batch in
       if let copy = attributes.copy {
         guard try batch.isSameNamespace(base, cache.name), try copy.mayStore(&batch) else {
           return nil
@@ -94,9 +94,8 @@ extension CacheLoad {
         guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return nil }
       }
       guard try batch.isNewest(moment, key, in: cache, attributes) else { return nil }
-      return try body(&batch)
-    } completion: {
-      completion($0)
+      let written = try body(&batch)
+      return { completion(written) }
     }
     return LoadedValue(result: result, write: write, end: attributes.end, links: links)
   }

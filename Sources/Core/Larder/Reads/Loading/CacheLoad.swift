@@ -36,182 +36,105 @@ struct LoadedValue<Value: Sendable>: Sendable {
 
 /// How one request loads its key: joins the load that runs, or starts one and writes its outcome.
 struct CacheLoad<Value: Sendable>: Sendable {
+  /// The origin of the value.
+  enum Source: Sendable {
+    /// A closure that loads this key alone. It gets the stored value.
+    case key(@Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>)
+    /// A load of several keys.
+    case bulk(BulkLoad<Value>)
+  }
+
   let cache: Cache<Value>
   let key: [UInt8]
   let options: LoadOptions
-  let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  let source: Source
 
   typealias InFlight = InFlightLoad<LoadedValue<Value>>
 
   var engine: StoreEngine { cache.namespace.engine }
   var name: LoadName { cache.loadName(key) }
 
-  /// Waits for the load of the key, and starts it unless one may be shared.
-  ///
-  /// - Parameters:
-  ///   - lookup: the caller's own; nil for one that wants a load of its own.
-  ///   - softTimeout: how long the caller waits at most before it has the stored value instead; nil without one. The load goes on.
-  func join(
-    after lookup: CacheLookup<Value>?, softTimeout: Duration? = nil
-  ) async throws -> CacheResult<Value>? {
-    do {
-      let isSoft = softTimeout.map { $0 < options.timeout ?? .seconds(Int64.max) } ?? false
-      let loaded = try await engine.clock.run(
-        within: isSoft ? softTimeout : options.timeout,
-        {
-          try await outcome(after: lookup)
-        },
-        else: {
-          if isSoft { keep() }
-          throw timedOut
-        })
-      if options.waitsForCommit { return try await committed(loaded) }
-      return loaded.current
-    } catch is LoadCycle {
-      throw LarderError(
-        .loadCycle,
-        "the load of \(Key(key)) in namespace \(cache.name) would wait for itself",
-        hint: "load another key inside the closure, or pass the value on")
-    }
-  }
-
-  /// Joins a load or starts one. A load gives tags and owners at its end, so only then does a caller that has joined it see
-  /// whether they were removed since the load began.
-  private func outcome(after lookup: CacheLookup<Value>?) async throws -> LoadedValue<Value> {
-    while true {
-      var joined: InFlight?
-      let loaded = try await engine.loads.outcome(
-        of: name,
-        joins: { load in
-          guard let lookup, mayShare(load, after: lookup) else { return false }
-          joined = load
-          return true
-        },
-        start: {
-          joined = nil
-          start($0, priority: nil)
-        })
-      guard let joined, let began = joined.began,
-        !engine.removalTable.isNewest(began, of: loaded.links)
-      else { return loaded }
-    }
-  }
-
-  private func committed(_ loaded: LoadedValue<Value>) async throws -> CacheResult<Value>? {
-    guard let write = loaded.write else { return loaded.result }
-    do {
-      try await write.value()
-      return loaded.current
-    } catch {
-      guard var result = loaded.result else { throw error }
-      result.error = error
-      return result
-    }
-  }
-
-  /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the
-  /// lookup's snapshot; but none from before a removal.
-  private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
-    guard
-      cache.isNewest(
-        load, key.span, in: lookup.found.base.id, links: RemovalTable.hashes(ofTags: options.tags))
-    else { return false }
-    guard let loaded = load.value else { return true }
-    return loaded.mayAnswer(
-      than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now)
-  }
-
-  // MARK: In the background
-
-  /// Loads in the background, unless a load that may be shared is in the table.
-  func refresh(after lookup: CacheLookup<Value>) {
-    if let load: InFlight = engine.loads.load(named: name), mayShare(load, after: lookup) { return }
-    follow(
-      engine.loads.enter(
-        name, joins: { mayShare($0, after: lookup) }, start: { start($0, priority: .utility) }))
-  }
-
-  /// Lets the load that runs go on in the background after its callers have left.
-  private func keep() {
-    if let load: InFlight = engine.loads.load(named: name), load.join() { follow(load) }
-  }
-
-  /// Waits for a load in the place of a caller.
-  private func follow(_ load: InFlight) {
-    Task(priority: .utility) {
-      do {
-        _ = try await engine.clock.run(
-          within: options.refreshTimeout, { try await engine.loads.wait(load, name) },
-          else: { throw timedOut })
-      } catch {
-        options.onBackgroundError?(error)
-      }
-    }
-  }
-
-  // MARK: The load
-
-  private func start(_ running: InFlight, priority: TaskPriority?) {
-    let (loads, name) = (engine.loads, name)
-    let isNested = LoadDependencies.running != nil
-    running.start(priority: priority) {
-      do {
-        let loaded = try await LoadDependencies.$running.withValue(running) {
-          try await run(running, waits: !isNested)
-        }
-        running.complete(.success(loaded))
-        // Until the commit a caller whose lookup finds nothing shares the outcome; afterwards it finds the entry.
+  func start(_ running: InFlight, priority: TaskPriority?) {
+    switch source {
+    case .bulk(let bulk): bulk.start(self, running, priority: priority)
+    case .key(let load):
+      let isNested = LoadDependencies.running != nil
+      running.start(priority: priority) {
+        let result: Result<LoadedValue<Value>, any Error>
         do {
-          try await loaded.write?.value()
+          result = .success(
+            try await LoadDependencies.$running.withValue(running) {
+              try await run(running, waits: !isNested, load)
+            })
         } catch {
-          options.onBackgroundError?(error)
+          result = .failure(error)
         }
-      } catch {
-        // A caller that comes after the error loads again, and does not get it too.
-        loads.remove(running, name)
-        running.complete(.failure(error))
+        complete(running, result)
+        await awaitCommit(of: running, result)
       }
-      loads.remove(running, name)
     }
   }
 
-  private var timedOut: LarderError {
-    LarderError(
-      .timedOut, "loading \(Key(key)) for namespace \(cache.name) took too long",
-      hint: "allow more time, or windows in which a stale value is served")
+  /// Gives the callers of the load its outcome.
+  func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
+    // A caller that comes after the error loads again, and does not get it too.
+    if case .failure = result { engine.loads.remove(running, name) }
+    running.complete(result)
   }
 
-  private func run(_ running: InFlight, waits: Bool) async throws -> LoadedValue<Value> {
-    let turn = try await awaitTurn(running, waits: waits)
+  /// Until the commit a caller whose lookup finds nothing shares the outcome; afterwards it finds the entry.
+  func awaitCommit(
+    of running: InFlight, _ result: Result<LoadedValue<Value>, any Error>
+  ) async {
+    guard case .success(let loaded) = result else { return }
+    do {
+      try await loaded.write?.value()
+    } catch {
+      options.onBackgroundError?(error)
+    }
+    engine.loads.remove(running, name)
+  }
+
+  private func run(
+    _ running: InFlight, waits: Bool,
+    _ load: (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+  ) async throws -> LoadedValue<Value> {
+    let turn = try await awaitTurn(running, after: takeTurn(running, waits: waits))
     if turn.isAnswered { return LoadedValue(result: cache.result(turn.lookup)) }
     let loaded: LoadedValue<Value>
     do {
-      loaded = try await self.loaded(in: turn)
+      let outcome = try await load(turn.lookup.cachedValue)
+      // A load that was cancelled or has timed out is not stored, even if its closure returned.
+      try Task.checkCancellation()
+      loaded = try self.loaded(outcome, turn)
     } catch {
       turn.lease?.end()
       throw error
     }
-    guard let write = loaded.write else {
-      turn.lease?.end()
-      return loaded
-    }
-    if let lease = turn.lease { write.endWhenComplete(lease) }
-    if !write.isWithinBounds { await write.finish() }
+    engine.enqueue([loaded.write].compactMap { $0 })
+    await hand(turn.lease, to: loaded.write)
     return loaded
   }
 
-  private func loaded(in turn: Turn) async throws -> LoadedValue<Value> {
-    let known = turn.lookup.cachedValue
-    let outcome = try await load(known)
-    // A load that was cancelled or has timed out is not stored, even if its closure returned.
-    try Task.checkCancellation()
+  /// Lets the write of the outcome end the lease, and waits for it if too many writes wait.
+  func hand(_ lease: LoadLease?, to write: LoadWrite?) async {
+    guard let write else {
+      lease?.end()
+      return
+    }
+    if let lease { write.endWhenComplete(lease) }
+    if !write.isWithinBounds { await write.settle() }
+  }
+
+  /// The value of an outcome, and its write, which is still to be queued.
+  func loaded(_ outcome: LoadOutcome<Value>, _ turn: Turn) throws -> LoadedValue<Value> {
     switch outcome {
     case .value(let value):
       return store(value, options.attributes(codec: cache.codecID), turn)
     case .stored(let value, let attributes):
       return store(value, merged(attributes), turn)
     case .unchanged:
-      guard let known else {
+      guard let known = turn.lookup.cachedValue else {
         throw LarderError(
           .failed,
           "the load of \(Key(key)) says that the value is unchanged, but none was stored",
@@ -220,6 +143,8 @@ struct CacheLoad<Value: Sendable>: Sendable {
       return renew(known, turn)
     case .absent:
       return try storeAbsence(turn)
+    case .failed(let error):
+      throw error
     }
   }
 
@@ -238,7 +163,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
 
 extension CacheLookup {
   /// The stored value for the load's closure.
-  fileprivate var cachedValue: CachedValue<Value>? {
+  var cachedValue: CachedValue<Value>? {
     guard let entry = found.entry, let value else { return nil }
     return CachedValue(
       value: value, written: Timestamp(milliseconds: entry.header.written),

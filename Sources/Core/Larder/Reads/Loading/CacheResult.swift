@@ -75,4 +75,6 @@ public enum LoadOutcome<Value: Sendable>: Sendable {
   case unchanged
   /// The origin has no such value.
   case absent
+  /// The load of this key failed, as if its closure had thrown the error.
+  case failed(any Error)
 }

@@ -17,7 +17,8 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     /// Callers that have joined, whether or not they wait yet.
     var callers = 0
     var outcome: Result<Outcome, any Error>?
-    var task: Task<Void, Never>?
+    /// Called when every caller has given up.
+    var cancel: (@Sendable () -> Void)?
     var isDetached: Bool
     var isAbandoned = false
     var began: RemovalTable.Mark?
@@ -39,6 +40,9 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
 
   var isComplete: Bool { state.withLock { $0.outcome != nil } }
 
+  /// Whether every caller has given up.
+  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
   /// The moment before the load last looked its key up; nil if it has not yet.
   var began: RemovalTable.Mark? { state.withLock { $0.began } }
 
@@ -54,16 +58,24 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   /// Starts the task that ends with ``complete(_:)``.
   func start(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {
     let task = Task(priority: priority, operation: body)
+    whenAbandoned { task.cancel() }
+  }
+
+  /// Calls `cancel`, in the place of what was given before, once every caller has given up; at once if that is so already.
+  func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
     let isAbandoned = state.withLock { state in
-      state.task = task
+      if state.outcome == nil { state.cancel = cancel }
       return state.isAbandoned
     }
-    if isAbandoned { task.cancel() }
+    if isAbandoned { cancel() }
   }
 
   /// Resumes every caller with the outcome.
   func complete(_ outcome: Result<Outcome, any Error>) {
-    state.withLock { $0.outcome = outcome }
+    state.withLock { state in
+      state.outcome = outcome
+      state.cancel = nil
+    }
     waiters.resume(with: outcome)
   }
 
@@ -96,7 +108,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
     if isLast {
       abandon()
-      state.withLock { $0.task }?.cancel()
+      state.withLock { $0.cancel }?()
     }
   }
 }

@@ -58,6 +58,9 @@ final class LoadLeases: Sendable {
     case held
     /// This process may load without a lease.
     case unneeded
+
+    var lease: LoadLease? { if case .granted(let lease) = self { lease } else { nil } }
+    var isHeld: Bool { if case .held = self { true } else { false } }
   }
 
   /// Tries to take the lease on a key for a new load.

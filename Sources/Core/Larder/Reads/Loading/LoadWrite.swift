@@ -6,8 +6,13 @@ import Synchronization
 /// The write of a loaded value, which the callers of the load need not wait for.
 ///
 /// Writes are committed in the order in which they are queued, before every write that begins later in this process.
-final class LoadWrite: Sendable {
+final class LoadWrite: QueuedWrite {
+  /// Writes the value, and returns what is to be done after the commit; nil if the value may not be stored.
+  typealias Body = @Sendable (inout WriteBatch) throws -> (@Sendable () -> Void)?
+
   private struct State {
+    var body: Body?
+    var completion: (@Sendable () -> Void)?
     var outcome: Result<Void, any Error>?
     var waiting: [CheckedContinuation<Void, any Error>] = []
     var lease: LoadLease?
@@ -19,17 +24,22 @@ final class LoadWrite: Sendable {
   /// Whether the callers of the load may go on before the commit.
   var isWithinBounds: Bool { !isBeyondBounds.load(ordering: .relaxed) }
   private let isBeyondBounds = Atomic(false)
+  private let engine: StoreEngine
   /// Whether the write changed the store when it last ran.
   private let isStored = Atomic(false)
   /// The transaction that the write last ran in; 0 before it ran.
   private let transaction = Atomic<UInt64>(0)
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let isDone = DispatchSemaphore(value: 0)
 
-  init(base: BaseVersion, size: Int) {
+  init(base: BaseVersion, size: Int, engine: StoreEngine, _ body: @escaping Body) {
     self.base = base
     self.size = size
+    self.engine = engine
+    state = Mutex(State(body: body))
   }
+
+  var isCancelled: Bool { false }
 
   fileprivate func exceedBounds() { isBeyondBounds.store(true, ordering: .relaxed) }
 
@@ -40,11 +50,13 @@ final class LoadWrite: Sendable {
     return isComplete && isStored.load(ordering: .relaxed)
   }
 
-  /// The write runs in this transaction, which may still fail.
-  func run(in transaction: UInt64) { self.transaction.store(transaction, ordering: .relaxed) }
-
-  /// The write has run, and was refused or not.
-  fileprivate func hasRun(_ isStored: Bool) { self.isStored.store(isStored, ordering: .relaxed) }
+  func run(in batch: inout WriteBatch) throws {
+    // The transaction may still fail.
+    transaction.store(batch.snapshot + 1, ordering: .relaxed)
+    let completion = try state.withLock { $0.body }?(&batch)
+    state.withLock { $0.completion = completion }
+    isStored.store(completion != nil, ordering: .relaxed)
+  }
 
   /// Whether a reader may be given the loaded value though its own lookup did not find it: the lookup was made before the
   /// commit, and in the same namespace.
@@ -54,7 +66,14 @@ final class LoadWrite: Sendable {
       && (base.id == .store || base.id == lookup.id)
   }
 
-  func complete(_ error: (any Error)?) {
+  func finish(_ error: (any Error)?) {
+    let done = state.withLock { state in
+      // Released outside the lock: the values that the closures hold are of any type.
+      defer { (state.body, state.completion) = (nil, nil) }
+      return (body: state.body, completion: state.completion)
+    }
+    if error == nil { done.completion?() }
+    engine.loadWrites.remove(self)
     let outcome = error.map { Result.failure($0) } ?? .success(())
     let (waiting, lease) = state.withLock { state in
       state.outcome = outcome
@@ -88,7 +107,7 @@ final class LoadWrite: Sendable {
   }
 
   /// Suspends until the write is committed or has failed; ``value()`` tells which.
-  func finish() async {
+  func settle() async {
     do { try await value() } catch {
       // The load's task, and callers that wait for the commit, ask for the error themselves.
     }
@@ -150,50 +169,11 @@ extension StoreEngine {
     if !environment.isForked, !environment.isWriting, !loadWrites.isEmpty { loadWrites.wait() }
   }
 
-  /// Queues the write of a loaded value and returns at once; `completion` is called on the writer's thread.
-  func enqueue<Result: Sendable>(
-    _ write: LoadWrite, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result?,
-    completion: @escaping @Sendable (Result) -> Void
-  ) {
-    let queued = QueuedLoad(write, engine: self, body: body, completion: completion)
-    loadWrites.add(write)
-    if !queue.add(queued, engine: self) { queued.finish(error(.closed)) }
-  }
-}
-
-/// The write of a loaded value in the queue.
-private final class QueuedLoad<Result: Sendable>: QueuedWrite {
-  private let load: LoadWrite
-  private let engine: StoreEngine
-  /// Returns nil if it is refused.
-  private let body: @Sendable (inout WriteBatch) throws -> Result?
-  private let completion: @Sendable (Result) -> Void
-  private let result = Mutex<Result?>(nil)
-
-  init(
-    _ load: LoadWrite, engine: StoreEngine,
-    body: @escaping @Sendable (inout WriteBatch) throws -> Result?,
-    completion: @escaping @Sendable (Result) -> Void
-  ) {
-    self.load = load
-    self.engine = engine
-    self.body = body
-    self.completion = completion
-  }
-
-  var size: Int { load.size }
-  var isCancelled: Bool { false }
-
-  func run(in batch: inout WriteBatch) throws {
-    load.run(in: batch.snapshot + 1)
-    let written = try body(&batch)
-    result.withLock { $0 = written }
-    load.hasRun(written != nil)
-  }
-
-  func finish(_ error: (any Error)?) {
-    if error == nil, let result = result.withLock({ $0 }) { completion(result) }
-    engine.loadWrites.remove(load)
-    load.complete(error)
+  /// Queues writes of loaded values, which share a commit within the bounds of a group, and returns at once.
+  func enqueue(_ writes: [LoadWrite]) {
+    for write in writes { loadWrites.add(write) }
+    if !queue.add(writes, engine: self) {
+      for write in writes { write.finish(error(.closed)) }
+    }
   }
 }

@@ -56,20 +56,38 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   ///   - pause: how long each of the concurrent loads waits before the next one, given how many keys are done. A key that was
   ///     present needs no pause.
   ///   - load: returns whether there was anything to load. An error it throws is the outcome of that key.
-  public init(
+  public convenience init(
     _ keys: some Sequence<Key>, concurrency: Int = 2, clock: any LarderClock = SystemClock(),
     priority: TaskPriority? = .utility, pause: @escaping @Sendable (Int) -> Duration,
     load: @escaping @Sendable (Key) async throws -> Step.Outcome
   ) throws(LarderError) {
-    guard concurrency >= 1 else {
+    try self.init(
+      keys, batch: 1, concurrency: concurrency, clock: clock, priority: priority, pause: pause
+    ) { keys in
+      var outcomes: [Step.Outcome] = []
+      for key in keys { outcomes.append(try await load(key)) }
+      return outcomes
+    }
+  }
+
+  /// - Parameters:
+  ///   - batch: how many keys a load has, 1 or more.
+  ///   - load: returns an outcome for each key. An error it throws is the outcome of all.
+  init(
+    _ keys: some Sequence<Key>, batch: Int, concurrency: Int, clock: any LarderClock,
+    priority: TaskPriority?, pause: @escaping @Sendable (Int) -> Duration,
+    load: @escaping @Sendable ([Key]) async throws -> [Step.Outcome]
+  ) throws(LarderError) {
+    guard concurrency >= 1, batch >= 1 else {
       throw LarderError(
-        .invalidArgument, "a prefetch of \(concurrency) keys at a time is not possible",
-        hint: "pass a concurrency of 1 or more")
+        .invalidArgument,
+        "a prefetch of \(concurrency) loads at a time with \(batch) keys each is not possible",
+        hint: "pass a concurrency of 1 or more, and batches of 1 key or more")
     }
     let keys = Array(keys)
     let (steps, continuation) = AsyncStream<Step>.makeStream()
     self.steps = steps
-    let queue = PrefetchQueue(keys) { continuation.yield($0) }
+    let queue = PrefetchQueue(keys, batch: batch) { continuation.yield($0) }
     task = Task(priority: priority) {
       await withTaskGroup { group in
         for _ in 0..<Swift.min(concurrency, keys.count) {
@@ -121,6 +139,55 @@ extension Cache {
         return result.source == .loaded ? .loaded : .present
       })
   }
+
+  /// The same with a source that loads many keys in one call; see ``results(for:options:load:)``.
+  ///
+  /// A key without a value counts as present if that was known, and as loaded if the source said so.
+  ///
+  /// - Parameters:
+  ///   - batch: how many keys a call of the source has at most, 1 or more.
+  ///   - concurrency: how many calls run at a time, 1 or more.
+  public func prefetch<Name: StoreKey & Sendable>(
+    _ keys: some Sequence<Name>, inBatchesOf batch: Int, options: LoadOptions = LoadOptions(),
+    concurrency: Int = 1, pause: Duration = .zero, priority: TaskPriority? = .utility,
+    load:
+      @escaping @Sendable ([(key: Name, stored: CachedValue<Value>?)]) async throws -> [(
+        Name, LoadOutcome<Value>
+      )]
+  ) throws(LarderError) -> Prefetch<Name> {
+    var options = options
+    options.requiresFresh = true
+    options.waitsForCommit = true
+    return try Prefetch(
+      keys, batch: batch, concurrency: concurrency, clock: namespace.engine.clock,
+      priority: priority, pause: { _ in pause },
+      load: { [options] keys in
+        let asked = AskedKeys()
+        let results = try await results(for: keys, options: options) { missing in
+          asked.add(missing.map { Key($0.key) })
+          return try await load(missing)
+        }
+        return zip(keys, results).map { key, result in
+          switch result {
+          case .failure(let error): .failed(error)
+          case .success(let result):
+            if let error = result?.error {
+              .failed(error)
+            } else {
+              result?.source == .loaded || asked.contains(Key(key)) ? .loaded : .present
+            }
+          }
+        }
+      })
+  }
+}
+
+/// The keys for which a source was called.
+private final class AskedKeys: Sendable {
+  private let keys = Mutex<Set<Key>>([])
+
+  func add(_ more: [Key]) { keys.withLock { $0.formUnion(more) } }
+  func contains(_ key: Key) -> Bool { keys.withLock { $0.contains(key) } }
 }
 
 /// The keys of a prefetch, handed out one after the other to its workers.
@@ -131,34 +198,46 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
     var done = 0
   }
   private let keys: [Key]
+  private let batch: Int
   private let state = Mutex(State())
   private let report: @Sendable (Prefetch<Key>.Step) -> Void
 
-  init(_ keys: [Key], _ report: @escaping @Sendable (Prefetch<Key>.Step) -> Void) {
+  init(_ keys: [Key], batch: Int, _ report: @escaping @Sendable (Prefetch<Key>.Step) -> Void) {
     self.keys = keys
+    self.batch = batch
     self.report = report
   }
 
-  /// The next key; nil at the end and once the task is cancelled.
-  private func next() -> Key? {
-    if Task.isCancelled { return nil }
+  /// The keys of the next load; none at the end and once the task is cancelled.
+  private func next() -> [Key] {
+    if Task.isCancelled { return [] }
     return state.withLock { state in
-      guard state.next < keys.count else { return nil }
-      state.next += 1
-      return keys[state.next - 1]
+      let next = keys[state.next...].prefix(batch)
+      state.next = next.endIndex
+      return Array(next)
     }
   }
 
-  /// Loads keys one after the other until none is left or the task is cancelled.
+  /// Loads keys until none is left or the task is cancelled.
   func work(
     _ clock: any LarderClock, pause: (Int) -> Duration,
-    load: (Key) async throws -> Prefetch<Key>.Step.Outcome
+    load: ([Key]) async throws -> [Prefetch<Key>.Step.Outcome]
   ) async {
-    while let key = next() {
-      let outcome: Prefetch<Key>.Step.Outcome
-      do { outcome = try await load(key) } catch { outcome = .failed(error) }
-      let done = finish(key, outcome)
-      if case .present = outcome { continue }
+    while true {
+      let keys = next()
+      if keys.isEmpty { return }
+      var outcomes: [Prefetch<Key>.Step.Outcome]
+      do { outcomes = try await load(keys) } catch {
+        outcomes = keys.map { _ in .failed(error) }
+      }
+      var isAllPresent = true
+      var done = 0
+      for (key, outcome) in zip(keys, outcomes) {
+        done = finish(key, outcome)
+        if case .present = outcome { continue }
+        isAllPresent = false
+      }
+      if isAllPresent { continue }
       let pause = pause(done)
       guard pause > .zero, hasNext else { continue }
       do { try await clock.sleep(until: clock.monotonic + pause.bounded) } catch { return }

@@ -21,24 +21,24 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   // MARK: Loads with a task of their own
 
-  /// Waits for the outcome of the load `name`; `start` begins it unless one can be joined.
-  ///
-  /// Throws ``LoadCycle`` if the caller runs inside a load that this one waits for.
-  ///
-  /// - Parameter joins: whether a load of that name that is in the table may be joined. Otherwise the new one takes its
-  ///   place, and callers of the old one go on waiting for that.
-  func outcome<Outcome: Sendable>(
-    of name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
-  ) async throws -> Outcome {
-    let caller = LoadDependencies.running
-    // Even one that is not joined: a load that reloads its own key would never end.
-    if let caller, let running = loads.withLock({ $0[name] }), !running.isComplete,
-      LoadDependencies.includes(caller, waitedForBy: running)
-    {
+  /// Throws ``LoadCycle`` if the caller runs inside a load that the load `name` waits for. Even one that is not joined: a
+  /// load that reloads its own key would never end.
+  func checkCycle(_ name: Name) throws {
+    guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
+      return
+    }
+    if !running.isComplete, LoadDependencies.includes(caller, waitedForBy: running) {
       throw LoadCycle()
     }
-    let load = enter(name, joins: joins, start: start)
-    guard let caller, !load.isComplete else { return try await wait(load, name) }
+  }
+
+  /// Waits for a load that the caller has joined, and throws ``LoadCycle`` in place of a wait that would not end.
+  func outcome<Outcome: Sendable>(
+    of load: InFlightLoad<Outcome>, _ name: Name
+  ) async throws -> Outcome {
+    guard let caller = LoadDependencies.running, !load.isComplete else {
+      return try await wait(load, name)
+    }
     guard LoadDependencies.add(from: caller, to: load) else {
       load.leave { remove(load, name) }
       throw LoadCycle()
@@ -55,6 +55,9 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   }
 
   /// Joins the load `name`, or begins it; the caller then waits or leaves.
+  ///
+  /// - Parameter joins: whether a load of that name that is in the table may be joined. Otherwise the new one takes its
+  ///   place, and callers of the old one go on waiting for that.
   func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {

@@ -14,8 +14,16 @@ extension Store {
   ///   ``write(_:)``.
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
+    try invalidate(tags: [tag])
+  }
+
+  /// Removes every entry that carries all of the tags; see ``invalidate(tag:)``.
+  ///
+  /// Throws ``LarderError/Code/invalidArgument`` without a tag.
+  @discardableResult
+  public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try TagInvalidation(engine).run(EntryAttributes.validated(tag), in: nil)
+    return try TagInvalidation(engine).run(EntryAttributes.validated(all: tags), in: nil)
   }
 }
 
@@ -23,8 +31,14 @@ extension Store.Namespace {
   /// Removes every entry of this namespace that carries the tag; see ``Store/invalidate(tag:)``.
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
+    try invalidate(tags: [tag])
+  }
+
+  /// Removes every entry of this namespace that carries all of the tags; see ``Store/invalidate(tags:)``.
+  @discardableResult
+  public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
-    return try TagInvalidation(store.engine).run(EntryAttributes.validated(tag), in: name)
+    return try TagInvalidation(engine).run(EntryAttributes.validated(all: tags), in: name)
   }
 }
 
@@ -37,11 +51,11 @@ extension Store {
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
     return try TagInvalidation(engine).run(
-      EntryAttributes.validated(tag), in: namespace, asOf: horizon)
+      [EntryAttributes.validated(tag)], in: namespace, asOf: horizon)
   }
 }
 
-/// Removes the entries that carry a tag, in bounded transactions.
+/// Removes the entries that carry all of some tags, in bounded transactions.
 ///
 /// Those that the first transaction does not remove are hidden by a tombstone: reads do not find them. Later transactions go
 /// on where the tombstone says, those of other processes too if this one is killed.
@@ -57,10 +71,10 @@ struct TagInvalidation {
 
   /// - Parameter horizon: later values stay; nil for the moment of the invalidation.
   func run(
-    _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon? = nil
+    _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
     var (total, tombstone) = try engine.commit(.withoutCleanup) { batch in
-      try Self.begin(tag, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.session)
+      try Self.begin(tags, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.session)
     }
     while let key = tombstone {
       let (removal, shouldContinue) = try engine.commit(.withoutCleanup) { batch in
@@ -76,10 +90,10 @@ struct TagInvalidation {
 extension Store {
   /// As ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and no thread waits for it.
   package func invalidateInSteps(tag: String) async throws {
-    let tag = try EntryAttributes.validated(tag)
+    let tags = [try EntryAttributes.validated(tag)]
     var tombstone = try await commit { batch in
       try TagInvalidation.begin(
-        tag, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.session
+        tags, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.session
       ).tombstone
     }
     while let key = tombstone {
@@ -93,17 +107,18 @@ extension Store {
 }
 
 extension TagInvalidation {
-  /// Removes entries that carry a tag, in one namespace or in all.
+  /// Removes entries that carry all of some tags, in one namespace or in all.
   ///
   /// - Parameter limit: how many records of the tag index to look at.
   /// - Returns: the result so far, and the key of the tombstone if entries are left.
   static func begin(
-    _ tag: [UInt8], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
+    _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
     _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    session.removals.record(RemovalTable.hash(ofTag: tag))
+    // An entry with all of them has the first.
+    session.removals.record(RemovalTable.hash(ofTag: tags[0]))
     var tombstone = Tombstone(
-      tag: tag, horizon: try versions(of: namespace, asOf: horizon, &session))
+      tags: tags, horizon: try versions(of: namespace, asOf: horizon, &session))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
     let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     session.recordWriteTime()
@@ -133,7 +148,7 @@ extension TagInvalidation {
         try tombstoneOfEveryTag(&session)
       }
     // Other processes have cached that it is damaged.
-    if tombstone.tag.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
+    if tombstone.tags.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     if isDone {
       try drop(key, &session)
@@ -166,7 +181,7 @@ extension TagInvalidation {
   private static func tombstoneOfEveryTag(
     _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
-    var tombstone = Tombstone(tag: [], horizon: try versions(of: nil, asOf: nil, &session))
+    var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil, &session))
     // No tag begins with a 0, as the records of owners do.
     tombstone.reached = [1]
     return tombstone
@@ -197,7 +212,7 @@ extension TagInvalidation {
     for id in tombstone.horizon.keys where try !session.isLive(id) {
       tombstone.horizon[id] = nil
     }
-    let prefix = tombstone.tag.isEmpty ? [] : tombstone.tag + [0]
+    let prefix = tombstone.tags.first.map { $0 + [0] } ?? []
     let position = tombstone.reached.isEmpty ? nil : tombstone.reached
     let tags = session.engine.indexes.tags
     let keys = try session.transaction.keys(in: tags, from: prefix, after: position, limit: limit)

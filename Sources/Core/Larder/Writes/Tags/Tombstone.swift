@@ -1,28 +1,28 @@
 import LMDB
 import LarderSystem
 
-/// An invalidated tag with entries that are still stored; reads do not find them.
+/// Invalidated tags with entries that are still stored; reads do not find those that carry all of them.
 ///
-/// A metadata record under a number of its own: a checksum, the tag, and for each namespace the version of its next value at
+/// A metadata record under a number of its own: a checksum, the tags with a 0 between two, and for each namespace the version of its next value at
 /// the time. It hides values with lower versions; later values may carry the tag again.
 struct Tombstone: Equatable, Sendable {
-  /// Empty stands for every tag: the tombstone took the place of a damaged one.
-  var tag: [UInt8]
+  /// None stands for every tag: the tombstone took the place of a damaged one.
+  var tags: [[UInt8]]
   /// The namespaces, each with the first version that is not hidden.
   var horizon: [NamespaceID: UInt64]
-  /// The last index record of the tag that was looked at; the removal goes on after it.
+  /// The last index record of the first tag that was looked at; the removal goes on after it.
   var reached: [UInt8] = []
   /// Whether it stands for a record that cannot be read: which entries that hides is not known.
   private(set) var isDamaged = false
 
   static let damaged = {
-    var tombstone = Tombstone(tag: [], horizon: [:])
+    var tombstone = Tombstone(tags: [], horizon: [:])
     tombstone.isDamaged = true
     return tombstone
   }()
 
-  init(tag: [UInt8], horizon: [NamespaceID: UInt64]) {
-    self.tag = tag
+  init(tags: [[UInt8]], horizon: [NamespaceID: UInt64]) {
+    self.tags = tags
     self.horizon = horizon
   }
 
@@ -33,7 +33,7 @@ struct Tombstone: Equatable, Sendable {
     let count = Int(bytes.halfWord(at: 4))
     let start = 8 + tagCount
     guard start + 12 * count <= bytes.count else { return nil }
-    tag = bytes.extracting(8..<start).copied
+    tags = bytes.extracting(8..<start).copied.split(separator: 0).map(Array.init)
     horizon = [:]
     for index in 0..<count {
       let offset = start + 12 * index
@@ -60,6 +60,7 @@ struct Tombstone: Equatable, Sendable {
   /// The record as it is stored under `key`.
   func record(at key: [UInt8], seal: RecordSeal) -> [UInt8] {
     var content: [UInt8] = []
+    let tag = Array(tags.joined(separator: [0]))
     content.append(littleEndian: UInt32(tag.count))
     content.append(littleEndian: UInt32(horizon.count))
     content += tag
@@ -75,6 +76,6 @@ struct Tombstone: Equatable, Sendable {
   func hides(_ id: NamespaceID, version: UInt64, tags: [[UInt8]]) -> Bool {
     if isDamaged { return true }
     guard let next = horizon[id], version < next else { return false }
-    return tag.isEmpty || tags.contains(tag)
+    return self.tags.allSatisfy(tags.contains)
   }
 }

@@ -132,6 +132,15 @@ public struct EntryAttributes: Sendable {
     box == nil || tags.isEmpty && metadata == nil && entityTag == nil && lastModified == nil
   }
 
+  /// The bytes of tags of which there is at least one.
+  static func validated(all tags: [String]) throws(LarderError) -> [[UInt8]] {
+    if tags.isEmpty {
+      throw LarderError(
+        .invalidArgument, "no tag says which entries are meant", hint: "name one tag or more")
+    }
+    return try tags.map { tag throws(LarderError) in try validated(tag) }
+  }
+
   /// The bytes of a tag; throws for an impossible one.
   package static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
     let bytes = Array(tag.utf8)

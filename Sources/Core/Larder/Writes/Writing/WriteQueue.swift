@@ -66,6 +66,18 @@ final class WriteQueue: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
+  /// Accepts writes of which none can be cancelled, one behind the other; false once the queue is closed.
+  func add(_ writes: [any QueuedWrite], engine: StoreEngine) -> Bool {
+    if writes.isEmpty { return true }
+    return state.withLock { state in
+      if state.isClosed { return false }
+      state.waiting += writes
+      state.waitingSize += writes.reduce(0) { $0 + $1.size }
+      schedule(engine)
+      return true
+    }
+  }
+
   /// Accepts a write; false once the queue is closed.
   func add(_ write: any QueuedWrite, engine: StoreEngine) -> Bool {
     enum Answer { case closed, cancelled, accepted }
@@ -75,12 +87,16 @@ final class WriteQueue: Sendable {
       if write.isCancelled { return .cancelled }
       state.waiting.append(write)
       state.waitingSize += write.size
-      // Inside the lock, so that a later close waits for it.
-      if !isScheduled.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
+      schedule(engine)
       return .accepted
     }
     if answer == .cancelled { write.finish(CancellationError()) }
     return answer != .closed
+  }
+
+  /// Lets the writer thread take what waits. Inside the lock, so that a later close waits for it.
+  private func schedule(_ engine: StoreEngine) {
+    if !isScheduled.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
   }
 
   /// Removes a cancelled write that still waits. If its group runs already, the group rolls back and runs without it, unless

@@ -1,0 +1,151 @@
+import LarderSystem
+import Synchronization
+
+/// Loads of several keys that one source answers: each key has a load of its own in the table, which others join, and those
+/// whose turn has come share a call of the source.
+///
+/// A key that another process is loading is not waited for. If that process has stored no value, the key is in a later
+/// call. One call runs at a time, so many such keys share one, too.
+final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
+  /// The keys that are missing or too old, each with the stored value.
+  typealias Missing = [(key: Key, stored: CachedValue<Value>?)]
+  typealias InFlight = InFlightLoad<LoadedValue<Value>>
+
+  /// A key whose turn has come.
+  private struct Member: Sendable {
+    let load: CacheLoad<Value>
+    let running: InFlight
+    let turn: CacheLoad<Value>.Turn
+  }
+
+  private struct State {
+    var waiting: [Member] = []
+    /// Until ``begin()`` keys are added.
+    var isCalling = true
+  }
+
+  private let source: @Sendable (Missing) async throws -> [Key: LoadOutcome<Value>]
+  /// Whether it is a load inside another one.
+  private let isNested = LoadDependencies.running != nil
+  private let state = Mutex(State())
+
+  init(_ source: @escaping @Sendable (Missing) async throws -> [Key: LoadOutcome<Value>]) {
+    self.source = source
+  }
+
+  // The closure runs as this load, for which the load of each key waits: so it cannot wait for one of them.
+  var callers: Int { 0 }
+  var isComplete: Bool { false }
+
+  // MARK: Keys
+
+  /// Starts the load of one key.
+  func start(_ load: CacheLoad<Value>, _ running: InFlight, priority: TaskPriority?) {
+    _ = LoadDependencies.add(from: running, to: self)
+    do {
+      let turn = try load.takeTurn(running, waits: !isNested)
+      guard turn.awaited != nil else { return take(load, running, turn) }
+      running.start(priority: priority) { [self] in
+        do {
+          take(load, running, try await load.awaitTurn(running, after: turn))
+        } catch {
+          complete(load, running, .failure(error))
+        }
+      }
+    } catch {
+      complete(load, running, .failure(error))
+    }
+  }
+
+  private func take(
+    _ load: CacheLoad<Value>, _ running: InFlight, _ turn: CacheLoad<Value>.Turn
+  ) {
+    if turn.isAnswered {
+      complete(load, running, .success(LoadedValue(result: load.cache.result(turn.lookup))))
+      return load.engine.loads.remove(running, load.name)
+    }
+    state.withLock { $0.waiting.append(Member(load: load, running: running, turn: turn)) }
+    callNext()
+  }
+
+  private func complete(
+    _ load: CacheLoad<Value>, _ running: InFlight,
+    _ result: Result<LoadedValue<Value>, any Error>
+  ) {
+    LoadDependencies.remove(from: running, to: self)
+    load.complete(running, result)
+  }
+
+  // MARK: Calls
+
+  /// Every key is known: those that wait are loaded.
+  func begin() {
+    state.withLock { $0.isCalling = false }
+    callNext()
+  }
+
+  /// Calls the source for the keys that wait, unless a call is under way.
+  private func callNext() {
+    let members = state.withLock { state -> [Member] in
+      if state.isCalling || state.waiting.isEmpty { return [] }
+      defer { state.waiting = [] }
+      state.isCalling = true
+      return state.waiting
+    }
+    if members.isEmpty { return }
+    let task = Task { [self] in
+      let results = await call(members)
+      begin()
+      for (member, result) in zip(members, results) {
+        await member.load.awaitCommit(of: member.running, result)
+      }
+    }
+    let wanted = Wanted(members.count)
+    for member in members {
+      member.running.whenAbandoned { if wanted.removeOne() { task.cancel() } }
+    }
+  }
+
+  /// Calls the source, queues the writes of all outcomes together, and gives each key's callers theirs.
+  private func call(_ members: [Member]) async -> [Result<LoadedValue<Value>, any Error>] {
+    let outcomes: Result<[Key: LoadOutcome<Value>], any Error>
+    do {
+      let answers = try await LoadDependencies.$running.withValue(self) {
+        try await source(members.map { (Key($0.load.key), $0.turn.lookup.cachedValue) })
+      }
+      // A call that was cancelled is not stored, even if its closure returned.
+      try Task.checkCancellation()
+      outcomes = .success(answers)
+    } catch {
+      outcomes = .failure(error)
+    }
+    let results = members.map { member -> Result<LoadedValue<Value>, any Error> in
+      Result {
+        if member.running.isAbandoned { throw CancellationError() }
+        return try member.load.loaded(
+          outcomes.get()[Key(member.load.key)] ?? .absent, member.turn)
+      }
+    }
+    let writes = results.map { result in
+      if case .success(let loaded) = result { loaded.write } else { nil as LoadWrite? }
+    }
+    members.first?.load.engine.enqueue(writes.compactMap { $0 })
+    for ((member, result), write) in zip(zip(members, results), writes) {
+      await member.load.hand(member.turn.lease, to: write)
+      complete(member.load, member.running, result)
+    }
+    return results
+  }
+}
+
+/// How many keys of a call somebody still waits for.
+private final class Wanted: Sendable {
+  private let count: Atomic<Int>
+
+  init(_ count: Int) { self.count = Atomic(count) }
+
+  /// Whether it was the last.
+  func removeOne() -> Bool {
+    count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
+  }
+}

@@ -1,0 +1,83 @@
+import LarderSystem
+
+/// Reads of many keys, with one call of the source for those that are missing or too old.
+extension Cache {
+  /// The values under some keys, in the order of the keys; nil for a key that has none. Throws the first error of
+  /// ``results(for:options:load:)``.
+  ///
+  ///     let boards = try await cache.values(for: stations, options: options) { missing in
+  ///       try await api.boards(missing.map { $0.key }).map { ($0.station, .value($0)) }
+  ///     }
+  public func values<Name: StoreKey & Sendable>(
+    for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
+    load:
+      @escaping @Sendable ([(key: Name, stored: CachedValue<Value>?)]) async throws -> [(
+        Name, LoadOutcome<Value>
+      )]
+  ) async throws -> [Value?] {
+    try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
+  }
+
+  /// The same with the source and the age of each value, or with the error of each key for which no stored value may be served.
+  ///
+  /// All the rules of a load of one key hold for each: callers of one of the keys join, a write or a removal meanwhile wins, and
+  /// the policy, the limits of time and the windows of the options apply. The values that a call brings are committed together,
+  /// at most 1,000 of them or 8 MB in a commit.
+  ///
+  /// - Parameter load: called once with the keys that are missing or too old, in their order and each once, together with the
+  ///   stored values. It is called again only for keys that another process was loading and has not stored. It returns an
+  ///   answer for each, in any order. A key without an answer is absent. If it throws, every key has that error;
+  ///   ``LoadOutcome/failed(_:)`` is the error of one.
+  /// - Returns: the results in the order of the keys; nil for a key that has no value.
+  /// - Throws: `CancellationError` if the task is cancelled.
+  public func results<Name: StoreKey & Sendable>(
+    for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
+    load:
+      @escaping @Sendable ([(key: Name, stored: CachedValue<Value>?)]) async throws -> [(
+        Name, LoadOutcome<Value>
+      )]
+  ) async throws -> [Result<CacheResult<Value>?, any Error>] {
+    var places: [Key: Int] = [:]
+    var names: [Name] = []
+    let order = keys.map { name in
+      let place = places[Key(name), default: names.count]
+      if place == names.count {
+        places[Key(name)] = place
+        names.append(name)
+      }
+      return place
+    }
+    let bulk = BulkLoad<Value> { [names, places] missing in
+      let answers = try await load(
+        missing.compactMap { missing in
+          places[missing.key].map { (names[$0], missing.stored) }
+        })
+      return Dictionary(
+        answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last })
+    }
+    // Every load is entered before one is waited for, so that the keys of the first call are known.
+    let requests = names.map { name in
+      let loading = CacheLoad(
+        cache: self, key: name.copied, options: options, source: .bulk(bulk))
+      return (loading, Result { try begin(loading) })
+    }
+    bulk.begin()
+    let results = await withTaskGroup { group in
+      var results: [Result<CacheResult<Value>?, any Error>] = requests.map { _ in .success(nil) }
+      for (index, (loading, request)) in requests.enumerated() {
+        group.addTask { (index, await loading.outcome(of: request)) }
+      }
+      for await (index, result) in group { results[index] = result }
+      return results
+    }
+    try Task.checkCancellation()
+    return order.map { results[$0] }
+  }
+
+  private func begin(_ loading: CacheLoad<Value>) throws -> CacheLoad<Value>.Request {
+    switch try stored(Key(loading.key), loading.options) {
+    case .known(let result): .known(result)
+    case .needsLoad(let lookup): try loading.begin(after: lookup)
+    }
+  }
+}

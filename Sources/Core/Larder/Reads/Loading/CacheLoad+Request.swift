@@ -1,0 +1,181 @@
+import LarderSystem
+
+/// One request: what the store has is known at once, and a load is entered before anybody waits for it.
+extension CacheLoad {
+  /// A place among the callers of a load.
+  struct Place {
+    let load: InFlight
+    /// Whether another caller began the load.
+    let isJoined: Bool
+  }
+
+  /// A request that has begun.
+  enum Request {
+    case known(CacheResult<Value>?)
+    /// - Parameters:
+    ///   - after: the lookup of the caller; nil for one that wants a load of its own.
+    ///   - isFallback: whether the stored value may be served if the load fails.
+    case entered(Result<Place, any Error>, after: CacheLookup<Value>?, isFallback: Bool)
+  }
+
+  /// Looks whether the stored value is enough, and joins or starts a load if not.
+  func begin(after lookup: CacheLookup<Value>?) throws -> Request {
+    guard let lookup else {
+      return .entered(Result { try enter(after: nil) }, after: nil, isFallback: false)
+    }
+    switch LoadDecision(lookup.found, options) {
+    case .use: return .known(cache.result(lookup))
+    case .useAndRefresh:
+      refresh(after: lookup)
+      return .known(cache.result(lookup))
+    case .fail: throw cache.notStored(key)
+    case .load(let isFallback):
+      return .entered(Result { try enter(after: lookup) }, after: lookup, isFallback: isFallback)
+    }
+  }
+
+  /// The value of a request; nil if the load finds none. It is the loaded one, or the stored one if the load fails.
+  func result(of request: Request) async throws -> CacheResult<Value>? {
+    switch request {
+    case .known(let result): return result
+    case .entered(let place, let lookup, let isFallback):
+      do {
+        return try await result(
+          place, after: lookup,
+          softTimeout: isFallback && lookup?.value != nil ? options.softTimeout : nil)
+      } catch {
+        try Task.checkCancellation()
+        guard isFallback, let lookup, var served = cache.result(lookup) else { throw error }
+        served.source = .stale
+        served.error = error
+        return served
+      }
+    }
+  }
+
+  /// The value of one of many requests, or the error of that one.
+  func outcome(
+    of request: Result<Request, any Error>
+  ) async -> Result<CacheResult<Value>?, any Error> {
+    do {
+      return .success(try await result(of: request.get()))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Waits for a load.
+  ///
+  /// - Parameter softTimeout: how long the caller waits at most before it has the stored value instead; nil without one. The
+  ///   load goes on.
+  private func result(
+    _ place: Result<Place, any Error>, after lookup: CacheLookup<Value>?, softTimeout: Duration?
+  ) async throws -> CacheResult<Value>? {
+    do {
+      let isSoft = softTimeout.map { $0 < options.timeout ?? .seconds(Int64.max) } ?? false
+      let place = try place.get()
+      let loaded = try await engine.clock.run(
+        within: isSoft ? softTimeout : options.timeout,
+        {
+          try await outcome(place, after: lookup)
+        },
+        else: {
+          if isSoft { keep() }
+          throw timedOut
+        })
+      if options.waitsForCommit { return try await committed(loaded) }
+      return loaded.current
+    } catch is LoadCycle {
+      throw LarderError(
+        .loadCycle,
+        "the load of \(Key(key)) in namespace \(cache.name) would wait for itself",
+        hint: "load another key inside the closure, or pass the value on")
+    }
+  }
+
+  /// Joins the load of the key, or starts it.
+  private func enter(after lookup: CacheLookup<Value>?) throws -> Place {
+    try engine.loads.checkCycle(name)
+    var isJoined = true
+    let load = engine.loads.enter(
+      name, joins: { load in lookup.map { mayShare(load, after: $0) } ?? false },
+      start: { load in
+        isJoined = false
+        start(load, priority: nil)
+      })
+    return Place(load: load, isJoined: isJoined)
+  }
+
+  /// Waits for the outcome. A load gives tags and owners at its end, so only then does a caller that has joined it see
+  /// whether they were removed since the load began.
+  private func outcome(
+    _ place: Place, after lookup: CacheLookup<Value>?
+  ) async throws -> LoadedValue<Value> {
+    var place = place
+    while true {
+      let loaded = try await engine.loads.outcome(of: place.load, name)
+      guard place.isJoined, let began = place.load.began,
+        !engine.removalTable.isNewest(began, of: loaded.links)
+      else { return loaded }
+      place = try enter(after: lookup)
+    }
+  }
+
+  private func committed(_ loaded: LoadedValue<Value>) async throws -> CacheResult<Value>? {
+    guard let write = loaded.write else { return loaded.result }
+    do {
+      try await write.value()
+      return loaded.current
+    } catch {
+      guard var result = loaded.result else { throw error }
+      result.error = error
+      return result
+    }
+  }
+
+  /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the
+  /// lookup's snapshot; but none from before a removal.
+  private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
+    guard
+      cache.isNewest(
+        load, key.span, in: lookup.found.base.id, links: RemovalTable.hashes(ofTags: options.tags))
+    else { return false }
+    guard let loaded = load.value else { return true }
+    return loaded.mayAnswer(
+      than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now)
+  }
+
+  // MARK: In the background
+
+  /// Loads in the background, unless a load that may be shared is in the table.
+  private func refresh(after lookup: CacheLookup<Value>) {
+    if let load: InFlight = engine.loads.load(named: name), mayShare(load, after: lookup) { return }
+    follow(
+      engine.loads.enter(
+        name, joins: { mayShare($0, after: lookup) }, start: { start($0, priority: .utility) }))
+  }
+
+  /// Lets the load that runs go on in the background after its callers have left.
+  private func keep() {
+    if let load: InFlight = engine.loads.load(named: name), load.join() { follow(load) }
+  }
+
+  /// Waits for a load in the place of a caller.
+  private func follow(_ load: InFlight) {
+    Task(priority: .utility) {
+      do {
+        _ = try await engine.clock.run(
+          within: options.refreshTimeout, { try await engine.loads.wait(load, name) },
+          else: { throw timedOut })
+      } catch {
+        options.onBackgroundError?(error)
+      }
+    }
+  }
+
+  private var timedOut: LarderError {
+    LarderError(
+      .timedOut, "loading \(Key(key)) for namespace \(cache.name) took too long",
+      hint: "allow more time, or windows in which a stale value is served")
+  }
+}

@@ -1,0 +1,141 @@
+#if HTTP
+  import Larder
+
+  /// The pages of a listing that a service gives out one by one, each with a cursor for the next; all of one version.
+  ///
+  ///     let walk = PageWalk(
+  ///       next: { $0.nextCursor }, isInvalidCursor: { $0 is InvalidCursor },
+  ///       fetch: { cursor in try await api.catalog(after: cursor) })
+  ///     let pages = try await walk.all()
+  ///
+  /// While a page is used the next one is fetched. If the service does not know a cursor any more, the walk begins again, once.
+  /// If a page is of another version than those before it, the walk begins again, twice at most. An iteration then gets the
+  /// pages anew, from ``Element/index`` 0: what it made of earlier ones is outdated.
+  public struct PageWalk<Page: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
+    /// A page and its place.
+    public struct Element: Sendable {
+      /// 0 for the first page, again after each new beginning.
+      public var index: Int
+      /// The page as it was fetched.
+      public var page: Page
+    }
+
+    private let next: @Sendable (Page) throws -> Cursor?
+    private let version: @Sendable (Page) -> String?
+    private let isInvalidCursor: @Sendable (any Error) -> Bool
+    private let fetch: @Sendable (Cursor?) async throws -> Page
+
+    /// The most pages of a walk.
+    private static var longest: Int { 100_000 }
+    private static var mostVersions: Int { 3 }
+
+    /// - Parameters:
+    ///   - next: the cursor of the page behind this one; nil behind the last.
+    ///   - version: the version of the listing that a page belongs to; nil where the service does not say.
+    ///   - isInvalidCursor: whether the service refused a cursor because it does not know it any more.
+    ///   - fetch: fetches the page at a cursor; nil is the first.
+    public init(
+      next: @escaping @Sendable (Page) throws -> Cursor?,
+      version: @escaping @Sendable (Page) -> String? = { _ in nil },
+      isInvalidCursor: @escaping @Sendable (any Error) -> Bool = { _ in false },
+      fetch: @escaping @Sendable (Cursor?) async throws -> Page
+    ) {
+      self.next = next
+      self.version = version
+      self.isInvalidCursor = isInvalidCursor
+      self.fetch = fetch
+    }
+
+    /// All pages, of one version.
+    ///
+    /// - Throws: the errors of the closures. `LarderError/Code/badCursor` if a cursor comes twice or the pages do not end, and
+    ///   `LarderError/Code/busy` if the listing keeps changing.
+    public func all() async throws -> [Page] {
+      var pages: [Page] = []
+      for try await element in self {
+        if element.index == 0 { pages = [] }
+        pages.append(element.page)
+      }
+      return pages
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(walk: self) }
+
+    /// A walk under way.
+    public struct Iterator: AsyncIteratorProtocol {
+      private let walk: PageWalk
+      /// The cursors so far; no service may lead in a circle.
+      private var cursors: Set<Cursor> = []
+      private var index = 0
+      private var version: String?
+      private var versions = 1
+      private var hasMetInvalidCursor = false
+      /// Nil behind the last page.
+      private var ahead: Fetch?
+
+      fileprivate init(walk: PageWalk) {
+        self.walk = walk
+        ahead = Fetch(walk, nil)
+      }
+
+      /// The next page; nil behind the last.
+      public mutating func next() async throws -> Element? {
+        while let fetch = ahead {
+          let page: Page
+          do {
+            page = try await fetch.page()
+          } catch let error where walk.isInvalidCursor(error) && !hasMetInvalidCursor && index > 0 {
+            hasMetInvalidCursor = true
+            begin()
+            continue
+          }
+          let version = walk.version(page)
+          if let version, let known = self.version, !version.utf8.elementsEqual(known.utf8) {
+            guard versions < PageWalk.mostVersions else {
+              throw LarderError(
+                .busy, "a listing changed \(versions) times while its pages were read",
+                hint: "try again later")
+            }
+            versions += 1
+            begin()
+            continue
+          }
+          self.version = self.version ?? version
+          let cursor = try walk.next(page)
+          if let cursor, !cursors.insert(cursor).inserted || index >= PageWalk.longest {
+            throw LarderError(
+              .badCursor, "the pages of a listing do not end: page \(index + 1) leads to \(cursor)",
+              hint: "report it to the service")
+          }
+          ahead = cursor.map { Fetch(walk, $0) }
+          defer { index += 1 }
+          return Element(index: index, page: page)
+        }
+        return nil
+      }
+
+      private mutating func begin() {
+        (cursors, index, version, ahead) = ([], 0, nil, Fetch(walk, nil))
+      }
+    }
+
+    /// The fetch of a page, which begins at once and ends with its last reference.
+    private final class Fetch: Sendable {
+      private let task: Task<Page, any Error>
+
+      init(_ walk: PageWalk, _ cursor: Cursor?) {
+        task = Task { try await walk.fetch(cursor) }
+      }
+
+      deinit { task.cancel() }
+
+      func page() async throws -> Page {
+        try await withTaskCancellationHandler {
+          try await task.value
+        } onCancel: {
+          task.cancel()
+        }
+      }
+    }
+  }
+#endif

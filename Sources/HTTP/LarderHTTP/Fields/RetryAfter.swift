@@ -1,0 +1,41 @@
+#if HTTP
+  public import HTTPTypes
+  public import Larder
+
+  extension HTTPResponse {
+    /// How long the origin asks to wait before the request is sent again, by `Retry-After` of a 429 or 503, as seconds or as a
+    /// date (RFC 9110, section 10.2.3); nil if it does not ask, zero for a time that has passed.
+    ///
+    /// A date is compared with the response's own `Date`, so that a wrong clock on either side does not matter.
+    public func retryAfter(at now: Timestamp) -> Duration? {
+      guard [429, 503].contains(status.code), let text = headerFields[values: .retryAfter].first
+      else { return nil }
+      if let seconds = DeltaSeconds.parse(text) { return .seconds(seconds) }
+      guard let end = HTTPDate(strictly: text, now: now)?.timestamp else { return nil }
+      let date = headerFields[.date].flatMap { HTTPDate(strictly: $0, now: now)?.timestamp }
+      return max(.zero, (date ?? now).duration(to: end))
+    }
+  }
+
+  extension CachedValue {
+    /// The fields of a request that asks whether the value is still current, from its validators byte for byte; none without
+    /// validators. A 304 then means ``LoadOutcome/unchanged``.
+    public var conditionalFields: HTTPFields {
+      var fields = HTTPFields()
+      if let entityTag { fields.append(HTTPField(name: .ifNoneMatch, lenientValue: entityTag)) }
+      if let lastModified {
+        fields.append(HTTPField(name: .ifModifiedSince, lenientValue: lastModified))
+      }
+      return fields
+    }
+  }
+
+  extension EntryAttributes {
+    /// The attributes of a value that was made from a response: its validators, and a lifetime; nil takes that of the options.
+    public init(validatorsOf response: HTTPResponse, expires: Expiration? = nil) {
+      self.init(expires: expires)
+      entityTag = response.headerFields[fields: .eTag].first?.valueBytes
+      lastModified = response.headerFields[fields: .lastModified].first?.valueBytes
+    }
+  }
+#endif

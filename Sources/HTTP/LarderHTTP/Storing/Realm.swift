@@ -1,0 +1,57 @@
+#if HTTP
+  public import Larder
+
+  /// The data of one user of a service, apart from that of all others.
+  ///
+  ///     let realm = store.realm(of: token)
+  ///     let boards = realm.cache(of: Board.self, in: "boards")
+  ///     try realm.clear()
+  ///
+  /// A realm has namespaces of its own. Their names end in a keyed digest of the secret (``Secrets/digest(_:in:)``), so they
+  /// tell nothing about it. Two users never see each other's data, in any process.
+  public struct Realm: Sendable {
+    /// The store that holds the data.
+    public let store: Store
+    private let digest: String
+
+    fileprivate init(_ store: Store, _ digest: String) {
+      self.store = store
+      self.digest = digest
+    }
+
+    /// The name in the store of this realm's namespace `name`: at most 67 bytes, a dot, and the digest.
+    public func name(of name: String) -> String { name + suffix }
+
+    private var suffix: String { "." + digest }
+
+    /// This realm's namespace `name`.
+    public func namespace(_ name: String) -> Store.Namespace {
+      store.namespace(self.name(of: name))
+    }
+
+    /// A cache over this realm's namespace `name`; see `Store/cache(of:in:rules:memory:cost:)`.
+    public func cache<Value: Codable & Sendable>(
+      of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil
+    ) -> Cache<Value> {
+      store.cache(of: type, in: self.name(of: name), rules: rules, memory: memory)
+    }
+
+    /// Removes all data of the realm in one commit, as at a logout: no process finds any of it afterwards, and no load that began
+    /// before stores its value.
+    ///
+    /// Loads under way in other namespaces return their values and do not store them either. The namespaces stay, empty.
+    @discardableResult
+    public func clear() throws(LarderError) -> RemovalResult {
+      try store.clear { $0.hasSuffix(suffix) }
+    }
+  }
+
+  extension Store {
+    /// The realm of whoever has a secret, such as a token or the name of a user; the store holds a keyed digest of it alone.
+    ///
+    /// The secret names the service, too, where a store has data of several.
+    public func realm(of secret: String) -> Realm {
+      Realm(self, Secrets.digest("realm\n\n" + secret, in: self))
+    }
+  }
+#endif
