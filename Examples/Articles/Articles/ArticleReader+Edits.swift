@@ -6,8 +6,8 @@ import Service
 /// They are sent in their order. Sending one twice has the same effect as sending it once, so a process that was killed in
 /// between does no harm. A later change at the service wins, and the report says so.
 extension ArticleReader {
-  /// Changes an article here at once, and at the service as soon as it can be reached: the report says whether. The service is asked
-  /// about an article that is not known here.
+  /// Changes an article here at once, and at the service as soon as it can be reached: the report says whether. The service
+  /// is asked about an article that is not known here.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
     let (title, base) = try await known(id)
     try queue(
@@ -87,7 +87,8 @@ extension ArticleReader {
     return report
   }
 
-  /// Sends a change, unless others have changed the article later; returns why it was dropped, and nil if the service has it.
+  /// Sends a change, unless others have changed the article later; returns why it was dropped, and nil if the service has
+  /// it.
   private func send(_ edit: PendingEdit, _ key: Key) async throws -> String? {
     let own = try edits().all.last { $0.edit.article == edit.article && $0.edit.sent != nil }
     for isSent in [false, true] {
@@ -107,7 +108,8 @@ extension ArticleReader {
         return try await keep(edit, key, current.updated)
       }
       if isSent { break }
-      // An article whose date is the one that the user has seen, or that of the user's own last change, was not changed by others.
+      // An article whose date is the one that the user has seen, or that of the user's own last change, was not changed by
+      // others.
       let isSeen = [edit.base, own?.edit.updated].contains(current.updated)
       var conflict = "the service has a later change of the article"
       if isSeen || !isLater(current, than: edit, in: reply) {
@@ -129,11 +131,15 @@ extension ArticleReader {
   private func keep(_ edit: PendingEdit, _ key: Key, _ updated: String) async throws -> String? {
     var edit = edit
     (edit.sent, edit.updated) = (storage.store.now, updated)
-    try await storage.outbox.set(edit, for: key, expires: .after(.days(30)))
+    let kept: Void? = try await ifRoomSuspending {
+      try await storage.outbox.set(edit, for: key, expires: .after(.days(30)))
+    }
+    if kept == nil { try await storage.outbox.remove(key) }
     return nil
   }
 
-  /// Whether a change of others, with which the service has just answered, is later than the user's. Of both the later one wins.
+  /// Whether a change of others, with which the service has just answered, is later than the user's. Of both the later one
+  /// wins.
   ///
   /// The service's clock decides. The time of the user's change is shifted by the difference between both clocks, which the
   /// answer's `Date` shows. A change of others in the same second wins, and so does any where a time is not known.

@@ -35,8 +35,8 @@ extension ArticleReader {
     return 0
   }
 
-  /// Whether the image was fetched; throws if the store fails or has no room for it. Of an image that is of no use a negative entry
-  /// is stored for a day.
+  /// Whether the image was fetched; throws if the store fails or has no room for it. Of an image that is of no use a
+  /// negative entry is stored for a day.
   private func storeImage(at address: String, of id: String) async throws -> Bool {
     let options = LoadOptions(
       expires: .never, absent: .after(.days(1)), owners: [storage.owner(id)], waitsForCommit: true)

@@ -3,8 +3,8 @@ import Service
 import Synchronization
 
 extension ArticleReader {
-  /// An article: from the store, unless it is missing or edited. Then it is fetched and, if there is room, stored, and its images
-  /// after it. An edited article that cannot be fetched is returned in its stored version.
+  /// An article: from the store, unless it is missing or edited. Then it is fetched and, if there is room, stored, and its
+  /// images after it. An edited article that cannot be fetched is returned in its stored version.
   ///
   /// Of the tasks and processes that open it at the same time one asks the service.
   public func article(_ id: String) async throws -> Article {
@@ -41,8 +41,8 @@ extension ArticleReader {
     return article
   }
 
-  /// The HTML of an article: from the store, unless it is missing or edited. An article that cannot be stored is returned all the
-  /// same; its error says why.
+  /// The HTML of an article: from the store, unless it is missing or edited. An article that cannot be stored is returned
+  /// all the same; its error says why.
   ///
   /// - Parameters:
   ///   - listed: the articles that do not leave for this one.

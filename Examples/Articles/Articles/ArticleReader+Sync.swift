@@ -2,8 +2,8 @@ import Larder
 import Service
 import Synchronization
 
-/// A sync stores the newest unread articles, each as soon as it was fetched. So after any end, even a kill of the process, the
-/// next one continues.
+/// A sync stores the newest unread articles, each as soon as it was fetched. So after any end, even a kill of the process,
+/// the next one continues.
 extension ArticleReader {
   /// Begins a sync, or returns the one under way. It sends the user's changes first.
   public func sync(priority: TaskPriority = .utility) throws -> SyncRun {
@@ -19,8 +19,8 @@ extension ArticleReader {
     }
   }
 
-  /// For the start of a program: a sync in the background if the last one was more than four hours ago. A time in the future comes
-  /// from a wrong clock: the next one waits until it has passed.
+  /// For the start of a program: a sync in the background if the last one was more than four hours ago. A time in the future
+  /// comes from a wrong clock: the next one waits until it has passed.
   public func syncIfDue() throws -> SyncRun? {
     let age = try lastSync()?.moment?.duration(to: storage.store.now)
     guard try settings().isOn, age.map({ $0 > .hours(4) }) ?? true else { return nil }
@@ -56,8 +56,8 @@ extension ArticleReader {
     return result
   }
 
-  /// The articles that are to be stored. Those that a whole list lacks are removed: they were archived or deleted elsewhere, or are
-  /// older. One that was stored since may be missing in it, and so may one whose change has not arrived.
+  /// The articles that are to be stored. Those that a whole list lacks are removed: they were archived or deleted elsewhere,
+  /// or are older. One that was stored since may be missing in it, and so may one whose change has not arrived.
   private func list(
     since requested: Timestamp, _ result: inout SyncResult
   ) async throws -> [Bookmark] {
@@ -121,8 +121,9 @@ extension ArticleReader {
     }
   }
 
-  /// Whether the sync cannot go on: the network or the room is gone, the service refuses this user or all requests, the store
-  /// fails, or the sync was cancelled. A failure of one request concerns its article alone if the service lists articles.
+  /// Whether the sync cannot go on: the network or the room is gone, the service refuses this user or all requests, the
+  /// store fails, or the sync was cancelled. A failure of one request concerns its article alone if the service lists
+  /// articles.
   private func isFinal(_ error: any Error) async throws -> Bool {
     switch error {
     case ServiceError.throttled: return true

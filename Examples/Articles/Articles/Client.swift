@@ -6,8 +6,8 @@ import Service
 
 /// The part of readeck's API that a reader needs, through an HTTP cache.
 ///
-/// The cache validates lists before each use. It keeps neither articles nor images, which are entries of their own, nor bookmarks,
-/// whose dates tell which change is later.
+/// The cache validates lists before each use. It keeps neither articles nor images, which are entries of their own, nor
+/// bookmarks, whose dates tell which change is later.
 struct Readeck: Sendable {
   let service: Service
   /// Whether no request can be sent.
@@ -21,7 +21,8 @@ struct Readeck: Sendable {
   }
   private static func path(_ id: String) -> String { "/bookmarks/\(id.percentEscaped)" }
 
-  /// The newest articles that are not archived, newest first: readeck's own list of unread articles, in which opened ones stay.
+  /// The newest articles that are not archived, newest first: readeck's own list of unread articles, in which opened ones
+  /// stay.
   func unread(limit: Int) async throws -> ArticleList {
     let path = "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)"
     let (page, reply) = try await service.get(LenientList<Bookmark>.self, from: path) { again in
@@ -38,8 +39,8 @@ struct Readeck: Sendable {
       isWhole: page.skipped.isEmpty && total.map { count >= min(UInt(limit), $0) } ?? false)
   }
 
-  /// Whether the service lists articles: then the failure of another request concerns that one alone. A proxy may answer every
-  /// request with 404 while the service is down.
+  /// Whether the service lists articles: then the failure of another request concerns that one alone. A proxy may answer
+  /// every request with 404 while the service is down.
   func lists() async throws -> Bool {
     do {
       _ = try await unread(limit: 1)
@@ -66,8 +67,8 @@ struct Readeck: Sendable {
         fields: [.contentType: "application/json", .accept: "application/json"]))
   }
 
-  /// A good answer to a request about one bookmark; throws for any other. Proxies, firewalls and login pages answer too, with any
-  /// status: a refusal that is not in the service's form is not the service's word.
+  /// A good answer to a request about one bookmark; throws for any other. Proxies, firewalls and login pages answer too,
+  /// with any status: a refusal that is not in the service's form is not the service's word.
   private func own(_ reply: Reply) throws(ServiceError) -> Reply {
     let isOwn =
       reply.json?["is_valid"]?.isTrue == false

@@ -41,8 +41,8 @@ enum ImageAddresses {
     }
   }
 
-  /// The absolute address without its fragment, which is no part of the resource; nil for other schemes than HTTP, and for one that
-  /// is too long.
+  /// The absolute address without its fragment, which is no part of the resource; nil for other schemes than HTTP, and for
+  /// one that is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
     guard !text.isEmpty, let url = URL(browsing: text, relativeTo: base),

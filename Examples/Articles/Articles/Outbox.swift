@@ -48,8 +48,8 @@ public struct OutboxReport: Codable, Sendable, Hashable {
   public var isRefused = false
 }
 
-/// The changes in their order, of which some were sent. What the user sees of an article is what the service said of it, with the
-/// changes that it lacked then.
+/// The changes in their order, of which some were sent. What the user sees of an article is what the service said of it,
+/// with the changes that it lacked then.
 struct Edits: Sendable {
   var all: [(key: Key, edit: PendingEdit)] = []
 

@@ -9,8 +9,8 @@ struct ArticleStore: Sendable {
   static let ever = Duration.days(36_500)
   private func name(_ namespace: String) -> String { realm.name(namespace, in: store) }
 
-  /// The HTML of articles; the metadata is ``StoredArticle/Notes``. An edited article is stale: it is fetched when it is opened, and
-  /// served if that fails.
+  /// The HTML of articles; the metadata is ``StoredArticle/Notes``. An edited article is stale: it is fetched when it is
+  /// opened, and served if that fails.
   var articles: Cache<String> {
     store.cache(TextCodec(), in: name("articles"), memory: MemoryLimits.off)
   }
@@ -41,8 +41,8 @@ struct ArticleStore: Sendable {
     try await settingsCache.set(settings, for: "offline")
   }
 
-  /// Declares the limits of the settings, and removes the oldest articles and images beyond them. The store itself evicts none: an
-  /// image that took the place of another one would break that one's article.
+  /// Declares the limits of the settings, and removes the oldest articles and images beyond them. The store itself evicts
+  /// none: an image that took the place of another one would break that one's article.
   func applySettings() throws {
     let settings = try settings()
     let rules = Rules(
@@ -92,8 +92,8 @@ struct ArticleStore: Sendable {
 
   func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
-  /// Makes an article an owner of those of the images that it shows and has room for, and of no others. An image without owners
-  /// is removed.
+  /// Makes an article an owner of those of the images that it shows and has room for, and of no others. An image without
+  /// owners is removed.
   func settle(_ addresses: [String], of id: String) throws {
     try store.write { try settle(addresses, of: id, in: &$0) }
   }
@@ -113,8 +113,8 @@ struct ArticleStore: Sendable {
     }
   }
 
-  /// Notes the limit that an article's images exceed, and removes them; nil lets it have images again. A version with other images
-  /// keeps those.
+  /// Notes the limit that an article's images exceed, and removes them; nil lets it have images again. A version with other
+  /// images keeps those.
   func note(imageLimit limit: Int?, of article: StoredArticle) throws {
     let id = article.bookmark.id
     try store.write { batch in

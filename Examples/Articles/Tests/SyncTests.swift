@@ -51,6 +51,16 @@ import ExampleTesting
       usage.htmlBytes == html && usage.text.hasPrefix("20 articles, "))
   }
 
+  @Test func `a sync of 100 articles is timed`() async throws {
+    fixture.readeck.fill(100)
+    try await fixture.reader.change(.test(articles: 100))
+    let start = ContinuousClock.now
+    let result = try await fixture.sync()
+    print("a sync of 100 articles: \(ContinuousClock.now - start)")
+    #expect(result.text == "100 of 100 articles: done")
+    #expect(fixture.server.count == 101)
+  }
+
   @Test func `a second sync joins the first`() async throws {
     fixture.readeck.fill(20)
     let gate = fixture.hold { _ in true }
