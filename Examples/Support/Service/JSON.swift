@@ -35,9 +35,6 @@ public enum JSON: Sendable, Hashable {
     }
   }
   public var isTrue: Bool? { if case .bool(let bool) = self { bool } else { nil } }
-  public var texts: [String] {
-    if case .array(let values) = self { values.compactMap(\.text) } else { [] }
-  }
 }
 
 extension JSON: Codable {
