@@ -98,7 +98,7 @@ let documents: [Target] = [
     name: "TraitTests",
     dependencies: [
       larder("Larder"), larder("LarderCompression"), larder("LarderEncryption"),
-      larder("LarderMonitoring"), larder("LarderTesting"),
+      larder("LarderMonitoring"), larder("LarderTesting"), "TestSupport",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "InMemoryLogging", package: "swift-log"),
       .product(name: "CoreMetrics", package: "swift-metrics"),

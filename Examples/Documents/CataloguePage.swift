@@ -17,19 +17,12 @@ import Testing
 
 /// The programs of the reference's articles, in the folders `.docc` of the libraries.
 @Suite struct CataloguePage {
-  private struct Color: Codable, Equatable { var name: String }
-  private struct Service: HTTPTransport {
-    func color(_ key: String) async throws -> Color { Color(name: "Color " + key) }
-    func price(_ key: String) async throws -> Int { 200 }
-    func send(
-      _ request: HTTPRequest, body: HTTPBody,
-      interim: @escaping @Sendable (HTTPResponse) async -> Void
-    ) async throws -> (HTTPResponse, HTTPBody) {
-      (HTTPResponse(status: .ok), HTTPBody([1, 2, 3]))
-    }
-  }
+  private typealias Color = Origin.Color
 
-  private let service = Service()
+  private let service = Origin()
+  private let store: Store
+
+  init() throws { store = try Store.temporary(options: Store.Options(clock: ManualClock())) }
 
   @Test func `an entry`() throws {
     try withTemporaryDirectory { directory in
@@ -44,7 +37,6 @@ import Testing
   }
 
   @Test func `a type of one's own`() throws {
-    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let colors = store.cache(
       of: Color.self, in: "colors",
       rules: Rules(expires: .after(.days(7)), limits: Limits(entries: 1_000)))
@@ -54,7 +46,6 @@ import Testing
   }
 
   @Test func `a load`() async throws {
-    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let colors = store.cache(of: Color.self, in: "colors")
     let color = try await colors.value(
       for: "5", expires: .after(.hours(1)), stale: Staleness(onError: .hours(24))
@@ -78,7 +69,6 @@ import Testing
   }
 
   @Test func `an HTTP cache`() async throws {
-    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let transport = service
     let cache = HTTPCache(in: store.namespace("http"), over: transport)
     let request = HTTPRequest(
@@ -89,7 +79,6 @@ import Testing
   }
 
   @Test func `a transport over URLSession`() async throws {
-    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     try await LocalServer.run { server in
       server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
       let transport = URLSessionTransport()
@@ -109,13 +98,6 @@ import Testing
       let note = try notes.value(for: "zurich")
       #expect(note == nil)
     }
-  }
-
-  @Test func `another codec`() throws {
-    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
-    let colors = store.cache(CBORCodec<Color>(), in: "colors")
-    try colors.set(Color(name: "red"), for: "4")
-    #expect(try colors.value(for: "4")?.name == "red")
   }
 
   @Test func `the promises of a codec`() async throws {

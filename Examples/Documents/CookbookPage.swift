@@ -6,28 +6,11 @@ import Testing
 
 /// The programs of `Docs/Learn/Cookbook.md`.
 @Suite struct CookbookPage {
-  private struct Board: Codable, Equatable { var boats: Int }
+  private typealias Board = Origin.Board
   private struct Session: Codable, Equatable { var user: Int }
   private struct Point: Equatable { var x, y: UInt8 }
 
-  /// A service without a network.
-  private struct Service: HTTPTransport {
-    func board(_ place: String) async throws -> Board { Board(boats: place.count) }
-    func price(_ name: String) async throws -> Int { name.count }
-    func download(_ url: String) async throws -> [UInt8] { Array(url.utf8) }
-    func complete(_ prompt: String) async throws -> String { "An answer to: " + prompt }
-
-    func send(
-      _ request: HTTPRequest, body: HTTPBody,
-      interim: @escaping @Sendable (HTTPResponse) async -> Void
-    ) async throws -> (HTTPResponse, HTTPBody) {
-      var fields = HTTPFields()
-      fields[.cacheControl] = "max-age=100"
-      return (HTTPResponse(status: .ok, headerFields: fields), HTTPBody(Array("board".utf8)))
-    }
-  }
-
-  private let service = Service()
+  private let service = Origin()
   private let clock = ManualClock()
   private let store: Store
 
@@ -42,7 +25,7 @@ import Testing
       let answer = try await api.send(request)
       let body = try await answer.body.bytes()
       print(answer.response.status, answer.isHit ? "stored" : "new", body.count, "bytes")
-      #expect(answer.isHit == isHit && body == Array("board".utf8))
+      #expect(answer.isHit == isHit && body == Array("page".utf8))
     }
   }
 
@@ -168,7 +151,7 @@ import Testing
     ) {
       try await service.price("flour")
     }
-    #expect(price == 5)
+    #expect(price == 200)
   }
 
   @Test func `until four in the morning`() throws {

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each program on a page of the documentation stands in a file beside this one, `PAGEPage.swift`, in a test that runs it.
-/// Those that need packages of others stand in `Traits/TraitPages.swift`.
+/// Each program on a page of the documentation stands in a file beside this one, in a test that runs it; those that need packages of
+/// others stand in `Traits/TraitPages.swift`.
 @Suite struct DocumentedTests {
   private static let pages = [
     "Use/Codecs", "Learn/Cookbook", "Use/HTTP", "Use/Limits", "Use/Loading", "Learn/Migrating",
@@ -21,8 +21,8 @@ import Testing
     "Extras/LarderCodecs/LarderCodecs.docc/LarderCodecs",
     "Extras/LarderCompression/LarderCompression.docc/LarderCompression",
     "Extras/LarderEncryption/LarderEncryption.docc/LarderEncryption",
+    "Extras/LarderMonitoring/LarderMonitoring.docc/LarderMonitoring",
   ]
-  private static let monitoring = "Extras/LarderMonitoring/LarderMonitoring.docc/LarderMonitoring"
   /// Pages whose programs are in the tests of the shell, of the shared tier and of the examples.
   private static let others = [
     "README.md", "Docs/Learn/Tutorial.md", "Docs/Use/Fleet.md", "Examples/README.md",
@@ -43,26 +43,28 @@ import Testing
     }
   }
 
-  @Test(arguments: pages) func `a test runs every program of a page`(_ page: String) throws {
-    try expectRun("Docs/\(page).md", in: "\(page.split(separator: "/")[1])Page.swift")
-  }
+  private static let all =
+    pages.map { "Docs/\($0).md" } + articles.map { "Sources/\($0).md" }
 
-  @Test(arguments: articles) func `a test runs every program of an article`(_ article: String)
-    throws
-  {
-    try expectRun("Sources/\(article).md", in: "CataloguePage.swift")
-  }
-
-  @Test func `a test runs the program of the article on monitoring`() throws {
-    try expectRun("Sources/\(Self.monitoring).md", in: "MonitoringPage.swift")
+  @Test(arguments: all) func `a test runs every program of a page`(_ page: String) throws {
+    let folder = Repository.root.appendingPathComponent("Examples")
+    let files =
+      try FileManager.default.contentsOfDirectory(
+        atPath: folder.appendingPathComponent("Documents").path
+      ).filter { $0.hasSuffix("Page.swift") }.map { "Documents/" + $0 } + [
+        "Traits/TraitPages.swift"
+      ]
+    let compiled = try files.flatMap { Self.lines(try Repository.text("Examples/" + $0)) }
+    let blocks = Self.blocks(in: try Repository.text(page))
+    #expect(!blocks.isEmpty)
+    for block in blocks {
+      let starts = compiled.indices.filter { compiled[$0...].starts(with: block) }
+      #expect(!starts.isEmpty, "\(page): \(block.first ?? "")")
+    }
   }
 
   @Test func `no page with a program is left out`() throws {
-    let known =
-      Self.pages.map { "Docs/\($0).md" }
-      + (Self.articles + [Self.monitoring]).map {
-        "Sources/\($0).md"
-      } + Self.others
+    let known = Self.all + Self.others
     let pages = try (Documents.pages() + Documents.articles()).filter {
       try Repository.text($0).contains("```swift\n")
     }
@@ -82,18 +84,6 @@ import Testing
         let index = try #require(rest.firstIndex(of: line), "\(line)")
         rest = rest[(index + 1)...]
       }
-    }
-  }
-
-  private func expectRun(_ page: String, in file: String) throws {
-    let compiled = try ["Documents/\(file)", "Traits/TraitPages.swift"].flatMap {
-      Self.lines(try Repository.text("Examples/\($0)"))
-    }
-    let blocks = Self.blocks(in: try Repository.text(page))
-    #expect(!blocks.isEmpty)
-    for block in blocks {
-      let starts = compiled.indices.filter { compiled[$0...].starts(with: block) }
-      #expect(!starts.isEmpty, "\(page): \(block.first ?? "")")
     }
   }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import LarderHTTP
 import TestSupport
 
 /// The documents of the package.
@@ -28,5 +30,25 @@ enum Documents {
     let paths = try FileManager.default.subpathsOfDirectory(
       atPath: Repository.root.appendingPathComponent("Sources").path)
     return paths.filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.map { "Sources/" + $0 }
+  }
+}
+
+/// A service without a network, which the programs of the pages ask.
+struct Origin: HTTPTransport {
+  struct Board: Codable, Equatable { var boats: Int }
+  struct Color: Codable, Equatable { var name: String }
+
+  func board(_ place: String) async throws -> Board { Board(boats: place.count) }
+  func color(_ key: String) async throws -> Color { Color(name: "Color " + key) }
+  func price(_ name: String) async throws -> Int { 200 }
+  func download(_ url: String) async throws -> [UInt8] { Array(url.utf8) }
+  func complete(_ prompt: String) async throws -> String { "An answer to: " + prompt }
+
+  func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let fields: HTTPFields = [.cacheControl: "max-age=100"]
+    return (HTTPResponse(status: .ok, headerFields: fields), HTTPBody(Array("page".utf8)))
   }
 }

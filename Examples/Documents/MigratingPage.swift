@@ -7,17 +7,8 @@ import Testing
 
 /// The programs of `Docs/Learn/Migrating.md`.
 @Suite struct MigratingPage {
-  private struct Board: Codable, Equatable { var boats: Int }
+  private typealias Board = Origin.Board
   private struct User: Codable, Equatable { var name: String }
-
-  private struct Origin: HTTPTransport {
-    func send(
-      _ request: HTTPRequest, body: HTTPBody,
-      interim: @escaping @Sendable (HTTPResponse) async -> Void
-    ) async throws -> (HTTPResponse, HTTPBody) {
-      (HTTPResponse(status: .ok), HTTPBody(Array("page".utf8)))
-    }
-  }
 
   private let store: Store
 

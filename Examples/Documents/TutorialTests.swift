@@ -1,4 +1,6 @@
 import Foundation
+import LarderHTTPTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -10,63 +12,44 @@ import Testing
     #expect(page.contains("```swift\n" + program + "```"))
   }
 
-  @Test(.enabled(if: FileServer.canRun, "skipped: python3 is missing"))
-  func `the sessions of the tutorial are what the programs answer`() throws {
+  @Test func `the sessions of the tutorial are what the programs answer`() async throws {
+    let folder = Mutex("")
+    try await LocalServer.run { server in
+      server.become { request in
+        let file = URL(fileURLWithPath: folder.withLock { $0 } + request.path)
+        guard let data = try? Data(contentsOf: file) else { return .init(404) }
+        return .init(200, ["Content-Type": "application/json"], body: data)
+      }
+      // Off the threads of tasks: a command waits for the server, which needs one of them.
+      let faults = try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread {
+          continuation.resume(
+            with: Result { try Self.faults(server.base) { path in folder.withLock { $0 = path } } })
+        }
+      }
+      #expect(faults.isEmpty, "\(faults)")
+    }
+  }
+
+  /// The commands whose answers are not those of the page.
+  private static func faults(_ base: String, serve: (String) -> Void) throws -> [String] {
     let page = try Repository.text("Docs/Learn/Tutorial.md")
     let fixture = try ProgramFixture()
-    let service = fixture.home.path + "/service"
-    try FileManager.default.createDirectory(atPath: service, withIntermediateDirectories: false)
+    serve(fixture.home.path + "/service")
+    var faults: [String] = []
+    _ = try fixture.answer(to: "mkdir service")
     for line in page.split(separator: "\n") where line.hasPrefix("    echo ") {
-      #expect(try fixture.answer(to: String(line)) == "")
+      _ = try fixture.answer(to: String(line))
     }
-    let server = try FileServer(of: service)
-    defer { server.stop() }
+    // In its last part the service is down.
     let parts = page.components(separatedBy: "## 6.")
-    try #require(parts.count == 2)
-    for (part, isDown) in zip(parts, [false, true]) {
-      if isDown { server.stop() }
+    for (part, address) in zip(parts, [base, "http://127.0.0.1:1"]) {
       for step in Transcript(document: part).steps {
-        let command = "export SERVICE=http://127.0.0.1:\(server.port); " + step.command
-        let answer = try fixture.answer(to: command, asAtTerminal: true)
-        #expect(step.accepts(answer), "\(step.command): \(answer)")
+        let answer = try fixture.answer(
+          to: "export SERVICE=\(address); " + step.command, asAtTerminal: true)
+        if !step.accepts(answer) { faults.append("\(step.command): \(answer)") }
       }
     }
-  }
-}
-
-/// `python3 -m http.server` on a free port.
-private final class FileServer {
-  static let canRun = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    .contains { FileManager.default.isExecutableFile(atPath: $0 + "/python3") }
-
-  let port: Int
-  private let process = Process()
-
-  init(of folder: String) throws {
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [
-      "python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder,
-    ]
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    // Serving HTTP on 127.0.0.1 port 40123 (http://127.0.0.1:40123/) ...
-    var line = ""
-    while !line.contains("\n") {
-      let data = output.fileHandleForReading.availableData
-      guard !data.isEmpty else { break }
-      line += String(decoding: data, as: UTF8.self)
-    }
-    let words = line.split(separator: " ")
-    let index = try #require(words.firstIndex(of: "port"), "no server: \(line)")
-    port = try #require(Int(words[index + 1]))
-  }
-
-  func stop() {
-    guard process.isRunning else { return }
-    // The threads of the tests block SIGTERM, and their child processes with them.
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    return faults + (parts.count == 2 ? [] : ["the page has no part 6"])
   }
 }

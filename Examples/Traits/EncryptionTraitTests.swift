@@ -5,6 +5,7 @@ import LarderCompression
 import LarderEncryption
 import LarderTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite final class EncryptionTraitTests: Sendable {
@@ -27,19 +28,12 @@ import Testing
     try store.namespace("notes").value(for: key)
   }
 
-  private func directory() throws -> String {
-    let path = FileManager.default.temporaryDirectory.path + "/larder-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    return path
-  }
-
   @Test
   func `the file holds neither values nor metadata, and a key is changed while old entries stay`()
     throws
   {
-    let directory = try directory()
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    let path = directory + "/store"
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
     var attributes = EntryAttributes()
     attributes.metadata = Array("metadata of a patient".utf8)
     var store = try Store(at: path, options: options(ZstdCompression(), try encryption("2025")))
@@ -126,32 +120,24 @@ import Testing
         try record.revert(bytes.span, parameters.span, size: 5, for: place)
       }
     }
-    for index in bytes.indices {
-      var changed = bytes
-      changed[index] ^= 1
+    func expectFailure(_ bytes: [UInt8], _ parameters: [UInt8]) {
       #expect(throws: (any Error).self) {
-        try record.revert(changed.span, parameters.span, size: 5, for: context)
+        try record.revert(bytes.span, parameters.span, size: 5, for: context)
       }
     }
+    func changed(_ bytes: [UInt8], at index: Int) -> [UInt8] {
+      bytes.enumerated().map { $0 == index ? $1 ^ 1 : $1 }
+    }
+    for index in bytes.indices { expectFailure(changed(bytes, at: index), parameters) }
     for index in parameters.indices {
-      var changed = parameters
-      changed[index] ^= 1
-      #expect(throws: (any Error).self) {
-        try record.revert(bytes.span, changed.span, size: 5, for: context)
-      }
-    }
-    for count in 0..<parameters.count {
-      let cut = Array(parameters.prefix(count))
-      #expect(throws: (any Error).self) {
-        try record.revert(bytes.span, cut.span, size: 5, for: context)
-      }
+      expectFailure(bytes, changed(parameters, at: index))
+      expectFailure(bytes, Array(parameters.prefix(index)))
     }
   }
 
   @Test func `entries that are not encrypted are missed unless the program accepts them`() throws {
-    let directory = try directory()
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    let path = directory + "/store"
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
     var store = try Store(at: path)
     try store.namespace("notes").set("injected", for: "a")
     try store.close()

@@ -6,6 +6,7 @@ import LarderTesting
 import Logging
 import MetricsTestKit
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 @Suite struct MonitoringTraitTests {

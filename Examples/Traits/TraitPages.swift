@@ -1,11 +1,11 @@
 import Crypto
-import Foundation
 import Larder
 import LarderCompression
 import LarderEncryption
 import LarderMonitoring
 import LarderTesting
 import Logging
+import TestSupport
 import Testing
 
 /// The programs of `Docs/Use/Codecs.md`, `Docs/Operate/Monitoring.md` and the articles of the libraries that need packages of others.
@@ -20,9 +20,8 @@ import Testing
 
   /// Writes and reads a value in the store that `open` opens at a new path.
   private func check(_ expected: [TransformID], _ open: (String) throws -> Store) throws {
-    let path = FileManager.default.temporaryDirectory.path + "/larder-" + UUID().uuidString
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let store = try open(path)
+    let directory = try TemporaryDirectory()
+    let store = try open(directory.path + "/store")
     let notes = store.namespace("notes")
     try notes.set(text, for: "k")
     let found: String? = try notes.value(for: "k")

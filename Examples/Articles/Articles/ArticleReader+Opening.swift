@@ -2,91 +2,92 @@ import Larder
 import Service
 import Synchronization
 
-/// Articles to read.
 extension ArticleReader {
-  /// An article: from the store, unless it is missing or edited. Then it is fetched and, if there is room, stored. An edited
-  /// article that cannot be fetched is returned in its stored version. It displaces no newer one.
-  ///
-  /// - Parameter bookmark: from the last list.
-  public func article(_ bookmark: Bookmark) async throws -> Article {
-    let (article, isNew) = try await open(bookmark)
-    if isNew { fetchImages(of: bookmark.id) }
-    return article
-  }
-
-  /// The article with this id; its bookmark is fetched only if it is not stored, or edited.
+  /// An article: from the store, unless it is missing or edited. Then it is fetched and, if there is room, stored, and its
+  /// images after it. An edited article that cannot be fetched is returned in its stored version.
   ///
   /// Of the tasks and processes that open it at the same time one asks the service.
-  public func article(id: String) async throws -> Article {
-    if let known = try storage.article(id), !known.isEdited {
-      return try await article(known.bookmark)
+  public func article(_ id: String) async throws -> Article {
+    _ = try ifRoom { try storage.applySettings() }
+    let opened = Mutex(try storage.article(id)?.bookmark)
+    let loaded = try await load(id, keeping: []) { [self] in
+      let bookmark = try await readeck.bookmark(id).value
+      opened.withLock { $0 = bookmark }
+      return bookmark
     }
-    let (article, isNew) = try await storage.syncs.inTurn("article \(id)") { [self] in
-      try await open(id)
+    // Another task may have loaded it.
+    let stored = try storage.article(id)?.bookmark
+    guard let bookmark = stored ?? opened.withLock({ $0 }) else { throw ArticlesError.ended }
+    var article = Article(bookmark: bookmark, html: loaded.value)
+    if loaded.source != .loaded {
+      article.reason = loaded.error.map { "\($0)" }
+      article.isRefused = (loaded.error as? ServiceError)?.refusesReader ?? false
+      return article
     }
-    if isNew { fetchImages(of: id) }
+    // A removal of all articles during the load is no error, and the article is not stored.
+    article.isKept = loaded.error == nil && stored != nil
+    if let error = loaded.error, try settings().limit > 0 { report(error) }
+    if article.isKept {
+      let task = Task(priority: .background) { [self] in
+        do {
+          _ = try await images(of: id)
+        } catch {
+          // A sign-out cancels it.
+          if !(error is CancellationError) { report(error) }
+        }
+      }
+      work.withLock { $0.images.append(task) }
+    }
     return article
   }
 
-  private func open(_ id: String) async throws -> (Article, isNew: Bool) {
-    let (known, began) = (try storage.article(id), storage.store.now)
-    if let known, !known.isEdited { return try await open(known.bookmark) }
-    do {
-      return try await open(readeck.bookmark(id), since: began)
-    } catch let error as ServiceError {
-      // Any stored version is better than none.
-      guard let known, let html = try await storage.html(of: id) else { throw error }
-      var article = Article(bookmark: known.bookmark, html: html, isKept: true, isOutdated: true)
-      (article.reason, article.isRefused) = ("\(error)", error.refusesReader)
-      return (article, false)
-    }
-  }
-
-  /// - Parameter began: the time before the bookmark was requested.
-  private func open(_ bookmark: Bookmark, since began: Timestamp? = nil) async throws -> (
-    Article, isNew: Bool
-  ) {
-    guard try settings().limit > 0 else {
-      guard case .html(let html, _) = try await readeck.body(of: bookmark.id, unlessMatching: nil)
-      else { throw ArticlesError.noArticle(bookmark.id) }
-      return (Article(bookmark: bookmark, html: html, isKept: false, isOutdated: false), false)
-    }
-    _ = try ifRoom { try storage.applySettings() }
-    let loaded = try await loader.html(of: bookmark, since: began)
-    let isLoaded = loaded.source == .loaded
-    // A removal of all articles during the load is no error, and the article is not stored.
-    let isKept = try !isLoaded || loaded.error == nil && storage.has(bookmark.id)
-    if !isKept, let error = loaded.error {
-      let limit = try storage.limit()
-      report(try storage.articles.count() < limit ? error : ArticlesError.noPlace(limit))
-    }
-    var article = Article(
-      bookmark: bookmark, html: loaded.value, isKept: isKept, isOutdated: false)
-    if !isLoaded, let error = loaded.error {
-      article.isOutdated =
-        try storage.article(bookmark.id).map {
-          $0.isEdited || bookmark.isEdited(since: $0.bookmark)
-        } ?? true
-      article.reason = "\(error)"
-      article.isRefused = (error as? ServiceError)?.refusesReader ?? false
-    }
-    return (article, isKept && isLoaded)
-  }
-
-  private func fetchImages(of id: String) {
-    work.withLock { work in
-      work.lastTask += 1
-      let number = work.lastTask
-      work.images[number] = Task(priority: .background) { [self] in
-        do {
-          _ = try await loader.images(of: id)
-        } catch is CancellationError {
-          // Cancelled on purpose.
-        } catch {
-          report(error)
-        }
-        self.work.withLock { $0.images[number] = nil }
+  /// The HTML of an article: from the store, unless it is missing or edited. An article that cannot be stored is returned
+  /// all the same; its error says why.
+  ///
+  /// - Parameters:
+  ///   - listed: the articles that do not leave for this one.
+  ///   - requested: the time before the bookmark was requested; nil for now.
+  func load(
+    _ id: String, keeping listed: Set<String>, since requested: Timestamp? = nil,
+    _ bookmark: @escaping @Sendable () async throws -> Bookmark
+  ) async throws -> CacheResult<String> {
+    let known = try storage.article(id)
+    let options = LoadOptions(
+      stale: Staleness(onError: ArticleStore.ever), waitsForCommit: true)
+    let loaded = try await storage.articles.revalidatedResult(for: id, options: options) {
+      [self] stored in
+      let requested = requested ?? storage.store.now
+      var notes = StoredArticle.Notes(bookmark: try await bookmark(), requested: requested)
+      let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
+      // If other fields were edited, the reading progress for example, the metadata alone is new.
+      let html = body?.html ?? stored?.value ?? ""
+      var attributes = body?.attributes ?? EntryAttributes()
+      if body == nil {
+        (attributes.entityTag, attributes.lastModified) = (stored?.entityTag, stored?.lastModified)
       }
+      notes.images = ImageAddresses.all(in: html, from: readeck.address(of: id))
+      // The same images would not fit again.
+      if notes.images == known?.images { notes.imageLimit = known?.notes.imageLimit }
+      attributes.metadata = try notes.encoded()
+      if known == nil { try await makeRoom(keeping: listed) }
+      return .stored(html, attributes)
     }
+    guard let loaded else { throw ArticlesError.ended }
+    readeck.service.note(id, in: storage.articles.name, loaded)
+    if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
+      // It may not show all of them any more.
+      _ = try ifRoom { try storage.settle(known.images, of: id) }
+    }
+    return loaded
+  }
+
+  /// Lets the oldest article go if there are as many as may be stored.
+  private func makeRoom(keeping listed: Set<String>) async throws {
+    let limit = try settings().limit
+    guard limit > 0, try storage.articles.count() >= limit,
+      let oldest = try storage.list().last(where: { !listed.contains($0.bookmark.id) })
+    else { return }
+    // Without room for that the article cannot be stored either, and that error is reported.
+    _ = try await ifRoomSuspending { try await storage.articles.remove(oldest.bookmark.id) }
   }
 }

@@ -53,20 +53,11 @@ import ExampleTesting
     }
   }
 
-  @Test(arguments: Ending.allCases.dropLast(), [true, false])
-  func `an article that is being opened is not stored any more`(ending: Ending, isEdited: Bool)
-    async throws
-  {
+  @Test(arguments: Ending.allCases.dropLast())
+  func `an article that is being opened is not stored any more`(ending: Ending) async throws {
     fixture.readeck.fill(2, images: 1)
-    let id = FakeReadeck.id(1)
-    if isEdited {
-      try await fixture.sync()
-      fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
-      fixture.server.forget()
-    }
-    let bookmark = try await fixture.reader.unread().bookmarks[0]
     let gate = fixture.hold { $0.bare == Fixture.body(1) }
-    let opening = Task { try await fixture.reader.article(bookmark) }
+    let opening = Task { try await fixture.reader.article(FakeReadeck.id(1)) }
     try await fixture.asked(for: Fixture.body(1))
     try await end(ending)
     gate.open()
@@ -80,7 +71,7 @@ import ExampleTesting
   func `images that arrive later are not stored`(ending: Ending) async throws {
     fixture.readeck.fill(1, images: 6)
     let gate = fixture.hold { $0.bare.hasPrefix("/img") }
-    _ = try await fixture.reader.article(id: FakeReadeck.id(0))
+    _ = try await fixture.reader.article(FakeReadeck.id(0))
     try await fixture.asked(for: "/img/\(FakeReadeck.id(0))-3")
     try await end(ending)
     gate.open()
@@ -101,19 +92,5 @@ import ExampleTesting
     #expect(try fixture.reader.stored().ids == (20..<30).reversed().map(FakeReadeck.id))
     #expect(fixture.asked().bodies.count == 16)
     #expect(try await fixture.sync().outcome == .nothingNew)
-  }
-
-  @Test func `switching off ends the sync, and its record does not return`() async throws {
-    fixture.readeck.fill(20, images: 1)
-    let gate = fixture.hold { $0.bare == Fixture.body(12) }
-    let run = try fixture.reader.sync()
-    try await fixture.asked(for: Fixture.body(12))
-    try await fixture.reader.change(.test(isOn: false))
-    gate.open()
-    #expect(await run.result().isStopped)
-    #expect(try entries() == 0 && fixture.reader.usage().lastSync == nil)
-    #expect(fixture.asked().bodies.count == 8)
-    try await fixture.reader.change(.test())
-    #expect(try await fixture.reader.syncIfDue()?.result().stored == 20, "never synced")
   }
 }

@@ -104,31 +104,29 @@ final class FakeReadeck: Sendable {
       return .init(image.status, ["Content-Type": image.type], body: Data(image.bytes))
     }
     guard request.fields["authorization"] == "Bearer \(Self.token)" else {
-      return Self.refusal(401, "Unauthorized")
+      return Self.refusal(401)
     }
     let parts = request.bare.split(separator: "/").map(String.init)
     switch parts.count {
     case 2:
-      guard state.listStatus == 200 else {
-        return Self.refusal(state.listStatus, "Broken")
-      }
+      guard state.listStatus == 200 else { return Self.refusal(state.listStatus) }
       let limit = Int(request.parameter("limit") ?? "") ?? 50
       let pages = state.pages.filter { page in
         request.parameter("is_archived") == nil
           || "\(page.isArchived)" == request.parameter("is_archived")
-      }.filter { request.parameter("read_status") != "unread" || $0.progress == 0 }
+      }
       return .init(
         200, state.countsArticles ? ["Total-Count": "\(pages.count)"] : [:],
         json: pages.prefix(limit).map(Self.bookmark))
     case 3 where request.method != "GET": return edit(parts[2], request)
     case 3:
       guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
-        return Self.refusal(404, "Not Found")
+        return Self.refusal(404)
       }
       return .init(json: Self.bookmark(page))
     default:
       guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
-        return Self.refusal(404, "Not Found")
+        return Self.refusal(404)
       }
       return article(page, request)
     }
@@ -136,7 +134,7 @@ final class FakeReadeck: Sendable {
 
   /// A change through the API; its time is later than that of all others.
   private func edit(_ id: String, _ request: LocalServer.Received) -> LocalServer.Answer {
-    guard pages.contains(where: { $0.id == id }) else { return Self.refusal(404, "Not Found") }
+    guard pages.contains(where: { $0.id == id }) else { return Self.refusal(404) }
     if request.method == "DELETE" {
       pages.removeAll { $0.id == id }
       return .init(204)
@@ -163,9 +161,8 @@ final class FakeReadeck: Sendable {
   }
 
   /// The form of the service's own errors.
-  static func refusal(_ status: Int, _ message: String = "no") -> LocalServer.Answer {
-    .init(status, text: #"{"status":\#(status),"message":"\#(message)"}"#)
-  }
+  static func refusal(_ status: Int) -> LocalServer.Answer { .init(status, text: words(status)) }
+  static func words(_ status: Int) -> String { #"{"status":\#(status),"message":"no"}"# }
 
   static func bookmark(_ page: Page) -> [String: Any] {
     [

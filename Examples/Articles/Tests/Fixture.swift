@@ -26,8 +26,7 @@ struct Fixture: TestFixture {
     token: String = FakeReadeck.token,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
   ) -> ArticleReader {
-    ArticleReader(
-      in: store, at: Readeck(at: base + "/api", token: token, over: network, sleep: sleep))
+    ArticleReader(in: store, at: base + "/api", token: token, over: network, sleep: sleep)
   }
 
   var articles: Store.Namespace { reader.storage.articles.namespace }

@@ -2,9 +2,17 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Changes that the user makes, with a network and without.
+/// Changes that the user makes, with a network and without, beside changes of others.
 @Suite(.fixture(Fixture.self)) struct OutboxTests {
   private let fixture = Fixture.current
+  private let id = FakeReadeck.id(0)
+
+  /// Changes made without a network.
+  private func queue(_ kinds: [PendingEdit.Kind], of number: Int = 0) async throws {
+    fixture.network.fail()
+    for kind in kinds { _ = try await fixture.reader.edit(FakeReadeck.id(number), kind) }
+    fixture.network.recover()
+  }
 
   @Test func `changes are sent at once, and seen at once`() async throws {
     try await fixture.sync(new: 4)
@@ -14,21 +22,23 @@ import ExampleTesting
     }
     #expect(fixture.page(0)?.isMarked == true && fixture.page(1)?.isArchived == true)
     #expect(fixture.page(2) == nil && fixture.page(3)?.progress == 100)
-    let stored = try fixture.reader.stored()
-    #expect(stored.ids == [3, 0].map(FakeReadeck.id) && stored[1].bookmark.isMarked)
-    #expect(stored[0].bookmark.isRead && !stored[1].bookmark.isRead)
-    #expect(try fixture.reader.pendingEdits().isEmpty)
+    for _ in 0..<2 {
+      let stored = try fixture.reader.stored()
+      #expect(stored.ids == [3, 0].map(FakeReadeck.id) && stored[1].bookmark.isMarked)
+      #expect(stored[0].bookmark.isRead && !stored[1].bookmark.isRead)
+      #expect(try fixture.reader.pendingEdits().isEmpty)
+      fixture.clock.advance(by: .seconds(1))
+      try await fixture.sync()
+    }
+    #expect(try fixture.reader.usage().articles == 2)
   }
 
   @Test func `changes made offline wait in their order, and a sync sends them`() async throws {
     try await fixture.sync(new: 3)
-    fixture.network.fail()
-    let id = FakeReadeck.id(1)
-    for kind in [PendingEdit.Kind.mark, .unmark, .mark] {
-      _ = try await fixture.reader.edit(id, kind)
-    }
-    #expect(try await fixture.reader.edit(FakeReadeck.id(0), .archive).left == 4)
-    #expect(try fixture.reader.pendingEdits().map(\.kind) == [.mark, .unmark, .mark, .archive])
+    try await queue([.mark, .unmark, .mark], of: 1)
+    try await queue([.archive])
+    let pending = try fixture.another().pendingEdits()
+    #expect(pending.map(\.kind) == [.mark, .unmark, .mark, .archive], "every process sees them")
     #expect(try fixture.reader.usage().pendingEdits == 4)
     #expect(try fixture.reader.stored().ids == [2, 1].map(FakeReadeck.id))
     // They are user data: no limit evicts them.
@@ -37,45 +47,19 @@ import ExampleTesting
       try await fixture.store.namespace("others").set(
         [UInt8](repeating: 1, count: 50_000), for: "\(number)")
     }
-    fixture.network.recover()
-    let result = try await fixture.sync()
-    #expect(result.edits == OutboxReport(sent: 4))
+    fixture.server.forget()
+    #expect(try await fixture.sync().edits == OutboxReport(sent: 4))
+    let sent = fixture.server.received.filter { $0.method == "PATCH" }
+    #expect(sent.map { $0.bare.hasSuffix(id) } == [false, false, false, true])
     #expect(fixture.page(1)?.isMarked == true && fixture.page(0)?.isArchived == true)
-    #expect(try fixture.reader.pendingEdits().isEmpty)
-  }
-
-  @Test(arguments: [
-    ("GET", 200, "<html>Please log in</html>"), ("PATCH", 200, "<html>Please log in</html>"),
-    ("PATCH", 200, ""), ("PATCH", 200, "OK"), ("PATCH", 200, "[]"), ("PATCH", 202, "{}"),
-    ("PATCH", 200, "{}"),
-  ])
-  func `a change without a usable answer waits, and holds up no other`(
-    method: String, status: Int, body: String
-  ) async throws {
-    try await fixture.sync(new: 2)
-    let path = "/api/bookmarks/\(FakeReadeck.id(0))"
-    fixture.answer(with: .init(status, text: body)) { $0.method == method && $0.bare == path }
-    let first = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
-    let reason = body.hasPrefix("<") ? "login page" : "not say that the change was made (\(status))"
-    #expect(first.sent == 0 && first.left == 1 && first.reasons.first?.contains(reason) == true)
-    #expect(try await fixture.reader.edit(FakeReadeck.id(1), .mark).sent == 1)
-    let result = try await fixture.sync()
-    #expect(result.outcome == .done && result.edits.left == 1, "\(result)")
-    fixture.answerAll()
-    #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 1))
-    #expect(fixture.page(0)?.isMarked == true && fixture.page(1)?.isMarked == true)
   }
 
   @Test func `a change that has arrived is not sent again`() async throws {
     try await fixture.sync(new: 2)
-    fixture.network.fail()
-    _ = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
-    _ = try await fixture.reader.edit(FakeReadeck.id(1), .delete)
-    fixture.network.recover()
+    try await queue([.mark])
+    try await queue([.delete], of: 1)
     // As if the process had been killed after the requests.
-    fixture.readeck.change(FakeReadeck.id(0)) {
-      ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z")
-    }
+    fixture.readeck.change(id) { ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z") }
     fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(1) }
     fixture.server.forget()
     #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 2))
@@ -101,182 +85,206 @@ import ExampleTesting
   @Test(arguments: PendingEdit.Kind.allCases)
   func `a change that arrives twice has the effect of one`(kind: PendingEdit.Kind) async throws {
     try await fixture.sync(new: 2)
-    let (id, next) = (FakeReadeck.id(0), FakeReadeck.id(1))
     fixture.readeck.change(id) { page in
-      page.isArchived = kind == .unarchive
-      page.isMarked = kind == .unmark
+      (page.isArchived, page.isMarked) = (kind == .unarchive, kind == .unmark)
       page.progress = kind == .unread ? 100 : 50
     }
     let reader = Fixture.reader(
       in: fixture.store, at: fixture.server.base, over: Doubling(network: fixture.network))
     fixture.server.forget()
-    #expect(try await reader.edit(id, kind) == OutboxReport(sent: 1))
+    // The answer to the second deletion is a refusal, and the next look tells that it has arrived.
+    _ = try await reader.edit(id, kind)
+    #expect(try await reader.sendEdits().left == 0)
     #expect(fixture.server.received.count { $0.method != "GET" } == 2)
-    let changed = fixture.page(0).map { FakeReadeck.bookmark($0) }
-    switch kind.field {
-    case (let name, let value)?:
-      let json = try JSONSerialization.data(withJSONObject: #require(changed))
-      #expect(try JSONDecoder().decode(JSON.self, from: json)[name] == value)
-    case nil: #expect(changed == nil)
-    }
-    // The queue goes on behind it.
-    #expect(try await reader.edit(next, .mark) == OutboxReport(sent: 1))
-    #expect(fixture.page(1)?.isMarked == true && fixture.page(1)?.isArchived == false)
-    #expect(try reader.pendingEdits().isEmpty)
+    let page = fixture.page(0)
+    #expect((page == nil) == (kind == .delete))
+    #expect(page?.isArchived ?? false == (kind == .archive))
+    #expect(page?.isMarked ?? false == (kind == .mark))
+    #expect(page?.progress ?? 50 == (kind == .read ? 100 : kind == .unread ? 0 : 50))
   }
 
-  /// An answer to requests of one article: those that change it, or the one before them.
-  struct Refusal: Sendable {
-    var status: Int
-    var body = ""
-    var isBefore = false
-    /// Whether the change is dropped.
-    var isFinal = false
-    /// Whether the user is refused.
-    var isUser = false
-    /// Whether it is not the service's.
-    var isForeign = false
-  }
-
-  /// Bodies that the service does not send with this status: those of proxies, firewalls and login pages.
-  private static func foreign(_ status: Int) -> [String] {
-    [
-      "", "<html><h1>Blocked</h1></html>", #"{"message": "no"}"#, #"{"status": \#(status)}"#,
-      #"{"status": "error", "message": "no"}"#, #"{"status": 499, "message": "no"}"#,
-    ]
-  }
-  private static func json(_ status: Int) -> String {
-    #"{"status": \#(status), "message": "no"}"#
-  }
-  static let foreign = [400, 403, 404, 405, 409].flatMap { status in
-    [true, false].flatMap { isBefore in
-      foreign(status).map {
-        Refusal(status: status, body: $0, isBefore: isBefore, isForeign: true)
-      }
-    }
-  }
-  static let refusals = [
-    Refusal(status: 408), Refusal(status: 500), Refusal(status: 301),
-    Refusal(status: 404, body: json(404)), Refusal(status: 401, isUser: true),
-    Refusal(status: 403, body: json(403), isUser: true),
-    Refusal(status: 403, body: json(403), isBefore: true, isUser: true),
-    Refusal(status: 401, isBefore: true, isUser: true),
-    Refusal(status: 409, body: json(409), isFinal: true),
-    Refusal(status: 400, body: #"{"is_valid": false, "fields": {}}"#, isFinal: true),
-  ]
-
-  @Test(arguments: refusals + foreign, [PendingEdit.Kind.mark, .delete])
-  func `only the service's refusal of the change itself drops it, and the others are sent`(
-    refusal: Refusal, kind: PendingEdit.Kind
+  @Test(arguments: [
+    ("GET", 200, "<html>Please log in</html>", "login page"),
+    ("PATCH", 200, "<html>Please log in</html>", "does not have the change"),
+    ("PATCH", 202, "{}", "does not have the change"), ("PATCH", 403, "blocked", "another server"),
+    ("GET", 404, "<html>", "another server"),
+    ("PATCH", 409, #"{"message": "no"}"#, "another server"),
+    ("PATCH", 500, "", "answered 500"), ("PATCH", 404, FakeReadeck.words(404), "answered 404"),
+    ("PATCH", 401, "", "answered 401"), ("GET", 403, FakeReadeck.words(403), "answered 403"),
+  ])
+  func `a change without a usable answer waits, and holds up no other`(
+    method: String, status: Int, body: String, reason: String
   ) async throws {
     try await fixture.sync(new: 2)
-    let (id, waits) = (FakeReadeck.id(0), !refusal.isFinal)
-    fixture.answer(with: .init(refusal.status, text: refusal.body)) {
-      ($0.method == "GET") == refusal.isBefore && $0.bare == "/api/bookmarks/\(id)"
+    let path = "/api/bookmarks/\(id)"
+    fixture.answer(with: .init(status, text: body)) { $0.method == method && $0.bare == path }
+    let first = try await fixture.reader.edit(id, .mark)
+    #expect(first.sent == 0 && first.left == 1 && first.conflicts.isEmpty)
+    #expect(first.reasons.first?.contains(reason) == true, "\(first)")
+    let isRefused = reason.hasSuffix("401") || reason.hasSuffix("403")
+    #expect(first.isRefused == isRefused)
+    let second = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
+    #expect(second.sent == (status == 401 ? 0 : 1))
+    #expect(try await fixture.sync().outcome != .failed)
+    #expect(try fixture.reader.stored().map(\.bookmark.isMarked) == [true, true])
+    fixture.answerAll()
+    _ = try await fixture.reader.sendEdits()
+    #expect(fixture.page(0)?.isMarked == true && fixture.page(1)?.isMarked == true)
+  }
+
+  @Test(
+    arguments: [
+      (409, FakeReadeck.words(409)), (400, #"{"is_valid": false, "fields": {}}"#),
+    ], PendingEdit.Kind.allCases)
+  func `the service's refusal of a change drops it, and undoes it here`(
+    answer: (status: Int, body: String), kind: PendingEdit.Kind
+  ) async throws {
+    fixture.readeck.fill(1)
+    fixture.readeck.change(id) { page in
+      page.isMarked = kind == .unmark
+      (page.isArchived, page.progress) = (kind == .unarchive, kind == .unread ? 100 : 50)
     }
+    _ = try await fixture.reader.article(id)
+    let before = try fixture.reader.stored()
+    fixture.answer(with: .init(answer.status, text: answer.body)) { $0.method != "GET" }
     let report = try await fixture.reader.edit(id, kind)
-    #expect(report.sent == 0 && report.left == (waits ? 1 : 0), "\(report)")
-    #expect(report.conflicts.count == (waits ? 0 : 1) && report.isRefused == refusal.isUser)
-    #expect(report.reasons.count == (waits ? 1 : 0))
-    #expect(!refusal.isForeign || report.reasons.first?.contains("service answered") == false)
-    let next = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
-    #expect(next.sent == (refusal.status == 401 ? 0 : 1))
-    // A dropped change is undone here, too.
-    try await fixture.sync()
-    let stored = try fixture.reader.stored().first { $0.bookmark.id == id }
-    #expect(stored?.bookmark.isMarked == (waits ? kind == .mark ? true : nil : false))
-    #expect(try await fixture.reader.dropEdits(of: id) == (waits ? 1 : 0))
+    #expect(report.conflicts.count == 1 && report.left == 0, "\(report)")
+    #expect(try before.count == 1 && fixture.reader.stored() == before)
+  }
+
+  @Test func `a 404 of a proxy while the service is down loses no change`() async throws {
+    try await fixture.sync(new: 3)
+    for (number, kind) in [PendingEdit.Kind.archive, .mark, .delete].enumerated() {
+      try await queue([kind], of: number)
+    }
+    let pages = fixture.readeck.pages
+    fixture.readeck.pages = []
+    fixture.readeck.set(404)
+    let waiting = try await fixture.reader.sendEdits()
+    #expect(waiting.left == 3 && waiting.sent == 0 && waiting.conflicts.isEmpty, "\(waiting)")
+    fixture.readeck.set(200)
+    fixture.readeck.pages = pages
+    #expect(try await fixture.reader.sendEdits().sent == 3)
   }
 
   @Test func `senders at the same time send each change once, in its order`() async throws {
     try await fixture.sync(new: 1)
-    fixture.network.fail()
-    let id = FakeReadeck.id(0)
-    for kind in [PendingEdit.Kind.archive, .unarchive, .mark] {
-      _ = try await fixture.reader.edit(id, kind)
-    }
-    fixture.network.recover()
+    try await queue([.archive, .unarchive, .mark])
     let sent = try await withThrowingTaskGroup(of: Int.self) { [fixture] group in
-      for _ in 0..<8 {
-        group.addTask {
-          try await Fixture.reader(
-            in: fixture.store, at: fixture.server.base, over: fixture.network
-          ).sendEdits().sent
-        }
-      }
+      for _ in 0..<8 { group.addTask { try await fixture.another().sendEdits().sent } }
       return try await group.reduce(0, +)
     }
     #expect(sent == 3 && fixture.server.received.count { $0.method == "PATCH" } == 3)
     #expect(fixture.page(0)?.isArchived == false && fixture.page(0)?.isMarked == true)
   }
 
-  @Test func `only who has the lock sends, and others wait for it ten seconds`() async throws {
-    try await fixture.sync(new: 3)
-    fixture.network.fail()
-    for number in 0..<3 { _ = try await fixture.reader.edit(FakeReadeck.id(number), .mark) }
-    fixture.network.recover()
-    let (store, name, other) = (
-      fixture.store, fixture.reader.storage.outbox.name, fixture.another(token: "other")
-    )
-    do {
-      // As by a process that was stopped; and the other user has nothing to send.
-      let locks = try [name, other.storage.outbox.name].map { try StoreLock(of: store, named: $0) }
-      let report = try await fixture.reader.sendEdits()
-      #expect(report.sent == 0 && report.left == 3 && report.reasons == [Outbox.busy])
-      #expect(fixture.waits.all.reduce(.zero, +) == .seconds(10))
-      #expect(try await other.sendEdits() == OutboxReport() && locks.count == 2)
-    }
-    let unlocked = Lines<String>()
-    fixture.server.become { [readeck = fixture.readeck] request in
-      if (try? StoreLock(of: store, named: name)) != nil { unlocked.add(request.path) }
-      return readeck.answer(request)
-    }
-    #expect(try await fixture.reader.sendEdits().sent == 3 && unlocked.all == [])
-  }
-
   @Test func `a change of an article that nobody knows is an error, not queued`() async throws {
     try await fixture.sync(new: 2)
-    let error = await #expect(throws: ArticlesError.self) {
-      try await fixture.reader.edit("nosuch", .mark)
-    }
-    #expect(error?.description.hasPrefix("the article nosuch is not stored, and ") == true)
+    await #expect(throws: ServiceError.self) { try await fixture.reader.edit("nosuch", .mark) }
     fixture.network.fail()
-    let failure = await #expect(throws: ServiceError.self) {
-      try await fixture.reader.edit("nosuch", .mark)
-    }
-    #expect(failure?.isOffline == true, "the service may have it")
+    await #expect(throws: ServiceError.self) { try await fixture.reader.edit("nosuch", .mark) }
     #expect(try fixture.reader.pendingEdits().isEmpty)
-    #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
     // One that was archived here is known by that.
-    for kind in [PendingEdit.Kind.archive, .unarchive] {
-      _ = try await fixture.reader.edit(FakeReadeck.id(0), kind)
-    }
+    try await queue([.archive, .unarchive])
     #expect(try fixture.reader.pendingEdits().map(\.kind) == [.archive, .unarchive])
-    // So is one that only the service has.
-    fixture.network.recover()
     fixture.readeck.fill(1, from: 2)
     #expect(try await fixture.reader.edit(FakeReadeck.id(2), .mark).sent == 3)
-  }
-
-  @Test func `a sync leaves what waits to be sent as the user has it`() async throws {
-    try await fixture.sync(new: 3)
-    fixture.answer(with: .init(503)) { $0.method != "GET" }
-    for (number, kind) in [(0, PendingEdit.Kind.delete), (1, .archive), (2, .mark)] {
-      _ = try await fixture.reader.edit(FakeReadeck.id(number), kind)
-    }
-    fixture.readeck.change(FakeReadeck.id(2)) { $0.updated = "2025-05-01T00:00:00Z" }
-    let result = try await fixture.sync()
-    #expect(result.outcome == .done && result.edits.left == 3, "\(result)")
-    let stored = try fixture.reader.stored()
-    #expect(stored.ids == [FakeReadeck.id(2)] && stored[0].bookmark.isMarked)
   }
 
   @Test func `a change of a later version waits, and holds up no other`() async throws {
     fixture.readeck.fill(1)
     try await fixture.reader.storage.outbox.namespace.set(
-      #"{"article":"a","title":"x","kind":"share","made":1}"#, for: "000000000000000001")
-    let report = try await fixture.reader.edit(FakeReadeck.id(0), .mark)
-    #expect(report.sent == 1 && report.left == 1 && report.reasons.count == 1, "\(report)")
-    #expect(try await fixture.sync().outcome == .done)
+      #"{"article":"a","title":"x","kind":"share","made":1}"#, for: "1000000000001")
+    #expect(try await fixture.reader.edit(id, .mark).sent == 1)
+    #expect(try fixture.reader.storage.outbox.count() == 2)
+  }
+
+  // MARK: Changes of others
+
+  @Test func `a later change at the service wins, and the user is told`() async throws {
+    try await fixture.sync(new: 2)
+    try await queue([.archive])
+    try await queue([.mark], of: 1)
+    fixture.readeck.change(id) { $0.updated = "2026-12-31T00:00:00Z" }
+    let report = try await fixture.reader.sendEdits()
+    #expect(report.sent == 1 && report.conflicts.count == 1 && report.left == 0)
+    #expect(report.conflicts.first?.hasPrefix("archive \"Article 0\": the service has") == true)
+    #expect(fixture.page(0)?.isArchived == false && fixture.page(1)?.isMarked == true)
+    #expect(try fixture.reader.stored().count == 2, "the article is back")
+  }
+
+  /// Both clocks differ by so many seconds, and others change the article so many seconds after the user.
+  @Test(arguments: [-600, 0, 600, nil], [-60, 60])
+  func `which change is later is told by the service's clock`(ahead: Int?, later: Int) async throws
+  {
+    try await fixture.sync(new: 1)
+    fixture.readeck.set(ahead: ahead.map { .seconds($0) })
+    try await queue([.mark])
+    let made = fixture.clock.now.advanced(by: .seconds((ahead ?? 0) + later))
+    fixture.readeck.change(id) { $0.updated = "\(made)" }
+    fixture.clock.advance(by: .minutes(2))
+    let report = try await fixture.reader.sendEdits()
+    // To an answer without a date the HTTP cache gives that of its arrival.
+    let isSent = later < 0
+    #expect(report.sent == (isSent ? 1 : 0) && report.conflicts.count == (isSent ? 0 : 1))
+    #expect(report.left == 0 && fixture.page(0)?.isMarked == isSent)
+  }
+
+  @Test func `a change of others between two of the user is seen`() async throws {
+    try await fixture.sync(new: 1)
+    try await queue([.mark, .archive])
+    let looks = Atomic(0)
+    fixture.server.become { [readeck = fixture.readeck, id] request in
+      // After the second look, which shows the first change.
+      if request.bare.hasSuffix(id), request.method == "GET",
+        looks.add(1, ordering: .relaxed).newValue == 3
+      {
+        readeck.change(id) { $0.updated = "2028-01-01T00:00:00Z" }
+      }
+      return readeck.answer(request)
+    }
+    let report = try await fixture.reader.sendEdits()
+    #expect(report.sent == 1 && report.conflicts.count == 1, "\(report)")
+    #expect(fixture.page(0)?.isArchived == false && fixture.page(0)?.isMarked == true)
+  }
+
+  /// The service's time of the first change is later than the second change.
+  @Test(arguments: [PendingEdit.Kind.archive, .delete])
+  func `the user's own change is no later one of others`(second: PendingEdit.Kind) async throws {
+    try await fixture.sync(new: 1)
+    for kind in [.mark, second] {
+      #expect(try await fixture.reader.edit(id, kind) == OutboxReport(sent: 1))
+    }
+    #expect(fixture.page(0)?.isArchived ?? true)
+  }
+
+  @Test func `a change of an article that was deleted elsewhere removes it here`() async throws {
+    try await fixture.sync(new: 2)
+    fixture.readeck.pages.removeAll { $0.id == id }
+    let report = try await fixture.reader.edit(id, .mark)
+    #expect(report.conflicts.count == 1 && report.left == 0)
+    #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
+  }
+
+  @Test(arguments: [PendingEdit.Kind.archive, .delete, .mark], [0, 3])
+  func `a change that another process sends during a sync stays`(
+    kind: PendingEdit.Kind, number: Int
+  ) async throws {
+    fixture.readeck.fill(4)
+    let other = fixture.another()
+    let isEdited = Atomic(false)
+    fixture.server.become { [readeck = fixture.readeck, clock = fixture.clock, id] request in
+      let answer = readeck.answer(request)
+      if request.bare == Fixture.body(number), !isEdited.exchange(true, ordering: .relaxed) {
+        clock.advance(by: .seconds(1))
+        _ = try await other.edit(id, kind)
+      }
+      return answer
+    }
+    let result = try await fixture.sync()
+    #expect(try fixture.reader.pendingEdits().isEmpty && result.outcome == .done, "\(result)")
+    let last = try fixture.reader.stored().first { $0.bookmark.id == id }
+    #expect(last?.bookmark.isMarked == (kind == .mark ? true : nil))
+    #expect(result.total == (kind == .mark ? 4 : 3) && result.kept == result.total)
   }
 }

@@ -1,9 +1,10 @@
 import ExampleTesting
 
-/// The built program, from outside, over the recording in the repository.
+/// The built program, from outside.
 @Suite(.fixture(Fixture.self)) struct ProgramTests {
   private let fixture = Fixture.current
   private let program: TestedProgram
+  private let ferry = "Kx7QmZ3vT9sLw2RbY5nHd1"
 
   init() throws { program = try TestedProgram("larder-articles", store: "my articles") }
 
@@ -13,33 +14,28 @@ import ExampleTesting
       list --online --offline --no-network = 4 | ! ^error: there is no network, and no article
       show nosuch --offline = 1      | ! ^error: the service answered 404
       show "" --offline = 2          | ! invalid
-      edit mark nosuch --offline = 1 | ! ^error: the article nosuch is not stored, and the service answered 404
+      edit mark nosuch --offline = 1 | ! ^error: the service answered 404
       edit mark nosuch --no-network = 4 | ! ^error: the service cannot be reached: there is no network
-      outbox --offline --send --drop x = 2 | ! ^Error: give either --send or --drop_
-      outbox --offline               | ^0 changes
+      edit burn x = 2                | ! ^Error:
       sync --no-network = 4          | ! ^error: the service cannot be reached: there is no network_ | ! hint:
       sync --offline                 | ^6 of 6 articles: done
       sync --offline                 | ^6 of 6 articles: nothing new_
+      sync --offline --if-due        | less than four hours ago_
       list --offline --no-network    | 6 articles_ | kept    https://notes.example/untitled_
       list --online --offline --no-network | 6 articles_ | ! ^there is no network: these are the stored articles_
       list FERRY --offline           | 1 article_
-      edit mark Kx7QmZ3vT9sLw2RbY5nHd1 --offline --no-network | ^0 sent, 1 waiting
-      outbox --offline               | mark "The ferry that waits
-      outbox                         | ^0 changes not sent yet | ! ^1 change of another token or server
+      edit mark \(ferry) --offline --no-network | ^0 sent, 1 waiting
+      settings --offline             | last sync        20 | mark "The ferry that waits
+      settings                       | ^offline reading  on_ | stored           0 articles
       list --offline                 | * The ferry that waits
       list                           | ^0 articles_
-      status --offline               | 1 change not sent yet
-      edit burn x = 2                | ! ^Error:
-      settings --articles 25 = 2     | ! 25 articles are not possible
-      settings --image-megabytes 49 = 2 | ! 49 megabytes
-      settings --articles 0 --offline | articles         0_
-      list --offline                 | ^0 articles_
+      settings --articles 25 = 2     | ! not possible
+      settings --image-megabytes 49 = 2 | ! not possible
+      settings --articles 0 --offline | articles         at most 0_ | stored           0 articles
       settings --no-on --offline     | ^offline reading  off_
       sync --offline = 5             | ! ^error: offline reading is switched off_hint:
-      sync --offline --if-due        | ^offline reading is switched off_
       sign-out --offline             | ^removed: 0 articles | lost: 1 unsent change
       settings --offline             | ^offline reading  off_
-      settings                       | ^offline reading  on_
       """)
   }
 
@@ -47,35 +43,29 @@ import ExampleTesting
     try await program.check(
       """
       settings --articles 30 --images --offline --json | {"articles":30,"imageMegabytes":200,"isOn":true,"keepsImages":true}
-      sync --offline --json                  | "outcome":"done" | "images":5 | "articles":6
-      list ferry --offline --json            | "images":2,"isArchived":false,"isEdited":false,"isKept":true
+      sync --offline --json                  | "kept":6 | "images":5
+      list ferry --offline --json            | "isEdited":false,"isKept":true,"source":"store"
       list ferry --online --offline --json   | "source":"server"
-      list ferry --online --offline --no-network --json | "age": | "source":"store" | ! there is no network
-      settings --no-images --offline --json  | "keepsImages":false
-      list ferry --offline --json            | "images":0,"isArchived":false,"isEdited":false,"isKept":true
-      status --offline --json                | "imageBytes":0
-      edit mark Kx7QmZ3vT9sLw2RbY5nHd1 --offline --no-network | 1 waiting
-      outbox --offline --json                | "kind":"mark","made":"20
+      edit mark \(ferry) --offline --no-network --json | "left":1
+      settings --no-images --offline --json  | "imageBytes":0 | "kind":"mark"
       sign-out --offline --json              | "articles":6 | "lastSync":"20
-      status --offline --json                | "articles":0
       """)
   }
 
   @Test func `an opened article has its images when the program ends`() async throws {
     try await program.check(
       """
-      settings --images --offline                  | images           kept_
-      show Kx7QmZ3vT9sLw2RbY5nHd1 --offline        | ^<section
-      status --offline                             | ^1 article, 444 B of HTML and 223 B of
+      settings --images --offline    | images           at most 200 MB_
+      show \(ferry) --offline        | ^<section
+      settings --offline             | 1 article, 444 bytes of HTML and 223 bytes of
       """)
   }
 
   /// Larder tells developers of writes that block a thread of tasks; at a terminal, or where this variable is set.
   @Test func `no command blocks a thread of tasks with a write`() async throws {
     for command in [
-      "settings --images", "sync", "show Kx7QmZ3vT9sLw2RbY5nHd1",
-      "edit mark Kx7QmZ3vT9sLw2RbY5nHd1 --no-network", "outbox --drop Kx7QmZ3vT9sLw2RbY5nHd1",
-      "sync", "settings --articles 10 --no-images", "settings --no-on", "sign-out",
+      "settings --images", "sync", "show \(ferry)", "sync", "edit mark \(ferry) --no-network",
+      "settings --articles 10 --no-images", "settings --no-on", "sign-out",
     ] {
       let line = "LARDER_WARNINGS=1 larder-articles \(command) --offline --store '\(program.store)'"
       let outcome = try await Outcome(line: line)
@@ -87,15 +77,6 @@ import ExampleTesting
 
   private var account: String { "--server \(fixture.server.base)/api --token \(FakeReadeck.token)" }
 
-  @Test func `a sync that ends early has exit code 4, also if it stored something`() async throws {
-    fixture.readeck.fill(3)
-    fixture.server.become { [server = fixture.server, readeck = fixture.readeck] request in
-      server.count > 2 ? .init(429, ["Retry-After": "600"]) : readeck.answer(request)
-    }
-    let lost = "sync \(account) = 4 | ^1 of 3 articles: partial"
-    try await program.check(lost)
-  }
-
   @Test func `a title can neither command the terminal nor break its row`() async throws {
     fixture.readeck.fill(1)
     fixture.readeck.change(FakeReadeck.id(0)) {
@@ -105,14 +86,17 @@ import ExampleTesting
     try await program.check(list)
   }
 
-  @Test func `articles have labels`() async throws {
-    fixture.readeck.fill(2)
-    try await program.check(
-      """
-      sync \(account)                 | 2 of 2 articles
-      list --label ferries \(account) | 2 articles
-      list --label hats \(account)    | ^0 articles_
-      """)
+  @Test func `a sync that ends early or lacks an article has exit code 4`() async throws {
+    fixture.readeck.fill(3)
+    fixture.readeck.change(FakeReadeck.id(1)) { $0.status = 500 }
+    let partial = "sync \(account) = 4 | ^2 of 3 articles: partial | ! ^failed: Article 1: "
+    try await program.check(partial)
+    fixture.server.become { [server = fixture.server, readeck = fixture.readeck] request in
+      server.count > 6 ? .init(429, ["Retry-After": "600"]) : readeck.answer(request)
+    }
+    fixture.readeck.fill(3, from: 3)
+    let ended = "sync \(account) = 4 | ^3 of 6 articles: partial | ! limits requests"
+    try await program.check(ended)
   }
 
   @Test func `a recording gets no change of the user, and leaves the user's data`() async throws {
@@ -121,36 +105,35 @@ import ExampleTesting
       """
       sync \(account)                                              | 1 of 1 articles
       edit archive \(FakeReadeck.id(0)) --no-network \(account)    | ^0 sent, 1 waiting
-      outbox --send --offline --token \(FakeReadeck.token)         | ^0 sent, 0 waiting
-      sync --offline --token \(FakeReadeck.token)                  | articles: done
+      sync --offline --token \(FakeReadeck.token)                  | ^6 of 6 articles: done
       list \(account)                                              | ^0 articles_
-      outbox --drop \(FakeReadeck.id(0)) \(account)                | ^1 change given up
+      settings \(account)                                          | archive "Article 0"
       """)
   }
 
-  @Test func `a change that was dropped is told with exit code 5`() async throws {
+  @Test func `a change that was dropped, and a refused user, are told with exit code 5`()
+    async throws
+  {
     fixture.readeck.fill(1)
     let id = FakeReadeck.id(0)
     fixture.answer(with: FakeReadeck.refusal(409)) { $0.method == "PATCH" }
     try await program.check(
       """
-      sync \(account)                        | 1 of 1 articles
+      sync \(account)                         | 1 of 1 articles
       edit mark \(id) --no-network \(account) | ^0 sent, 1 waiting
-      outbox --send \(account) = 5            | not sent: mark
-      edit mark \(id) \(account) = 5          | not sent: mark
-      outbox \(account)                       | ^0 changes not sent yet
-      edit read \(id) --no-network \(account) | ^0 sent, 1 waiting
+      sync \(account) = 5                     | 1 of 1 articles | ! not sent: mark
+      edit mark \(id) \(account) = 5          | ! not sent: mark
       """)
-    let other = account.replacing(FakeReadeck.token, with: "another")
-    try await program.check(
-      """
-      outbox \(other)            | ^0 changes not sent yet | ! ^1 change of another token or server
-      outbox --send \(account) = 5 | not sent: read
-      """)
-    for (status, kind) in [(401, "archive"), (403, "unarchive")] {
+    for status in [401, 403] {
       fixture.answer(with: FakeReadeck.refusal(status)) { $0.method == "PATCH" }
-      try await program.check(
-        "edit \(kind) \(id) \(account) = 5 | ! hint: give a valid credential: --token")
+      let edit = "edit read \(id) \(account) = 5 | ! hint: give a valid credential: --token"
+      try await program.check(edit)
     }
+    fixture.readeck.change(id) { $0.updated = "2026-01-01T00:00:00Z" }
+    let list = "list --online \(account) | edited"
+    try await program.check(list)
+    fixture.server.become { _ in .init(401) }
+    let show = "show \(id) \(account) = 5 | ^<section>0 | ! now: the service answered 401"
+    try await program.check(show)
   }
 }

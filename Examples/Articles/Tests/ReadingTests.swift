@@ -1,5 +1,6 @@
-import Articles
 import ExampleTesting
+
+@testable import Articles
 
 /// Opening and listing articles, with a network and without.
 @Suite(.fixture(Fixture.self)) struct ReadingTests {
@@ -11,16 +12,16 @@ import ExampleTesting
     #expect(list.bookmarks.count == 3 && !list.isOffline)
     _ = fixture.asked()
     for round in 0..<2 {
-      let article = try await fixture.reader.article(list.bookmarks[1])
+      let article = try await fixture.reader.article(list.bookmarks[1].id)
       #expect(article.isKept && article.html.contains("<section>1 "))
       #expect(fixture.asked().bodies.count == (round == 0 ? 1 : 0))
     }
     // Its image comes after it.
     try await waitUntil { try fixture.reader.usage().images != 0 }
     _ = fixture.asked()
-    #expect(try await fixture.reader.article(id: list.bookmarks[1].id).isKept)
+    #expect(try await fixture.reader.article(list.bookmarks[1].id).isKept)
     #expect(fixture.server.count == 0)
-    _ = try await fixture.reader.article(id: list.bookmarks[2].id)
+    _ = try await fixture.reader.article(list.bookmarks[2].id)
     #expect(fixture.asked().bodies == [list.bookmarks[2].id])
   }
 
@@ -37,12 +38,6 @@ import ExampleTesting
     #expect(unreadable.count == 5 && result.unreadable == unreadable)
     let reason = "a bookmark without id or updated"
     #expect(unreadable[3...] == ["[3]: \(reason)", "a: [4]: \(reason)"])
-    let program = try TestedProgram("larder-articles", store: "store")
-    for command in [["sync"], ["list", "--online"]] {
-      let account = ["--server", fixture.server.base + "/api", "--token", FakeReadeck.token]
-      let outcome = try await program.run(command + account)
-      #expect(outcome.code == 0 && outcome.error.contains("left out: a: [4]: "), "\(outcome)")
-    }
     fixture.server.become { _ in .init(200, text: #"[{"id": 7}]"#) }
     await #expect(throws: ServiceError.self) { try await fixture.reader.unread() }
   }
@@ -62,9 +57,9 @@ import ExampleTesting
     #expect(try fixture.reader.stored().map(\.isEdited) == [true, false])
     #expect(try fixture.reader.hasCachedArticle(id))
     _ = fixture.asked()
-    let opened = try await fixture.reader.article(list.bookmarks[0])
-    #expect(opened.html.hasSuffix("edited") && !opened.isOutdated)
-    #expect(fixture.server.received.map { $0.fields["if-none-match"] } == [tag])
+    let opened = try await fixture.reader.article(list.bookmarks[0].id)
+    #expect(opened.html.hasSuffix("edited") && opened.reason == nil)
+    #expect(fixture.server.received.last?.fields["if-none-match"] == tag)
     #expect(try fixture.articles.entry(for: id)?.entityTag == Array("0ddba11".utf8))
     let images = fixture.images
     #expect(try !images.contains(fixture.address("/img/\(id)-0")), "it does not show it any more")
@@ -87,7 +82,7 @@ import ExampleTesting
       asked?.fields["if-none-match"]
         == before?.entityTag.map { String(decoding: $0, as: UTF8.self) })
     let article = try #require(try fixture.reader.stored().last)
-    #expect(article.bookmark.title == "Another title" && !article.isEdited)
+    #expect(article.bookmark.name == "Another title" && !article.isEdited)
     let after = try fixture.articles.entry(for: id)
     #expect(after?.entityTag == before?.entityTag && after?.lastModified == before?.lastModified)
     #expect(after?.entityTag != nil && after?.lastModified != nil && after?.size == before?.size)
@@ -106,17 +101,17 @@ import ExampleTesting
     }
     _ = try await fixture.reader.unread()
     fixture.network.fail()
-    let old = try await fixture.reader.article(id: id)
-    #expect(old.isOutdated && old.isKept && old.html.contains("<section>0"))
+    let old = try await fixture.reader.article(id)
+    #expect(old.reason != nil && old.isKept && old.html.contains("<section>0"))
     fixture.network.recover()
-    let new = try await fixture.reader.article(id: id)
-    #expect(!new.isOutdated && new.html == "new")
+    let new = try await fixture.reader.article(id)
+    #expect(new.reason == nil && new.html == "new")
     // The service was restored from a backup.
     fixture.readeck.change(id) { ($0.updated, $0.entityTag) = (FakeReadeck.moment(0), "0") }
     fixture.readeck.change(id) { $0.html = "restored" }
     _ = try await fixture.reader.unread()
     #expect(try fixture.reader.stored().map(\.isEdited) == [true])
-    #expect(try await fixture.reader.article(id: id).html == "restored")
+    #expect(try await fixture.reader.article(id).html == "restored")
     #expect(try await fixture.sync().outcome == .nothingNew)
   }
 
@@ -135,7 +130,7 @@ import ExampleTesting
     #expect(
       list.isOffline && list.bookmarks.map(\.id) == fixture.readeck.pages.prefix(20).map(\.id))
     await #expect(throws: (any Error).self) {
-      try await fixture.reader.article(id: FakeReadeck.id(0))
+      try await fixture.reader.article(FakeReadeck.id(0))
     }
   }
 
@@ -175,5 +170,70 @@ import ExampleTesting
     #expect(after.file.transaction == commits)
     #expect(try fixture.articles.entry(for: FakeReadeck.id(1)) == entry)
     #expect(fixture.server.count == 0)
+  }
+
+  @Test(arguments: [true, false])
+  func `those who open an article at once ask for it once`(isEdited: Bool) async throws {
+    let id = FakeReadeck.id(0)
+    fixture.readeck.fill(1)
+    if isEdited { try await fixture.sync() }
+    fixture.readeck.change(id) { ($0.updated, $0.entityTag) = ("2026-01-01T00:00:00Z", "1") }
+    if isEdited { _ = try await fixture.reader.unread() }
+    fixture.server.forget()
+    let readers = (0..<6).map { _ in fixture.another() }
+    let gate = fixture.hold { $0.bare == "/api/bookmarks/\(id)" }
+    let opening = readers.map { reader in Task { try await reader.article(id) } }
+    try await fixture.asked(for: "/api/bookmarks/\(id)")
+    gate.open()
+    for task in opening { #expect(try await task.value.isKept) }
+    #expect(fixture.server.received.map(\.bare) == ["/api/bookmarks/\(id)", Fixture.body(0)])
+  }
+
+  enum Fault: CaseIterable {
+    case broken, throttled, portal, empty, unauthorized
+
+    var answer: LocalServer.Answer {
+      switch self {
+      case .broken: .init(500)
+      case .throttled: .init(429, ["Retry-After": "7200"])
+      case .portal: .init(200, ["Content-Type": "text/html"], text: "<html>Please log in</html>")
+      case .empty: .init(200, ["Content-Type": "text/html"], text: "")
+      case .unauthorized: .init(401)
+      }
+    }
+  }
+
+  @Test(arguments: Fault.allCases, [true, false])
+  func `the stored version of an edited article is opened under any failure`(
+    fault: Fault, ofBodyOnly: Bool
+  ) async throws {
+    try await fixture.sync(new: 1)
+    let id = FakeReadeck.id(0)
+    fixture.readeck.change(id) { ($0.updated, $0.html) = ("2026-01-01T00:00:00Z", "new") }
+    _ = try await fixture.reader.unread()
+    fixture.answer(with: fault.answer) { !ofBodyOnly || $0.path.hasSuffix("/article") }
+    let old = try await fixture.reader.article(id)
+    #expect(old.isKept && old.html.hasPrefix("<section>0") && old.reason != nil)
+    #expect(old.isRefused == (fault == .unauthorized), "\(old)")
+    await #expect(throws: ServiceError.self) { try await fixture.reader.article("other") }
+  }
+
+  @Test func `without room an article is opened and not kept`() async throws {
+    try await fixture.sync(new: 2, images: 1)
+    fixture.readeck.fill(1, from: 2)
+    try fixture.store.fill()
+    for _ in 0..<2 {
+      let article = try await fixture.reader.article(FakeReadeck.id(2))
+      #expect(!article.isKept && article.html.contains("<section>2 "))
+    }
+    #expect(try fixture.reader.stored().ids == [1, 0].map(FakeReadeck.id))
+  }
+
+  @Test func `a full shelf has room for an article that is opened`() async throws {
+    try await fixture.reader.change(.test(articles: 10, keepsImages: false))
+    try await fixture.sync(new: 11)
+    #expect(try await fixture.reader.article(FakeReadeck.id(0)).isKept)
+    let ids = ([0] + (2..<11)).reversed().map(FakeReadeck.id)
+    #expect(try fixture.reader.stored().ids == ids, "the oldest has left")
   }
 }

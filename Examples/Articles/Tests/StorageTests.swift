@@ -18,29 +18,6 @@ import ExampleTesting
     #expect(try await fixture.sync().outcome == .nothingNew)
   }
 
-  @Test func `an edited article does not become one that stays for that`() async throws {
-    try await fixture.reader.change(.test(articles: 10))
-    try await fixture.sync(new: 10)
-    // The oldest is written last, and then read to its end: it is not listed any more.
-    fixture.readeck.change(FakeReadeck.id(0)) {
-      $0.updated = "2026-01-01T00:00:00Z"
-      $0.entityTag = "ff"
-    }
-    #expect(try await fixture.sync().stored == 1)
-    fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(0) }
-    fixture.readeck.fill(1, from: 10)
-    #expect(try await fixture.sync().stored == 1)
-    #expect(try await fixture.sync().outcome == .nothingNew)
-    #expect(try fixture.reader.stored().ids == (1..<11).reversed().map(FakeReadeck.id))
-  }
-
-  @Test func `without a token each server has a realm too`() {
-    let realms = ["a", "b"].map { server in
-      Readeck(at: "https://\(server).example/api", token: "", over: fixture.network).realm
-    }
-    #expect(realms[0] != realms[1] && !realms.contains(.open))
-  }
-
   @Test func `a lower limit lets the oldest go, and 0 keeps none`() async throws {
     try await fixture.sync(new: 20, images: 2)
     try await fixture.reader.change(.test(articles: 10))
@@ -55,7 +32,7 @@ import ExampleTesting
     _ = fixture.asked()
     #expect(try await fixture.sync().outcome == .nothingNew)
     #expect(fixture.server.count == 0)
-    let article = try await fixture.reader.article(id: FakeReadeck.id(3))
+    let article = try await fixture.reader.article(FakeReadeck.id(3))
     #expect(!article.isKept && article.html.contains("3"))
     #expect(try fixture.reader.stored().isEmpty)
   }
@@ -64,7 +41,7 @@ import ExampleTesting
     func loaded(_ json: String) throws -> OfflineSettings {
       let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
       let reader = Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network())
-      let settings = store.namespace(reader.readeck.realm.name("articles.settings", in: store))
+      let settings = store.namespace(reader.storage.realm.name("articles.settings", in: store))
       try settings.set(Array(json.utf8), for: "offline", EntryAttributes(codec: .json))
       return try reader.settings()
     }
@@ -77,11 +54,10 @@ import ExampleTesting
         == OfflineSettings(articles: 30, keepsImages: false, imageMegabytes: 1_200))
     let wild = try loaded(#"{"articles":1000,"imageMegabytes":3}"#)
     #expect(wild.articles == 100 && wild.imageMegabytes == 50)
-    var settings = OfflineSettings(articles: -7, imageMegabytes: 5_000)
-    #expect(settings.articles == 0 && settings.imageMegabytes == 1_200)
-    settings.articles = 26
-    #expect(settings.articles == 30)
-    #expect(OfflineSettings.articleChoices == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+    let bounded = OfflineSettings(articles: -7, imageMegabytes: 5_000)
+    #expect(bounded.articles == 0 && bounded.imageMegabytes == 1_200)
+    let numbers = [0, 4, 26, 101].map { OfflineSettings(articles: $0).articles }
+    #expect(numbers == [0, 0, 30, 100])
   }
 
   @Test func `a stored bookmark has all fields of the service`() async throws {
@@ -103,7 +79,7 @@ import ExampleTesting
         group.addTask {
           for number in 0..<25 {
             let page = pages[(writer / 2) * 25 + number]
-            let article = try await fixture.reader.article(id: page.id)
+            let article = try await fixture.reader.article(page.id)
             #expect(article.html == page.html && article.isKept)
             #expect(try fixture.reader.hasCachedArticle(page.id))
             if number.isMultiple(of: 5) { _ = try fixture.reader.stored() }

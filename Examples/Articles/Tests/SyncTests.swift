@@ -1,5 +1,6 @@
-import Articles
 import ExampleTesting
+
+@testable import Articles
 
 /// What a sync fetches, in how many requests, and what it says.
 @Suite(.fixture(Fixture.self)) struct SyncTests {
@@ -11,15 +12,15 @@ import ExampleTesting
     let (store, token) = (fixture.store, FakeReadeck.token)
     let transport = LocalTransport(to: fixture.server, over: URLSessionTransport())
 
-    let readeck = Readeck(at: "https://read.example/api", token: token, over: transport)
-    let reader = ArticleReader(in: store, at: readeck)
+    let base = "https://read.example/api"
+    let reader = ArticleReader(in: store, at: base, token: token, over: transport)
 
     let run = try reader.sync()
-    for await step in run { print("\(step.done) of \(step.total ?? 0)") }
+    for await step in run { print("\(step.done) of \(step.total)") }
     print(await run.result().text)
 
     let list = try await reader.unread()
-    let article = try await reader.article(list.bookmarks[0])
+    let article = try await reader.article(list.bookmarks[0].id)
     let report = try await reader.edit(article.bookmark.id, .archive)
     print(report.sent, report.left)
     await reader.finish()
@@ -47,7 +48,17 @@ import ExampleTesting
     #expect(usage.imageBytes == 100 * images)
     let html = fixture.readeck.pages.prefix(20).reduce(0) { $0 + $1.html.utf8.count }
     #expect(
-      usage.htmlBytes == html && usage.text.hasSuffix("B of HTML and \(100 * images) B of images"))
+      usage.htmlBytes == html && usage.text.hasPrefix("20 articles, "))
+  }
+
+  @Test func `a sync of 100 articles is timed`() async throws {
+    fixture.readeck.fill(100)
+    try await fixture.reader.change(.test(articles: 100))
+    let start = ContinuousClock.now
+    let result = try await fixture.sync()
+    print("a sync of 100 articles: \(ContinuousClock.now - start)")
+    #expect(result.text == "100 of 100 articles: done")
+    #expect(fixture.server.count == 101)
   }
 
   @Test func `a second sync joins the first`() async throws {
@@ -155,12 +166,10 @@ import ExampleTesting
 
   @Test func `an article whose transfer fails does not end the sync`() async throws {
     fixture.readeck.fill(6)
-    for code in [URLError.Code.timedOut, .networkConnectionLost, .unknown] {
-      fixture.network.fail(with: code, at: Fixture.body(4))
-      let result = try await fixture.sync()
-      #expect(result.failed == 1 && !result.isStopped && result.kept == 5)
-      #expect(result.failures[0].hasPrefix("Article 4: the service cannot be reached"))
-    }
+    fixture.network.fail(with: .networkConnectionLost, at: Fixture.body(4))
+    let result = try await fixture.sync()
+    #expect(result.failed == 1 && !result.isStopped && result.kept == 5)
+    #expect(result.failures[0].hasPrefix("Article 4: the service cannot be reached"))
     fixture.network.recover()
     #expect(try await fixture.sync().stored == 1)
   }
@@ -174,36 +183,86 @@ import ExampleTesting
     #expect(try fixture.reader.stored().ids == [3, 2, 0].map(FakeReadeck.id))
   }
 
-  @Test(arguments: ["entries", "operator", "bytes"])
-  func `a limit keeps the newest, without useless fetches`(limit: String) async throws {
+  @Test(arguments: ["entries", "bytes", "disk"])
+  func `a store without room keeps the newest, and the sync says so`(limit: String) async throws {
     try await fixture.reader.change(.test(articles: 60, keepsImages: false))
     fixture.readeck.fill(60)
     let text = String(repeating: "x", count: 10_000)
-    for number in 0..<66 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html = text } }
+    for number in 0..<60 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html = text } }
     switch limit {
     case "entries": try fixture.store.declare(StoreLimits(entries: 17))
-    case "operator":
-      try fixture.store.override(
-        Rules.Overrides(limits: Limits(entries: 13)), for: fixture.articles.name)
-    default: try fixture.store.declare(StoreLimits(bytes: 160_000))
+    case "bytes": try fixture.store.declare(StoreLimits(bytes: 160_000))
+    default:
+      try fixture.store.declare(StoreLimits(disk: 4_000_000))
+      try fixture.store.declare(Rules(eviction: .refuse), for: "others")
+      await #expect(throws: LarderError.self) {
+        for number in 0..<1_000 {
+          let bytes = [UInt8](repeating: 1, count: 50_000)
+          try await fixture.store.namespace("others").set(bytes, for: "\(number)")
+        }
+      }
     }
     let first = try await fixture.sync()
     let kept = try fixture.reader.stored().count
-    #expect(first.kept == kept && (5..<20).contains(kept))
-    #expect(first.text.hasPrefix("\(kept) of "))
-    let asked = fixture.asked().bodies.count
-    #expect(asked <= kept + 1)
+    #expect(first.kept == kept && kept < 20 && first.isStopped && first.reason != nil)
+    #expect(fixture.asked().bodies.count == kept + 1)
     #expect(try fixture.reader.stored().ids == fixture.readeck.pages.prefix(kept).map(\.id))
-    let second = try await fixture.sync()
-    #expect(second.kept == kept && fixture.asked().bodies.isEmpty, "nothing without room")
-    if limit != "operator" {
-      #expect(first.outcome == .partial && first.withoutRoom == 60 - kept)
-      #expect(second.outcome == .failed)
-    }
+    #expect(try await fixture.sync().kept == kept && fixture.asked().bodies.count == 1)
+    if kept == 0 { return }
     // A newer one takes the place of the oldest.
     fixture.readeck.fill(1, from: 60)
     #expect(try await fixture.sync().stored == 1)
-    #expect(fixture.asked().bodies.count <= 2)
     #expect(try fixture.reader.stored().first?.bookmark.id == FakeReadeck.id(60))
+  }
+
+  @Test func `an article that can never fit fails alone`() async throws {
+    try await fixture.sync(new: 5)
+    try fixture.store.override(
+      Rules.Overrides(largestValue: 1_000_000), for: fixture.articles.name)
+    fixture.readeck.fill(2, from: 5)
+    let text = String(repeating: "x", count: 2_000_000)
+    fixture.readeck.change(FakeReadeck.id(6)) { $0.html = text }
+    let result = try await fixture.sync()
+    #expect(result.failed == 1 && result.stored == 1 && result.kept == 6, "\(result)")
+  }
+
+  @Test(arguments: [401, 403, 302], [true, false])
+  func `a refusal of one article ends no sync, one of the list does`(status: Int, isOfAll: Bool)
+    async throws
+  {
+    fixture.readeck.fill(4)
+    let path = Fixture.body(2)
+    let isReached = Atomic(false)
+    // 302 leads to a dead host.
+    let trouble = LocalServer.Answer(status, ["Location": "http://127.0.0.1:1/x"])
+    fixture.server.become { [readeck = fixture.readeck] request in
+      if request.bare == path { isReached.store(true, ordering: .relaxed) }
+      return request.bare == path || isOfAll && isReached.load(ordering: .relaxed)
+        ? trouble : readeck.answer(request)
+    }
+    let result = try await fixture.sync()
+    #expect(result.isStopped == isOfAll, "\(result)")
+    #expect(result.kept == (isOfAll ? 1 : 3) && result.failed == (isOfAll ? 0 : 1))
+    #expect(result.isRefused == (isOfAll && status != 302))
+  }
+
+  @Test func `a sync removes what the service does not list any more`() async throws {
+    try await fixture.sync(new: 4, images: 1)
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.isArchived = true }
+    fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(1) }
+    // A list that does not say its length, or that cannot be read whole, removes nothing.
+    fixture.readeck.set(countsArticles: false)
+    #expect(try await fixture.sync().removed == 0)
+    fixture.readeck.set(countsArticles: true)
+    fixture.answer("/api/bookmarks") { answer in
+      answer.body = Data(("[{}," + String(decoding: answer.body, as: UTF8.self).dropFirst()).utf8)
+    }
+    let unreadable = try await fixture.sync()
+    #expect(unreadable.removed == 0 && unreadable.unreadable.count == 1)
+    fixture.answerAll()
+    let result = try await fixture.sync()
+    #expect(result.removed == 2 && result.outcome == .nothingNew && result.total == 2)
+    #expect(try fixture.reader.stored().ids == [3, 2].map(FakeReadeck.id))
+    #expect(try fixture.reader.usage().images == 2)
   }
 }

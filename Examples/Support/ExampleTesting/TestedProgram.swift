@@ -54,7 +54,7 @@ public struct TestedProgram: Sendable {
     for row in table.split(separator: "\n") {
       let parts = row.components(separatedBy: " | ").map { $0.trimmingCharacters(in: .whitespaces) }
       let words = parts[0].components(separatedBy: " = ")
-      let outcome = try await Outcome(line: "\(name) \(words[0]) --store '\(store)'")
+      let outcome = try await run(line: words[0])
       let code = words.count > 1 ? Int32(words[1].trimmingCharacters(in: .whitespaces)) : 0
       let pieces = parts.dropFirst()
       let isQuiet = code == 0 && !pieces.contains { $0.hasPrefix("!") }
@@ -77,5 +77,10 @@ public struct TestedProgram: Sendable {
 
   public func run(_ arguments: [String]) async throws -> Outcome {
     try await Outcome(of: [name] + arguments + ["--store", store])
+  }
+
+  /// Runs a command that a shell splits into words.
+  public func run(line: String) async throws -> Outcome {
+    try await Outcome(line: "\(name) \(line) --store '\(store)'")
   }
 }

@@ -1,12 +1,8 @@
-public import Foundation
-
 /// Any JSON value, kept complete: for data of which an adapter knows a few fields and must lose none.
 public enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Double)
-  /// A number from 2^53 on, of which a `Double` has not every one; exact with up to 38 digits.
-  case large(Decimal)
   case string(String)
   case array([JSON])
   case object([String: JSON])
@@ -25,29 +21,20 @@ public enum JSON: Sendable, Hashable {
   public var number: Double? {
     switch self {
     case .number(let number): number
-    case .large(let number): Double(truncating: number as NSDecimalNumber)
     case .string(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
     default: nil
     }
   }
-  /// Text such as an id, which some services send as a whole number.
+  /// Text such as an id, which some services send as a whole number. Nil for one of which a `Double` has not every digit.
   public var word: String? {
     switch self {
     case .string(let text): text
-    case .number(let number): Int(exactly: number).map { "\($0)" }
-    case .large(let number): Self.digits(of: number)
+    case .number(let number):
+      number.magnitude < 0x1p53 ? Int(exactly: number).map { "\($0)" } : nil
     default: nil
     }
   }
-  /// Nil for a fraction, and for so many digits that the last ones are not exact.
-  private static func digits(of number: Decimal) -> String? {
-    let text = "\(number)"
-    return text.utf8.count <= 38 && !text.contains(".") ? text : nil
-  }
   public var isTrue: Bool? { if case .bool(let bool) = self { bool } else { nil } }
-  public var texts: [String] {
-    if case .array(let values) = self { values.compactMap(\.text) } else { [] }
-  }
 }
 
 extension JSON: Codable {
@@ -58,8 +45,7 @@ extension JSON: Codable {
     } else if let value = try? container.decode(Bool.self) {
       self = .bool(value)
     } else if let value = try? container.decode(Double.self) {
-      let large = value.magnitude < 0x1p53 ? nil : try? container.decode(Decimal.self)
-      self = large.map { .large($0) } ?? .number(value)
+      self = .number(value)
     } else if let value = try? container.decode(String.self) {
       self = .string(value)
     } else if let value = try? container.decode([JSON].self) {
@@ -81,7 +67,6 @@ extension JSON: Codable {
       } else {
         try container.encode(value)
       }
-    case .large(let value): try container.encode(value)
     case .string(let value): try container.encode(value)
     case .array(let values): try container.encode(values)
     case .object(let members): try container.encode(members)

@@ -101,27 +101,15 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
     // A decoder passes null on to an optional alone.
     let attempts = try [Attempt<Element>?](from: decoder)
     elements = attempts.compactMap { $0 }.good()
-    let null = attempts.firstIndex { $0 == nil }.map { index in
-      DecodingError.valueNotFound(
-        Element.self,
-        DecodingError.Context(
-          codingPath: decoder.codingPath + [ListIndex(index)], debugDescription: "null"))
-    }
     skipped = attempts.enumerated().compactMap { index, attempt in
-      guard let attempt else { return "[\(index)] is null" }
-      return attempt.fault
+      attempt == nil ? "[\(index)] is null" : attempt?.fault
     }
     if elements.isEmpty, let first = attempts.first {
-      _ = try first?.result.get()
-      if let null { throw null }
+      guard let first else {
+        throw DecodingError.dataCorrupted(
+          .init(codingPath: decoder.codingPath, debugDescription: skipped[0]))
+      }
+      _ = try first.result.get()
     }
   }
-}
-
-private struct ListIndex: CodingKey {
-  let intValue: Int?
-  var stringValue: String { intValue.map { "\($0)" } ?? "" }
-  init(_ index: Int) { intValue = index }
-  init?(intValue: Int) { self.intValue = intValue }
-  init?(stringValue: String) { nil }
 }

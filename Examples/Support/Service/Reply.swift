@@ -100,28 +100,16 @@ public struct Reply: Sendable {
     return value
   }
 
-  /// The answer itself if its body is an image of a known format, whatever kind of image its type says. SVG has no first bytes of
-  /// its own, so its type has to name it. Throws for other content, such as a login page, and for an empty or unknown one.
+  /// The answer itself if its type is that of an image, or of bytes, and its body is no web page. Throws for other content, such as a
+  /// login page, and for an empty one.
   public func image() throws(ServiceError) -> Reply {
     if body.isEmpty { throw ServiceError.undecodable(path: path, reason: "it is empty") }
     let type = contentType ?? "image/"
-    guard type.hasPrefix("image/") || type.hasSuffix("/octet-stream") else {
-      throw ServiceError.wrongContent(path: path, type: type)
-    }
-    let isKnown = Self.images.contains { body.dropFirst($0.place).starts(with: $0.bytes) }
-    if isKnown { return self }
-    if type == "image/svg+xml", body.contains("<svg".utf8) { return self }
-    if isPage { throw ServiceError.wrongContent(path: path, type: "a web page") }
-    throw ServiceError.undecodable(path: path, reason: "it is no image of a known format")
+    guard type.hasPrefix("image/") || type.hasSuffix("/octet-stream"),
+      !isPage || type == "image/svg+xml"
+    else { throw ServiceError.wrongContent(path: path, type: isPage ? "a web page" : type) }
+    return self
   }
-
-  /// The beginnings of images that browsers show; the type that a service says may be wrong.
-  private static let images: [(place: Int, bytes: [UInt8])] =
-    [
-      (0, [0x89] + Array("PNG".utf8)), (0, [0xFF, 0xD8, 0xFF]), (0, [0, 0, 1, 0]),
-    ]
-    + [(0, "GIF8"), (8, "WEBP"), (4, "ftypavi"), (4, "ftyphei"), (4, "ftypmif1"), (0, "BM")]
-    .map { ($0, Array($1.utf8)) }
 
   /// In lower case and without parameters; nil if it is not given.
   public var contentType: String? {

@@ -94,18 +94,11 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .cannotFindHost, .dnsLookupFailed: .unreachable("the host is not known")
     case .cannotConnectToHost: .unreachable("the connection was refused")
     case .timedOut: .interrupted("timed out")
-    case .networkConnectionLost: .interrupted("the connection was lost")
     // On Linux some refused connections and truncated bodies have no code of their own.
-    case .unknown: .interrupted("the connection failed")
-    case .secureConnectionFailed: .broken("no secure connection")
-    case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
-      .serverCertificateHasBadDate, .serverCertificateNotYetValid:
-      .broken("its certificate is not trusted")
-    case .cannotDecodeRawData, .cannotDecodeContentData:
-      .broken("the answer is compressed without being asked for, and may be incomplete")
+    case .networkConnectionLost, .unknown: .interrupted("the connection was lost")
+    case .secureConnectionFailed, .serverCertificateUntrusted: .broken("no secure connection")
     case .badURL: .broken("the address is not valid")
-    case .badServerResponse, .cannotParseResponse, .unsupportedURL:
-      .broken("the answer is not HTTP")
+    case .badServerResponse, .cannotParseResponse: .broken("the answer is not HTTP")
     default: .broken("network error \(code.rawValue)")
     }
   }

@@ -2,11 +2,11 @@ public import Larder
 import Synchronization
 
 extension Cache {
-  /// Calls `body` in one process of the machine, and in one of its tasks, at a time for this key: requests keep their order, and
-  /// the next one finds in the store what the one before has stored.
+  /// Calls `body` in one process of the machine, and in one of its tasks, at a time for this key: requests keep their order,
+  /// and the next one finds in the store what the one before has stored.
   ///
   /// The turn is the lease of a load that never has a value. It saves requests only: among processes it ends after a minute,
-  /// however long `body` takes, and those that have waited may then go on at once. ``StoreLock`` has no such limit.
+  /// however long `body` takes, and those that have waited may then go on at once.
   public func inTurn<Result: Sendable>(
     _ key: String, _ body: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {

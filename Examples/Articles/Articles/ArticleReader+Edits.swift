@@ -1,0 +1,151 @@
+import Larder
+import Service
+
+/// The user's changes, stored until the service has them.
+///
+/// They are sent in their order. Sending one twice has the same effect as sending it once, so a process that was killed in
+/// between does no harm. A later change at the service wins, and the report says so.
+extension ArticleReader {
+  /// Changes an article here at once, and at the service as soon as it can be reached: the report says whether. The service
+  /// is asked about an article that is not known here.
+  public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
+    let (title, base) = try await known(id)
+    try queue(
+      PendingEdit(article: id, title: title, kind: kind, made: storage.store.now, base: base))
+    return try await sendEdits()
+  }
+
+  /// The title and the date of the article that the user sees.
+  private func known(_ id: String) async throws -> (title: String, updated: String) {
+    if let edit = try edits().all.last(where: { $0.edit.article == id })?.edit {
+      return (edit.title, try storage.article(id)?.bookmark.updated ?? edit.base)
+    }
+    let stored = try storage.article(id)?.bookmark
+    let bookmark = if let stored { stored } else { try await readeck.bookmark(id).value }
+    return (bookmark.name, bookmark.updated)
+  }
+
+  private func queue(_ edit: PendingEdit) throws {
+    var number = try edits().all.last.flatMap { Int($0.key.string ?? "") } ?? 1_000_000_000_000
+    try storage.store.write { batch in
+      // Another process may have taken the number.
+      repeat {
+        number += 1
+      } while try batch.entry(
+        for: "\(number)", in: storage.outbox.namespace) != nil
+      try batch.set(edit, for: "\(number)", in: storage.outbox)
+    }
+  }
+
+  /// The changes in their order. One that another version of this program has made, and this one cannot send, is left out.
+  func edits() throws -> Edits {
+    var edits = Edits()
+    try storage.outbox.entries().visit { edits.all.append(($0, $1)) }
+    return edits
+  }
+
+  /// The changes that the service does not have yet, in their order.
+  public func pendingEdits() throws -> [PendingEdit] {
+    try edits().all.map(\.edit).filter { $0.sent == nil }
+  }
+
+  /// Sends the changes until the service cannot be reached, or knows no such credential. A change that gets no usable answer
+  /// waits, and with it the later ones of its article; those of other articles are sent.
+  ///
+  /// One process sends at a time, so that the service gets them in their order.
+  public func sendEdits() async throws -> OutboxReport {
+    var report = OutboxReport()
+    // Without a network nobody waits for a process that sends.
+    if try !pendingEdits().isEmpty, !readeck.isDisconnected {
+      report = try await storage.syncs.inTurn("outbox") { [self] in try await sendAll() }
+    }
+    report.left = try pendingEdits().count
+    return report
+  }
+
+  private func sendAll() async throws -> OutboxReport {
+    var (report, waiting) = (OutboxReport(), Set<String>())
+    while let (key, edit) = try edits().all.first(where: {
+      $0.edit.sent == nil && !waiting.contains($0.edit.article)
+    }) {
+      do {
+        let conflict = try await send(edit, key)
+        if let conflict { report.conflicts.append("\(edit.text): \(conflict)") }
+        report.sent += conflict == nil ? 1 : 0
+      } catch let error as ServiceError {
+        waiting.insert(edit.article)
+        if case .unreachable = error { break }
+        report.reasons.append("\(edit.text): \(error)")
+        report.isRefused = report.isRefused || error.refusesReader
+        switch error {
+        case .throttled, .refused(status: 401, _), .refused(status: 407, _): return report
+        case .interrupted: if try await !readeck.lists() { return report }
+        default: break
+        }
+      }
+    }
+    return report
+  }
+
+  /// Sends a change, unless others have changed the article later; returns why it was dropped, and nil if the service has
+  /// it.
+  private func send(_ edit: PendingEdit, _ key: Key) async throws -> String? {
+    let own = try edits().all.last { $0.edit.article == edit.article && $0.edit.sent != nil }
+    for isSent in [false, true] {
+      let (current, reply): (Bookmark, Reply)
+      do {
+        (current, reply) = try await readeck.bookmark(edit.article)
+      } catch let error as ServiceError where error.isMissing {
+        // Nothing is dropped while the service lists nothing.
+        guard try await readeck.lists() else { throw error }
+        try await storage.articles.remove(edit.article)
+        if edit.kind == .delete { return try await keep(edit, key, edit.base) }
+        try await storage.outbox.remove(key)
+        return "the article was deleted"
+      }
+      // A change that has arrived, now or before a kill, is not sent again.
+      if let field = edit.kind.field, current.fields[field.name] == field.value {
+        return try await keep(edit, key, current.updated)
+      }
+      if isSent { break }
+      // An article whose date is the one that the user has seen, or that of the user's own last change, was not changed by
+      // others.
+      let isSeen = [edit.base, own?.edit.updated].contains(current.updated)
+      var conflict = "the service has a later change of the article"
+      if isSeen || !isLater(current, than: edit, in: reply) {
+        do {
+          try await readeck.change(edit.article, edit.kind.field.map { [$0.name: $0.value] })
+          continue
+        } catch let error as ServiceError {
+          guard error.isRefusal, !error.isMissing, !error.refusesReader else { throw error }
+          conflict = "\(error)"
+        }
+      }
+      try await storage.outbox.remove(key)
+      return conflict
+    }
+    throw ServiceError.undecodable(path: edit.article, reason: "it does not have the change")
+  }
+
+  /// Keeps a change that was sent, until the article has been fetched again.
+  private func keep(_ edit: PendingEdit, _ key: Key, _ updated: String) async throws -> String? {
+    var edit = edit
+    (edit.sent, edit.updated) = (storage.store.now, updated)
+    let kept: Void? = try await ifRoomSuspending {
+      try await storage.outbox.set(edit, for: key, expires: .after(.days(30)))
+    }
+    if kept == nil { try await storage.outbox.remove(key) }
+    return nil
+  }
+
+  /// Whether a change of others, with which the service has just answered, is later than the user's. Of both the later one
+  /// wins.
+  ///
+  /// The service's clock decides. The time of the user's change is shifted by the difference between both clocks, which the
+  /// answer's `Date` shows. A change of others in the same second wins, and so does any where a time is not known.
+  private func isLater(_ current: Bookmark, than edit: PendingEdit, in reply: Reply) -> Bool {
+    let now = storage.store.now
+    guard let date = reply.date(at: now), let changed = current.changed else { return true }
+    return changed.advanced(by: .seconds(1)) > edit.made.advanced(by: now.duration(to: date))
+  }
+}

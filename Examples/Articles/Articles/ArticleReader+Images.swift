@@ -1,0 +1,78 @@
+import Larder
+import Service
+
+extension ArticleReader {
+  /// Fetches the missing images of an article, four at a time and at background priority; returns their number.
+  ///
+  /// A failing image does not stop the others. If they do not fit, the article stays without images.
+  func images(of id: String) async throws -> Int {
+    let limit = try storage.settings().imageBytes
+    guard limit > 0, let article = try storage.article(id) else { return 0 }
+    if let refused = article.notes.imageLimit {
+      guard limit > refused else { return 0 }
+      try storage.note(imageLimit: nil, of: article)
+    }
+    let missing = try article.images.filter { address in
+      let entry = try storage.images.entry(for: address)
+      return entry.map { $0.state == .expired || !$0.owners.contains(storage.owner(id)) } ?? true
+    }
+    let prefetch = try Prefetch(
+      missing, concurrency: 4, priority: .background, pause: { _ in .zero },
+      load: { [self] in try await storeImage(at: $0, of: id) ? .loaded : .present })
+    var failure: (any Error)?
+    for await step in prefetch {
+      guard case .failed(let error) = step.outcome else { continue }
+      failure = failure ?? error
+      prefetch.cancel()
+    }
+    let summary = await prefetch.finish()
+    try Task.checkCancellation()
+    guard let failure else { return summary.loaded }
+    guard let error = failure as? LarderError, [.full, .overLimit].contains(error.code) else {
+      throw failure
+    }
+    try storage.note(imageLimit: limit, of: article)
+    return 0
+  }
+
+  /// Whether the image was fetched; throws if the store fails or has no room for it. Of an image that is of no use a
+  /// negative entry is stored for a day.
+  private func storeImage(at address: String, of id: String) async throws -> Bool {
+    let options = LoadOptions(
+      expires: .never, absent: .after(.days(1)), owners: [storage.owner(id)], waitsForCommit: true)
+    do {
+      let loaded = try await storage.images.resultIfPresent(for: address, options: options) {
+        [self] in try await fetchImage(at: address)
+      }
+      if let error = loaded?.error { throw error }
+      // Another article may have waited for the same load, and this one may have changed meanwhile.
+      try storage.settle([address], of: id)
+      return loaded?.source == .loaded
+    } catch let error as LarderError where error.code == .noSuchOwner {
+      // The article was removed meanwhile.
+      return false
+    } catch is ServiceError {
+      // The next sync tries again.
+      return false
+    }
+  }
+
+  /// The image; nil if the service refuses it, or if it is no image or too large.
+  private func fetchImage(at address: String) async throws -> [UInt8]? {
+    var pauses: [Duration] = [.seconds(2), .milliseconds(500)]
+    while true {
+      do {
+        return try await readeck.image(at: address)
+      } catch let error as ServiceError {
+        switch error {
+        case _ where error.isTemporary:
+          guard let pause = pauses.popLast() else { throw error }
+          try await readeck.service.sleep(pause)
+        case .undecodable, .tooLarge: return nil
+        case _ where error.isRefusal: return nil
+        default: throw error
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Larder
+public import Service
+
+/// An article in a list of readeck's API: all fields of its JSON. Fields that are null, absent or of another form are empty.
+public struct Bookmark: Codable, Sendable, Hashable {
+  public internal(set) var fields: JSON
+  public let id: String
+
+  public init(from decoder: any Decoder) throws {
+    fields = try JSON(from: decoder)
+    guard let id = fields["id"]?.word, (1...400).contains(id.utf8.count),
+      fields["updated"]?.text != nil
+    else {
+      let reason = "a bookmark without id or updated"
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: reason))
+    }
+    self.id = id
+  }
+
+  public func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
+  private func text(_ field: String) -> String { fields[field]?.text ?? "" }
+  private func flag(_ field: String) -> Bool { fields[field]?.isTrue ?? false }
+
+  /// The address of the original page.
+  public var url: String { text("url") }
+  public var siteName: String { text("site_name") }
+  /// RFC 3339, as the text of all times: of one service they are in order.
+  public var created: String { text("created") }
+  /// Changes with every change of the bookmark, the reading progress included.
+  public var updated: String { text("updated") }
+  public var isMarked: Bool { flag("is_marked") }
+  public var isArchived: Bool { flag("is_archived") }
+  /// Whether it was read to its end.
+  public var isRead: Bool { fields["read_progress"]?.number == 100 }
+  /// Whether there is anything to read.
+  var hasArticle: Bool { fields["has_article"]?.isTrue ?? true }
+
+  /// The title, or the address of a page without a title.
+  public var name: String {
+    [text("title"), url].lazy.map { $0.trimmingBlanks }.first { !$0.isEmpty } ?? id
+  }
+
+  /// Whether it was added later than another one. Of two that were added at the same time neither is newer.
+  func isNewer(than other: Bookmark) -> Bool { created > other.created }
+
+  /// Whether the service has changed it since. Its times may go back: its clock was set, or a backup restored.
+  func isEdited(since other: Bookmark) -> Bool { updated != other.updated }
+
+  /// When it was changed, without the fraction of a second; nil for text in another form.
+  var changed: Timestamp? {
+    let zone = updated.dropFirst(19).drop { $0 == "." || $0.isNumber }
+    return (try? Date(String(updated.prefix(19) + zone), strategy: .iso8601)).map { Timestamp($0) }
+  }
+}

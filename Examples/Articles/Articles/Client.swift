@@ -1,0 +1,141 @@
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import Service
+
+/// The part of readeck's API that a reader needs, through an HTTP cache.
+///
+/// The cache validates lists before each use. It keeps neither articles nor images, which are entries of their own, nor
+/// bookmarks, whose dates tell which change is later.
+struct Readeck: Sendable {
+  let service: Service
+  /// Whether no request can be sent.
+  let isDisconnected: Bool
+
+  private static let validated: HTTPFields = [
+    .accept: "application/json", .cacheControl: "no-cache",
+  ]
+  private static func unstored(_ type: String) -> HTTPFields {
+    [.accept: type, .cacheControl: "no-store"]
+  }
+  private static func path(_ id: String) -> String { "/bookmarks/\(id.percentEscaped)" }
+
+  /// The newest articles that are not archived, newest first: readeck's own list of unread articles, in which opened ones
+  /// stay.
+  func unread(limit: Int) async throws -> ArticleList {
+    let path = "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)"
+    let (page, reply) = try await service.get(LenientList<Bookmark>.self, from: path) { again in
+      try service.checked(await service.send(path, fields: again ?? Self.validated))
+    }
+    let count = page.elements.count + page.skipped.count
+    // The service lists an article twice that was moved while it made the list.
+    var seen: Set<String> = []
+    let bookmarks = page.elements.filter { seen.insert($0.id).inserted }
+    // A list without its length may have been cut.
+    let total = HTTPField.Name("Total-Count").flatMap { reply.fields[$0] }.flatMap { UInt($0) }
+    return ArticleList(
+      bookmarks: bookmarks.sorted { $0.isNewer(than: $1) }, unreadable: page.skipped,
+      isWhole: page.skipped.isEmpty && total.map { count >= min(UInt(limit), $0) } ?? false)
+  }
+
+  /// Whether the service lists articles: then the failure of another request concerns that one alone. A proxy may answer
+  /// every request with 404 while the service is down.
+  func lists() async throws -> Bool {
+    do {
+      _ = try await unread(limit: 1)
+      return true
+    } catch is ServiceError {
+      return false
+    }
+  }
+
+  /// A bookmark, and the service's own answer that had it, with its `Date`.
+  func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
+    let path = Self.path(id)
+    return try await service.get(Bookmark.self, from: path) { again in
+      try own(await service.send(path, fields: again ?? Self.unstored("application/json")))
+    }
+  }
+
+  /// Sends new values of a bookmark's fields; nil deletes it.
+  func change(_ id: String, _ fields: [String: JSON]?) async throws {
+    _ = try own(
+      await service.send(
+        Self.path(id), method: fields == nil ? .delete : .patch,
+        body: fields.map { Array(try JSONEncoder().encode($0)) } ?? [],
+        fields: [.contentType: "application/json", .accept: "application/json"]))
+  }
+
+  /// A good answer to a request about one bookmark; throws for any other. Proxies, firewalls and login pages answer too,
+  /// with any status: a refusal that is not in the service's form is not the service's word.
+  private func own(_ reply: Reply) throws(ServiceError) -> Reply {
+    let isOwn =
+      reply.json?["is_valid"]?.isTrue == false
+      || reply.json?["message"]?.text != nil
+        && reply.json?["status"] == .number(Double(reply.status))
+    if (300..<500).contains(reply.status), ![401, 407, 408].contains(reply.status), !isOwn {
+      throw .wrongContent(path: reply.path, type: "that of another server (\(reply.status))")
+    }
+    return try service.checked(reply)
+  }
+
+  /// The URL of an article's HTML: the base of its relative addresses.
+  func address(of id: String) -> String { service.base + Self.path(id) + "/article" }
+
+  /// The article's HTML, a fragment, and its validators; nil if it is unchanged.
+  ///
+  /// - Parameter entityTag: that of the stored HTML. It is no quoted string and may end in a content coding; the service compares
+  ///   it byte for byte. Its 304 has no validators.
+  func body(
+    of id: String, unlessMatching entityTag: [UInt8]?
+  ) async throws -> (html: String, attributes: EntryAttributes)? {
+    var fields = Self.unstored("text/html")
+    if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
+    let reply = try await service.send(Self.path(id) + "/article", fields: fields)
+    if reply.status == 304, entityTag != nil { return nil }
+    let good = try service.checked(reply)
+    // Bytes that are not UTF-8 become U+FFFD.
+    let html = String(decoding: good.body, as: UTF8.self)
+    let start = String(html.prefix(200)).trimmingBlanks.lowercased()
+    let isArticle = start.hasPrefix("<section")
+    // A whole page is that of another server, and so is probably the end of a redirection.
+    if ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix)
+      || good.isElsewhere && !isArticle
+    {
+      throw ServiceError.wrongContent(path: good.path, type: "a web page")
+    }
+    if let type = good.contentType, !type.hasPrefix("text/") {
+      throw ServiceError.wrongContent(path: good.path, type: type)
+    }
+    // A body that was cut before it was compressed arrives without an error.
+    if start.isEmpty || isArticle && !html.trimmingBlanks.hasSuffix("</section>") {
+      throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
+    }
+    return (html, good.validators)
+  }
+
+  /// A whole image; throws as ``Reply/image()`` for anything else, such as a login page.
+  func image(at address: String) async throws -> [UInt8] {
+    try await service.checked(service.send(address, fields: Self.unstored("image/*"))).image().body
+  }
+}
+
+extension ServiceError {
+  /// Whether there is no such thing.
+  var isMissing: Bool { if case .refused(status: 404, _) = self { true } else { false } }
+
+  /// Whether the service refuses the user.
+  var refusesReader: Bool {
+    if case .refused(let status, _) = self { [401, 403, 407].contains(status) } else { false }
+  }
+
+  /// Whether the same request may succeed a little later.
+  var isTemporary: Bool {
+    switch self {
+    case .refused(let status, _): status >= 500 || status == 408
+    case .unreachable, .interrupted, .throttled: true
+    default: false
+    }
+  }
+}

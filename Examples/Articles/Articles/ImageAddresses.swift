@@ -1,0 +1,87 @@
+import Foundation
+import Service
+
+/// The images of a piece of HTML: those of `src` and all candidates of `srcset`, in their order, each once.
+///
+/// Addresses are absolute. `data:` URLs and other schemes than HTTP are left out.
+enum ImageAddresses {
+  /// The longest address that a store takes as a key.
+  private static let longest = 65_536
+
+  /// - Parameter address: the URL of the HTML, the base of relative addresses.
+  static func all(in html: String, from address: String) -> [String] {
+    let base = URL(browsing: address)
+    var seen: Set<String> = []
+    return HTMLTags(html).flatMap { tag -> [String] in
+      let shown = tag.attributes.flatMap { name, value -> [String] in
+        switch (tag.name, name) {
+        case ("img", "src"): [resolved(value)]
+        case ("img", "srcset"), ("source", "srcset"): candidates(of: resolved(value))
+        default: []
+        }
+      }
+      return shown.compactMap { absolute($0, base) }.filter { seen.insert($0).inserted }
+    }
+  }
+
+  /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without one; any other
+  /// comma is part of the address.
+  static func candidates(of set: String) -> [String] {
+    var addresses: [String] = []
+    var rest = Substring(set)
+    while true {
+      rest = rest.drop { $0.isWhitespace || $0 == "," }
+      guard !rest.isEmpty else { return addresses }
+      var address = rest.prefix { !$0.isWhitespace }
+      rest = rest[address.endIndex...]
+      let isEnd = address.hasSuffix(",")
+      while address.hasSuffix(",") { address.removeLast() }
+      addresses.append(String(address))
+      if !isEnd { rest = rest.drop { $0 != "," } }
+    }
+  }
+
+  /// The absolute address without its fragment, which is no part of the resource; nil for other schemes than HTTP, and for
+  /// one that is too long.
+  private static func absolute(_ text: String, _ base: URL?) -> String? {
+    let text = text.trimmingBlanks
+    guard !text.isEmpty, let url = URL(browsing: text, relativeTo: base),
+      ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
+    else { return nil }
+    let address = String(url.absoluteString.prefix { $0 != "#" })
+    return address.utf8.count <= longest ? address : nil
+  }
+
+  private static let named: [Substring: String] = [
+    "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">",
+  ]
+
+  /// Text without HTML character references, such as `&amp;` and `&#x26;`. Unknown ones, as in `?a=1&b=2`, stay unchanged.
+  private static func resolved(_ text: String) -> String {
+    text.replacing(/&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/) { match in
+      let code = match.1.flatMap { UInt32($0, radix: 16) } ?? match.2.flatMap { UInt32($0) }
+      return code.flatMap { Unicode.Scalar($0) }.map { String($0) }
+        ?? match.3.flatMap { named[$0] } ?? String(match.0)
+    }
+  }
+}
+
+extension URL {
+  /// The absolute URL of an address as browsers read it: escapes stay, and what an address does not allow is escaped.
+  ///
+  /// Foundation alone escapes `%` too where it escapes anything.
+  init?(browsing address: String, relativeTo base: URL? = nil) {
+    // Punctuation that an address may have (RFC 3986, 2.2), and the beginning of an escape.
+    let allowed = "-._~:/?#[]@!$&'()*+,;=%".unicodeScalars
+    // A host has letters beyond ASCII in a form of its own.
+    let host = address.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
+    let rest = address.dropFirst(host.count).replacing(/%(?![0-9A-Fa-f]{2})/, with: "%25")
+    let escaped = rest.unicodeScalars.map {
+      allowed.contains($0) ? "\($0)" : "\($0)".percentEscaped
+    }
+    guard let url = URL(string: host + escaped.joined(), relativeTo: base)?.absoluteURL else {
+      return nil
+    }
+    self = url
+  }
+}

@@ -1,0 +1,72 @@
+public import Larder
+import Service
+
+/// A change that the user made. It stays for a while after it was sent.
+public struct PendingEdit: Codable, Sendable, Hashable {
+  public enum Kind: String, Codable, Sendable, CaseIterable {
+    case archive, unarchive, mark, unmark, read, unread, delete
+
+    /// The field of the bookmark and its value; nil for a deletion.
+    var field: (name: String, value: JSON)? {
+      switch self {
+      case .archive: ("is_archived", .bool(true))
+      case .unarchive: ("is_archived", .bool(false))
+      case .mark: ("is_marked", .bool(true))
+      case .unmark: ("is_marked", .bool(false))
+      // In percent; an article stays in the list of unread ones until it is archived.
+      case .read: ("read_progress", .number(100))
+      case .unread: ("read_progress", .number(0))
+      case .delete: nil
+      }
+    }
+  }
+
+  public var article: String
+  public var title: String
+  public var kind: Kind
+  public var made: Timestamp
+  /// The bookmark's `updated` that the user has seen.
+  var base: String
+  /// When it was sent, and the bookmark's `updated` with it; nil if the service does not have it yet.
+  var sent: Timestamp?
+  var updated: String?
+
+  /// `archive "The ferry"`.
+  public var text: String { "\(kind.rawValue) \"\(title)\"" }
+}
+
+/// The result of sending the changes.
+public struct OutboxReport: Codable, Sendable, Hashable {
+  public var sent = 0
+  /// Changes that were dropped because the service has a later one, or refuses them.
+  public var conflicts: [String] = []
+  /// Changes that wait for a network, or for a usable answer.
+  public var left = 0
+  /// Why changes wait that the service could be asked about.
+  public var reasons: [String] = []
+  /// Whether the service refuses the user.
+  public var isRefused = false
+}
+
+/// The changes in their order, of which some were sent. What the user sees of an article is what the service said of it,
+/// with the changes that it lacked then.
+struct Edits: Sendable {
+  var all: [(key: Key, edit: PendingEdit)] = []
+
+  /// An article as the user sees it; nil if the user has deleted or archived it.
+  ///
+  /// - Parameter requested: the time before the bookmark was requested.
+  func applied(to bookmark: Bookmark, since requested: Timestamp) -> Bookmark? {
+    var seen = bookmark
+    for edit in changes(bookmark.id, since: requested) {
+      guard let field = edit.kind.field else { return nil }
+      seen.fields[field.name] = field.value
+    }
+    return seen.isArchived && !bookmark.isArchived ? nil : seen
+  }
+
+  /// The changes of an article that an answer may lack.
+  func changes(_ id: String, since requested: Timestamp) -> [PendingEdit] {
+    all.map(\.edit).filter { $0.article == id && $0.sent.map { $0 >= requested } ?? true }
+  }
+}

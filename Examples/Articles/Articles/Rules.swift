@@ -1,0 +1,129 @@
+import Larder
+import Service
+
+/// What is stored for one user of one server, and by which rules.
+struct ArticleStore: Sendable {
+  let store: Store
+  let realm: Realm
+
+  static let ever = Duration.days(36_500)
+  private func name(_ namespace: String) -> String { realm.name(namespace, in: store) }
+
+  /// The HTML of articles; the metadata is ``StoredArticle/Notes``. An edited article is stale: it is fetched when it is
+  /// opened, and served if that fails.
+  var articles: Cache<String> {
+    store.cache(TextCodec(), in: name("articles"), memory: MemoryLimits.off)
+  }
+  /// Images, each owned by all articles that show it: it is removed with the last of them, in one transaction.
+  var images: Cache<[UInt8]> {
+    store.cache(of: [UInt8].self, in: name("articles.images"), memory: MemoryLimits.off)
+  }
+  /// The service's lists, by the rules of HTTP.
+  var answers: Store.Namespace { store.namespace(name("articles.http")) }
+  /// The user's changes.
+  var outbox: Cache<PendingEdit> {
+    store.cache(of: PendingEdit.self, in: name("articles.outbox"), rules: .userData)
+  }
+  /// One entry: the record of the last sync. Its removal ends a sync under way, also in another process.
+  var syncs: Cache<SyncRecord> {
+    store.cache(of: SyncRecord.self, in: name("articles.sync"), rules: .userData)
+  }
+  private var settingsCache: Cache<OfflineSettings> {
+    store.cache(of: OfflineSettings.self, in: name("articles.settings"), rules: .userData)
+  }
+
+  /// Another process may change them at any time, so they are read before each use.
+  func settings() throws -> OfflineSettings {
+    try settingsCache.value(for: "offline") ?? OfflineSettings()
+  }
+
+  func set(_ settings: OfflineSettings) async throws {
+    try await settingsCache.set(settings, for: "offline")
+  }
+
+  /// Declares the limits of the settings, and removes the oldest articles and images beyond them. The store itself evicts
+  /// none: an image that took the place of another one would break that one's article.
+  func applySettings() throws {
+    let settings = try settings()
+    let rules = Rules(
+      expires: .never, stale: Self.ever, limits: Limits(entries: settings.limit), eviction: .refuse)
+    let imageRules = Rules(limits: Limits(bytes: settings.imageBytes), eviction: .refuse)
+    let declared = [try articles.namespace.info()?.declared, try images.namespace.info()?.declared]
+    if declared == [rules, imageRules] { return }
+    if settings.limit == 0 { try clear(articles.namespace, images.namespace) }
+    if settings.imageBytes == 0 { try clear(images.namespace) }
+    let leaving = try list().dropFirst(settings.limit)
+    try store.write { batch in
+      for article in leaving { try batch.remove(article.bookmark.id, from: articles) }
+    }
+    for article in try list().reversed() where !article.images.isEmpty && !article.lacksImages {
+      guard try (images.namespace.info()?.bytes ?? 0) > settings.imageBytes else { break }
+      try note(imageLimit: settings.imageBytes, of: article)
+    }
+    try store.declare(rules, for: articles.name)
+    try store.declare(imageRules, for: images.name)
+  }
+
+  /// Reads no HTML, counts no read and writes nothing.
+  func article(_ id: String) throws -> StoredArticle? {
+    try articles.entry(for: id).flatMap(StoredArticle.init)
+  }
+
+  /// All stored articles, newest first. Reads no HTML.
+  func list() throws -> [StoredArticle] {
+    var articles: [StoredArticle] = []
+    var cursor: PageCursor?
+    repeat {
+      let page = try self.articles.namespace.page(limit: 100, after: cursor)
+      articles += page.items.compactMap(StoredArticle.init)
+      cursor = page.next
+    } while cursor != nil
+    return articles.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
+  }
+
+  /// Clears them in one transaction. Loads under way, in any process, store nothing afterwards.
+  func clear(_ namespaces: Store.Namespace...) throws {
+    try store.write { batch in
+      for namespace in namespaces { _ = try batch.clear(namespace) }
+    }
+  }
+
+  // MARK: Images
+
+  func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
+
+  /// Makes an article an owner of those of the images that it shows and has room for, and of no others. An image without
+  /// owners is removed.
+  func settle(_ addresses: [String], of id: String) throws {
+    try store.write { try settle(addresses, of: id, in: &$0) }
+  }
+
+  private func settle(_ addresses: [String], of id: String, in batch: inout WriteBatch) throws {
+    let notes = try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)?.notes
+    let shown = Set(notes?.imageLimit == nil ? notes?.images ?? [] : [])
+    for address in addresses {
+      guard let known = try batch.entry(for: address, in: images.namespace) else { continue }
+      let others = known.owners.filter { $0 != owner(id) }
+      let owners = shown.contains(address) ? others + [owner(id)] : others
+      if owners.isEmpty {
+        try batch.remove(address, from: images.namespace)
+      } else if owners.count != known.owners.count {
+        try batch.setOwners(owners, of: address, in: images.namespace)
+      }
+    }
+  }
+
+  /// Notes the limit that an article's images exceed, and removes them; nil lets it have images again. A version with other
+  /// images keeps those.
+  func note(imageLimit limit: Int?, of article: StoredArticle) throws {
+    let id = article.bookmark.id
+    try store.write { batch in
+      let entry = try batch.entry(for: id, in: articles.namespace)
+      guard var notes = entry.flatMap(StoredArticle.init)?.notes, notes.images == article.images
+      else { return }
+      notes.imageLimit = limit
+      try batch.setMetadata(notes.encoded(), of: id, in: articles.namespace)
+      try settle(article.images, of: id, in: &batch)
+    }
+  }
+}

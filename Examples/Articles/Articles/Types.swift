@@ -1,0 +1,127 @@
+import Foundation
+public import Larder
+import Service
+
+/// Failures that neither the service nor the store reports.
+public enum ArticlesError: String, Error, CustomStringConvertible {
+  case off = "offline reading is switched off"
+  case nothingStored = "there is no network, and no article is stored"
+  /// The user signed out, or switched offline reading off, meanwhile.
+  case ended = "the stored articles were removed meanwhile"
+
+  public var description: String { rawValue }
+}
+
+/// An article to read.
+public struct Article: Encodable, Sendable, Hashable {
+  public var bookmark: Bookmark
+  public var html: String
+  /// Whether it is stored, and can be read without a network.
+  public var isKept = true
+  /// Why the service's newer version could not be fetched, so that this is the stored one.
+  public var reason: String?
+  /// Whether the service refuses the user.
+  public var isRefused = false
+}
+
+/// A list of articles.
+public struct ArticleList: Sendable, Hashable {
+  public var bookmarks: [Bookmark]
+  /// Whether there is no network, so that these are the stored ones.
+  public var isOffline = false
+  /// The listed bookmarks that cannot be decoded, and why.
+  public var unreadable: [String] = []
+  /// Whether it has as many as it was asked for, or all.
+  var isWhole = false
+}
+
+/// A stored article without its HTML.
+public struct StoredArticle: Sendable, Hashable {
+  /// As it was when its HTML was fetched, with the changes that the user has made since.
+  public var bookmark: Bookmark { notes.bookmark }
+  /// Bytes of HTML.
+  public var size: Int
+  /// When it was stored, or found unchanged.
+  public var written: Timestamp
+  /// The addresses of all images in its HTML.
+  public var images: [String] { notes.images }
+  /// Whether it has no images because they do not fit.
+  public var lacksImages: Bool { notes.imageLimit != nil }
+  /// Whether the service has a newer version.
+  public var isEdited: Bool
+  var notes: Notes
+
+  /// The metadata of the entry.
+  struct Notes: Codable, Hashable {
+    var bookmark: Bookmark
+    /// The time before the bookmark was requested: it may lack the user's changes since then.
+    var requested: Timestamp
+    var images: [String] = []
+    /// The limit that its images exceeded; they are fetched again under a higher one.
+    var imageLimit: Int?
+
+    func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
+  }
+
+  /// Nil for an entry without an article's metadata.
+  init?(_ entry: Store.Entry) {
+    guard entry.state != .expired, let metadata = entry.metadata else { return nil }
+    do { notes = try JSONDecoder().decode(Notes.self, from: Data(metadata)) } catch { return nil }
+    (size, written, isEdited) = (entry.size, entry.written, entry.state == .stale)
+  }
+}
+
+/// The user's settings for reading without a network.
+public struct OfflineSettings: Codable, Sendable, Hashable {
+  /// Whether anything is stored.
+  public let isOn: Bool
+  /// The most articles that are stored: 0, 10, 20, ... 100.
+  public let articles: Int
+  /// Whether their images are stored too.
+  public let keepsImages: Bool
+  /// The most megabytes of images: 50 to 1,200.
+  public let imageMegabytes: Int
+
+  /// Other numbers become the nearest possible ones.
+  public init(
+    isOn: Bool = true, articles: Int = 20, keepsImages: Bool = false, imageMegabytes: Int = 200
+  ) {
+    (self.isOn, self.keepsImages) = (isOn, keepsImages)
+    self.articles = (min(max(articles, 0), 100) + 5) / 10 * 10
+    self.imageMegabytes = min(max(imageMegabytes, 50), 1_200)
+  }
+
+  /// A missing field, as in settings of an earlier version, has its default.
+  public init(from decoder: any Decoder) throws {
+    let (fields, usual) = (try JSON(from: decoder), OfflineSettings())
+    let number = { (name: String) in fields[name]?.number.flatMap { Int(exactly: $0.rounded()) } }
+    self.init(
+      isOn: fields["isOn"]?.isTrue ?? usual.isOn, articles: number("articles") ?? usual.articles,
+      keepsImages: fields["keepsImages"]?.isTrue ?? usual.keepsImages,
+      imageMegabytes: number("imageMegabytes") ?? usual.imageMegabytes)
+  }
+
+  var limit: Int { isOn ? articles : 0 }
+  var imageBytes: Int { isOn && keepsImages ? .megabytes(imageMegabytes) : 0 }
+}
+
+/// The size of the stored data.
+public struct ArticleUsage: Sendable, Hashable, Codable {
+  public var articles: Int
+  public var htmlBytes: Int
+  public var images: Int
+  public var imageBytes: Int
+  /// The last sync that stored something, or found that nothing is missing: RFC 3339.
+  public var lastSync: String?
+  /// Changes that the service does not have yet.
+  public var pendingEdits: Int
+
+  /// `20 articles, 1.2 MB of HTML and 34 MB of images`.
+  public var text: String {
+    let sizes = [htmlBytes, imageBytes].map {
+      $0.formatted(.byteCount(style: .file, spellsOutZero: false))
+    }
+    return "\(articles) \(articles == 1 ? "article" : "articles"), \(sizes[0]) of HTML"
+      + " and \(sizes[1]) of images"
+  }
+}
