@@ -19,7 +19,10 @@ extension BrowseLoop {
       state.message = BrowseState.Message(text: "read again")
     case .copy(let entry):
       state.message = try answer {
-        [try CommandReader.command("copy", in: entry.namespace, data: [entry.key.bytes])]
+        [
+          try CommandReader.command(
+            "get", in: entry.namespace, options: ["--copy"], data: [entry.key.bytes])
+        ]
       }
     case .check(let change):
       choose(change)

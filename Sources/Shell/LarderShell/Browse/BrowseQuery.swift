@@ -43,7 +43,7 @@ struct BrowseQuery: Equatable {
     if !filter.isEmpty { selection.patterns = [.glob(try glob())] }
     if !expression.isEmpty {
       let word = Word(Array(expression.utf8), isBare: true, at: 0..<expression.utf8.count)
-      selection.filters = [.query(try word.expression(clock, Variables()))]
+      selection.filters = [try word.expression(clock, Variables())]
     }
     selection.sort = order.sort
     selection.isReversed = order.isReversed

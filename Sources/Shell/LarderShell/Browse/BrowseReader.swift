@@ -116,7 +116,7 @@ final class BrowseReader {
     guard let namespace = namespaces.first(where: { $0.name.isExactly(entry.namespace) }) else {
       return nil
     }
-    let test = try EntryTest(selection, session.queries)
+    let test = EntryTest(selection, session.queries)
     guard test.readsValues else {
       return try namespace.entry(for: entry.key.bytes).flatMap {
         try $0.state != .expired && test.passes($0, Span()) ? $0.withoutExtras : nil

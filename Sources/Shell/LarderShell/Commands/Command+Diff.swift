@@ -3,80 +3,33 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let mark = Command(
-    "mark", .looking, .reads, "Remembers the content of the store for diff, until the shell ends.",
-    parameters: [.optional("NAME", .text)],
-    plain: ["": "mark entries"],
-    examples: [
-      Example("mark", "before a change"),
-      Example("mark before", "with a name, for several marks"),
-    ],
-    run: markEntries)
-
   static let diff = Command(
     "diff", .looking, .reads,
-    "Compares the store with a mark or an export, or two values; exit code 1 if they differ.",
-    namespaces: .one, parameters: [.any("NAME|FILE|KEY KEY", .file)],
+    "Compares the store with an export, or two values; exit code 1 if they differ.",
+    namespaces: .one, parameters: [.many("FILE|KEY KEY", .file)],
     plain: [
-      "": "change namespace key size_before size", "KEY KEY": "change place before after",
+      "FILE": "change namespace key size_before size", "KEY KEY": "change place before after",
     ],
     examples: [
-      Example("diff", "since the last mark"),
-      Example("diff before", "since the one of that name"),
       Example("diff backup.jsonl", "since an export"),
       Example("diff @articles 000017 000018", "two values, by field, line or byte"),
     ],
     run: showChanges)
 
-  /// The name of a mark without one.
-  private static let standard = "last"
-
-  private static func markEntries(_ call: Invocation, in session: Session) throws -> Outcome {
-    let name = call.bytes("NAME") ?? Array(standard.utf8)
-    let marked: StoreMark
-    do {
-      marked = try StoreMark(session)
-    } catch is Interruption {
-      throw ShellError(.interrupted, "interrupted: no mark was made", hint: nil)
-    }
-    session.marks[name] = marked
-    session.marks[Array(standard.utf8)] = marked
-    try session.output.acknowledge(
-      Reply(
-        [Column("mark", holdsBytes: true): .bytes(name), "entries": .number(marked.count)],
-        sentences: ["marked \(Wording.entries(marked.count)) as \(name)"]))
-    return .done
-  }
-
   private static func showChanges(_ call: Invocation, in session: Session) throws -> Outcome {
-    let words = call.allBytes("NAME|FILE|KEY KEY")
+    let words = call.allBytes("FILE|KEY KEY")
     if words.count == 2 { return try compare(words, call, in: session) }
-    guard words.count < 2, call.namespaces == .unnamed else {
+    guard words.count == 1, call.namespaces == .unnamed else {
       throw ShellError(
-        .usage, "diff compares two keys, or the store with one mark or file",
+        .usage, "diff compares two keys, or the store with one file",
         hint: "usage: `\(call.command.usage)`")
     }
-    let name = words.first ?? Array(standard.utf8)
-    let before: StoreMark
-    var names: Set<ExactString>?
-    if let marked = session.marks[name] {
-      before = marked
-    } else {
-      let path = String(validating: name, as: UTF8.self)
-      guard !words.isEmpty, let path, LocalFile.exists(path) else {
-        throw ShellError(
-          .noSuchMark, "no mark \(name)",
-          hint: session.marks.isEmpty
-            ? "`mark` makes one; diff also takes an export file"
-            : "marks: \(session.marks.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { SafeText(quoting: $0) }.joined())"
-        )
-      }
-      before = try StoreMark(LocalFile(name, of: session), for: session)
-      // An export of some namespaces is compared with these only.
-      names = Set(before.entries.keys)
-    }
-    let changes = before.changes(to: try StoreMark(session, only: names), now: session.clock.now)
-    try session.output.answer(reply(changes, session.output.presentation))
+    let before = try StoreContent(LocalFile(words[0], of: session), for: session)
+    // An export of some namespaces is compared with these only.
+    let after = try StoreContent(session, only: Set(before.entries.keys))
+    let changes = try before.changes(
+      to: after, now: session.clock.now, pause: session.host.checkInterruption)
+    try session.output.answer(reply(changes, session.output.presentation.arrow))
     return changes.isEmpty ? .done : .exitCode(1)
   }
 
@@ -91,23 +44,22 @@ extension Command {
     let arrow = session.output.presentation.arrow
     func text(_ value: String?) -> Cell { value.map { .text($0) } ?? .null }
     try session.output.answer(
-      difference.changes.isEmpty && session.output.presentation.mode.isForPerson
-        ? Reply(.text("no differences\n"))
-        : Reply(
-          .rows(
+      Reply(
+        .rows(
+          [
+            Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
+            Column("place", title: ""), Column("values", title: "", in: .table),
+            Column("before", in: [.plain, .data]), Column("after", in: [.plain, .data]),
+          ],
+          difference.changes.map { change in
             [
-              Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
-              Column("place", title: ""), Column("values", title: "", in: .table),
-              Column("before", in: [.plain, .data]), Column("after", in: [.plain, .data]),
-            ],
-            difference.changes.map { change in
-              [
-                .text(change.mark), .text(change.kind.rawValue), .text(change.place),
-                .text(
-                  [change.before, change.after].compactMap(\.self).joined(separator: " \(arrow) ")),
-                text(change.before), text(change.after),
-              ]
-            })))
+              .text(change.mark), .text(change.kind.rawValue), .text(change.place),
+              .text(
+                [change.before, change.after].compactMap(\.self).joined(separator: " \(arrow) ")),
+              text(change.before), text(change.after),
+            ]
+          }),
+        sentences: difference.changes.isEmpty ? ["no differences"] : []))
     if difference.isCut {
       try session.host.notify(
         "note: the values differ in more than \(Wording.count(ValueDifference.mostLines)) lines; this is the first"
@@ -116,12 +68,8 @@ extension Command {
     return difference.changes.isEmpty ? .done : .exitCode(1)
   }
 
-  private static func reply(_ changes: [StoreMark.Change], _ presentation: Presentation) -> Reply {
-    guard presentation.mode != .table || !changes.isEmpty else {
-      return Reply(.text("no changes\n"))
-    }
-    let arrow = presentation.arrow
-    func sizes(_ change: StoreMark.Change) -> String {
+  private static func reply(_ changes: [StoreContent.Change], _ arrow: String) -> Reply {
+    func sizes(_ change: StoreContent.Change) -> String {
       let words = [change.before, change.after].compactMap { $0.map(Wording.size) }
       return words.joined(separator: " \(arrow) ")
     }
@@ -141,11 +89,12 @@ extension Command {
           Column("size_before", in: [.plain, .data]), Column("size", in: [.plain, .data]),
           Column("sizes", title: "", in: .table), Column("remark", title: "", in: .table),
         ], rows),
-      notes: ["\(Wording.count(changes.count, "change", "changes"))"])
+      sentences: changes.isEmpty ? ["no changes"] : [],
+      notes: changes.isEmpty ? [] : ["\(Wording.count(changes.count, "change", "changes"))"])
   }
 }
 
-extension StoreMark.Change.Kind {
+extension StoreContent.Change.Kind {
   fileprivate var mark: String {
     switch self {
     case .added: "+"
