@@ -119,7 +119,9 @@ struct EntryChange {
   ) throws {
     guard !isEmpty else { return }
     do {
-      let walked = try scope.walk({ entry, _ in entry.withoutExtras }) { entries in
+      let walked = try scope.walk { entry, _ in
+        entry.withoutExtras
+      } _: { entries in
         let effects = try session.change(entries, removes: removes) {
           batch, present, chosen -> Effect? in
           guard isSame(present, as: chosen) else { return nil }
@@ -188,7 +190,7 @@ struct EntryChange {
     var found = ChangeSummary(
       summary.verb, in: scope.namespaces.map(\.name), listsKeys: call.has("--verbose"))
     guard !isEmpty else { return found }
-    let walked = try scope.forEach {
+    let walked = try scope.visitEntries {
       if try session.isChosen($0) && wouldChange($0) { found.add($0) }
     }
     if scope.selection.input != nil { found.absent = walked.piped.absent }

@@ -81,7 +81,7 @@ extension Command {
       "invalidate", in: namespaces.map(\.name), listsKeys: call.has("--verbose"))
     if call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven {
       // An invalidation removes the entries that have expired, too.
-      try scope.forEach(includingExpired: true) { found.add($0) }
+      try scope.visitEntries(includingExpired: true) { found.add($0) }
     }
     if call.has("--dry-run") {
       try session.output.answer(found.preview())

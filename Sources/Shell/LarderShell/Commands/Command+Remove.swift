@@ -32,7 +32,7 @@ extension Command {
     if call.isPreview {
       if call.has("--verbose") {
         found = ChangeSummary("clear", in: facts.map(\.name), listsKeys: true)
-        try scope.forEach(includingExpired: true) { found.add($0) }
+        try scope.visitEntries(includingExpired: true) { found.add($0) }
       }
       try session.output.answer(found.preview())
       return .done
@@ -109,7 +109,9 @@ extension Command {
     of namespace: Store.Namespace, asOf horizon: WriteHorizon, in session: Session,
     _ count: (Tally) -> Void
   ) throws {
-    try Scope(all: [namespace], in: session).walk({ entry, _ in entry.key }) { keys in
+    try Scope(all: [namespace], in: session).walk { entry, _ in
+      entry.key
+    } _: { keys in
       let removed = try session.write { batch in
         var removed = Tally()
         for key in keys {

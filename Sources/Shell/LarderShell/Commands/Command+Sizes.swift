@@ -88,7 +88,7 @@ extension Command {
       (all.selection.limit, all.selection.sort) = (nil, nil)
       let bounds = bounds(within: end.since(now))
       var counts = [Int](repeating: 0, count: bounds.count)
-      try all.forEach { entry in
+      try all.visitEntries { entry in
         guard let time = entry.expires?.unix.since(now) else { return }
         if let bin = bounds.firstIndex(where: { $0.contains(time) }) { counts[bin] += 1 }
       }
@@ -139,12 +139,12 @@ extension Command {
     try scope.selection.keepInput(of: session)
     // Twice over the entries, so that no list of them need be kept.
     var range: ClosedRange<Int64>?
-    try scope.forEach(showing: "looking") { entry in
+    try scope.visitEntries(showing: "looking") { entry in
       guard let value = measure.value(of: entry, now: now) else { return }
       range = range.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
     }
     var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
-    try scope.forEach(showing: "drawing") { histogram.add($0, now: now) }
+    try scope.visitEntries(showing: "drawing") { histogram.add($0, now: now) }
     guard !histogram.isEmpty else {
       throw ShellError(
         .noSuchKey, "nothing to draw: no entries matched",

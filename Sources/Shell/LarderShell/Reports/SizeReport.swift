@@ -65,7 +65,7 @@ struct SizeReport {
   mutating func add(_ scope: Scope) throws {
     let isInOrder = EntryOrder(scope.selection) == nil && scope.selection.input == nil
     do {
-      try scope.forEach(showing: "adding up") { add($0, isInOrder: isInOrder) }
+      try scope.visitEntries(showing: "adding up") { add($0, isInOrder: isInOrder) }
     } catch is Interruption {
       throw ShellError(
         .interrupted, "interrupted: added up \(total.words)",

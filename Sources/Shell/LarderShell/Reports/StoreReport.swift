@@ -51,7 +51,7 @@ struct StoreReport {
       Self.largestShown, pause: session.host.checkInterruption
     ) { ($1.size, $0.key) < ($0.size, $1.key) }
     let all = namespaces.map { session.store.namespace($0.info.name) }
-    try Scope(all: all, in: session).forEach(showing: "looking") { entry in
+    try Scope(all: all, in: session).visitEntries(showing: "looking") { entry in
       ends.add(entry, now: now)
       ages.add(entry, now: now)
       sizes.add(entry, now: now)

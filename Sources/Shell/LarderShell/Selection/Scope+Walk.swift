@@ -97,12 +97,13 @@ extension Scope {
 
   /// Visits every entry in the order of the selection.
   @discardableResult
-  func forEach(
+  func visitEntries(
     showing verb: String? = nil, includingExpired: Bool = false,
     _ body: (Store.Entry) throws -> Void
   ) throws -> Walked {
-    try walk(showing: verb, includingExpired: includingExpired, { entry, _ in entry.withoutExtras })
-    {
+    try walk(showing: verb, includingExpired: includingExpired) { entry, _ in
+      entry.withoutExtras
+    } _: {
       for entry in $0 { try body(entry) }
       return true
     }
@@ -126,7 +127,7 @@ extension Scope {
   func tally() throws -> (fresh: Tally, expired: Tally) {
     guard try isCounted() else {
       var (fresh, expired) = (Tally(), Tally())
-      try forEach(showing: "counting", includingExpired: selection.limit == nil) {
+      try visitEntries(showing: "counting", includingExpired: selection.limit == nil) {
         if $0.state == .expired { expired.add($0) } else { fresh.add($0) }
       }
       return (fresh, expired)
@@ -145,7 +146,7 @@ extension Scope {
     var due = Scope(all: namespaces, in: session)
     due.selection.filters = [.isExpired]
     var tally = Tally()
-    try due.forEach { tally.add($0) }
+    try due.visitEntries { tally.add($0) }
     return tally
   }
 
