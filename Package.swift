@@ -85,13 +85,13 @@ let shell: [Target] = [
   module("Shell", "ShellLanguage", ["LarderSystem"]),
   module(
     "Shell", "LarderShell",
-    ["Larder", "LarderCodecs", "LarderShared", "LarderSystem", "ShellLanguage"]),
+    ["Larder", "LarderCodecs", "LarderSystem", "ShellLanguage"]),
   module("Shell", "LarderTerminal", ["CEditline"]),
   .executableTarget(
     name: "LarderCommand",
     dependencies: [
-      "Larder", "LarderCompression", "LarderShell", "LarderSystem", "LarderTerminal",
-      "ShellLanguage",
+      "Larder", "LarderCompression", "LarderShared", "LarderShell", "LarderSystem",
+      "LarderTerminal", "ShellLanguage",
     ],
     path: "Sources/Shell/LarderCommand", swiftSettings: strict),
 ]
@@ -177,11 +177,13 @@ let testTargets: [Target] = [
   tests(
     "Core", "LarderTests", ["Larder", "LMDB", "LarderSystem", "LarderMonitoring", "LarderPeer"]),
   tests(
-    "Shell", "LarderShellTests",
-    ["LarderShell", "LarderCodecs", "LarderShared", "LarderSharedTesting", "ShellLanguage"]),
+    "Shell", "LarderShellTests", ["LarderShell", "LarderCodecs", "ShellLanguage"]),
   tests(
     "Shell", "LarderCommandTests",
-    ["LarderCommand", "LarderTerminal", "LineEditorProbe", "Larder"]),
+    [
+      "LarderCommand", "LarderShared", "LarderSharedTesting", "LarderShell", "LarderTerminal",
+      "LineEditorProbe", "Larder", "ShellLanguage",
+    ]),
   testProgram("LineEditorProbe", path: "Tests/Shell/LineEditorProbe", ["LarderTerminal"]),
   tests(
     "HTTP", "LarderHTTPTests",

@@ -38,7 +38,7 @@ import Testing
     let page = try measure {
       try prompt.type("\u{C}keys @large\r")
       prompt.expect("a page") {
-        $0.lines.contains { $0.contains("more: more") } && $0.line == "larder>"
+        $0.lines.contains { $0.contains("more: --") } && $0.line == "larder>"
       }
     }
     let narrow = try measure {

@@ -37,12 +37,12 @@ import Testing
   @Test(arguments: [
     // A column has every element; without one it is null, as without the field.
     (
-      "keys @n --show '.items[].price,.tags[] as t'",
+      "keys @n --show 'key,.items[].price,.tags[] as t'",
       "a\t[1,20]\t[\"r\",\"g\",\"r\"]\nb\t[300]\t[\"g\"]\nd\tnull\tnull\n"
     ),
-    ("keys @n --show .absent[]", "a\tnull\nb\tnull\nd\tnull\n"),
+    ("keys @n --show key,.absent[]", "a\tnull\nb\tnull\nd\tnull\n"),
     (
-      "keys @n --show length(.tags[]),.items.price,.tags",
+      "keys @n --show key,length(.tags[]),.items.price,.tags",
       "a\t[1,1,1]\tnull\t[\"r\",\"g\",\"r\"]\nb\t[1]\tnull\t[\"g\"]\nd\tnull\tnull\t[]\n"
     ),
     // The smallest element in the order, and the largest in reverse.

@@ -19,19 +19,20 @@ import Testing
     let text = try help.text(about: bytes("RM"))
     #expect(
       text.hasPrefix(
-        "usage: evict SELECTION [--dry-run] [--yes|-y] [--verbose]\n\nRemoves entries."))
+        "usage: evict SELECTION [--dry-run] [--yes|-y] [--verbose] [--save FILE]\n\nRemoves entries."
+      ))
     #expect(text.contains("Also: delete, del, rm."))
     #expect(text.contains("evict @articles --older 7d --larger 10kB --dry-run  # a preview"))
   }
 
   @Test(arguments: [
-    ("namespaces", "namespaces [--sort size|entries|name]"), ("use", "use [NS]"),
+    ("namespaces", "namespaces [@NS|@*] [--sort size|entries|name]"), ("use", "use [NS]"),
     ("keys", "keys [SELECTION] [--long] [--show EXPR,...]"),
     ("touch", "touch SELECTION [--ttl D] [--dry-run] [--yes|-y] [--verbose]"),
-    ("clear", "clear @NS|@* [--dry-run] [--yes|-y] [--verbose]"),
+    ("clear", "clear @NS|@* [--dry-run] [--yes|-y] [--verbose] [--save FILE]"),
     ("purge", "purge [@NS|@*] [--dry-run]"),
     ("info", "info [@NS] KEY..."), ("echo", "echo [TEXT...]"),
-    ("output", "output [auto|table|plain|json|jsonl|csv|raw|vertical|box|markdown]"),
+    ("output", "output [auto|table|plain|json|jsonl|csv|raw|markdown]"),
   ])
   func `usage is drawn from the table`(name: String, usage: String) {
     #expect(CommandTable.standard.command(named: name)?.usage == usage)
@@ -129,9 +130,10 @@ import Testing
         "--tag",
         "--contains", "--expiring", "--expired", "--permanent", "--older", "--newer", "--idle",
         "--larger", "--smaller", "--where", "--sort", "--reverse", "--limit", "--after", "--stdin",
+        "--json",
       ]
     ),
-    ("keys -- --", []), ("set k v --until mi", ["midnight"]), ("more ", []), ("keys \\q ", []),
+    ("keys -- --", []), ("set k v --until mi", ["midnight"]), ("undo ", []), ("keys \\q ", []),
   ])
   func `words of the language are completed from the table`(line: String, expected: [String]) {
     #expect(texts(line) == expected)
@@ -177,7 +179,10 @@ import Testing
     ("expire ", "SELECTION TIME|+D [--at-least] [--at-most] [--dry-run] [--yes|-y] [--verbose]"),
     ("expire a --at-most --dry-run ", "TIME|+D [--at-least] [--yes|-y] [--verbose]"),
     ("keys --older ", "AGE"),
-    ("set k ", "[VALUE] [--from FILE] [--ttl D] [--until TIME] [--if-absent] [--if-present]"),
+    (
+      "set k ",
+      "[VALUE] [--from FILE] [--ttl D] [--until TIME] [--if-absent] [--if-present] [--yes|-y]"
+    ),
     ("use @a ", nil), ("get", nil), ("kesy ", nil), ("get 'a ", nil), ("", nil),
     ("quit ", "[CODE]"),
     ("persist ", "SELECTION [--dry-run] [--yes|-y] [--verbose]"),

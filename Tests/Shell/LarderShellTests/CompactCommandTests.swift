@@ -25,8 +25,6 @@ import Testing
     #expect(try shell("count") == "10 entries, 30 kB\n")
     try shell("set new value", "verify")
     #expect(shell.outcome == .done)
-    // The list it would go on with was one of the store that was closed.
-    #expect(try shell.error("more").code == .usage)
     #expect(
       try shell("output plain", "compact").split(separator: "\t").first == "compact")
     #expect(try shell("output json", "compact").hasPrefix("{\"before\":"))

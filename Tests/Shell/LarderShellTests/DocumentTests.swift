@@ -40,7 +40,9 @@ import Testing
       let commands = CommandTable.standard.commands.filter { $0.group == group }
       return ["", "**\(group.rawValue)**", "", "| Command | Also | |", "| --- | --- | --- |"]
         + commands.map { command in
-          let usage = command.usage.replacingOccurrences(of: "|", with: "\\|")
+          // `help COMMAND` lists the options.
+          let words = [command.name] + command.argumentUsage.dropLast(command.ownOptions.count)
+          let usage = words.joined(separator: " ").replacingOccurrences(of: "|", with: "\\|")
           let aliases = command.aliases.map { "`\($0)`" }.joined(separator: " ")
           return "| `\(usage)` | \(aliases) | \(command.summary) |"
         }

@@ -54,7 +54,6 @@ import Testing
     #expect(get.namespaces == .unnamed)
     #expect(try invocation("set k --from - --until never").deadline("--until") == .never)
     #expect(try invocation("set k --from=-").bytes("--from") == bytes("-"))
-    #expect(try invocation("more 20").number("N") == 20)
     #expect(
       try invocation("echo a 'b c' *").allBytes("TEXT") == [bytes("a"), bytes("b c"), bytes("*")])
     #expect(try invocation("echo").allBytes("TEXT") == [])
@@ -105,11 +104,11 @@ import Testing
     ("clear a", 7, 1, "unexpected argument \"a\"", "`clear @a`"),
     (
       "clear *", 7, 1, "unexpected argument \"*\"",
-      "usage: `clear @NS|@* [--dry-run] [--yes|-y] [--verbose]`"
+      "usage: `clear @NS|@* [--dry-run] [--yes|-y] [--verbose] [--save FILE]`"
     ),
     (
       "clear a*", 7, 2, "unexpected argument \"a*\"",
-      "usage: `clear @NS|@* [--dry-run] [--yes|-y] [--verbose]`"
+      "usage: `clear @NS|@* [--dry-run] [--yes|-y] [--verbose] [--save FILE]`"
     ),
     (
       "purge a@b", 7, 3, "unexpected argument \"a@b\"", "usage: `purge [@NS|@*] [--dry-run]`"
@@ -133,9 +132,8 @@ import Testing
       "limits --bytes 1 G*", 18, 2, "unexpected argument \"G*\"",
       "usage: `\(CommandTable.standard.command(named: "limits")?.usage ?? "")`"
     ),
-    ("keys -o csv", 6, 2, "keys has no option \"-o\"", "use `output csv` before the command"),
     ("keys --output=json", 6, 13, nil, "use `output json` before the command"),
-    ("keys -o", 6, 2, nil, "use `output MODE` before the command"),
+    ("keys -o", 6, 2, nil, "write `-o MODE`; quote a value that begins with - or @"),
     ("keys --regex \"(a\"", 15, 1, "invalid regular expression: missing \")\"", nil),
     (
       "expire K 1mo", 10, 3, "\"1mo\" is not a duration: months vary in length", "use `30d` or `4w`"
@@ -186,7 +184,7 @@ import Testing
       """
       keys @a @b x 'y*' z* hex:00 --match *q --regex '^a' --tag t --tag u --contains 'v w' \
       --expiring 1h --expired --permanent --older 7d --newer=1h --idle 2d --larger 10kB \
-      --smaller 1MB --sort written --reverse --limit all --after 'k' --stdin -0
+      --smaller 1MB --sort key --reverse --limit all --after 'k' --stdin -0
       """)
     #expect(
       selection.patterns == [
@@ -194,13 +192,15 @@ import Testing
       ])
     #expect(
       selection.filters == [
-        .match(try Glob(word("*q"))), .regex(try RegularExpression(word("'^a'"))), .tag(bytes("t")),
-        .tag(bytes("u")), .contains(bytes("v w")), .expiring(by: ago(-1)), .older(than: ago(168)),
-        .newer(than: ago(1)), .idle(since: ago(48)), .larger(than: 10_000),
-        .smaller(than: 1_000_000),
-        .expired, .permanent,
+        .keyMatches(try Glob(word("*q"))), .keyFinds(try RegularExpression(word("'^a'"))),
+        .hasTag(bytes("t")), .hasTag(bytes("u")),
+        .valueContains(bytes("v w"), ignoringCase: false),
+        .fact(.expires, .lessOrEqual, .time(ago(-1))), .fact(.written, .less, .time(ago(168))),
+        .fact(.written, .greaterOrEqual, .time(ago(1))), .lastUse(before: ago(48)),
+        .fact(.size, .greater, .integer(10_000)), .fact(.size, .less, .integer(1_000_000)),
+        .isExpired, .never,
       ])
-    #expect(selection.sort == .written && selection.isReversed && selection.limit == .unbounded)
+    #expect(selection.sort == .key && selection.isReversed && selection.limit == .unbounded)
     #expect(selection.after == bytes("k") && selection.input == .nulSeparated)
     #expect(selection.wantsExpired && !selection.isBare)
   }
@@ -285,12 +285,12 @@ import Testing
 
   @Test func `names and aliases are those of the contract`() {
     let expected: [String: [String]] = [
-      "namespaces": ["ns", "ls"], "use": [], "keys": ["list"], "more": ["m"], "count": [],
+      "namespaces": ["ns", "ls"], "use": [], "keys": ["list"], "count": [], "undo": [],
       "get": ["show"], "info": ["meta"], "exists": [], "ttl": ["expiry"], "set": ["put"],
       "touch": [], "expire": [], "persist": [], "evict": ["delete", "del", "rm"], "purge": [],
       "clear": [], "pin": [], "unpin": [], "sizes": ["du"], "limits": [], "rename": [],
-      "expiring": ["soon"], "search": ["grep"], "plot": [], "mark": [], "diff": [], "export": [],
-      "report": [], "copy": [], "sum": [], "min": [], "max": [], "avg": [],
+      "expiring": ["soon"], "search": ["grep"], "plot": [], "diff": [], "export": [],
+      "report": [], "sum": [], "min": [], "max": [], "avg": [],
       "import": [], "sync": [], "option": [], "source": [], "history": [], "stats": [],
       "verify": ["check"], "output": [], "echo": [], "help": ["?"],
       "quit": ["exit", "q"],
@@ -306,7 +306,7 @@ import Testing
     #expect(
       Set(changing) == [
         "set", "touch", "expire", "persist", "evict", "purge", "clear", "pin", "unpin", "rename",
-        "import", "sync", "invalidate", "edit",
+        "import", "sync", "invalidate", "edit", "undo",
       ])
   }
 

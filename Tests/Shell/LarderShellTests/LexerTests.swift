@@ -67,9 +67,8 @@ import Testing
 
   @Test func `commands are separated, and their output goes elsewhere`() throws {
     let lines = try CommandReader.commands(
-      in: bytes("keys @a;count @a > 'a file' ; get k\\G | less -R; # x"), from: .prompt)
+      in: bytes("keys @a;count @a > 'a file' ; get k | less -R; # x"), from: .prompt)
     #expect(lines.map(\.arguments.count) == [2, 2, 2])
-    #expect(lines.map(\.isVertical) == [false, false, true])
     guard lines.count == 3, case .file(let file, appends: false) = lines[1].output,
       case .program(let program, _) = lines[2].output
     else { throw ShellError(.usage, "", hint: nil) }

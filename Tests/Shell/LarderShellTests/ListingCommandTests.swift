@@ -14,7 +14,6 @@ import Testing
     try shell.store.namespace(two).set("2", for: "b", expires: .after(.hours(1)))
     #expect(try shell("count @\(one) @\(two)").contains("2"))
     #expect(try shell("keys @\(one) @\(two)").split(separator: "\n").count == 2)
-    #expect(try shell("mark", "set @\(two) c 3", "diff").contains("c"))
   }
 
   @Test func `a stale entry reads as stale`() throws {
@@ -28,28 +27,6 @@ import Testing
     }
     #expect(try shell("keys @news --expired") == "no entries\n")
     #expect(try shell("output json", "ttl @news").contains("\"expires\":\"2026-11-20T21:14:00"))
-  }
-
-  @Test func `quotes that hide a namespace or a pattern are noted`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    for (line, word) in [
-      ("keys '@*'", "@*"), ("count '@departures'", "@departures"), ("get '@*'", "@*"),
-    ] {
-      let error = try shell.error(line)
-      #expect(error.message.description == "\"\(word)\" in quotes is a key, not a namespace")
-      #expect(error.hint?.description == "write `\(word)` without quotes here")
-    }
-    let note = "note: \"K*\" in quotes is a key; without quotes it is a pattern"
-    for line in ["keys @departures 'K*'", "count @departures \"K*\""] {
-      try shell(line)
-      #expect(shell.takeAside() == [note], "\(line)")
-    }
-    try shell("keys @departures 'X*'", "keys @departures K*", "use departures", "keys '@articles'")
-    #expect(
-      shell.takeAside() == [
-        "note: \"@articles\" in quotes is a key; write `@articles` without quotes here"
-      ])
   }
 
   @Test func `an empty store is named so by every command`() throws {
@@ -200,27 +177,31 @@ import Testing
   @Test func `a NUL ends each key where that was asked for`() throws {
     let shell = try Shell(.plain) { $0.endsWithNUL = true }
     try shell.fill()
-    #expect(try shell.bytes("keys @thumbs") == [0, 0xFF, 0])
+    try shell.store.namespace("bytes").set("x", for: [0xFE, 0xFF])
+    #expect(try shell.bytes("keys @bytes") == [0xFE, 0xFF, 0])
     #expect(try shell("keys @articles 00001[12]") == "000011\0000012\0")
   }
 
-  @Test func `a person sees a page, and more goes on`() throws {
+  @Test func `a person sees a page, and the words that go on`() throws {
     let shell = try Shell()
     let numbers = shell.store.namespace("numbers")
     for number in 1000..<1100 { try numbers.set("x", for: "\(number)") }
     let first = try shell("keys").split(separator: "\n")
     #expect(first.count == 1 + 21 + 1)
-    #expect(first.last == "\u{2026} 79 more: `more`, or --limit all")
-    let next = try shell("more 3").split(separator: "\n")
+    #expect(first.last == "\u{2026} 79 more: --after 1020, or --limit all")
+    let next = try shell("keys --after 1020 --limit 3").split(separator: "\n")
     #expect(next[1].hasPrefix("\"1021\"") && next[3].hasPrefix("\"1023\""))
-    #expect(next.last == "\u{2026} 76 more: `more`, or --limit all")
-    #expect(try shell("more 100").split(separator: "\n").count == 77)
-    #expect(try shell.error("more").code == .usage)
+    #expect(next.last == "\u{2026} 76 more: --after 1023, or --limit all")
     #expect(try shell("keys --limit all").split(separator: "\n").count == 101)
     let sorted = try shell("keys --reverse --limit 2").split(separator: "\n")
     #expect(
-      sorted[1].hasPrefix("\"1099\"") && sorted[3] == "\u{2026} 98 more: `more`, or --limit all")
-    #expect(try shell("more 1").split(separator: "\n")[1].hasPrefix("\"1097\""))
+      sorted[1].hasPrefix("\"1099\"")
+        && sorted[3] == "\u{2026} 98 more: --after 1098, or --limit all")
+    #expect(
+      try shell("keys --reverse --after 1098").split(separator: "\n")[1].hasPrefix("\"1097\""))
+    #expect(
+      try shell("keys --sort written --limit 2").split(separator: "\n").last
+        == "\u{2026} 98 more: --limit all")
     #expect(try shell("output plain", "keys").split(separator: "\n").count == 100)
     #expect(try shell("keys --limit 7").split(separator: "\n").count == 7)
   }

@@ -14,21 +14,21 @@ import Testing
     return shell
   }
 
-  @Test(arguments: [20, 30, 40, 44], [OutputMode.table, .box])
-  func `no name is cut below 45 columns`(width: Int, mode: OutputMode) throws {
+  @Test(arguments: [20, 30, 40, 44])
+  func `no name is cut below 45 columns`(width: Int) throws {
     let keys = (1...3).map { bytes("a-long/path/of/directories/to/the/file/number-\($0)") }
-    let answer = try shell(mode, width, keys)("keys @n")
+    let answer = try shell(.table, width, keys)("keys @n")
     for key in keys { #expect(answer.contains(Quoting.quoted(key)), "\(answer)") }
   }
 
   @Test(arguments: [50, 60, 80])
-  func `a box fits its window, and no two rows read the same`(width: Int) throws {
+  func `a table fits its window, and no two rows read the same`(width: Int) throws {
     let pad = String(repeating: "p", count: 30)
     let alike = (1...3).map { bytes("\(pad)\($0)\(pad)") }
-    let rows = try shell(.box, width, alike)("keys @n").split(separator: "\n")
+    let rows = try shell(.table, width, alike)("keys @n").split(separator: "\n")
     #expect(Set(rows.filter { $0.contains("\"") }).count == 3, "\(rows)")
     let apart = (1...3).map { bytes("\($0)\(pad)\(pad)") }
-    for row in try shell(.box, width, apart)("keys @n").split(separator: "\n") {
+    for row in try shell(.table, width, apart)("keys @n").split(separator: "\n") {
       #expect(DisplayWidth.of(row) <= width, "\(row)")
     }
   }
@@ -54,7 +54,7 @@ import Testing
     #expect(try shell("get @n *").contains("| &lt;b> |"))
   }
 
-  @Test(arguments: [OutputMode.table, .box, .markdown])
+  @Test(arguments: [OutputMode.table, .markdown])
   func `the running total is a share wherever it has a title`(mode: OutputMode) throws {
     let shell = try shell(mode, 120, [[1], [2]])
     #expect(try shell("sizes @n --by key").contains("100 %"))

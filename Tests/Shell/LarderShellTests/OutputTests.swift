@@ -75,13 +75,13 @@ import Testing
 
   @Test func `a table is aligned for a person`() {
     #expect(
-      text(.table, Reply(rows, notes: ["\u{2026} \("1,203") more: more, --limit all"]))
+      text(.table, Reply(rows, notes: ["\u{2026} \("1,203") more: --limit all"]))
         == """
         key            size  expiry
         "Malm\u{F6} C:07"  812 B  in 14 min
         "a\\tb"        31 kB  never
         "\\xff"          5 B  expired 3 min ago
-        \u{2026} 1,203 more: more, --limit all
+        \u{2026} 1,203 more: --limit all
 
         """)
   }

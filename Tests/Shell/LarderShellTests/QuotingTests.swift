@@ -45,7 +45,6 @@ import Testing
     #expect(try hint("evict @\"a;b\" zz") == "`keys @\"a;b\"` lists the keys")
     #expect(try hint("evict @\"a;b\" ki") == "2 keys begin with it: `evict @\"a;b\" ki*`")
     #expect(try hint("touch @\"*\" k 2h") == "`touch @\"*\" k --ttl 2h`")
-    #expect(try hint("evict '@a;b'")?.contains("write `@\"a;b\"` without") == true)
     try shell.store.declare(
       Rules(limits: Limits(entries: 1), eviction: .refuse, largestValue: 5), for: "*")
     #expect(try hint("set @\"*\" l v")?.contains("limits @\"*\" --entries") == true)

@@ -43,7 +43,7 @@ import Testing
 
   @Test func `a report of a namespace that is gone is an error`() throws {
     let shell = try Shell()
-    let error = try error { _ = try HTMLReport(of: shell.session, only: "gone") }
+    let error = try error { _ = try StoreReport(of: shell.session, only: "gone") }
     #expect(error.code == .noSuchNamespace)
   }
 }

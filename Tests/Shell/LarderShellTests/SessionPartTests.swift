@@ -75,13 +75,11 @@ struct SessionPartTests {
     output.settings.mode = .table
     output.settings.isTerminal = true
     let writer = output.writer()
-    #expect(writer.rows(nil) == 21 && writer.rows(.unbounded) == nil && writer.rows(.count(3)) == 3)
+    #expect(writer.page(nil) == 21 && writer.page(.unbounded) == nil && writer.page(.count(3)) == 3)
     writer.settings.rowLimit = 7
-    #expect(writer.rows(nil) == 7)
-    writer.settings.mode = .plain
-    #expect(writer.rows(nil) == nil)
-    writer.isVertical = true
-    #expect(!writer.isTable)
+    #expect(writer.page(nil) == 7)
+    writer.form = .plain
+    #expect(writer.page(nil) == nil && writer.page(.count(3)) == nil && !writer.isTable)
   }
 
   @Test func `what Tab offers is in the store, and a field is found once`() throws {
@@ -98,21 +96,5 @@ struct SessionPartTests {
     #expect(CompletionSource(shell.session).found(.fields(.all)).names.count == 2)
     let absent = NamespaceChoice.named([try NamespaceName("nope")])
     #expect(names.found(.keys(absent, prefix: [])).names.isEmpty)
-  }
-
-  @Test func `a word in quotes that would have found something is noted`() throws {
-    let shell = try Shell()
-    for name in ["notes", "others"] { try shell.store.namespace(name).set("x", for: "a1") }
-    let namespaces = ["notes", "others"].map(shell.store.namespace)
-    func quoted(_ line: String) throws -> QuotedWords {
-      QuotedWords(of: try command(line), in: shell.store)
-    }
-    #expect(try quoted("keys @notes a*").notes(on: namespaces, ignoringCase: false).isEmpty)
-    #expect(try quoted("keys 'b*'").notes(on: namespaces, ignoringCase: false).isEmpty)
-    #expect(try quoted("keys 'A*'").notes(on: namespaces, ignoringCase: false).isEmpty)
-    #expect(try quoted("keys 'A*'").notes(on: namespaces, ignoringCase: true).count == 1)
-    #expect(try quoted("keys '@notes'").namespaceError()?.code == .usage)
-    #expect(try quoted("keys '@nope'").namespaceError() == nil)
-    #expect(try QuotedWords(of: nil, in: shell.store).namespaceError() == nil)
   }
 }

@@ -146,7 +146,7 @@ import Testing
     let shown = try table("get @http '\(key)'")
     #expect(shown.hasPrefix("1.9 kB, in 2 entries \"body 9f86d0 0\" to \"body 9f86d0 1\"  written"))
     #expect(shown.contains("\nETag: \"1\"\n\n{\n  \"a\": ["))
-    try table("copy @http '\(key)'")
+    try table("get @http '\(key)' --copy")
     #expect(table.takeAside().contains("copied \(body.utf8.count)"))
     #expect(
       try table.error("edit @http '\(key)'").message.description.contains("entries of its own"))

@@ -17,10 +17,10 @@ import Testing
     "sum .n @a", "min written @a", "max ttl @a", "avg .n @a --by .v", "get @a k1", "get @a k1 k2",
     "get @a k1 .n", "get @b * --as hex", "get @a k1 --force --out \(file)", "info @a k1 k2",
     "exists @a k1", "ttl @a", "expiring @* --within 9h", "search v @a", "sizes", "sizes @a",
-    "plot sizes @a", "plot expiry @*", "mark", "diff", "diff @a k1 k2", "diff @a k1 k1",
+    "plot sizes @a", "plot expiry @*", "diff @a k1 k2", "diff @a k1 k1",
     "set @a k v", "touch @a k1 --ttl 9h", "expire @a k1 9h", "persist @a k1", "evict @a k2",
     "purge", "clear @b --yes", "invalidate red --yes", "pin @a k1", "unpin @a k1", "stats",
-    "stats @a", "shared", "limits", "limits @a --entries 9", "limits @a --entries 1 --dry-run",
+    "stats @a", "limits", "limits @a --entries 9", "limits @a --entries 1 --dry-run",
     "rename @a @z", "export \(file) --force", "import - --yes", "import - --dry-run",
     "report \(file) --force", "compact", "sync", "verify", "verify --deep",
     "salvage \(file).larder", "use @a", "use", "output", "option", "option utc",
@@ -29,7 +29,7 @@ import Testing
   ]
 
   /// Commands that go on with others, ask for a person, or only set something, with what they do here.
-  private static let others = ["more", "browse", "copy", "edit", "watch", "source", "quit"]
+  private static let others = ["browse", "edit", "undo", "watch", "source", "quit"]
 
   @Test func `every command is tried`() {
     let tried = Set(Self.lines.map { String($0.prefix { $0 != " " }) } + Self.others)
@@ -47,7 +47,6 @@ import Testing
           bytes("{\"n\":\(number),\"v\":true}"), for: "k\(number)", attributes)
       }
     }
-    try shell("mark")
     shell.input = try shell.bytes("export - @a")
     return shell
   }

@@ -135,8 +135,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "--tag a", "--older 1d", "--contains a", "--sort size", "--limit 3", "--reverse", "--stdin",
-    "--expired", "--after x", "--events sat", "--events ''", "@nope",
+    "--sort size", "--limit 3", "--reverse", "--stdin", "--after x", "--events sat", "--events ''",
   ])
   func `what a change cannot tell is refused`(words: String) throws {
     let shell = try shell { _ in }

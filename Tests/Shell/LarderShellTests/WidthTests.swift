@@ -14,8 +14,8 @@ import Testing
     "keys @sets --show .name,.year --sort .year", "get @sets \"75-1\"", "info @sets \"75-1\"",
     "sizes @*", "limits @sets", "plot sizes @*", "count @sets --by .year",
     "search castle @*",
-    "output box", "keys @sets", "output markdown", "keys @sets --limit 1", "output vertical",
-    "keys @sets --limit 1", "output table", "help keys", "help where", "expire @sets \"75-1\" 1mo",
+    "output markdown", "keys @sets --limit 1", "output table", "help keys", "help where",
+    "expire @sets \"75-1\" 1mo",
     "get @sets \"74-1\"", "keys @sets --where '.year >= and .name ~ \"a\" and .year < 2000'",
     "kesy", "evict @sets", "limits @sets --entries 5000 --bytes 10kB", "stats @sets", "namespaces",
   ]
@@ -55,7 +55,7 @@ import Testing
       } catch let error as ShellError {
         answer = error.prompted(promptWidth: 8, columns: width)
       }
-      // Box and markdown are for documents; only a terminal cuts a box.
+      // Markdown is for documents.
       if !command.hasPrefix("output") {
         let isDocument = shell.session.settings.mode == .markdown
         for line in answer.split(separator: "\n") where !isDocument {

@@ -2,25 +2,29 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The counts of a change, and its answer in every form: a line for each namespace in plain output,
-/// one object in JSON, a sentence for a person.
+/// The counts of a change, and its answer: a line for each namespace in plain output, one object in JSON, a sentence for a
+/// person.
 struct ChangeSummary {
   let verb: String
   /// By namespace, in the order in which they were changed.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   /// The first keys, for a preview or a question.
   private(set) var samples: [[UInt8]] = []
+  /// The keys for `--verbose`; nil without it.
+  private var keys: [JSON]?
   /// The number of keys from standard input that do not exist; nil if none came from there.
   var absent: Int?
 
   private static let mostSamples = 3
 
-  init(_ verb: String) { self.verb = verb }
+  /// - Parameter namespaces: Are listed even if nothing changes there.
+  init(_ verb: String, in namespaces: [String] = [], listsKeys: Bool = false) {
+    self.verb = verb
+    keys = listsKeys ? [] : nil
+    for name in namespaces { add(Tally(), in: name) }
+  }
 
   var total: Tally { tallies.reduce(into: Tally()) { $0 += $1.tally } }
-
-  /// Lists a namespace even if nothing changes there.
-  mutating func begin(_ namespace: String) { add(Tally(), in: namespace) }
 
   mutating func add(_ tally: Tally, in namespace: String) {
     if let index = tallies.firstIndex(where: { $0.namespace.isExactly(namespace) }) {
@@ -35,45 +39,54 @@ struct ChangeSummary {
     tally.add(entry)
     add(tally, in: entry.namespace)
     if samples.count < Self.mostSamples { samples.append(entry.key.bytes) }
+    keys?.append(.key(entry))
   }
 
   // MARK: Answers
 
   typealias Field = (name: String, cell: Cell)
 
-  /// - Parameter fields: The fields in JSON.
-  func reply(_ fields: [Field], _ sentence: SafeText, for presentation: Presentation) -> Reply {
-    reply(fields, sentence, verb: verb, for: presentation)
+  /// - Parameter fields: The fields in JSON behind the counts.
+  func reply(_ sentence: SafeText, _ fields: [Field] = []) -> Reply {
+    reply(counts + fields, sentence, verb: verb)
+  }
+
+  /// The same with fields of its own in place of the counts.
+  func reply(only fields: [Field], _ sentence: SafeText) -> Reply {
+    reply(fields, sentence, verb: verb)
   }
 
   /// The answer to `--dry-run`.
-  func preview(_ fields: [Field], for presentation: Presentation) -> Reply {
+  ///
+  /// - Parameter sentence: In place of one that names the first keys.
+  func preview(
+    _ fields: [Field]? = nil, adding further: [Field] = [], _ sentence: SafeText? = nil
+  ) -> Reply {
     let keys = samples.map { SafeText(quoting: $0) }.joined()
-    let more = total.entries > samples.count ? ", \(presentation.ellipsis)" : ""
-    let sentence: SafeText =
+    let more = total.entries > samples.count ? ", \u{2026}" : ""
+    let words: SafeText =
       samples.isEmpty
       ? "would \(verb) \(total.inBrackets)" : "would \(verb) \(total.inBrackets): \(keys)\(more)"
     return reply(
-      [("dry_run", .bool(true))] + fields, sentence, verb: "would \(verb)", for: presentation)
+      [("dry_run", .bool(true))] + (fields ?? counts) + further, sentence ?? words,
+      verb: "would \(verb)")
   }
 
-  private func reply(
-    _ fields: [Field], _ sentence: SafeText, verb: String, for presentation: Presentation
-  ) -> Reply {
-    guard presentation.mode != .plain else {
-      return Reply(
-        .rows(
-          [Column("verb"), Column("namespace"), Column("count"), Column("bytes")],
-          tallies.map { namespace, tally in
-            [.text(verb), .text(namespace), .number(tally.entries), .number(tally.bytes)]
-          }))
-    }
-    let all = fields + (absent.map { [("absent", .number($0))] } ?? [])
+  private func reply(_ fields: [Field], _ sentence: SafeText, verb: String) -> Reply {
+    var all = fields + keyFields
+    if let absent { all.append(("absent", .number(absent))) }
     let remark: [SafeText] = absent.map { $0 == 0 ? [] : [Self.notFound($0)] } ?? []
+    let lines = tallies.map { namespace, tally -> [Cell] in
+      [.text(verb), .text(namespace), .number(tally.entries), .number(tally.bytes)]
+    }
     return Reply(
       .object(all.map { Column($0.name, in: .data) }, all.map(\.cell)),
+      in: [.plain: .rows(["verb", "namespace", "count", "bytes"], lines)],
       sentences: [sentence] + remark)
   }
+
+  /// The keys for `--verbose`.
+  var keyFields: [Field] { keys.map { [("keys", .json(.array($0)))] } ?? [] }
 
   static func notFound(_ count: Int) -> SafeText {
     "\(Wording.count(count, "key", "keys")) not found"

@@ -7,6 +7,8 @@ enum BulkOptions {
   static let yes = OptionSpec.flag("--yes", short: "-y", "confirm the change")
   static let verbose = OptionSpec.flag("--verbose", "list the keys, in JSON")
   static let all = [dryRun, yes, verbose]
+  /// For commands that remove.
+  static let save = OptionSpec.value("--save", .file, "first export the entries to this file")
   /// The fields of a line of plain output for each namespace.
   static let plain: KeyValuePairs = ["": "verb namespace entries bytes"]
 }
@@ -43,8 +45,9 @@ struct Confirmation {
   func require(_ summary: ChangeSummary, note: SafeText = "") throws {
     let isEmpty = summary.total.entries == 0
     if asks, isEmpty { return }
+    let isLasting = summary.total.bytes > UndoLog.most && session.undo.isRecording
     try require("\(summary.verb) \(summary.total.inBrackets)", isEmpty: isEmpty) {
-      note + Self.question(summary)
+      note + (isLasting ? "This is too large to be undone. " : "") + Self.question(summary)
     }
   }
 

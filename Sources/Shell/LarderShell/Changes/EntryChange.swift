@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// A command that changes the entries of a selection: preview, confirmation, batches and answer.
@@ -20,28 +21,21 @@ struct EntryChange {
   private let listed: Int
   /// The number of entries that the change concerned before it began, if they were counted.
   private var expected: Int?
-  /// From before the entries were counted for a question: those written since then were not part of it.
+  /// From before the entries were counted for a question or saved: those written since then were no part of that.
   private var horizon: WriteHorizon?
   /// A key from standard input takes the place of the option.
   private var hasInputKey = false
   private var isEmpty = false
-  private var keys: [JSON] = []
 
   init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {
     self.call = call
     self.session = session
     self.past = past
-    let scope = try Scope(of: call, in: session)
-    self.scope = scope
-    summary = ChangeSummary(verb)
-    var listed = 0
-    missing = try scope.selection.patterns.compactMap { pattern in
-      guard case .key(let key) = pattern else { return nil }
-      listed += 1
-      return try scope.namespaces.allSatisfy { try $0.entry(for: key) == nil } ? key : nil
-    }
-    self.listed = listed
-    for namespace in scope.namespaces { summary.begin(namespace.name) }
+    scope = try Scope(of: call, in: session)
+    summary = ChangeSummary(
+      verb, in: scope.namespaces.map(\.name), listsKeys: call.has("--verbose"))
+    listed = scope.selection.patterns.count { !$0.isGlob }
+    missing = try scope.missingKeys()
   }
 
   /// Answers `--dry-run`; false if the change is to be made.
@@ -54,15 +48,13 @@ struct EntryChange {
     fields: () -> [ChangeSummary.Field] = { [] }
   ) throws -> Bool {
     guard call.has("--dry-run") else { return false }
-    let (found, keys) = try counted(where: wouldChange)
-    var all = found.counts + fields()
-    if call.has("--verbose") { all.append(("keys", .json(.array(keys)))) }
-    try session.output.answer(found.preview(all, for: session.output.presentation))
+    let found = try counted(where: wouldChange)
+    try session.output.answer(found.preview(adding: fields()))
     try noteAbsent(found)
     return true
   }
 
-  /// Applies the rule for bulk changes.
+  /// Applies the rule for bulk changes, then saves what is to be removed if the words ask for that.
   ///
   /// - Parameters:
   ///   - isBulk: The change needs confirmation even if its words list the keys.
@@ -78,9 +70,16 @@ struct EntryChange {
     guard isBulk || !scope.selection.listsKeys, !hasInputKey || isBulk, !isEmpty else { return }
     confirmation.isSweeping = scope.selection.namespaces == .all
     horizon = try WriteHorizon(of: session.store)
-    let (found, _) = try counted(where: wouldChange)
+    let found = try counted(where: wouldChange)
     try confirmation.require(found, note: note)
     expected = found.total.entries
+  }
+
+  /// Writes an export of the entries before they are removed, if `--save` names a file. Those written from here on stay.
+  mutating func save() throws {
+    guard call.has("--save"), !isEmpty else { return }
+    horizon = try horizon ?? WriteHorizon(of: session.store)
+    try scope.save(call)
   }
 
   /// Reads up to the second key from standard input. One key counts as listed; several need `--yes`,
@@ -96,12 +95,15 @@ struct EntryChange {
     scope.selection.input = nil
     hasInputKey = true
     summary.absent = 0
-    if let first {
-      scope.selection.patterns.append(.key(first))
-      if try scope.namespaces.allSatisfy({ try $0.entry(for: first) == nil }) { summary.absent = 1 }
-    } else {
+    guard let first else {
       isEmpty = scope.selection.patterns.isEmpty
+      return
     }
+    if let name = first.namespace {
+      scope = scope.narrowed { $0.name.isExactly(name) }
+    }
+    scope.selection.patterns.append(.key(first.key))
+    if try scope.namespaces.allSatisfy({ try !$0.holds(first.key, false) }) { summary.absent = 1 }
   }
 
   /// Changes the entries, a transaction for each batch.
@@ -109,29 +111,27 @@ struct EntryChange {
   /// An entry that a filter chose and that was written again since is another entry, and stays.
   /// An interruption ends the change between two batches.
   ///
-  /// - Parameter record: Takes each effect once it is committed; true if the entry counts as changed.
+  /// - Parameters:
+  ///   - removes: The entries are removed.
+  ///   - record: Takes each effect once it is committed; true if the entry counts as changed.
   mutating func apply<Effect>(
-    _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
+    removes: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
   ) throws {
     guard !isEmpty else { return }
     do {
-      let piped = try scope.forEachBatch { entries in
-        let effects = try session.write { batch in
-          try entries.compactMap { entry -> (Store.Entry, Effect)? in
-            let namespace = session.store.namespace(entry.namespace)
-            guard let present = try batch.entry(for: entry.key, in: namespace),
-              isSame(present, as: entry)
-            else { return nil }
-            return try change(&batch, namespace, present).map { (present, $0) }
-          }
+      let walked = try scope.walk { entry, _ in
+        entry.withoutExtras
+      } _: { entries in
+        let effects = try session.change(entries, removes: removes) {
+          batch, present, chosen -> Effect? in
+          guard isSame(present, as: chosen) else { return nil }
+          return try change(&batch, session.store.namespace(present.namespace), present)
         }
-        for (entry, effect) in effects where record(effect) {
-          summary.add(entry)
-          if call.has("--verbose") { keys.append(.key(entry)) }
-        }
+        for (entry, effect) in effects where record(effect) { summary.add(entry) }
         try session.host.checkInterruption()
+        return true
       }
-      if scope.selection.input != nil { summary.absent = piped.absent }
+      if scope.selection.input != nil { summary.absent = walked.piped.absent }
     } catch is Interruption {
       throw interrupted
     }
@@ -159,17 +159,14 @@ struct EntryChange {
   ///   - fields: The fields in JSON behind the counts.
   ///   - unmatched: The change concerned no entry.
   func answer(
-    _ fields: [ChangeSummary.Field], _ sentence: SafeText, unmatched: Bool? = nil
+    _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {
     if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys, !hasInputKey {
       throw try notFound
     }
-    var fields = fields
-    if call.has("--verbose") { fields.append(("keys", .json(.array(keys)))) }
     let isUnmatched = unmatched ?? (summary.total.entries == 0)
     try session.output.acknowledge(
-      summary.reply(
-        fields, isUnmatched ? "no entries matched" : sentence, for: session.output.presentation))
+      summary.reply(isUnmatched ? "no entries matched" : sentence, fields))
     try noteAbsent(summary)
     if !missing.isEmpty { throw try notFound }
   }
@@ -189,20 +186,14 @@ struct EntryChange {
     }
   }
 
-  private func counted(
-    where wouldChange: (Store.Entry) throws -> Bool
-  ) throws -> (ChangeSummary, keys: [JSON]) {
-    var found = ChangeSummary(summary.verb)
-    var keys: [JSON] = []
-    for namespace in scope.namespaces { found.begin(namespace.name) }
-    guard !isEmpty else { return (found, []) }
-    let piped = try scope.forEachEntries { entries in
-      for entry in entries where try session.isChosen(entry) && wouldChange(entry) {
-        found.add(entry)
-        if call.has("--verbose") { keys.append(.key(entry)) }
-      }
+  private func counted(where wouldChange: (Store.Entry) throws -> Bool) throws -> ChangeSummary {
+    var found = ChangeSummary(
+      summary.verb, in: scope.namespaces.map(\.name), listsKeys: call.has("--verbose"))
+    guard !isEmpty else { return found }
+    let walked = try scope.visitEntries {
+      if try session.isChosen($0) && wouldChange($0) { found.add($0) }
     }
-    if scope.selection.input != nil { found.absent = piped.absent }
-    return (found, keys)
+    if scope.selection.input != nil { found.absent = walked.piped.absent }
+    return found
   }
 }

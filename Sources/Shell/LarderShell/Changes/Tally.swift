@@ -23,9 +23,16 @@ struct Tally: Sendable, Hashable {
     bytes += entry.transforms.isEmpty ? entry.size : entry.storedSize
   }
 
-  static func += (left: inout Tally, right: Tally) {
-    left.entries += right.entries
-    left.bytes += right.bytes
+  static func += (left: inout Tally, right: Tally) { left = left + right }
+
+  static func + (left: Tally, right: Tally) -> Tally {
+    Tally(entries: left.entries + right.entries, bytes: left.bytes + right.bytes)
+  }
+
+  /// The rest, if the right is a part of the left; never below zero, because the two may be of different moments.
+  static func - (left: Tally, right: Tally) -> Tally {
+    Tally(
+      entries: max(left.entries - right.entries, 0), bytes: max(left.bytes - right.bytes, 0))
   }
 
   /// `40 entries, 31 kB`

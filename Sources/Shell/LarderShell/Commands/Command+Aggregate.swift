@@ -37,20 +37,10 @@ extension Command {
   private static func countEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try count(scope, by: group) }
-    let most = scope.selection.most
-    var list = try Listing(scope, as: .expiry(namesNamespaces: false), includingExpired: true)
-    var counted = Tally()
-    var expired = 0
-    try ProgressLine.show("counting", of: scope.total(), in: session) { progress in
-      while counted.entries < most, case let entries = try list.next(1000), !entries.isEmpty {
-        for entry in entries where counted.entries < most {
-          if entry.state == .expired { expired += 1 }
-          // Expired entries are counted apart; --expired selects them.
-          if entry.state != .expired || scope.selection.wantsExpired { counted.add(entry) }
-        }
-        try progress.advance(by: entries.count)
-      }
-    }
+    let tally = try scope.tally()
+    // Expired entries are counted apart; --expired selects them.
+    let counted = scope.selection.wantsExpired ? tally.fresh + tally.expired : tally.fresh
+    let expired = tally.expired.entries
     let words = counted.words
     try session.output.answer(
       Reply(
@@ -59,7 +49,6 @@ extension Command {
           "expired": .number(expired),
         ],
         sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
-    if counted.entries == 0 { try scope.noteQuotedWords() }
     return .done
   }
 
@@ -117,7 +106,7 @@ extension Command {
     guard let group else {
       let result = groups[.null] ?? Aggregate(kind)
       try session.output.answer(
-        reply(kind, of: operand.label, result, for: session.output.presentation))
+        reply(kind, of: operand.label, result, session.output.presentation))
       return .done
     }
     let rows = groups.sorted { isBefore($0.key, $1.key) }
@@ -135,7 +124,7 @@ extension Command {
   }
 
   private static func reply(
-    _ kind: Aggregate.Kind, of label: String, _ result: Aggregate, for presentation: Presentation
+    _ kind: Aggregate.Kind, of label: String, _ result: Aggregate, _ presentation: Presentation
   ) -> Reply {
     let skipped = result.skipped > 0 ? ", \(Wording.count(result.skipped)) skipped" : ""
     let shown =

@@ -128,11 +128,13 @@ private struct ValueEdit {
 
   /// Writes if the key is in the state that was read, else returns the state it is in.
   private func write(_ text: [UInt8]) throws -> (Store.Entry?, Base) {
-    try Command.explainingFull(namespace, in: session) { batch in
+    try session.undo.read([(namespace, Key(key))])
+    return try Command.explainingFull(namespace, in: session) { batch in
       let found = try batch.entry(for: key, in: namespace)
       let living = found.flatMap { $0.hasValue ? $0 : nil }
       let present = living.map { Base.version($0.version) } ?? .absent
       guard present == base else { return (nil, present) }
+      session.undo.keep(found, under: Key(key), in: namespace)
       try batch.set(text, for: key, in: namespace, attributes(of: living))
       return (try batch.entry(for: key, in: namespace), present)
     }

@@ -80,6 +80,11 @@ extension Command {
     note: SafeText = "", target: (Deadline) throws -> Deadline?
   ) throws -> Outcome {
     var change = try EntryChange(verb, past: past, call, in: session)
+    if verb == "expire" {
+      try checkLastKey(change) {
+        ("the time is one word, and there is no entry \($1)", "quote it: `expire KEY '1h 30m'`")
+      }
+    }
     // Nil for an entry that `--expired` has chosen: it stays as it is.
     func effect(on entry: Store.Entry) throws -> ExpiryReport.Effect? {
       guard entry.state != .expired else { return nil }
@@ -104,14 +109,15 @@ extension Command {
       report.add($0)
     }
     try change.answer(
-      change.summary.counts + report.fields, report.sentence(session.wallClock),
-      unmatched: report.isEmpty)
+      report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
     return .done
   }
 
   private static func touchEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     var change = try EntryChange("touch", past: "touched", call, in: session)
-    try checkLastWordIsKey(change)
+    try checkLastKey(change) {
+      ("unexpected time \($1)", "`\($0)--ttl \(String(decoding: $1, as: UTF8.self))`")
+    }
     let lifetime = call.duration("--ttl")
     if lifetime == nil { try checkRules(of: change) }
     guard try !change.isPreview(where: { $0.state != .expired }) else { return .done }
@@ -130,8 +136,7 @@ extension Command {
       report.add($0)
     }
     try change.answer(
-      change.summary.counts + report.fields, report.sentence(session.wallClock),
-      unmatched: report.isEmpty)
+      report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
     return .done
   }
 
@@ -145,28 +150,24 @@ extension Command {
     }
   }
 
-  /// `touch K 2h` is a mistake for `--ttl 2h` if there is no key "2h".
-  private static func checkLastWordIsKey(_ change: EntryChange) throws {
+  /// A last key that does not exist and reads as a time is a mistake: `touch K 2h`, `expire K 1h 30m`. Nothing is changed by a
+  /// part of the line.
+  ///
+  /// - Parameter problem: The message and the hint, from the words before the key, and the key.
+  private static func checkLastKey(
+    _ change: EntryChange, _ problem: (String, [UInt8]) -> (SafeText, SafeText)
+  ) throws {
     let patterns = change.scope.selection.patterns
     guard patterns.count > 1, case .key(let key)? = patterns.last,
       try change.scope.namespaces.allSatisfy({ try $0.entry(for: key) == nil })
     else { return }
     let word = Word(key, isBare: true, at: 0..<0)
-    do throws(ShellError) { _ = try word.duration() } catch { return }
-    var words: [SafeText] =
-      switch change.call.namespaces {
-      case .all: ["@*"]
-      case .named(let names): names.map { "\(Quoting.namespace($0.text))" }
-      case .unnamed: []
-      }
-    words += patterns.dropLast().map { pattern -> SafeText in
-      switch pattern {
-      case .key(let key): SafeText(Quoting.typed(key))
-      case .glob(let glob): SafeText(String(decoding: glob.text, as: UTF8.self))
-      }
-    }
-    throw ShellError(
-      .usage, "unexpected time \(key)",
-      hint: "`touch \(words.joined(separator: " ")) --ttl \(String(decoding: key, as: UTF8.self))`")
+    do throws(ShellError) { _ = try word.timeAhead(change.session.wallClock) } catch { return }
+    let line = change.call.line
+    let words = line.arguments.map(\.range)
+    let place = words.last { line.text[$0].elementsEqual(key) } ?? words[words.count - 1]
+    let before = String(decoding: line.text[words[0].lowerBound..<place.lowerBound], as: UTF8.self)
+    let (message, hint) = problem(before, key)
+    throw ShellError(.usage, message, hint: hint)
   }
 }

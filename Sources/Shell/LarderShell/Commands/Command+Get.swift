@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Command {
@@ -31,15 +32,6 @@ extension Command {
     ],
     run: getValues)
 
-  static let copy = Command(
-    "copy", .looking, .reads, "Puts a value on the clipboard of the terminal.",
-    namespaces: .one, parameters: [.one("KEY", .key)],
-    examples: [
-      Example("copy @departures \"Malm\u{F6} C:07\"", "by the terminal's OSC 52, also over ssh"),
-      Example("copy \"Kiruna:05\"", "a key of the namespace in use"),
-    ],
-    run: copyValue)
-
   private static func getValues(_ call: Invocation, in session: Session) throws -> Outcome {
     let selection = call.selection!
     let style = call.choice("--as").flatMap(ValueStyle.init) ?? .auto
@@ -55,8 +47,7 @@ extension Command {
         hint: "usage: `\(call.command.usage)`")
     }
     if let columns = call.columns("--show") {
-      let scope = try Scope(of: call, in: session)
-      try scope.list(as: .show(columns, namesNamespaces: scope.namesNamespaces))
+      try Scope(of: call, in: session).list(as: .show(columns))
       return .done
     }
     if let path = call.path(".PATH") { return try answer(path, call, in: session) }
@@ -101,7 +92,7 @@ extension Command {
     try writer.begin()
     let unreadable = session.skipUnreadable()
     guard scope.selection.listsKeys, !scope.selection.isArranged else {
-      let keys = try scope.forEachStoredValue { try writer.write($0) }
+      let keys = try values(of: scope) { try writer.write($0) }
       let missing = scope.selection.listsKeys ? try scope.missingKeys { $0.hasValue } : []
       try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
       try check(missing, scope)
@@ -153,22 +144,8 @@ extension Command {
     let whole = try value.reading(most: nil, in: session)
     let found = fields(path, of: whole)
     if found.isEmpty { throw noSuchField(path, in: whole) }
-    let presentation = session.output.presentation
     // The path decides the form, not how many elements there are.
-    if presentation.mode == .json, path.parts.contains(.each) {
-      try session.output.write(
-        Array("[\(found.map(\.json).joined(separator: ","))]\n".utf8))
-      return .done
-    }
-    for field in found {
-      let isJSON = [.json, .jsonl].contains(presentation.mode)
-      let text =
-        isJSON
-        ? field.json
-        : presentation.isTerminal
-          ? Quoting.printable(field.text) : String(decoding: field.text, as: UTF8.self)
-      try session.output.write(Array((text + "\n").utf8))
-    }
+    try session.output.writeFields(found, isList: path.parts.contains(.each))
     return .done
   }
 
@@ -178,24 +155,21 @@ extension Command {
   ) throws -> Outcome {
     let scope = try Scope(of: call, in: session)
     let namesNamespaces = call.namespaces == .all || scope.namesNamespaces
-    var rows = RowWriter(
-      session.output.presentation,
-      columns: [
-        Column("namespace", in: namesNamespaces ? .everywhere : .data),
-        Column("key", holdsBytes: true), Column("value", title: path.text),
-      ])
     var (values, without) = (0, 0)
-    try session.output.write(rows.begin())
     let unreadable = session.skipUnreadable()
-    let keys = try scope.forEachStoredValue { value in
-      values += 1
-      let found = fields(path, of: try value.reading(most: nil, in: session))
-      if found.isEmpty { without += 1 }
-      let entry = value.entry
-      try session.output.write(
-        rows.write(found.map { [.text(entry.namespace), .bytes(entry.key.bytes), $0.cell] }))
+    var keys = PipedKeys()
+    try session.output.rows([
+      Column("namespace", in: namesNamespaces ? .everywhere : .data),
+      Column("key", holdsBytes: true), Column("value", title: path.text),
+    ]) { write in
+      keys = try self.values(of: scope) { value in
+        values += 1
+        let found = fields(path, of: try value.reading(most: nil, in: session))
+        if found.isEmpty { without += 1 }
+        let entry = value.entry
+        try write(found.map { [.text(entry.namespace), .bytes(entry.key.bytes), $0.cell] })
+      }
     }
-    try session.output.write(rows.end())
     try unreadable.check(others: values)
     try scope.checkKeys(verb: call.command.name)
     try keys.check()
@@ -208,10 +182,25 @@ extension Command {
     return .done
   }
 
-  private static func fields(_ path: QueryPath, of value: StoredValue) -> [QueryValue] {
+  private static func fields(_ path: QueryPath, of value: StoredValue) -> [FieldText] {
     let bytes = value.readable
     return (JSONLookup.ranges(of: path.parts, in: bytes.span) ?? [])
-      .map { JSONLookup.value(bytes.span, $0) }
+      .map { FieldText(bytes, $0) }
+  }
+
+  /// Visits the values of a selection, at most a few megabytes at a time.
+  ///
+  /// - Returns: The keys from standard input.
+  private static func values(
+    of scope: Scope, _ body: (StoredValue) throws -> Void
+  ) throws -> PipedKeys {
+    try scope.walk(readingValues: true) { entry, value -> StoredValue? in
+      entry.hasValue || scope.selection.wantsExpired
+        ? StoredValue(entry: entry, bytes: value.bytes) : nil
+    } _: { values in
+      for value in values { try body(value) }
+      return true
+    }.piped
   }
 
   private static func noSuchField(_ path: QueryPath, in value: StoredValue) -> ShellError {
@@ -230,7 +219,7 @@ extension Command {
     if case .field(let name)? = path.parts.first {
       similar = Suggestions.question(
         String(decoding: name, as: UTF8.self), among: QueryEvaluator.fields(value.readable),
-        form: { ".\($0)" })
+        form: { QueryPath(root: .value, parts: [.field(Array($0.utf8))]).text })
     }
     return ShellError(.noSuchField, "no field \(path.text) in \(key)", hint: similar)
   }
@@ -267,11 +256,6 @@ extension Command {
   /// Terminals drop longer sequences: 100,000 bytes of base64.
   private static let mostCopied = 74_000
 
-  private static func copyValue(_ call: Invocation, in session: Session) throws -> Outcome {
-    try copy(
-      session.value(call.bytes("KEY")!, call.namespaces), .auto, nil, in: session)
-  }
-
   private static func copy(
     _ value: StoredValue, _ style: ValueStyle, _ head: Int?, in session: Session
   ) throws -> Outcome {
@@ -288,5 +272,44 @@ extension Command {
     try copy(bytes)
     try session.host.notify("copied \(Wording.size(bytes.count))")
     return .done
+  }
+}
+
+/// A field of a JSON value as it is stored: its digits, its spaces and the order of its fields.
+private struct FieldText {
+  let json: [UInt8]
+  /// A string without its quotes; nil for another value.
+  let string: [UInt8]?
+
+  init(_ document: [UInt8], _ range: Range<Int>) {
+    json = Array(document[range])
+    string =
+      if case .string(let text) = JSONLookup.value(document.span, range) { text } else { nil }
+  }
+
+  var text: [UInt8] { string ?? json }
+
+  var cell: Cell {
+    .value(
+      text: String(decoding: text, as: UTF8.self),
+      json: .verbatim(String(decoding: json, as: UTF8.self)),
+      isNumber: json.first.map { $0.isDigit || $0 == UInt8(ascii: "-") } ?? false)
+  }
+}
+
+extension AnswerWriter {
+  /// The fields of one value, a line for each.
+  fileprivate func writeFields(_ fields: [FieldText], isList: Bool) throws {
+    let mode = presentation.mode
+    if mode == .json, isList {
+      return try write(
+        [UInt8(ascii: "[")] + fields.map(\.json).joined(separator: [UInt8(ascii: ",")])
+          + Array("]\n".utf8))
+    }
+    for field in fields {
+      let bytes = mode == .json || mode == .jsonl ? field.json : field.text
+      let isSafe = !presentation.isTerminal
+      try write((isSafe ? bytes : Array(Quoting.printable(bytes).utf8)) + [.newline])
+    }
   }
 }

@@ -1,18 +1,11 @@
 import Larder
 import ShellLanguage
 
-import struct LarderShared.SharedStatus
-
 extension Command {
   static let info = Command(
     "info", aliases: ["meta"], .looking, .reads, "Shows all fields of an entry, one a line.",
     namespaces: .one, parameters: [.many("KEY", .key)],
-    plain: [
-      "": """
-      namespace key size stored written used expires expires_in state negative idle stale_until codec version tags \
-      pinned owners etag last_modified metadata
-      """
-    ],
+    plain: ["": "fact value", "KEY KEY...": "key fact value"],
     examples: [
       Example("info @departures \"Malm\u{F6} C:07\"", "one entry"),
       Example("info hex:00ff", "a key that is not text"),
@@ -29,27 +22,36 @@ extension Command {
       return entry
     }
     let clock = session.wallClock
-    let shared = try SharedStatus(of: session.store)
-    let isShared = shared?.namespaces.contains(namespace.name) ?? false
+    let addition = try session.additions.entryFacts(namespace)
     let bodies = entries.map { ResponseBody(of: $0) }
     let hasBodies = bodies.contains { $0 != nil }
+    let added = addition.map { add in entries.map { add($0) } }
     let columns =
-      factColumns + (isShared ? [Column("shared")] : []) + (hasBodies ? [Column("body")] : [])
-    let rows = zip(entries, bodies).map { entry, body in
-      facts(entry, clock) + (isShared ? [shared?.cell(for: entry) ?? .null] : [])
-        + (hasBodies ? [body.map { .text($0.summary) } ?? .null] : [])
+      factColumns + (added?.first ?? []).map { Column($0.name) }
+      + (hasBodies ? [Column("body")] : [])
+    let rows = entries.indices.map { index in
+      facts(entries[index], clock) + (added?[index] ?? []).map(\.cell)
+        + (hasBodies ? [bodies[index].map { .text($0.summary) } ?? .null] : [])
     }
-    if session.output.isTable || entries.count == 1 {
-      for (index, (entry, row)) in zip(entries, rows).enumerated() {
-        if index > 0 { try session.output.write([.newline]) }
-        try session.output.answer(
-          Reply(
-            .object(columns, row),
-            notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
-            isLong: true))
+    // A line of plain output names its fact, and of several entries the key.
+    let lines = zip(entries, rows).flatMap { entry, row in
+      zip(columns, row).map { column, cell -> [Cell] in
+        (entries.count > 1 ? [.bytes(entry.key.bytes)] : []) + [.text(column.name), cell]
       }
-    } else {
-      try session.output.answer(Reply(.rows(columns, rows), isLong: true))
+    }
+    let plain = Reply.Body.rows(
+      (entries.count > 1 ? [Column("key", holdsBytes: true)] : []) + ["fact", "value"], lines)
+    guard session.output.isTable || entries.count == 1 else {
+      try session.output.answer(Reply(.rows(columns, rows), in: [.plain: plain], isLong: true))
+      return .done
+    }
+    for (index, (entry, row)) in zip(entries, rows).enumerated() {
+      if index > 0 { try session.output.write([.newline]) }
+      try session.output.answer(
+        Reply(
+          .object(columns, row), in: [.plain: plain],
+          notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
+          isLong: true))
     }
     return .done
   }
@@ -67,7 +69,7 @@ extension Command {
 
   private static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {
     func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
-    return EntryForm.record(namesNamespaces: true).cells(entry, clock) + [
+    return EntryForm.facts(entry, clock) + [
       .bool(entry.isNegative), entry.timeToIdle.map { .span($0.milliseconds) } ?? .null,
       entry.staleUntil.map { .expiry($0.unix) } ?? .null,
       .text(([entry.codec.name] + entry.transforms.map(\.name)).joined(separator: ", ")),

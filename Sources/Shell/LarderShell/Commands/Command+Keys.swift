@@ -4,7 +4,7 @@ import ShellLanguage
 extension Command {
   /// The columns of a list in place of size and expiry.
   static let showOption = OptionSpec.value(
-    "--show", .columns, "show fields of the values: `help where`")
+    "--show", .columns, "show these and nothing else, such as key,.name: `help where`")
 
   static let keys = Command(
     "keys", aliases: ["list"], .looking, .reads,
@@ -17,7 +17,7 @@ extension Command {
     plain: [
       "": "key",
       "--long": "namespace key size stored written used expires expires_in state",
-      "--show EXPR,...": "[namespace] key EXPR...",
+      "--show EXPR,...": "EXPR...",
     ],
     examples: [
       Example("keys @departures", "the first of a namespace"),
@@ -29,39 +29,16 @@ extension Command {
 
   private static func listKeys(_ call: Invocation, in session: Session) throws -> Outcome {
     let scope = try Scope(of: call, in: session)
-    if scope.namespaces.count == 1, session.output.presentation.mode == .plain, !call.has("--long"),
-      !call.has("--show"), scope.selection.needsKeysOnly
+    if let columns = call.columns("--show") {
+      try scope.list(as: .show(columns))
+    } else if scope.namespaces.count == 1, session.output.showsKeysOnly, !call.has("--long"),
+      scope.selection.needsKeysOnly
     {
       try scope.listKeys()
-      return .done
+    } else {
+      try scope.list(
+        as: .record(namesNamespaces: scope.namesNamespaces, isLong: call.has("--long")))
     }
-    try scope.list(
-      as: call.columns("--show").map { .show($0, namesNamespaces: scope.namesNamespaces) }
-        ?? .record(namesNamespaces: scope.namesNamespaces, isLong: call.has("--long")))
-    return .done
-  }
-}
-
-extension Command {
-  static let more = Command(
-    "more", aliases: ["m"], .looking, .reads, "Continues the last list.",
-    parameters: [.optional("N", .count)],
-    examples: [
-      Example("more", "the next page"),
-      Example("more 200", "the next 200"),
-    ],
-    run: goOn)
-
-  private static func goOn(_ call: Invocation, in session: Session) throws -> Outcome {
-    guard let list = session.listing else {
-      if call.line.source == .command {
-        throw ShellError(
-          .promptOnly, "more continues a list of the prompt",
-          hint: "`keys --limit all` lists everything")
-      }
-      throw ShellError(.usage, "nothing to continue", hint: "run `keys` first")
-    }
-    try list.show(most: call.number("N") ?? session.output.rows(nil), in: session)
     return .done
   }
 }
@@ -90,8 +67,13 @@ extension Command {
 extension Command {
   static let exists = Command(
     "exists", .looking, .reads, "Checks whether keys exist; exit code 1 if one does not.",
-    namespaces: .one, parameters: [.many("KEY", .key)],
-    plain: ["": "exists"],
+    namespaces: .one, parameters: [.any("KEY", .key)],
+    options: [
+      .flag("--stdin", "read keys from standard input, one a line, escaped as in plain output"),
+      .flag("-0", "with --stdin: keys end with NUL and are raw bytes"),
+    ],
+    rules: [.exactlyOne(["KEY", "--stdin"]), .needs("-0", "--stdin")],
+    plain: ["": "exists", "--stdin": "key exists"],
     examples: [
       Example("exists @articles 000017", "yes or no"),
       Example("exists @articles 000017 000018", "of several"),
@@ -100,15 +82,23 @@ extension Command {
 
   private static func sayWhetherThere(_ call: Invocation, in session: Session) throws -> Outcome {
     let namespace = try session.namespace(call.namespaces)
-    let answers = try call.allBytes("KEY").map { key in
-      (key: key, isThere: try namespace.entry(for: key).map(\.hasValue) ?? false)
+    func answer(_ key: [UInt8]) throws -> (key: [UInt8], isThere: Bool) {
+      try session.host.checkInterruption()
+      return (key, try namespace.entry(for: key).map(\.hasValue) ?? false)
+    }
+    var answers = try call.allBytes("KEY").map(answer)
+    if call.has("--stdin") {
+      var input = try IncomingKeys(call.has("-0") ? .nulSeparated : .lines, from: session.host)
+      while let item = try input.next() { answers.append(try answer(item.key)) }
     }
     try session.output.answer(
       Reply(
         .rows(
           [
             Column("namespace", in: .data),
-            Column("key", title: "", in: [.table, .data], holdsBytes: true),
+            Column(
+              "key", title: "", in: call.has("--stdin") ? .everywhere : [.table, .data],
+              holdsBytes: true),
             Column("exists", title: ""),
           ],
           answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] })))

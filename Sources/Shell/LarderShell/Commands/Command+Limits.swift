@@ -42,40 +42,46 @@ extension Command {
 
   private static func showOrSetLimits(_ call: Invocation, in session: Session) throws -> Outcome {
     try checkOptions(call)
-    let name = call.meansStore ? nil : try session.namespace(call.namespaces).name
+    let name = call.meansStore ? nil : try name(call, in: session)
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
       let report = try LimitReport(of: name, in: session)
-      try session.output.answer(report.reply(for: session.output.presentation))
+      try session.output.answer(report.reply())
       return .done
     }
     guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
     let before = try usage(name, in: session)
-    let (excess, isRefused) = try excess(over: call, name, before, in: session)
-    if isRefused {
+    let excess = try Excess(over: call, name, before, in: session)
+    if excess.isRefused {
       throw ShellError(
         .overLimit,
         "\(name ?? "") holds \(Wording.entries(before.entries)), \(Wording.size(before.bytes)), and policy refuse evicts none",
         hint: "evict entries first, or choose another policy")
     }
     if call.isPreview {
-      try session.output.answer(preview(excess, of: before, name, for: session.output.presentation))
+      var found = ChangeSummary("evict")
+      found.add(excess.tally, in: name ?? "@*")
+      try session.output.answer(
+        found.preview(
+          nil, excess.isEmpty ? "would evict no entries" : "would evict \(excess.words)"))
       return .done
     }
-    if excess.entries > 0 || excess.bytes > 0 {
-      let confirmation = Confirmation(call: call, session: session, isSweeping: name == nil)
-      try confirmation.require("evict \(words(excess, of: before))") {
-        "Evict \(words(excess, of: before)) of \(name ?? "the store")?"
-      }
+    if !excess.isEmpty {
+      try Confirmation(call: call, session: session, isSweeping: name == nil)
+        .require("evict \(excess.words)") { "Evict \(excess.words) of \(name ?? "the store")?" }
     }
     let evicted = try override(call, name, from: before, in: session)
     var done = ChangeSummary("limits")
     done.add(evicted, in: name ?? "@*")
     let report = try LimitReport(of: name, in: session)
-    try session.output.acknowledge(
-      session.output.presentation.mode == .plain
-        ? done.reply(done.counts, "", for: session.output.presentation)
-        : report.reply(for: session.output.presentation, evicted: evicted))
+    try session.output.acknowledge(report.reply(evicted: evicted, plain: done))
     return .done
+  }
+
+  /// The namespace that the words name; limits may be set before the first entry.
+  private static func name(_ call: Invocation, in session: Session) throws -> String {
+    guard case .named(let names) = call.namespaces, (ofBoth + ofNamespace).contains(where: call.has)
+    else { return try session.namespace(call.namespaces).name }
+    return names[0].text
   }
 
   /// Throws if an option belongs to what the command is not about.
@@ -100,6 +106,10 @@ extension Command {
     }
     do {
       if let name {
+        let namespace = session.store.namespace(name)
+        if try namespace.info() == nil {
+          try session.write { try $0.declare(Rules(), for: namespace) }
+        }
         let info = try session.info(of: name)
         try session.store.override(call.overrides(over: info.overrides), for: name)
       } else {
@@ -122,64 +132,54 @@ extension Command {
     }
     return tally
   }
+}
 
-  /// The entries beyond the new limits, estimated by their average sizes in bytes and in the data file, and whether the policy keeps them.
-  private static func excess(
-    over call: Invocation, _ name: String?, _ usage: Tally, in session: Session
-  ) throws -> (Tally, isRefused: Bool) {
+/// The content of a store or a namespace beyond new limits, in the measure of each limit: which entries have to leave, and so how many
+/// bytes the fewer entries have, only the eviction shows.
+private struct Excess {
+  /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes.
+  private(set) var tally = Tally()
+  /// The bytes of the file beyond the limit of the disk.
+  private var file = 0
+  /// The policy keeps entries, and the limit would take some.
+  private(set) var isRefused = false
+  private let usage: Tally
+
+  init(over call: Invocation, _ name: String?, _ usage: Tally, in session: Session) throws {
+    self.usage = usage
     let limits: Limits
-    var (disk, used) = (Int?.none, 1)
-    var policy: Eviction?
     if let name {
-      var info = try session.info(of: name)
+      guard var info = try session.store.namespace(name).info() else { return }
       info.overrides = call.overrides(over: info.overrides)
       limits = info.rules.limits
-      policy = info.rules.eviction
+      isRefused = info.rules.eviction == .refuse
     } else {
       var info = try session.store.limits()
       info.overrides = call.overrides(over: info.overrides)
       limits = Limits(entries: info.effective.entries, bytes: info.effective.bytes)
-      let file = try session.store.statistics().file
-      disk = info.effective.usableDisk(pageSize: file.pageSize)
-      used = max((file.pages - file.freePages) * file.pageSize, 1)
+      let used = try session.store.statistics().file
+      let disk = info.effective.usableDisk(pageSize: used.pageSize) ?? .max
+      file = max((used.pages - used.freePages) * used.pageSize - disk, 0)
     }
-    let average = Double(usage.bytes) / Double(max(usage.entries, 1))
-    var excess = Tally()
-    if let most = limits.entries, most < usage.entries {
-      excess.entries = usage.entries - most
-      excess.bytes = Int(Double(excess.entries) * average)
-    }
-    var bytes = limits.bytes.map { usage.bytes - $0 } ?? 0
-    if let disk, disk < used {
-      bytes = max(bytes, Int(Double(usage.bytes) * Double(used - disk) / Double(used)))
-    }
-    if bytes > excess.bytes {
-      excess.bytes = bytes
-      excess.entries = max(excess.entries, Int((Double(bytes) / max(average, 1)).rounded(.up)))
-    }
-    excess.entries = min(excess.entries, usage.entries)
-    excess.bytes = min(excess.bytes, usage.bytes)
-    return (excess, policy == .refuse && excess.entries > 0)
+    tally = usage - Tally(entries: limits.entries ?? .max, bytes: limits.bytes ?? .max)
+    isRefused = isRefused && !isEmpty
+    // What the file has to lose is at least as much of its values.
+    if file > tally.bytes { tally.bytes = file }
   }
 
-  /// `54 of 64 entries (9.8 kB)`
-  private static func words(_ excess: Tally, of usage: Tally) -> SafeText {
-    "\(Wording.count(excess.entries)) of \(Wording.entries(usage.entries)) (\(Wording.size(excess.bytes)))"
-  }
+  var isEmpty: Bool { tally == Tally() && file == 0 }
 
-  private static func preview(
-    _ excess: Tally, of usage: Tally, _ name: String?, for presentation: Presentation
-  ) -> Reply {
-    var found = ChangeSummary("evict")
-    found.add(excess, in: name ?? "@*")
-    guard presentation.mode.isForPerson else {
-      return found.preview(found.counts, for: presentation)
+  /// `54 of 64 entries`, `at least 9.8 kB of 31 kB`
+  var words: SafeText {
+    var parts: [SafeText] = []
+    if tally.entries > 0 {
+      parts.append("\(Wording.count(tally.entries)) of \(Wording.entries(usage.entries))")
     }
-    return Reply(
-      .object([], []),
-      sentences: [
-        excess.entries == 0 ? "would evict no entries" : "would evict \(words(excess, of: usage))"
-      ])
+    if tally.bytes > file {
+      parts.append("at least \(Wording.size(tally.bytes)) of \(Wording.size(usage.bytes))")
+    }
+    if file > 0 { parts.append("entries until the file has \(Wording.size(file)) less") }
+    return parts.joined(separator: " and ")
   }
 }
 

@@ -31,26 +31,14 @@ extension Command {
         .interrupted, "interrupted: \(copy == nil ? "the file is unchanged" : "no copy was made")",
         hint: nil)
     }
-    try session.output.acknowledge(reply(compaction, copy, for: session.output.presentation))
-    return .done
-  }
-
-  private static func reply(
-    _ compaction: Compaction, _ copy: String?, for presentation: Presentation
-  ) -> Reply {
-    let sizes = [compaction.before, compaction.after]
-    guard presentation.mode != .plain else {
-      return Reply(
-        .rows(
-          ["verb", "before", "after"].map { Column($0) },
-          [[.text("compact")] + sizes.map { .size($0) }]))
-    }
-    let arrow = presentation.arrow
-    let words = "\(Wording.size(compaction.before)) \(arrow) \(Wording.size(compaction.after))"
     let place: SafeText = copy.map { " in \(Array($0.utf8))" } ?? ""
-    return Reply(
-      .object(["before", "after"], sizes.map { .size($0) }),
-      sentences: ["\(words)\(place)"])
+    let (before, after) = (compaction.before, compaction.after)
+    try session.output.acknowledge(
+      Reply(
+        ["before": .size(before), "after": .size(after)],
+        plain: ["verb": .text("compact"), "before": .size(before), "after": .size(after)],
+        sentences: ["\(Wording.size(before)) \u{2192} \(Wording.size(after))\(place)"]))
+    return .done
   }
 }
 
@@ -66,11 +54,10 @@ extension Command {
   private static func syncStore(_ call: Invocation, in session: Session) throws -> Outcome {
     try session.store.sync()
     try session.output.acknowledge(
-      session.output.presentation.mode == .plain
-        ? Reply(.text("synced\n"))
-        : Reply(
-          ["synced": .bool(true), "durability": .text(session.store.durability.rawValue)],
-          sentences: ["synced", "\(session.store.durability.words)"]))
+      Reply(
+        ["synced": .bool(true), "durability": .text(session.store.durability.rawValue)],
+        plain: ["synced": .text("synced")],
+        sentences: ["synced", "\(session.store.durability.words)"]))
     return .done
   }
 }
@@ -104,7 +91,7 @@ extension Command {
     }
     var faults = found.faults.map { Inconsistency($0) }
     if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
-    try session.output.answer(FaultReport(found, faults).reply(for: session.output.presentation))
+    try session.output.answer(FaultReport(found, faults).reply)
     return faults.isEmpty ? .done : .exitCode(1)
   }
 }

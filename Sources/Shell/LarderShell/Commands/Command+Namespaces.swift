@@ -6,6 +6,7 @@ extension Command {
   static let namespaces = Command(
     "namespaces", aliases: ["ns", "ls"], .looking, .reads,
     "Lists the namespaces with their entries, size, next expiry and limit.",
+    namespaces: .any,
     options: [.value("--sort", .choice(["size", "entries", "name"]), "the order")],
     plain: ["": "namespace entries bytes"],
     examples: [
@@ -15,7 +16,18 @@ extension Command {
     run: listNamespaces)
 
   private static func listNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
+    let isWhole = call.namespaces == .unnamed || call.namespaces == .all
+    let names =
+      isWhole ? nil : Set(try session.namespaces(call.namespaces).map { ExactString($0.name) })
     var namespaces = try session.store.namespaces()
+      .filter { names?.contains(ExactString($0.name)) ?? true }
+    // What has expired and is still in the file is no entry, as in every list.
+    for index in namespaces.indices {
+      let namespace = session.store.namespace(namespaces[index].name)
+      let expired = try Scope(all: [namespace], in: session).expired()
+      namespaces[index].entries = max(namespaces[index].entries - expired.entries, 0)
+      namespaces[index].bytes = max(namespaces[index].bytes - expired.bytes, 0)
+    }
     switch call.choice("--sort") {
     case "size": namespaces.sort { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
     case "entries": namespaces.sort { ($1.entries, $0.name) < ($0.entries, $1.name) }
@@ -50,9 +62,7 @@ extension Command {
       ]
     }
     try session.output.answer(Reply(.rows(columns, rows)))
-    if rows.isEmpty,
-      session.output.presentation.mode == .plain || session.output.presentation.mode.isForPerson
-    {
+    if rows.isEmpty, !session.output.presentation.mode.isStructured {
       let error = NamespaceChoice.emptyStore
       try session.host.notify("note: \(error.message)\(error.hint.map { "; \($0)" } ?? "")")
     }
@@ -105,17 +115,12 @@ extension Command {
     }
     try session.store.rename(old.text, to: new)
     if session.current == old.text { session.current = new }
-    // A list that `more` goes on with would look for the old name.
-    session.listing = nil
+    session.undo.forget()
     try session.output.acknowledge(
-      session.output.presentation.mode == .plain
-        ? Reply(
-          .rows(
-            ["verb", "old", "new"],
-            [[.text("rename"), .text(old.text), .text(new)]]))
-        : Reply(
-          ["old": .text(old.text), "new": .text(new)],
-          sentences: ["renamed \(old.text) to \(new)"]))
+      Reply(
+        ["old": .text(old.text), "new": .text(new)],
+        plain: ["verb": .text("rename"), "old": .text(old.text), "new": .text(new)],
+        sentences: ["renamed \(old.text) to \(new)"]))
     return .done
   }
 }

@@ -24,7 +24,8 @@ extension Command {
 
   static let invalidate = Command(
     "invalidate", .changing, .changes, "Removes every entry that has one of the tags.",
-    namespaces: .oneOrAll, parameters: [.many("TAG", .text)], options: BulkOptions.all,
+    namespaces: .oneOrAll, parameters: [.many("TAG", .text)],
+    options: BulkOptions.all + [BulkOptions.save],
     plain: BulkOptions.plain,
     examples: [
       Example("invalidate front --yes", "in all namespaces"),
@@ -60,7 +61,7 @@ extension Command {
     let changed = change.summary.total.entries
     let rest: SafeText = unchanged == 0 ? "" : "; \(Wording.count(unchanged)) unchanged"
     try change.answer(
-      change.summary.counts + fields(), "\(past) \(Wording.entries(changed))\(rest)",
+      "\(past) \(Wording.entries(changed))\(rest)", fields(),
       unmatched: changed + unchanged == 0)
     return .done
   }
@@ -72,23 +73,24 @@ extension Command {
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
     // A value that is written from here on was not part of the question.
     let horizon = try WriteHorizon(of: session.store)
-    // Counting reads every entry; a confirmed invalidation need not.
-    let isCounted = call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven
-    let (found, keys) =
-      try isCounted
-      ? tagged(tags, in: namespaces, listsKeys: call.has("--verbose"), of: session)
-      : (ChangeSummary("invalidate"), [])
-    let verbose: [ChangeSummary.Field] =
-      call.has("--verbose") ? [("keys", .json(.array(keys)))] : []
+    var scope = Scope(all: namespaces, in: session)
+    scope.selection.filters = [.any(tags.map { .hasTag(Array($0.utf8)) })]
+    if tags.count == 1 { scope.selection.filters = [.hasTag(Array(tags[0].utf8))] }
+    // A confirmed invalidation need not count first.
+    var found = ChangeSummary(
+      "invalidate", in: namespaces.map(\.name), listsKeys: call.has("--verbose"))
+    if call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven {
+      // An invalidation removes the entries that have expired, too.
+      try scope.visitEntries(includingExpired: true) { found.add($0) }
+    }
     if call.has("--dry-run") {
-      try session.output.answer(
-        found.preview(found.counts + verbose, for: session.output.presentation))
+      try session.output.answer(found.preview())
       return .done
     }
     try confirmation.require(found)
-    var done = ChangeSummary("invalidate")
+    try scope.save(call)
     let name = isWhole ? "@*" : namespaces[0].name
-    done.begin(name)
+    var done = ChangeSummary("invalidate", in: [name])
     for tag in tags {
       if session.host.isInterrupted() {
         throw ShellError(
@@ -102,8 +104,7 @@ extension Command {
     }
     let words: SafeText =
       done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"
-    try session.output.acknowledge(
-      done.reply(done.counts + verbose, words, for: session.output.presentation))
+    try session.output.acknowledge(done.reply(words, found.keyFields))
     return .done
   }
 
@@ -112,29 +113,5 @@ extension Command {
       throw ShellError(.usage, "\(bytes) is not a tag", hint: "tags are UTF-8")
     }
     return tag
-  }
-
-  /// The entries that have one of the tags, each once; an invalidation removes those that have expired, too.
-  private static func tagged(
-    _ tags: [String], in namespaces: [Store.Namespace], listsKeys: Bool, of session: Session
-  ) throws -> (ChangeSummary, keys: [JSON]) {
-    var found = ChangeSummary("invalidate")
-    var keys: [JSON] = []
-    for namespace in namespaces { found.begin(namespace.name) }
-    for (index, tag) in tags.enumerated() {
-      var selection = Selection(namespaces: .all)
-      selection.filters = [.tag(Array(tag.utf8))]
-      let earlier = tags.prefix(index)
-      // A walk gives tags, which batches leave out.
-      var walk = try SelectionWalk(
-        selection, in: namespaces, for: session, includingExpired: true)
-      try walk.advance(readingValues: false) { entry, _ in
-        guard !entry.tags.contains(where: earlier.contains) else { return true }
-        found.add(entry)
-        if listsKeys { keys.append(.key(entry)) }
-        return true
-      }
-    }
-    return (found, keys)
   }
 }

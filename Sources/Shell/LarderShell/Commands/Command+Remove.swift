@@ -6,7 +6,7 @@ extension Command {
   static let clear = Command(
     "clear", .changing, .changes, "Removes every entry of a namespace, or of all.",
     namespaces: .required,
-    options: BulkOptions.all, plain: BulkOptions.plain,
+    options: BulkOptions.all + [BulkOptions.save], plain: BulkOptions.plain,
     examples: [
       Example("clear @thumbs --dry-run", "a preview"),
       Example("clear @* --yes", "everything, in a script"),
@@ -17,38 +17,56 @@ extension Command {
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
-    // A value that is written from here on is not part of the question.
-    let horizon = confirmation.isGiven ? nil : try WriteHorizon(of: session.store)
+    // A value that is written from here on is no part of the question, of the export and of what undo keeps.
+    let horizon =
+      confirmation.isGiven && !call.has("--save") && !session.undo.isRecording
+      ? nil : try WriteHorizon(of: session.store)
     let facts = try session.store.namespaces().filter { names.contains(ExactString($0.name)) }
-    let entries = facts.reduce(0) { $0 + $1.entries }
-    let bytes = facts.reduce(0) { $0 + $1.bytes }
+    var found = ChangeSummary("clear", listsKeys: call.has("--verbose"))
+    for facts in facts {
+      found.add(Tally(entries: facts.entries, bytes: facts.bytes), in: facts.name)
+    }
+    let all = found.total
     let whole = call.namespaces == .all ? "every namespace" : namespaces[0].name
-    let all = Tally(entries: entries, bytes: bytes)
+    let scope = Scope(all: namespaces, in: session)
     if call.isPreview {
-      var found = ChangeSummary("clear")
-      for facts in facts {
-        found.add(Tally(entries: facts.entries, bytes: facts.bytes), in: facts.name)
-      }
-      var fields = found.counts
       if call.has("--verbose") {
-        var keys: [JSON] = []
-        try Scope(all: namespaces, in: session).forEachEntries(includingExpired: true) {
-          keys += $0.map { .key($0) }
-        }
-        fields.append(("keys", .json(.array(keys))))
+        found = ChangeSummary("clear", in: facts.map(\.name), listsKeys: true)
+        try scope.visitEntries(includingExpired: true) { found.add($0) }
       }
-      try session.output.answer(found.preview(fields, for: session.output.presentation))
+      try session.output.answer(found.preview())
       return .done
     }
+    let isTooLarge = session.undo.isRecording && all.bytes > UndoLog.most
     try confirmation.require("remove \(all.inBrackets)", isEmpty: all.entries == 0) {
-      "Remove all \(all.inBrackets) of \(whole)?"
+      let note = isTooLarge ? "This is too large to be undone. " : ""
+      return "\(note)Remove all \(all.inBrackets) of \(whole)?"
     }
-    let isWhole = call.namespaces == .all
-    let done = try cleared(namespaces, isWhole: isWhole, asOf: horizon, in: session)
-    try session.output.acknowledge(
-      done.reply(
-        done.counts, "cleared \(whole): \(done.total.words)", for: session.output.presentation))
+    try scope.save(call)
+    let kept = try session.undo.isRecording && !isTooLarge ? itemsToUndo(scope) : []
+    let done = try cleared(
+      namespaces, isWhole: call.namespaces == .all, asOf: horizon, in: session)
+    session.undo.add(kept)
+    try session.output.acknowledge(done.reply("cleared \(whole): \(done.total.words)"))
     return .done
+  }
+
+  private static func itemsToUndo(_ scope: Scope) throws -> [UndoLog.Item] {
+    var items: [UndoLog.Item] = []
+    do {
+      try scope.walk(readingValues: true) { entry, value in
+        UndoLog.Item(
+          namespace: scope.session.store.namespace(entry.namespace), key: entry.key,
+          before: (entry, value.bytes))
+      } _: {
+        items += $0
+        return true
+      }
+    } catch let error as LarderError where error.code == .unreadable {
+      try scope.session.host.notify("note: this cannot be undone: \(error.message)")
+      return []
+    }
+    return items
   }
 
   /// Clears namespaces at once. One with values that were written after the horizon loses the earlier ones instead, a
@@ -72,10 +90,9 @@ extension Command {
     var done = ChangeSummary("clear")
     do {
       for (namespace, removal) in zip(namespaces, removals) {
-        done.begin(namespace.name)
-        if let removal {
-          done.add(Tally(removal), in: namespace.name)
-        } else if let horizon {
+        done.add(removal.map { Tally($0) } ?? Tally(), in: namespace.name)
+        if removal != nil { continue }
+        if let horizon {
           try removeEntries(of: namespace, asOf: horizon, in: session) {
             done.add($0, in: namespace.name)
           }
@@ -92,12 +109,14 @@ extension Command {
     of namespace: Store.Namespace, asOf horizon: WriteHorizon, in session: Session,
     _ count: (Tally) -> Void
   ) throws {
-    _ = try Scope(all: [namespace], in: session).forEachBatch { entries in
+    try Scope(all: [namespace], in: session).walk { entry, _ in
+      entry.key
+    } _: { keys in
       let removed = try session.write { batch in
         var removed = Tally()
-        for entry in entries {
-          guard let present = try batch.entry(for: entry.key, in: namespace),
-            horizon.covers(present), try batch.remove(present.key, from: namespace)
+        for key in keys {
+          guard let present = try batch.entry(for: key, in: namespace),
+            horizon.covers(present), try batch.remove(key, from: namespace)
           else { continue }
           removed.add(present)
         }
@@ -105,12 +124,13 @@ extension Command {
       }
       count(removed)
       try session.host.checkInterruption()
+      return true
     }
   }
 
   static let evict = Command(
     "evict", aliases: ["delete", "del", "rm"], .changing, .changes, "Removes entries.",
-    selection: .required, options: BulkOptions.all,
+    selection: .required, options: BulkOptions.all + [BulkOptions.save],
     plain: BulkOptions.plain,
     examples: [
       Example("evict 'Malm\u{F6} C:'*", "what keys lists with the same words"),
@@ -134,17 +154,16 @@ extension Command {
     var change = try EntryChange("evict", past: "evicted", call, in: session)
     guard try !change.isPreview() else { return .done }
     try change.confirm()
+    try change.save()
     // Loads that are under way may be of keys that the words match and that are not stored.
     let areListed = change.scope.selection.listsKeys
-    try change.apply { batch, namespace, entry in
+    try change.apply(removes: true) { batch, namespace, entry in
       if !areListed { batch.refuseEarlierLoads(in: namespace) }
       try batch.remove(entry.key, from: namespace)
       return true
     }
     let left = try change.scope.total()
-    try change.answer(
-      change.summary.counts,
-      "evicted \(change.summary.total.words), \(Wording.count(left)) left")
+    try change.answer("evicted \(change.summary.total.words), \(Wording.count(left)) left")
     return .done
   }
 
@@ -153,18 +172,11 @@ extension Command {
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let name = isWhole ? "@*" : namespaces[0].name
     if call.has("--dry-run") {
-      var expired = Scope(all: namespaces, in: session)
-      expired.selection.filters = [.expired]
       var found = ChangeSummary("purge")
-      var total = Tally()
-      try expired.forEachEntries { entries in
-        for entry in entries { total.add(entry) }
-      }
-      found.add(total, in: name)
-      try session.output.answer(found.preview(found.counts, for: session.output.presentation))
+      found.add(try Scope(all: namespaces, in: session).expired(), in: name)
+      try session.output.answer(found.preview())
       return .done
     }
-    ImportPreview.removeLeftovers()
     var isStopped = false
     let removal = try ProgressLine.showSteps("purging", unit: Wording.entries, in: session) {
       shouldContinue in
@@ -186,8 +198,9 @@ extension Command {
         "note: nothing was purged: the clock jumped ahead by more than a day; if the time is right, purge again in a minute"
       )
     }
-    let fields = done.counts + [("skipped_after_clock_jump", .bool(removal.skippedAfterClockJump))]
-    try session.output.acknowledge(done.reply(fields, words, for: session.output.presentation))
+    try session.output.acknowledge(
+      done.reply(
+        words, [("skipped_after_clock_jump", .bool(removal.skippedAfterClockJump))]))
     return .done
   }
 }

@@ -46,15 +46,13 @@ extension Command {
 
   private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
-    let presentation = session.output.presentation
-    guard !presentation.mode.isStructured else {
-      try session.output.answer(Reply([Column("text", holdsBytes: true): .bytes(words)]))
-      return .done
-    }
     // A terminal must not receive control characters; a pipe receives the words as they are.
-    try session.output.write(
-      (presentation.mode.isForPerson || presentation.isTerminal
-        ? Array(Quoting.printable(words).utf8) : words) + [.newline])
+    let shown = Reply.Body.text(Quoting.printable(words) + "\n")
+    let line = session.output.presentation.isTerminal ? shown : .bytes(words + [.newline])
+    try session.output.answer(
+      Reply(
+        .object([Column("text", holdsBytes: true)], [.bytes(words)]),
+        in: [.table: shown, .markdown: shown, .plain: line, .raw: line]))
     return .done
   }
 }

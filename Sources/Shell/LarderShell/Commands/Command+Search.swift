@@ -26,12 +26,10 @@ extension Command {
     // The limit is one of entries in which it is found.
     var left = scope.selection.most
     scope.selection.limit = nil
-    let presentation = session.output.presentation
-    var writer = RowWriter(presentation, columns: Find.columns)
-    try session.output.write(writer.begin())
     var isFound = false
-    try ProgressLine.show("searching", of: scope.total(), in: session) { progress in
-      try scope.forEachValue { entry, value -> Find? in
+    let presentation = session.output.presentation
+    try session.output.rows(Find.columns) { write in
+      try scope.walk(showing: "searching", readingValues: true) { entry, value -> Find? in
         let key = place == "values" ? [] : entry.key.bytes
         let bytes: [UInt8] = place == "keys" ? [] : value.bytes
         let inKey = try finder.finds(in: key).first
@@ -41,22 +39,19 @@ extension Command {
           entry, inKey.map { Find.Match($0, in: key) },
           inValue.map { Find.Match($0, in: bytes) })
       } _: { found in
-        let finds = found.compactMap(\.self).prefix(left)
+        let finds = found.prefix(left)
         left -= finds.count
         isFound = isFound || !finds.isEmpty
-        let lines =
-          presentation.mode == .table
-          ? finds.flatMap { $0.lines(presentation, namesNamespaces: scope.namesNamespaces) }
-          : writer.write(finds.map(\.cells))
-        try session.output.write(lines)
-        try progress.advance(by: found.count)
+        if session.output.isTable {
+          try session.output.write(
+            finds.flatMap { $0.lines(presentation, namesNamespaces: scope.namesNamespaces) })
+        } else {
+          try write(finds.map(\.cells))
+        }
         return left > 0
       }
     }
-    try session.output.write(writer.end())
-    if !isFound, session.output.presentation.mode.isForPerson {
-      try session.output.writeLines(["no matches"])
-    }
+    if !isFound, session.output.isForPerson { try session.output.writeLines(["no matches"]) }
     return .done
   }
 

@@ -10,8 +10,9 @@ extension Command {
       .value("--from", .file, "the value is the content of a file; - is standard input"),
       .value("--ttl", .duration, "the lifetime"),
       .value("--until", .deadline, "when it expires"),
-      .flag("--if-absent", "only if the key is absent"),
-      .flag("--if-present", "only if the key exists"),
+      .flag("--if-absent", "only if the key is absent; exit code 5 if it is not"),
+      .flag("--if-present", "only if the key exists; exit code 1 if it does not"),
+      BulkOptions.yes,
     ],
     rules: [
       .exactlyOne(["VALUE", "--from"]), .atMostOne(["--ttl", "--until"]),
@@ -32,8 +33,11 @@ extension Command {
     try checkSize(value, for: namespace, of: session)
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
+    try confirmEnd(call, of: key, in: namespace, session)
+    try session.undo.read([(namespace, Key(key))])
     let entry = try explainingFull(namespace, in: session) { batch in
       let present = try batch.entry(for: key, in: namespace)
+      session.undo.keep(present, under: Key(key), in: namespace)
       let isThere = present.map(\.hasValue) ?? false
       if isThere, call.has("--if-absent") {
         throw ShellError(
@@ -52,8 +56,28 @@ extension Command {
       return try batch.entry(for: key, in: namespace)!
     }
     try session.output.acknowledge(reply(entry, in: session))
-    try session.unknownTransforms.note(namespace).map(session.host.notify)
+    do {
+      try session.unknownTransforms.note(namespace).map(session.host.notify)
+    } catch let error as LarderError {
+      // The value is stored. What is wrong beside it is another matter.
+      try session.host.notify(
+        "note: the entry is stored; reading others of \(namespace.name) failed: \(error.message)")
+    }
     return .done
+  }
+
+  /// A time in the past ends an entry that reads find, as `expire` would.
+  private static func confirmEnd(
+    _ call: Invocation, of key: [UInt8], in namespace: Store.Namespace, _ session: Session
+  ) throws {
+    let clock = session.wallClock
+    guard let end = call.deadline("--until")?.time, end <= clock.now,
+      let present = try namespace.entry(for: key), present.hasValue
+    else { return }
+    let name: SafeText = "\(key) in \(namespace.name)"
+    try Confirmation(call: call, session: session).require("end \(name)") {
+      "The time is \(clock.distance(to: end)). End \(name)?"
+    }
   }
 
   /// Writes; a namespace that refuses because of its limits is an error of its own.
@@ -81,19 +105,15 @@ extension Command {
   }
 
   static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
-    guard session.output.presentation.mode != .plain else {
-      return Reply(
-        .rows(
-          [Column("verb"), Column("namespace"), Column("key", holdsBytes: true)],
-          [[.text("set"), .text(entry.namespace), .bytes(entry.key.bytes)]]))
-    }
-    let form = EntryForm.record(namesNamespaces: true)
+    let line: [Cell] = [.text("set"), .text(entry.namespace), .bytes(entry.key.bytes)]
     let clock = session.wallClock
     let end =
       entry.expires == nil
       ? "never expires" : "expires \(clock.expiryAndClock(entry.expires?.unix))"
     return Reply(
-      .object(form.columns, form.cells(entry, clock)),
+      .object(
+        EntryForm.record(namesNamespaces: true).columns, EntryForm.facts(entry, clock)),
+      in: [.plain: .rows(["verb", "namespace", Column("key", holdsBytes: true)], [line])],
       sentences: [
         "set \(entry.namespace) \(entry.key.bytes) (\(Wording.size(entry.size))), \(end)"
       ])
@@ -102,7 +122,9 @@ extension Command {
   private static func value(
     of call: Invocation, for namespace: Store.Namespace, in session: Session
   ) throws -> [UInt8] {
-    guard let source = call.bytes("--from") else { return call.bytes("VALUE")! }
+    guard
+      let source = call.bytes("--from") ?? (call.isBareDash("VALUE") ? [UInt8(ascii: "-")] : nil)
+    else { return call.bytes("VALUE")! }
     let largest = try largestValue(of: namespace, in: session)
     let value: [UInt8]
     if source == Array("-".utf8) {
@@ -141,5 +163,15 @@ extension Command {
       .overLimit,
       "the value has \(size) bytes; \(namespace.name) takes at most \(Wording.count(largest))",
       hint: "raise it: `limits \(Quoting.namespace(namespace.name)) --entry-size SIZE`")
+  }
+}
+
+extension Invocation {
+  /// Whether a word is `-` without quotes: standard input.
+  fileprivate func isBareDash(_ name: String) -> Bool {
+    guard let range = range(name) else { return false }
+    return line.arguments.contains {
+      if case .word(let word) = $0 { word.range == range && word.bareText == "-" } else { false }
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Command {
@@ -46,28 +47,18 @@ extension Command {
     var report = SizeReport(
       by: grouping, depth: depth, separator: separator, top: top,
       namesNamespaces: scope.namesNamespaces)
-    // Compressed entries have to be read for their share.
+    // Values that were transformed have to be read for their share.
     if grouping == .namespace, try scope.isCounted() {
-      for namespace in scope.namespaces { report.add(try session.info(of: namespace.name)) }
+      for namespace in scope.namespaces {
+        let own = scope.narrowed { $0.name.isExactly(namespace.name) }
+        report.add(try own.tally().fresh, of: namespace.name)
+      }
     } else {
       try report.add(scope)
     }
     let limit = isWhole ? try session.store.limits().effective.bytes : nil
-    try session.output.answer(report.reply(for: session.output.presentation, limit: limit))
+    try session.output.answer(try report.reply(limit: limit))
     return .done
-  }
-}
-
-extension Scope {
-  /// Whether the counters of its namespaces are the answer: it has all of their entries, and none is compressed, as far as
-  /// the first hundred of each tell.
-  fileprivate func isCounted() throws -> Bool {
-    guard selection.patterns.isEmpty, selection.filters.isEmpty, selection.input == nil,
-      selection.limit == nil, selection.after == nil
-    else { return false }
-    return try namespaces.allSatisfy {
-      try !$0.page(limit: 100).items.contains { $0.transforms.contains(.zstd) }
-    }
   }
 }
 
@@ -88,34 +79,27 @@ extension Command {
     let now = session.clock.now.unix
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
-    scope.selection.filters.append(.expiring(by: end))
+    scope.selection.filters.append(.fact(.expires, .lessOrEqual, .time(end)))
     scope.selection.sort = scope.selection.sort ?? .expiry
-    let form = EntryForm.expiry(namesNamespaces: scope.namesNamespaces)
-    let mode = session.output.presentation.mode
-    guard mode.isForPerson, mode != .markdown else {
-      try scope.list(as: form)
-      return .done
-    }
-    let list = try scope.repeatableList(as: form)
-    let bounds = bounds(within: end.since(now))
-    var counts = [Int](repeating: 0, count: bounds.count)
-    // How much expires does not depend on how much of the list is wanted.
-    var all = list
-    try all.handOut { entries in
-      for time in entries.compactMap({ $0.expires?.unix.since(now) }) {
+    if session.output.isTable {
+      // How much expires does not depend on how much of the list is wanted.
+      try scope.selection.keepInput(of: session)
+      var all = scope
+      (all.selection.limit, all.selection.sort) = (nil, nil)
+      let bounds = bounds(within: end.since(now))
+      var counts = [Int](repeating: 0, count: bounds.count)
+      try all.visitEntries { entry in
+        guard let time = entry.expires?.unix.since(now) else { return }
         if let bin = bounds.firstIndex(where: { $0.contains(time) }) { counts[bin] += 1 }
       }
+      guard counts.contains(where: { $0 > 0 }) else {
+        try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
+        return .done
+      }
+      let rows = zip(bounds, counts).map { BarChart.Row("< \(Wording.span($0.upperBound))", $1) }
+      try session.output.answer(Reply(.chart(BarChart(rows))))
     }
-    guard counts.contains(where: { $0 > 0 }) else {
-      try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
-      return .done
-    }
-    if mode == .table {
-      let chart = BarChart(
-        zip(bounds, counts).map { ("< \(Wording.span($0.upperBound))", $1) })
-      try session.output.write(chart.bytes(for: session.output.presentation))
-    }
-    try list.show(most: scope.shownRows, in: session)
+    try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))
     return .done
   }
 
@@ -133,54 +117,56 @@ extension Command {
 
   static let plot = Command(
     "plot", .looking, .reads, "Draws the distribution of sizes, expiry times or ages.",
-    parameters: [.one("WHAT", .choice(Histogram.Measure.allCases.map(\.rawValue)))],
-    selection: .optional,
+    parameters: [.optional("WHAT", .choice(Histogram.Measure.words))], selection: .optional,
     options: [
       .value("--bins", .number(1...1000), "rows of the chart; default: what fits"),
       .flag("--log", "a logarithmic scale"),
     ],
     plain: ["": "from to entries bytes"],
     examples: [
-      Example("plot sizes @thumbs", "how large values are"),
+      Example("plot @thumbs", "how large values are"),
       Example("plot expiry @* --log", "when entries expire"),
       Example("plot age @articles --bins 5", "how long ago they were written"),
     ],
     run: drawPlot)
 
   private static func drawPlot(_ call: Invocation, in session: Session) throws -> Outcome {
-    let measure = call.choice("WHAT").flatMap(Histogram.Measure.init)!
-    let scope = try Scope(of: call, in: session, wholeByDefault: true)
+    let measure = call.choice("WHAT").flatMap(Histogram.Measure.init(word:)) ?? .sizes
+    var scope = try Scope(of: call, in: session, wholeByDefault: true)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
     let now = session.clock.now.unix
-    let most = scope.selection.most
+    try scope.selection.keepInput(of: session)
     // Twice over the entries, so that no list of them need be kept.
     var range: ClosedRange<Int64>?
-    var histogram = try ProgressLine.show("looking", of: 2 * scope.total(), in: session) {
-      progress in
-      var list = try scope.repeatableList(as: .expiry(namesNamespaces: false), most: most)
-      var again = list
-      try list.handOut(atMost: most) { entries in
-        for value in entries.compactMap({ measure.value(of: $0, now: now) }) {
-          range =
-            range.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
-        }
-        try progress.advance(by: entries.count)
-      }
-      var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
-      try again.handOut(atMost: most) { entries in
-        for entry in entries { histogram.add(entry, now: now) }
-        try progress.advance(by: entries.count)
-      }
-      return histogram
+    try scope.visitEntries(showing: "looking") { entry in
+      guard let value = measure.value(of: entry, now: now) else { return }
+      range = range.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
     }
+    var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
+    try scope.visitEntries(showing: "drawing") { histogram.add($0, now: now) }
     guard !histogram.isEmpty else {
       throw ShellError(
         .noSuchKey, "nothing to draw: no entries matched",
         hint: "`count` takes the same words")
     }
     histogram.trim()
-    try session.output.write(histogram.bytes(for: session.output.presentation))
+    try session.output.answer(histogram.reply)
     return .done
+  }
+}
+
+extension Selection {
+  /// Takes all keys from standard input, which can be read once, so that the selection can be walked again.
+  fileprivate mutating func keepInput(of session: Session) throws {
+    guard let kind = input else { return }
+    var incoming = try IncomingKeys(kind, from: session.host)
+    input = nil
+    while let item = try incoming.next() {
+      try session.host.checkInterruption()
+      patterns.append(.key(item.key))
+    }
+    // Without a key nothing is selected, and not everything.
+    if patterns.isEmpty { filters.append(.any([])) }
   }
 }

@@ -1,9 +1,6 @@
 import Larder
 import ShellLanguage
 
-import struct LarderShared.SharedStatus
-import struct LarderShared.ValueStamp
-
 extension Command {
   static let stats = Command(
     "stats", .store, .reads, "Shows space, durability, hits, evictions and readers.",
@@ -39,11 +36,9 @@ extension Command {
       isFirst = false
       let report = StatisticsReport(
         try session.store.statistics(), try session.store.limits(), only: only,
-        shared: try SharedStatus(of: session.store)?.words,
+        added: try session.additions.storeFacts(session.store),
         http: try HTTPCounts.read(from: session.store))
-      for reply in report.replies(for: session.output.presentation) {
-        try session.output.answer(reply)
-      }
+      try session.output.answer(report.reply)
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {
         return .exitCode(ShellError.Code.interrupted.exitCode)
@@ -81,59 +76,9 @@ struct HTTPCounts {
 }
 
 extension Command {
-  static let shared = Command(
-    "shared", .store, .reads, "Shows what the store knows of a tier that machines share.",
-    examples: [Example("shared", "without a connection to the tier")],
-    run: showShared)
-
-  private static func showShared(_ call: Invocation, in session: Session) throws -> Outcome {
-    let status = try SharedStatus(of: session.store)
-    // Without a tier the document has the same fields.
-    let facts: [(String, Cell)] = [
-      ("application", status?.application.map { .text($0) } ?? .null),
-      ("state", .text(status?.state ?? "none")),
-      ("reader", status?.reader.map { .text("process \($0)") } ?? .null),
-      ("position", status?.applied.map { .text($0.description) } ?? .null),
-      ("newest", status?.head.map { .text($0.description) } ?? .null),
-      ("behind", status.map { .span($0.behind.milliseconds) } ?? .null),
-      ("outbox", status.map { .number($0.waitingRemovals) } ?? .null),
-      ("histories", status.map { .number(Int(clamping: $0.epoch)) } ?? .null),
-      ("namespaces", .list(status?.namespaces.map { .text($0) } ?? [])),
-    ]
-    try session.output.answer(
-      Reply(
-        .object(facts.map { Column($0.0) }, facts.map(\.1)),
-        sentences: status == nil ? ["this store has no cache that machines share"] : [],
-        isLong: true))
-    return .done
-  }
-}
-
-extension SharedStatus {
-  fileprivate var state: String {
-    if isConfirmed { return "confirmed" }
-    return reader == nil ? "unconfirmed: no process reads the log" : "unconfirmed: out of touch"
-  }
-
-  /// One line for `stats`.
-  var words: String {
-    var words = "\(application ?? "never reached"), \(state)"
-    if waitingRemovals > 0 { words += ", \(waitingRemovals) removals wait" }
-    return words
-  }
-
-  /// The version of a copy, and how current it is, for `info`.
-  func cell(for entry: Store.Entry) -> Cell {
-    guard let version = entry.metadata.flatMap({ ValueStamp(bytes: $0) })?.version else {
-      return .text("not from the tier")
-    }
-    return .text("\(version), \(isConfirmed ? "confirmed" : "unconfirmed")")
-  }
-}
-
-extension Command {
   static let report = Command(
-    "report", .store, .reads, "Writes a page that shows the store, to be read in a browser.",
+    "report", .store, .reads,
+    "Writes a page that shows the store: HTML, or Markdown with `-o markdown`; - is standard output.",
     namespaces: .oneOrAll, parameters: [.one("FILE", .file)],
     options: [.flag("--force", "replace an existing file")],
     plain: ["": "file bytes"],
@@ -145,25 +90,38 @@ extension Command {
 
   private static func writeReport(_ call: Invocation, in session: Session) throws -> Outcome {
     let name = call.bytes("FILE")!
-    let file = try LocalFile(name, of: session)
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     // That the file may not be written shows before everything is looked at.
-    let writer = try file.writer(replaces: call.has("--force"))
+    let writer = try session.writer(to: name, replaces: call.has("--force"))
     let page: [UInt8]
     do {
-      page = Array(try HTMLReport(of: session, only: only).page().utf8)
+      let report = try StoreReport(of: session, only: only)
+      let isMarkdown = session.output.presentation.mode == .markdown
+      page = try Array((isMarkdown ? report.markdown : report.html).utf8)
     } catch is Interruption {
       throw ShellError(.interrupted, "interrupted: no file was made", hint: nil)
     }
     try writer.write(page)
     try writer.finish()
+    if session.isOutput(name) { return .done }
     try session.output.acknowledge(
       Reply(
-        [
-          Column("file", holdsBytes: true): .bytes(Array(file.path.utf8)),
-          "bytes": .size(page.count),
-        ],
+        [Column("file", holdsBytes: true): .bytes(name), "bytes": .size(page.count)],
         sentences: ["wrote \(Wording.size(page.count)) to \(name)"]))
     return .done
+  }
+}
+
+extension Session {
+  /// Whether a name is that of standard output: a summary must not follow what is written there.
+  func isOutput(_ name: [UInt8]) -> Bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains { name == Array($0.utf8) }
+  }
+
+  /// Writes a file, or standard output.
+  func writer(to name: [UInt8], replaces: Bool) throws -> Host.Writer {
+    isOutput(name)
+      ? Host.Writer(write: output.write, finish: {})
+      : try LocalFile(name, of: self).writer(replaces: replaces)
   }
 }

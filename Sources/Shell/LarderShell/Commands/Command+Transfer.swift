@@ -9,7 +9,7 @@ extension Command {
     options: [
       .value(
         "--format", .choice(ExportFormat.allCases.map(\.rawValue)),
-        "jsonl, which import reads, or csv for other programs"),
+        "jsonl, with the rules of namespaces, or csv"),
       .flag("--force", "replace an existing file; as CSV also to a terminal"),
       .value("--show", .columns, "with csv: fields of the values as columns: `help where`"),
     ],
@@ -24,9 +24,7 @@ extension Command {
   private static func exportEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let path = call.bytes("FILE")!
     // The summary must not follow the entries.
-    let isPipe = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains {
-      path == Array($0.utf8)
-    }
+    let isPipe = session.isOutput(path)
     // A backup without a namespace is one of the whole store.
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
@@ -36,10 +34,7 @@ extension Command {
     }
     // JSON escapes what a terminal could obey.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
-    let writer =
-      isPipe
-      ? Host.Writer(write: session.output.write, finish: {})
-      : try LocalFile(path, of: session).writer(replaces: call.has("--force"))
+    let writer = try session.writer(to: path, replaces: call.has("--force"))
     var run = Export(of: scope, as: format, showing: shown, to: writer)
     try run.run(
       unfinished: isPipe ? "the output ends with a whole line" : "the file was not created")
@@ -80,8 +75,9 @@ extension Command {
   }
 
   static let `import` = Command(
-    "import", .store, .changes, "Stores the entries of an export; - is standard input.",
-    parameters: [.one("FILE", .file)],
+    "import", .store, .changes,
+    "Stores the entries of an export, or of CSV with a header; - is standard input.",
+    namespaces: .one, parameters: [.one("FILE", .file)],
     options: [
       .value(
         "--on-conflict", .choice(Import.Conflict.allCases.map(\.rawValue)),
@@ -93,11 +89,11 @@ extension Command {
       Example("import backup.jsonl", "entries newer than the existing ones"),
       Example("import - --on-conflict keep", "from a pipe, only absent keys"),
       Example("import backup.jsonl --dry-run", "a preview"),
+      Example("import prices.csv @prices", "columns key and value, all in one namespace"),
     ],
     run: importEntries)
 
   private static func importEntries(_ call: Invocation, in session: Session) throws -> Outcome {
-    ImportPreview.removeLeftovers()
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")
@@ -112,7 +108,9 @@ extension Command {
       try Confirmation(call: call, session: session, isSweeping: true)
         .require("replace existing entries") { "Replace existing entries, also newer ones?" }
     }
-    var run = try Import(lines, conflict, isDry: isDry, into: session)
+    let namespace: String? =
+      if case .named(let names) = call.namespaces { names[0].text } else { session.current }
+    var run = Import(lines, conflict, isDry: isDry, namespace: namespace, into: session)
     try run.run()
     for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
       try session.unknownTransforms.note(
@@ -128,9 +126,9 @@ extension Command {
         ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
       ]
     try isDry
-      ? session.output.answer(run.preview(fields, for: session.output.presentation))
-      : session.output.acknowledge(
-        run.done.reply(fields, run.words, for: session.output.presentation))
+      ? session.output.answer(run.done.preview(fields, run.words))
+      : session.output.acknowledge(run.done.reply(only: fields, run.words))
+    for remark in run.remarks { try session.host.notify(remark) }
     return .done
   }
 }

@@ -57,7 +57,8 @@ extension Command {
     _ selection: Selection, in session: Session
   ) throws -> Set<ExactString>? {
     switch selection.namespaces {
-    case .named: Set(try session.namespaces(selection.namespaces).map { ExactString($0.name) })
+    // One that is yet to be made is watched, too.
+    case .named(let names): Set(names.map { ExactString($0.text) })
     case .unnamed: session.current.map { [ExactString($0)] }
     case .all: nil
     }
@@ -102,7 +103,6 @@ private struct Watch {
   private let form: ChangeForm
   private let changes: Changes.Iterator
   private let most: Int
-  private var writer: RowWriter
   private(set) var count = 0
 
   /// - Parameter names: The namespaces; nil for all.
@@ -117,21 +117,23 @@ private struct Watch {
       namesNamespaces: names?.count != 1, hasValues: call.has("--values"),
       shown: call.columns("--show") ?? [])
     most = call.number("--count") ?? .max
-    writer = RowWriter(session.output.presentation, columns: form.columns)
   }
 
   /// Shows changes until the time is over or there are enough; true if it was interrupted.
   mutating func run(until end: Duration?) throws -> Bool {
-    try session.output.write(writer.begin())
-    let isInterrupted = try showAll(until: end)
-    try session.output.write(writer.end())
+    var isInterrupted = false
+    try session.output.rows(form.columns, areEndless: true) {
+      isInterrupted = try showAll(until: end, $0)
+    }
     return isInterrupted
   }
 
-  private mutating func showAll(until end: Duration?) throws -> Bool {
+  private mutating func showAll(
+    until end: Duration?, _ write: ([[Cell]]) throws -> Void
+  ) throws -> Bool {
     while count < most {
       let (events, looked) = try nextEvents()
-      try show(events)
+      try show(events, write)
       let left = end.map { $0 - session.clock.monotonic }
       if session.host.isInterrupted() { return true }
       if left.map({ $0 <= .zero }) ?? false || count >= most { return false }
@@ -154,13 +156,15 @@ private struct Watch {
     return (events, looked)
   }
 
-  private mutating func show(_ events: [ChangeEvent]) throws {
-    let presentation = session.output.presentation
-    let clock = session.wallClock
-    try session.output.write(
-      presentation.mode == .table
-        ? presentation.lines(events.map { form.line($0, clock) })
-        : writer.write(events.map(form.cells)))
+  private mutating func show(
+    _ events: [ChangeEvent], _ write: ([[Cell]]) throws -> Void
+  ) throws {
+    if session.output.isTable {
+      let clock = session.wallClock
+      try session.output.writeLines(events.map { form.line($0, clock) })
+    } else {
+      try write(events.map(form.cells))
+    }
     count += events.count
   }
 }

@@ -30,14 +30,11 @@ extension Command {
 
   /// Every command, in the order in which help lists them.
   static let all: [Command] = [
-    .namespaces, .keys, .more, .browse, .count, .sumUp, .minimum, .maximum, .average, .get, .copy,
-    .info,
-    .exists, .ttl, .expiring, .search,
-    .sizes,
-    .plot, .watch, .mark, .diff, .set, .edit, .touch, .expire, .persist, .evict, .purge, .clear,
-    .invalidate, .pin, .unpin, .stats, .shared, .limits, .rename, .export, .import, .report,
-    .compact,
-    .sync, .verify, .salvage, .use, .output, .option, .source, .history, .echo, .help, .quit,
+    .namespaces, .keys, .browse, .count, .sumUp, .minimum, .maximum, .average, .get, .info,
+    .exists, .ttl, .expiring, .search, .sizes, .plot, .watch, .diff, .set, .edit, .touch, .expire,
+    .persist, .evict, .purge, .clear, .invalidate, .pin, .unpin, .undo, .stats, .limits, .rename,
+    .export, .import, .report, .compact, .sync, .verify, .salvage, .use, .output, .option, .source,
+    .history, .echo, .help, .quit,
   ]
 
   private static let runs = [String: Action](

@@ -6,9 +6,12 @@ struct EntryForm {
   let columns: [Column]
   /// `--long`: all data columns in plain output, more columns in a table.
   var isLong = false
-  let cells: (Store.Entry, WallClock) -> [Cell]
-  /// The columns of `--show`, which need values.
-  var shown: [QueryColumn] = []
+  var readsValues = false
+  private let cells: (Store.Entry, Span<UInt8>, Session) -> [Cell]
+
+  func row(_ entry: Store.Entry, _ value: Span<UInt8>, _ session: Session) -> [Cell] {
+    cells(entry, value, session)
+  }
 }
 
 extension EntryForm {
@@ -27,37 +30,32 @@ extension EntryForm {
         Column("state", in: [.data, .long]),
       ],
       isLong: isLong
-    ) { entry, clock in
-      [
-        .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
-        .time(entry.written.unix), entry.lastUsed.map { .time($0.unix) } ?? .null,
-        Cell.staleExpiry(entry) ?? .expiry(entry.expires?.unix),
-        .expiresIn(entry, clock),
-        .text(entry.state.rawValue),
-      ]
-    }
+    ) { entry, _, session in facts(entry, session.wallClock) }
   }
 
-  /// `--show`: the key and the values of operands, in JSON behind the record.
-  static func show(_ shown: [QueryColumn], namesNamespaces: Bool) -> EntryForm {
-    let record = record(namesNamespaces: namesNamespaces)
-    let columns = record.columns.map { column -> Column in
-      switch column.name {
-      case "key": column
-      case "namespace": Column(column.name, in: namesNamespaces ? .everywhere : .data)
-      default: Column(all: column, except: [.table, .plain, .long])
+  /// The cells of a record.
+  static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {
+    [
+      .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
+      .time(entry.written.unix), entry.lastUsed.map { .time($0.unix) } ?? .null,
+      Cell.staleExpiry(entry) ?? .expiry(entry.expires?.unix),
+      .expiresIn(entry, clock),
+      .text(entry.state.rawValue),
+    ]
+  }
+
+  /// `--show`: what it names and nothing else.
+  static func show(_ shown: [QueryColumn]) -> EntryForm {
+    let operands = shown.map(\.operand)
+    return EntryForm(
+      columns: shown.map { Column($0.label, holdsBytes: $0.operand == .name(.key)) },
+      readsValues: operands.contains(where: \.readsValue)
+    ) { entry, value, session in
+      zip(operands, session.queries.columns(operands, entry, value)).map { operand, value in
+        // A key need not be UTF-8.
+        operand == .name(.key) ? .bytes(entry.key.bytes) : value.cell
       }
     }
-    return EntryForm(
-      columns: columns + shown.map { Column($0.label, group: "show") }, cells: record.cells,
-      shown: shown)
-  }
-
-  func row(
-    _ entry: Store.Entry, _ value: Span<UInt8>, _ clock: WallClock, _ queries: QueryRun
-  ) -> [Cell] {
-    cells(entry, clock)
-      + queries.columns(shown.map(\.operand), entry, value).map(\.cell)
   }
 
   /// The expiry of entries.
@@ -69,10 +67,11 @@ extension EntryForm {
         Column("expires", title: ""),
         Column("expires_in", in: [.plain, .data]),
       ]
-    ) { entry, clock in
+    ) { entry, _, session in
       [
         .text(entry.namespace), .bytes(entry.key.bytes),
-        Cell.staleExpiry(entry) ?? .deadline(entry.expires?.unix), .expiresIn(entry, clock),
+        Cell.staleExpiry(entry) ?? .deadline(entry.expires?.unix),
+        .expiresIn(entry, session.wallClock),
       ]
     }
   }

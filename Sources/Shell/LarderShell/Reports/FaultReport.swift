@@ -25,10 +25,8 @@ struct FaultReport {
     self.faults = faults
   }
 
-  func reply(for presentation: Presentation) -> Reply {
-    guard presentation.mode != .plain, presentation.mode != .csv else {
-      return Reply(.rows(columns, faults.map(cells) + found.warnings.map(cells)))
-    }
+  var reply: Reply {
+    let rows = Reply.Body.rows(columns, faults.map(cells) + found.warnings.map(cells))
     func list(_ rows: [[Cell]]) -> Cell {
       .json(.array(rows.map { JSON.object(zip(columns, $0).map { $1.jsonField($0.name) }) }))
     }
@@ -41,7 +39,7 @@ struct FaultReport {
           .number(found.entries), .size(found.bytes), .number(found.namespaces),
           .number(found.garbage), list(faults.map(cells)), list(found.warnings.map(cells)),
         ]),
-      sentences: sentences(presentation))
+      in: [.plain: rows, .csv: rows], sentences: sentences)
   }
 
   private let columns = [
@@ -59,8 +57,8 @@ struct FaultReport {
     [.text("warning"), .text(warning.namespace), .null, .text(warning.detail)]
   }
 
-  private func sentences(_ presentation: Presentation) -> [SafeText] {
-    let (good, bad) = presentation.hasUnicode ? ("\u{2713}", "\u{2717}") : ("ok", "!!")
+  private var sentences: [SafeText] {
+    let (good, bad) = ("\u{2713}", "\u{2717}")
     var lines = Self.checks.map { check -> SafeText in
       let count = faults.count { $0.kind == check.kind }
       return count == 0

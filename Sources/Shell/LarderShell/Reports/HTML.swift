@@ -115,11 +115,22 @@ struct HitRateChart {
     }
   }
 
+  /// Why there is no chart.
+  static let nothing =
+    "No hit rate over time: maintenance of the store samples the reads once an hour, and two samples with reads between them are needed."
+
+  /// The range of the rates; nil without any.
+  var words: String? {
+    guard let lowest = intervals.map(\.rate).min(), let highest = intervals.map(\.rate).max() else {
+      return nil
+    }
+    return "Hit rate over time, \(Self.percent(lowest)) to \(Self.percent(highest))"
+  }
+
   /// The chart with the times of its ends below.
   func html(_ clock: WallClock) -> String {
-    guard let first = intervals.first?.start, let last = intervals.last?.end else {
-      return
-        "<p>No hit rate over time: maintenance of the store samples the reads once an hour, and two samples with reads between them are needed.</p>"
+    guard let first = intervals.first?.start, let last = intervals.last?.end, let words else {
+      return "<p>\(Self.nothing)</p>"
     }
     let (width, height) = (1000.0, 200.0)
     let span = Double(max(last.milliseconds - first.milliseconds, 1))
@@ -137,9 +148,6 @@ struct HitRateChart {
       return
         "<rect x=\"\(Self.short(x))\" y=\"\(Self.short(height - tall))\" width=\"\(Self.short(max(end - x - 1, 1)))\" height=\"\(Self.short(tall))\"><title>\(HTML.text(words))</title></rect>"
     }
-    let lowest = intervals.map(\.rate).min() ?? 0
-    let highest = intervals.map(\.rate).max() ?? 0
-    let words = "Hit rate over time, \(Self.percent(lowest)) to \(Self.percent(highest))"
     return
       (["<p>\(HTML.text(words)); lines at 0, 50 and 100 %</p>"]
       + [

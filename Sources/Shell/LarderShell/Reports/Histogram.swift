@@ -6,6 +6,11 @@ struct Histogram {
   enum Measure: String, CaseIterable {
     case sizes, expiry, age, idle
 
+    /// The words for it: `size` means `sizes`.
+    static let words = allCases.map(\.rawValue) + ["size"]
+
+    init?(word: String) { self.init(rawValue: word == "size" ? "sizes" : word) }
+
     /// Bytes or milliseconds; nil for an entry that never expires.
     func value(of entry: Store.Entry, now: UnixTime) -> Int64? {
       switch self {
@@ -131,32 +136,28 @@ struct Histogram {
   // MARK: The answer
 
   /// A row for each bin, and one for entries that never expire.
-  var rows: [(label: String, count: Int)] {
+  var rows: [BarChart.Row] {
     var rows = tallies.indices.map { index in
-      (
-        label: "\(measure.words(bounds[index])) \u{2013} \(measure.words(bounds[index + 1]))",
-        count: tallies[index].entries
-      )
+      BarChart.Row(
+        "\(measure.words(bounds[index])) \u{2013} \(measure.words(bounds[index + 1]))",
+        tallies[index].entries)
     }
-    if never.entries > 0 { rows.append(("never", never.entries)) }
+    if never.entries > 0 { rows.append(BarChart.Row("never", never.entries)) }
     return rows
   }
 
-  func bytes(for presentation: Presentation) -> [UInt8] {
-    guard presentation.mode != .table else {
-      return BarChart(rows).bytes(for: presentation)
-    }
-    var rows = tallies.indices.map { index -> [Cell] in
+  var reply: Reply {
+    var cells = tallies.indices.map { index -> [Cell] in
       [
         cell(bounds[index]), cell(bounds[index + 1]), .number(tallies[index].entries),
         .size(tallies[index].bytes),
       ]
     }
     if never.entries > 0 {
-      rows.append([.null, .null, .number(never.entries), .size(never.bytes)])
+      cells.append([.null, .null, .number(never.entries), .size(never.bytes)])
     }
-    return presentation.bytes(
-      of: Reply(.rows(["from", "to", "entries", "bytes"].map { Column($0) }, rows)))
+    return Reply(
+      .rows(["from", "to", "entries", "bytes"], cells), in: [.table: .chart(BarChart(rows))])
   }
 
   private func cell(_ bound: Int64) -> Cell {

@@ -41,11 +41,14 @@ struct LimitReport {
     rows = Self.rows(try session.info(of: name))
   }
 
-  func reply(for presentation: Presentation, evicted: Tally = Tally()) -> Reply {
-    let shown = rows.filter { presentation.mode != .table || !isWhole || $0.isTelling }
-    return Reply(
-      .rows(Self.columns, shown.map(Self.cells)),
-      notes: notes(evicted))
+  /// - Parameter plain: The acknowledgement of a change in plain output.
+  func reply(evicted: Tally = Tally(), plain change: ChangeSummary? = nil) -> Reply {
+    func body(_ rows: [Row]) -> Reply.Body { .rows(Self.columns, rows.map(Self.cells)) }
+    var others: [OutputMode: Reply.Body] = [:]
+    // A table has no room for what is not limited.
+    if isWhole { others[.table] = body(rows.filter(\.isTelling)) }
+    if let change { others[.plain] = change.reply("").others[.plain] }
+    return Reply(body(rows), in: others, notes: notes(evicted))
   }
 
   private func notes(_ evicted: Tally) -> [SafeText] {

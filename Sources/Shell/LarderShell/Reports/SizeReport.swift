@@ -40,6 +40,7 @@ struct SizeReport {
   private var scattered: [Name: Group] = [:]
   private var count = 0
   private var total = Tally()
+  private var pause: () throws -> Void = {}
   /// The compressed entries, and the bytes of their values before.
   private var compressed = (stored: Tally(), plain: 0)
 
@@ -54,23 +55,17 @@ struct SizeReport {
   }
 
   /// A namespace as it is counted.
-  mutating func add(_ info: NamespaceInfo) {
-    var group = Group(name: Name(namespace: ExactString(info.name)))
-    group.tally.entries = info.entries
-    group.tally.bytes = info.bytes
-    total += group.tally
+  mutating func add(_ tally: Tally, of namespace: String) {
+    var group = Group(name: Name(namespace: ExactString(namespace)))
+    group.tally = tally
+    total += tally
     keep(group)
   }
 
   mutating func add(_ scope: Scope) throws {
     let isInOrder = EntryOrder(scope.selection) == nil && scope.selection.input == nil
     do {
-      try ProgressLine.show("adding up", of: scope.total(), in: scope.session) { progress in
-        try scope.forEachEntries { entries in
-          for entry in entries { add(entry, isInOrder: isInOrder) }
-          try progress.advance(by: entries.count)
-        }
-      }
+      try scope.visitEntries(showing: "adding up") { add($0, isInOrder: isInOrder) }
     } catch is Interruption {
       throw ShellError(
         .interrupted, "interrupted: added up \(total.words)",
@@ -80,6 +75,7 @@ struct SizeReport {
     open = nil
     for group in scattered.values { keep(group) }
     scattered = [:]
+    pause = scope.session.host.checkInterruption
   }
 
   private mutating func add(_ entry: Store.Entry, isInOrder: Bool) {
@@ -133,25 +129,35 @@ struct SizeReport {
   // MARK: The answer
 
   /// - Parameter limit: The byte limit of the store.
-  func reply(for presentation: Presentation, limit: Int?) -> Reply {
-    let isTable = presentation.mode == .table
-    // The column has a title that tells the part, and a name in data that tells the bytes.
-    let isDrawn = [.table, .box, .markdown].contains(presentation.mode)
-    let sorted = groups.sorted(by: Group.precedes).prefix(top ?? .max)
+  func reply(limit: Int?) throws -> Reply {
+    var looked = 0
+    let sorted = try groups.sorted { a, b in
+      looked += 1
+      if looked % 1000 == 0 { try pause() }
+      return Group.precedes(a, b)
+    }.prefix(top ?? .max)
     var running = 0
-    var rows = sorted.map { group -> [Cell] in
+    let rows = sorted.map { group -> [Cell] in
       running += group.tally.bytes
       let share = share(group.tally.bytes)
       return [
         .text(group.name.namespace.string), grouping == .namespace ? .null : .bytes(group.name.key),
         .number(group.tally.entries), .size(group.tally.bytes), .share(share), .bar(share),
-        isDrawn ? .share(self.share(running)) : .size(running), .expiry(group.expires?.unix),
+        .size(running), .expiry(group.expires?.unix),
       ]
     }
-    guard isTable else { return Reply(.rows(columns, rows)) }
-    if count > rows.count { rows.append(rest(behind: sorted.map(\.tally), running)) }
-    rows.append(sum(limit))
-    return Reply(.rows(columns, rows), notes: compression.map { [$0] } ?? [])
+    // The column has a title that tells the part, and a name in data that tells the bytes.
+    var drawn = rows
+    for index in drawn.indices {
+      if case .size(let bytes) = drawn[index][6] { drawn[index][6] = .share(share(bytes)) }
+    }
+    var table = drawn
+    if count > rows.count { table.append(rest(behind: sorted.map(\.tally), running)) }
+    table.append(sum(limit))
+    return Reply(
+      .rows(columns, rows),
+      in: [.table: .rows(columns, table), .markdown: .rows(columns, drawn)],
+      notes: compression.map { [$0] } ?? [])
   }
 
   /// `compressed: 120 of 300 entries, 34 kB in place of 120 kB (28 %)`; nil without compressed entries, and where they were

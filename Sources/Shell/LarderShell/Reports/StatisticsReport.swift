@@ -15,18 +15,18 @@ struct StatisticsReport {
   private let limitInfo: StoreLimitInfo
   private var limits: StoreLimits { limitInfo.effective }
   private let isWhole: Bool
-  private let shared: String?
+  private let added: [Additions.Fact]
   private let http: [HTTPCounts]
 
   /// - Parameters:
   ///   - only: The namespace; nil for the store.
-  ///   - shared: The state of a tier that machines share; nil if the store has none.
+  ///   - added: The facts that the program adds.
   ///   - http: The saved counts of HTTP caches, one for each namespace.
   init(
-    _ statistics: Statistics, _ limits: StoreLimitInfo, only: String?, shared: String?,
+    _ statistics: Statistics, _ limits: StoreLimitInfo, only: String?, added: [Additions.Fact],
     http: [HTTPCounts]
   ) {
-    self.shared = shared
+    self.added = added
     self.statistics = statistics
     limitInfo = limits
     // The snapshot of this command itself is not a reader.
@@ -39,22 +39,21 @@ struct StatisticsReport {
   }
 
   /// A person gets tables, a pipe a line for each fact, and a program one object.
-  func replies(for presentation: Presentation) -> [Reply] {
-    switch presentation.mode {
-    case .table, .vertical, .box, .markdown: tables
-    case .plain, .raw, .csv, .auto: [lines]
-    case .json, .jsonl: [object]
-    }
+  var reply: Reply {
+    let (lines, tables) = (lines, Reply.Body.parts(tables))
+    return Reply(
+      object,
+      in: [.table: tables, .markdown: tables, .plain: lines, .raw: lines, .csv: lines])
   }
 
   // MARK: For a person
 
-  private var tables: [Reply] {
+  private var tables: [Reply.Body] {
     var replies = isWhole ? [storeTable] : []
     func add(_ titles: [String], _ rows: [[Cell]]) {
       guard !rows.isEmpty else { return }
-      if !replies.isEmpty { replies.append(Reply(.text("\n"))) }
-      replies.append(Reply(.rows(titles.map { Column($0) }, rows)))
+      if !replies.isEmpty { replies.append(.text("\n")) }
+      replies.append(.rows(titles.map { Column($0) }, rows))
     }
     add(Self.titles, namespaces.map(row))
     add(["evicted", "because", "entries"], evictions)
@@ -82,7 +81,7 @@ struct StatisticsReport {
     }
   }
 
-  private var storeTable: Reply {
+  private var storeTable: Reply.Body {
     let file = statistics.file
     let reads = statistics.reads
     let facts: [(String, Cell)] =
@@ -96,8 +95,8 @@ struct StatisticsReport {
         ("stale hits", .number(Int(clamping: reads.staleHits))),
         ("misses", .number(Int(clamping: reads.misses))),
         ("hit rate", reads.hitRate.map { .share($0) } ?? .null),
-      ] + (shared.map { [("shared tier", .text($0))] } ?? [])
-    return Reply(.object(facts.map { Column($0.0) }, facts.map(\.1)))
+      ] + added.map { ($0.name.replacing("_", with: " "), $0.cell) }
+    return .object(facts.map { Column($0.0) }, facts.map(\.1))
   }
 
   private static let titles = [
@@ -131,7 +130,7 @@ struct StatisticsReport {
 
   // MARK: As data
 
-  private var object: Reply {
+  private var object: Reply.Body {
     let all =
       Self.object(storeFacts) + [
         JSON.Field("namespaces", .array(namespaces.map { .object(Self.object(self.facts($0))) })),
@@ -146,7 +145,7 @@ struct StatisticsReport {
             })),
       ]
     let shown = (isWhole ? all : all.filter { $0.name == "namespaces" }) + httpFields
-    return Reply(.object(shown.map { Column($0.name) }, shown.map { .json($0.value) }))
+    return .object(shown.map { Column($0.name) }, shown.map { .json($0.value) })
   }
 
   /// Only where an HTTP cache has saved counts.
@@ -163,17 +162,14 @@ struct StatisticsReport {
   }
 
   /// Rows of a namespace, the name of a fact, and its value; `@*` stands for the store.
-  private var lines: Reply {
+  private var lines: Reply.Body {
     let store = isWhole ? storeFacts.map { [.text("@*"), .text($0.name), $0.cell] } : []
     let rows = namespaces.flatMap { namespace in
       facts(namespace).dropFirst().map { fact -> [Cell] in
         [.text(namespace.info.name), .text(fact.name), fact.cell]
       }
     }
-    return Reply(
-      .rows(
-        ["namespace", "fact", "value"].map { Column($0) }, store + rows + httpRows { "http " + $0 })
-    )
+    return .rows(["namespace", "fact", "value"], store + rows + httpRows { "http " + $0 })
   }
 
   private typealias Fact = (name: String, cell: Cell)
@@ -192,7 +188,7 @@ struct StatisticsReport {
       + Self.limits([
         ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
         ("memory", limits.memory),
-      ]) + Self.counts(statistics.reads) + (shared.map { [("shared_tier", .text($0))] } ?? [])
+      ]) + Self.counts(statistics.reads) + added.map { ($0.name, $0.cell) }
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {

@@ -4,13 +4,15 @@ import ShellLanguage
 
 /// Tests whether a change belongs to a selection.
 ///
-/// Of a removed entry only key and size are known, so other filters are refused. A condition of `--where` is tested on the
-/// entry that is there now; without one it is false.
+/// Of a removed entry only key and size are known. Conditions of other facts are tested on the entry that is there now; without
+/// one they are false.
 struct ChangeTest {
   private let names: Set<ExactString>?
   private let events: Set<String>?
   private let patterns: [Selection.Pattern]
-  private var conditions: [(ChangeEvent) throws -> Bool] = []
+  private let conditions: [Expression]
+  private let store: Store
+  private let queries: QueryRun
 
   /// - Parameters:
   ///   - names: The namespaces; nil is all.
@@ -19,19 +21,17 @@ struct ChangeTest {
     _ selection: Selection, names: Set<ExactString>?, events: Set<String>?, in store: Store,
     _ queries: QueryRun
   ) throws(ShellError) {
-    self.names = names
-    self.events = events
-    patterns = selection.patterns
-    for filter in selection.filters {
-      conditions.append(try Self.condition(filter, store, queries))
-    }
-    guard selection.sort == nil, !selection.isReversed, selection.limit == nil,
-      selection.after == nil, selection.input == nil
-    else {
+    guard !selection.isArranged, selection.input == nil else {
       throw ShellError(
         .usage, "changes come in their own order, one after the other",
         hint: "--count N ends after so many")
     }
+    self.names = names
+    self.events = events
+    self.store = store
+    self.queries = queries
+    patterns = selection.patterns
+    conditions = selection.conditions
   }
 
   func passes(_ event: ChangeEvent) throws -> Bool {
@@ -43,34 +43,40 @@ struct ChangeTest {
     // A change of a whole namespace concerns the selected entries, too.
     guard event.change.key != nil else { return true }
     guard patterns.isEmpty || patterns.contains(where: { event.matches($0) }) else { return false }
-    for condition in conditions where try !condition(event) { return false }
+    for condition in conditions where try !holds(condition, for: event) { return false }
     return true
   }
 
-  private static func condition(
-    _ filter: Selection.Filter, _ store: Store, _ queries: QueryRun
-  ) throws(ShellError) -> (ChangeEvent) throws -> Bool {
-    switch filter {
-    case .match(let glob):
-      return { $0.matches(.glob(glob)) }
-    case .regex(let regex):
-      let matcher = regex.matcher(queries.pause)
-      return { event in try event.change.key.map { try matcher.matches($0.bytes) } ?? false }
-    case .larger(let size):
-      return { event in event.size.map { $0 > size } ?? false }
-    case .smaller(let size):
-      return { event in event.size.map { $0 < size } ?? false }
-    case .query(let expression):
-      let readsResponse = expression.readsResponse
-      return { event in
-        try event.lookUp(in: store) { entry, value in
-          try queries.passes(expression, readsResponse: readsResponse, entry, value)
-        } ?? false
-      }
-    case .tag, .contains, .expiring, .expired, .permanent, .older, .newer, .idle:
-      throw ShellError(
-        .usage, "of what has gone only key and size are known",
-        hint: "watch takes keys, patterns, --match, --regex, --larger, --smaller and --where")
+  private func holds(_ condition: Expression, for event: ChangeEvent) throws -> Bool {
+    if case .keyMatches(let glob) = condition { return event.matches(.glob(glob)) }
+    if condition.needsOnly([.key, .namespace, .size]), let size = event.size {
+      var input = QueryInput()
+      (input.key, input.size) = (event.change.key?.bytes ?? [], size)
+      input.namespace = event.change.namespace ?? ""
+      return try queries.passes(condition, input)
+    }
+    return try event.lookUp(in: store) { entry, value in
+      try queries.passes(condition, readsResponse: condition.readsResponse, entry, value)
+    } ?? false
+  }
+}
+
+extension Expression {
+  /// Every operand is one of these facts, or a constant.
+  fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
+    var isOnly = true
+    forEachOperand { isOnly = isOnly && $0.needsOnly(names) }
+    return isOnly
+  }
+}
+
+extension QueryOperand {
+  fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
+    switch self {
+    case .name(let name): names.contains(name)
+    case .constant: true
+    case .call(_, let operand): operand.needsOnly(names)
+    case .path: false
     }
   }
 }

@@ -1,5 +1,11 @@
 import ShellLanguage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The keys that came from standard input, and how many of them no namespace has.
 struct PipedKeys {
   var count = 0
@@ -15,43 +21,99 @@ struct PipedKeys {
   }
 }
 
-/// Keys that come from outside, one after the other.
-///
-/// A line is read as `plain` output writes a key, so that what one shell lists another can take; with
-/// a NUL behind each the bytes are the key's own.
+/// Keys that come from outside, one after the other, in the form in which this shell lists them.
 struct IncomingKeys {
+  /// A key, of all namespaces or of one.
+  struct Item {
+    var namespace: String?
+    let key: [UInt8]
+  }
+
+  /// The name of an entry in a record of JSON output.
+  private struct Record: Decodable {
+    let namespace: String?
+    let key: String?
+    let keyBase64: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case namespace, key
+      case keyBase64 = "key_base64"
+    }
+
+    var item: Item? {
+      let bytes =
+        keyBase64.map { Data(base64Encoded: $0).map { Array($0) } } ?? key.map { Array($0.utf8) }
+      return bytes.map { Item(namespace: namespace, key: $0) }
+    }
+  }
+
+  private let kind: Selection.KeyInput
+  private let input: Host.Input
   private var number = 0
   private var seen = SeenKeys()
-  private let end: UInt8
-  private let input: Host.Input
+  /// The records of an array that was read.
+  private var waiting: ArraySlice<Item> = []
 
   init(_ kind: Selection.KeyInput, from host: Host) throws(ShellError) {
     guard let input = host.input else { throw .inputIsTaken }
     self.input = input
-    end = kind == .lines ? .newline : 0
+    self.kind = kind
   }
 
   /// The next key that is not empty and has not come before. A line's carriage return belongs to its end.
-  mutating func next() throws -> [UInt8]? {
-    while var key = try input.item(end, .max) {
-      number += 1
-      if end == .newline {
-        if key.last == .carriageReturn { key.removeLast() }
-        key = try unescaped(key)
+  mutating func next() throws -> Item? {
+    while true {
+      if let item = waiting.popFirst() {
+        // A name has no NUL, so that it ends there.
+        let name: [UInt8] = item.namespace.map { Array($0.utf8) + [0] } ?? []
+        if !item.key.isEmpty, seen.insert(name + item.key) { return item }
+        continue
       }
-      if !key.isEmpty, seen.insert(key) { return key }
+      guard var line = try input.item(kind == .nulSeparated ? 0 : .newline, .max) else {
+        return nil
+      }
+      number += 1
+      guard kind != .nulSeparated else {
+        waiting = [Item(key: line)]
+        continue
+      }
+      if line.last == .carriageReturn { line.removeLast() }
+      waiting = try kind == .lines ? [Item(key: unescaped(line))] : records(line)[...]
     }
-    return nil
   }
 
   private func unescaped(_ line: [UInt8]) throws(ShellError) -> [UInt8] {
     do throws(ShellError) {
       return try Quoting.unescaped(plain: line)
     } catch {
-      throw ShellError(
-        .usage, "line \(number) of standard input is no key: \(error.message)",
-        hint: "a backslash is written twice; with -0 bytes are taken as they are")
+      throw wrong(
+        "is no key: \(error.message)",
+        "a backslash is written twice; with -0 bytes are taken as they are")
     }
+  }
+
+  /// The records of a line: an array, as `json` writes it, or one of `jsonl`.
+  private func records(_ line: [UInt8]) throws(ShellError) -> [Item] {
+    if line.allSatisfy({ $0 == .space }) { return [] }
+    let decoder = JSONDecoder()
+    let records: [Record]
+    do {
+      records =
+        line.first == UInt8(ascii: "[")
+        ? try decoder.decode([Record].self, from: Data(line))
+        : [try decoder.decode(Record.self, from: Data(line))]
+    } catch {
+      throw wrong("is no record of JSON output", "`keys -o jsonl` writes such records")
+    }
+    let items = records.compactMap(\.item)
+    guard items.count == records.count else {
+      throw wrong("has a record without a key", "`keys -o jsonl` writes such records")
+    }
+    return items
+  }
+
+  private func wrong(_ predicate: SafeText, _ hint: SafeText) -> ShellError {
+    ShellError(.usage, "line \(number) of standard input \(predicate)", hint: hint)
   }
 }
 

@@ -1,50 +1,78 @@
 import Larder
 import ShellLanguage
 
-/// The rows that are in memory at a time.
-private let batch = 500
-
 extension Scope {
+  private static let batch = 500
+  /// Bounds for counting the rest of a list that is cut.
+  private static let countedRest = 10_000
+  private static let countingTime = Duration.milliseconds(4)
+
+  /// Lists the entries, for a person a page of them.
   func list(as form: EntryForm, includingExpired: Bool = false) throws {
     let output = session.output
-    let most = shownRows
-    let list = try Listing(
-      self, as: form, most: output.isTable ? nil : most, includingExpired: includingExpired)
-    guard try list.show(most: most, in: session) else { return }
-    try noteQuotedWords()
-    if output.isTable { try suggestOtherMatches() }
+    // A list of keys from standard input cannot be continued.
+    let page = selection.input == nil ? output.page(selection.limit) : nil
+    var isEmpty = true
+    var rest: (count: Int, isAll: Bool)?
+    var lastKey: [UInt8]?
+    try output.rows(form.columns, isLong: form.isLong, none: "no entries") { write in
+      guard let page else {
+        isEmpty =
+          try walk(readingValues: form.readsValues, includingExpired: includingExpired) {
+            form.row($0, $1, session)
+          } _: {
+            try write($0)
+            return true
+          }.found == 0
+        return
+      }
+      // Of the entries behind the page only their number is of interest.
+      var cut = self
+      let isSorted = EntryOrder(selection) != nil
+      cut.selection.limit = isSorted ? .count(page) : nil
+      var shown = 0
+      var end: ContinuousClock.Instant?
+      let walked = try cut.walk(
+        readingValues: form.readsValues, includingExpired: includingExpired
+      ) { entry, value -> [Cell]? in
+        shown += 1
+        if shown == page { lastKey = entry.key.bytes }
+        return shown <= page ? form.row(entry, value, session) : []
+      } _: { rows in
+        let rows = rows.filter { !$0.isEmpty }
+        if !rows.isEmpty { try write(rows) }
+        guard shown >= page else { return true }
+        end = end ?? ContinuousClock.now + Self.countingTime
+        return shown - page < Self.countedRest && ContinuousClock.now < end!
+      }
+      isEmpty = walked.found == 0
+      let isInTime = end.map { ContinuousClock.now < $0 } ?? true
+      let isAll = isSorted || shown - page < Self.countedRest && isInTime
+      if walked.found > page { rest = (walked.found - page, isAll) }
+    }
+    if let rest { try output.writeNotes([remark(rest, behind: lastKey)]) }
+    if isEmpty, output.isForPerson { try suggestOtherMatches() }
   }
 
-  /// The rows of a list that are shown; nil for all of them.
-  var shownRows: Int? {
-    // Standard input is read once, so that such a list cannot be continued.
-    selection.input == nil || selection.limit != nil ? session.output.rows(selection.limit) : nil
+  /// `… 1,203 more: --after "k0050", or --limit all`
+  private func remark(_ rest: (count: Int, isAll: Bool), behind key: [UInt8]?) -> SafeText {
+    let over = rest.isAll ? "" : "over "
+    // In another order, or in several namespaces, a key does not say how far the list has come.
+    let isByKey = EntryOrder(selection) == nil && namespaces.count == 1
+    let after = isByKey ? key.map { "--after \(Quoting.typed($0)), or " } ?? "" : ""
+    return "\u{2026} \(over)\(Wording.count(rest.count)) more: \(after)--limit all"
   }
 
   /// Writes the keys of a selection in one namespace that needs nothing else of the entries.
   func listKeys() throws {
-    let namespace = namespaces[0]
-    var writer = RowWriter(session.output.presentation, columns: [Column("key", holdsBytes: true)])
-    let isPrefix = selection.patterns.isEmpty
+    var walk = try SelectionWalk(selection, in: namespaces, for: session)
     var left = selection.most
-    for case .prefix(let prefix) in selection.ranges {
-      var last = selection.after
+    try session.output.rows([Column("key", holdsBytes: true)]) { write in
       while left > 0 {
-        var rows: [[Cell]] = []
-        try namespace.scanKeys(prefix: prefix, after: last.map { try namespace.cursor(after: $0) })
-        {
-          try session.host.checkInterruption()
-          let key: [UInt8] = $0.bytes
-          guard isPrefix || selection.patterns.contains(where: { $0.matches(key) }) else {
-            return true
-          }
-          rows.append([.bytes(key)])
-          last = key
-          return rows.count < min(left, batch)
-        }
-        try session.output.write(writer.write(rows))
-        left -= rows.count
-        if rows.count < batch { break }
+        let keys = try walk.nextKeys(min(left, Self.batch))
+        try write(keys.map { [.bytes($0)] })
+        left -= keys.count
+        if keys.count < Self.batch { break }
       }
     }
   }
@@ -58,112 +86,37 @@ extension Scope {
     let pattern = try glob.ignoringCase
     let finder = try TextFinder(text, isExact: false, pause: session.queries.pause)
     var (keys, values) = (0, 0)
-    var (isKeysCut, isValuesCut) = (false, false)
-    let end = ContinuousClock.now + Self.suggestionTime
+    let keysEnd = ContinuousClock.now + Self.suggestionTime
     for namespace in namespaces {
-      try namespace.scanEntries { entry, _ in
-        if pattern.matches(entry.key.bytes) { keys += 1 }
-        isKeysCut = ContinuousClock.now >= end
-        return !isKeysCut
+      try namespace.scanKeys { key in
+        if pattern.matches(key.bytes) { keys += 1 }
+        return ContinuousClock.now < keysEnd
       }
     }
-    let valuesEnd = ContinuousClock.now + Self.suggestionTime
+    let areKeysCut = ContinuousClock.now >= keysEnd
+    let end = ContinuousClock.now + Self.suggestionTime
     for namespace in namespaces {
       try namespace.scanReadable { entry, value in
         if value.count < Self.largestSearched, try !finder.finds(in: value.bytes).isEmpty {
           values += 1
         }
-        isValuesCut = ContinuousClock.now >= valuesEnd
-        return !isValuesCut
+        return ContinuousClock.now < end
       }
     }
+    let areValuesCut = ContinuousClock.now >= end
     var parts: [SafeText] = []
-    func over(_ isCut: Bool) -> SafeText { isCut ? "over " : "" }
     if keys > 0 {
-      parts.append(over(isKeysCut) + "\(Wording.count(keys, "matches", "match")) with `-i`")
+      let over = areKeysCut ? "over " : ""
+      parts.append("\(over)\(Wording.count(keys, "matches", "match")) with `-i`")
     }
     if values > 0 {
-      let words = Quoting.typed(text)
+      let over = areValuesCut ? "over " : ""
       parts.append(
-        over(isValuesCut)
-          + "\(Wording.count(values, "value", "values")) with `search \(words)`")
+        "\(over)\(Wording.count(values, "value", "values")) with `search \(Quoting.typed(text))`")
     }
-    guard !parts.isEmpty else { return }
-    try session.host.notify("note: no keys match; \(parts.joined())")
+    if !parts.isEmpty { try session.host.notify("note: no keys match; \(parts.joined())") }
   }
 
   private static let suggestionTime = Duration.milliseconds(50)
   private static let largestSearched = 1_000_000
-}
-
-extension Listing {
-  /// Bounds for counting the rest of a cut list.
-  private static let countedRest = 10_000
-  private static let countingTime = Duration.milliseconds(4)
-
-  /// Lists the next entries, and keeps the rest for `more`.
-  ///
-  /// - Parameter most: The number of rows; nil for all.
-  ///
-  /// - Returns: The list had no entry.
-  @discardableResult
-  func show(most: Int?, in session: Session) throws -> Bool {
-    var list = self
-    let output = session.output
-    let presentation = output.presentation
-    var writer = RowWriter(presentation, columns: form.columns, isLong: form.isLong)
-    var left = most ?? .max
-    // An error in the first batch comes before any output.
-    var rows = try list.nextRows(min(left, batch), in: session)
-    if presentation.mode.isForPerson, presentation.mode != .markdown, rows.isEmpty {
-      try output.writeLines(["no entries"])
-    }
-    if left <= batch || rows.count < batch { writer.total = rows.count }
-    let isEmpty = rows.isEmpty
-    try output.write(writer.begin())
-    while !rows.isEmpty {
-      left -= rows.count
-      try output.write(writer.write(rows))
-      rows = try list.nextRows(min(left, batch), in: session)
-    }
-    try output.write(writer.end())
-    session.listing = nil
-    if presentation.mode == .table, most != nil, !isOnce { try list.keep(for: session) }
-    return isEmpty
-  }
-
-  private mutating func nextRows(_ most: Int, in session: Session) throws -> [[Cell]] {
-    let (form, clock) = (form, session.wallClock)
-    guard !form.shown.isEmpty else { return try next(most).map { form.cells($0, clock) } }
-    guard most > 0 else { return [] }
-    var rows: [[Cell]] = []
-    try advance(in: session.store) { entry, value in
-      try session.host.checkInterruption()
-      rows.append(form.row(entry, value, clock, session.queries))
-      return rows.count < most
-    }
-    return rows
-  }
-
-  /// Keeps the rest of a list for `more`, and says how long it is.
-  private func keep(for session: Session) throws {
-    var rest = self
-    var count = 0
-    var isCounted = false
-    let start = ContinuousClock.now
-    while !isCounted, count < Self.countedRest,
-      count == 0 || ContinuousClock.now - start < Self.countingTime
-    {
-      let found = try rest.next(batch)
-      count += found.count
-      isCounted = found.count < batch
-    }
-    guard count > 0 else { return }
-    session.listing = self
-    let mark = session.output.presentation.ellipsis
-    let over = isCounted ? "" : "over "
-    try session.output.writeLines([
-      "\(mark) \(over)\(Wording.count(count)) more: `more`, or --limit all"
-    ])
-  }
 }

@@ -73,13 +73,35 @@ extension Scope {
     return "`-n NAME` before the command names it"
   }
 
-  /// The keys that the words list and that no namespace has an entry for which passes.
-  func missingKeys(_ passes: (Store.Entry) -> Bool) throws -> [[UInt8]] {
-    try selection.patterns.compactMap { pattern in
+  /// The keys that the words list and that no namespace has an entry for. One that has expired counts if the selection is about
+  /// such entries.
+  ///
+  /// - Parameter passes: Other entries are none.
+  func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {
+    let seesExpired = selection.wantsExpired
+    return try selection.patterns.compactMap { pattern in
       guard case .key(let key) = pattern else { return nil }
-      return try namespaces.allSatisfy { try $0.entry(for: key).map { !passes($0) } ?? true }
-        ? key : nil
+      let isMissing = try namespaces.allSatisfy { namespace in
+        try namespace.entry(for: key).map {
+          $0.state == .expired && !seesExpired || !passes($0)
+        } ?? true
+      }
+      return isMissing ? key : nil
     }
+  }
+
+  /// The part of it in some of its namespaces.
+  func narrowed(_ isIncluded: (Store.Namespace) -> Bool) -> Scope {
+    Scope(selection: selection, namespaces: namespaces.filter(isIncluded), session: session)
+  }
+
+  /// Writes an export of its entries to the file of `--save`.
+  func save(_ call: Invocation) throws {
+    guard let path = call.bytes("--save") else { return }
+    let file = try LocalFile(path, of: session)
+    var run = Export(of: self, as: .jsonl, showing: [], to: try file.writer(replaces: false))
+    try run.run(unfinished: "nothing was removed, and the file was not created")
+    try session.host.notify("saved \(run.done.words) to \(path)")
   }
 
   /// Throws if the words list a key that does not exist in any of the namespaces.
@@ -88,14 +110,6 @@ extension Scope {
     for case .key(let key) in selection.patterns
     where try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
       throw try ShellError.noSuchKey(key, in: namespaces, verb: verb, line: session.line)
-    }
-  }
-
-  /// Notes why nothing was found, if a word in quotes would have found something without them.
-  func noteQuotedWords() throws {
-    let quoted = QuotedWords(of: session.line, in: session.store)
-    for note in try quoted.notes(on: namespaces, ignoringCase: selection.ignoresCase) {
-      try session.host.notify(note)
     }
   }
 }

@@ -1,21 +1,28 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
-/// Finds the entries of a selection, some at a time, in the order of keys.
+/// Finds the entries of a selection, some at a time, in the order of keys or in its reverse.
 ///
-/// No snapshot is held between two calls, so the result as a whole is not one snapshot of the store.
+/// The patterns and conditions decide what is read: the ranges of keys that can match, or the keys that the index of tags or of
+/// expiries names. No snapshot is held between two calls, so the result as a whole is not one snapshot of the store.
 struct SelectionWalk {
+  /// An index that names more entries than this costs more than to look at all.
+  private static let mostIndexed = 10_000
+  /// The keys that are read at once in reverse order.
+  private static let batch = 500
+
   private let namespaces: [Store.Namespace]
-  private let ranges: [KeyRange]
-  private let patterns: [Selection.Pattern]
+  private let selection: Selection
   private let test: EntryTest
   private let seesExpired: Bool
-  private let first: [UInt8]?
+  private let isReversed: Bool
+  private let now: Timestamp
   private let checkInterruption: () throws -> Void
   private var input: IncomingKeys?
-  /// The position: finished namespaces and ranges, and the last key of the present range.
+  /// The position: finished namespaces, the ranges left in the present one, and the last key of the present range.
   private var namespacesDone = 0
-  private var rangesDone = 0
+  private var ranges: ArraySlice<KeyRange>?
   private var last: [UInt8]?
   /// Entries under a key from standard input, up to one in each namespace.
   private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
@@ -28,12 +35,12 @@ struct SelectionWalk {
     _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
     includingExpired: Bool = false
   ) throws {
-    self.namespaces = namespaces
-    ranges = selection.ranges
-    patterns = selection.patterns
-    test = try EntryTest(selection, session.queries)
+    self.selection = selection
+    isReversed = selection.isReversed
+    self.namespaces = isReversed ? namespaces.reversed() : namespaces
+    test = EntryTest(selection, session.queries)
     seesExpired = includingExpired || test.seesExpired
-    first = selection.after
+    now = session.clock.now
     checkInterruption = session.host.checkInterruption
     if let kind = selection.input { input = try IncomingKeys(kind, from: session.host) }
   }
@@ -49,21 +56,34 @@ struct SelectionWalk {
     return found
   }
 
+  /// The next keys, at most so many, in a fraction of the time.
+  ///
+  /// - Precondition: The selection needs nothing else of its entries.
+  mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    while found.count < most, let (range, namespace) = try nextRange() {
+      guard case .prefix(let prefix) = range else { preconditionFailure("a key has facts") }
+      let (test, checkInterruption) = (test, checkInterruption)
+      let start = try (last ?? selection.after).map { try namespace.cursor(after: $0) }
+      try namespace.scanKeys(prefix: prefix, after: start) {
+        try checkInterruption()
+        let key: [UInt8] = $0.bytes
+        if test.passesKey(key) { found.append(key) }
+        return found.count < most
+      }
+      if found.count < most { endRange() } else { last = found.last }
+    }
+    return found
+  }
+
   /// Hands out the next entries until `take` returns false.
   ///
   /// - Parameter readingValues: `take` needs values; otherwise they may be empty.
   mutating func advance(
     readingValues: Bool, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
-    while namespacesDone < namespaces.count {
-      guard rangesDone < ranges.count else {
-        namespacesDone += 1
-        rangesDone = 0
-        continue
-      }
-      let isEnough = try !visit(
-        ranges[rangesDone], of: namespaces[namespacesDone], readingValues, take)
-      if isEnough { return }
+    while let (range, namespace) = try nextRange() {
+      if try !visit(range, of: namespace, readingValues, take) { return }
     }
     while let (entry, namespace) = try nextFromInput() {
       // An entry that was removed meanwhile or has a damaged value is none: its value would seem to be empty.
@@ -74,44 +94,117 @@ struct SelectionWalk {
     }
   }
 
+  // MARK: Ranges
+
+  private mutating func nextRange() throws -> (KeyRange, Store.Namespace)? {
+    while namespacesDone < namespaces.count {
+      let namespace = namespaces[namespacesDone]
+      let left = try ranges ?? allRanges(of: namespace)[...]
+      ranges = left
+      if let range = left.first { return (range, namespace) }
+      ranges = nil
+      namespacesDone += 1
+    }
+    return nil
+  }
+
+  private mutating func endRange() {
+    ranges = ranges?.dropFirst()
+    last = nil
+  }
+
+  /// The ranges of a namespace that are to be read, in the order of the walk.
+  private func allRanges(of namespace: Store.Namespace) throws -> [KeyRange] {
+    var ranges = selection.ranges
+    let isOpen = ranges.contains { if case .prefix = $0 { true } else { false } }
+    if isOpen, let keys = try indexedKeys(of: namespace) {
+      ranges =
+        Set(keys).filter { key in test.passesKey(key) && ranges.contains { $0.contains(key) } }
+        .sorted { $0.lexicographicallyPrecedes($1) }.map(KeyRange.key)
+    }
+    return isReversed ? ranges.reversed() : ranges
+  }
+
+  /// The keys of every entry that can meet the conditions, if an index knows a few.
+  private func indexedKeys(of namespace: Store.Namespace) throws -> [[UInt8]]? {
+    for condition in selection.conditions {
+      if let tag = condition.tag {
+        return try namespace.keys(taggedWith: tag, atMost: Self.mostIndexed)
+      }
+      if condition == .isExpired {
+        return try namespace.keys(endingBy: now, atMost: Self.mostIndexed)
+      }
+    }
+    return nil
+  }
+
   /// Visits a range; false if `take` has enough.
   private mutating func visit(
     _ range: KeyRange, of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws -> Bool {
-    var wantsMore = true
-    var reached: [UInt8]?
     switch range {
     case .key(let key):
-      if first.map({ $0.lexicographicallyPrecedes(key) }) ?? true,
-        let answer = try visit(key, of: namespace, readingValues, take)
-      {
-        wantsMore = answer
+      endRange()
+      guard isBehindStart(key) else { return true }
+      return try visit(key, of: namespace, readingValues, take) ?? true
+    case .prefix(let prefix) where isReversed:
+      while true {
+        let keys = try namespace.lastKeys(
+          prefix: prefix, before: last ?? selection.after, atMost: Self.batch)
+        for key in keys {
+          last = key
+          guard test.passesKey(key) else { continue }
+          if try visit(key, of: namespace, readingValues, take) == false { return false }
+        }
+        if keys.count < Self.batch { break }
       }
+      endRange()
+      return true
     case .prefix(let prefix):
-      let (test, checkInterruption) = (test, checkInterruption)
-      let hasKey = { (key: [UInt8]) throws -> Bool in
-        try checkInterruption()
-        return test.passesKey(key)
-      }
-      var damaged = 0
-      func noteDamage() { damaged += 1 }
-      defer { self.damaged += damaged }
-      let start = try (last ?? first).map { try namespace.cursor(after: $0) }
-      try namespace.scanEntries(
-        prefix: prefix, after: start, includingExpired: seesExpired,
-        readsValues: readingValues || test.readsValues, damaged: noteDamage,
-        whereKey: hasKey, where: test.passesFacts
-      ) { entry, value in
-        guard try test.passesValue(entry, value) else { return true }
-        wantsMore = try take(entry, value)
-        if !wantsMore { reached = entry.key.bytes }
-        return wantsMore
-      }
+      return try scan(prefix, of: namespace, readingValues, take)
+    }
+  }
+
+  private mutating func scan(
+    _ prefix: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
+    _ take: (Store.Entry, Span<UInt8>) throws -> Bool
+  ) throws -> Bool {
+    let (test, checkInterruption) = (test, checkInterruption)
+    let hasKey = { (key: [UInt8]) throws -> Bool in
+      try checkInterruption()
+      return test.passesKey(key)
+    }
+    var reached: [UInt8]?
+    var damaged = 0
+    func noteDamage() { damaged += 1 }
+    defer { self.damaged += damaged }
+    let start = try (last ?? selection.after).map { try namespace.cursor(after: $0) }
+    try namespace.scanEntries(
+      prefix: prefix, after: start, includingExpired: seesExpired,
+      readsValues: readingValues || test.readsValues, damaged: noteDamage,
+      whereKey: hasKey, where: test.passesFacts
+    ) { entry, value in
+      guard try test.passesValue(entry, value) else { return true }
+      let wantsMore = try take(entry, value)
+      if !wantsMore { reached = entry.key.bytes }
+      return wantsMore
+    }
+    guard let reached else {
+      endRange()
+      return true
     }
     last = reached
-    if reached == nil { rangesDone += 1 }
-    return wantsMore
+    return false
+  }
+
+  // MARK: Single keys
+
+  /// Whether a key comes after that of `--after`.
+  private func isBehindStart(_ key: [UInt8]) -> Bool {
+    guard let start = selection.after else { return true }
+    return isReversed
+      ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
   }
 
   /// Visits the entry under one key in one lookup; nil if it does not pass.
@@ -148,25 +241,35 @@ struct SelectionWalk {
     } ?? nil
   }
 
+  // MARK: Standard input
+
   /// Whether the words of the command have named a key of standard input before.
   private func isVisited(_ key: [UInt8]) -> Bool {
-    patterns.contains { $0.matches(key) } && (first?.lexicographicallyPrecedes(key) ?? true)
+    selection.patterns.contains { $0.matches(key) } && isBehindStart(key)
   }
 
   private mutating func nextFromInput() throws -> (entry: Store.Entry, namespace: Store.Namespace)?
   {
     while pending.isEmpty {
-      guard let key = try input?.next() else { return nil }
+      guard let item = try input?.next() else { return nil }
       piped.count += 1
-      if isVisited(key) { continue }
-      for namespace in namespaces.reversed() {
-        if let entry = try find(key, in: namespace) { pending.append((entry, namespace)) }
+      if isVisited(item.key) { continue }
+      let named = namespaces.filter { item.namespace.map($0.name.isExactly) ?? true }
+      for namespace in named.reversed() {
+        if let entry = try find(item.key, in: namespace) { pending.append((entry, namespace)) }
       }
-      if pending.isEmpty, try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
+      if pending.isEmpty, try named.allSatisfy({ try !$0.holds(item.key, seesExpired) }) {
         piped.absent += 1
       }
     }
     return pending.removeLast()
+  }
+}
+
+extension Store.Namespace {
+  /// Whether there is an entry under a key that has not expired, or any.
+  func holds(_ key: [UInt8], _ seesExpired: Bool) throws -> Bool {
+    try entry(for: key).map { $0.state != .expired || seesExpired } ?? false
   }
 }
 

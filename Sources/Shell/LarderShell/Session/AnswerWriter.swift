@@ -14,8 +14,8 @@ final class AnswerWriter {
   }
 
   var settings: Settings
-  /// The running command ends with `\G`.
-  var isVertical = false
+  /// The form that the running command asks for.
+  var form: OutputMode?
   private let host: Host
   private let clock: any LarderClock
   private var separator = Separator.none
@@ -34,7 +34,7 @@ final class AnswerWriter {
   var presentation: Presentation {
     let isTerminal = settings.isTerminal && sink == nil
     return Presentation(
-      isVertical ? .vertical : settings.mode, isTerminal: isTerminal,
+      form ?? settings.mode, isTerminal: isTerminal,
       endsWithNUL: settings.endsWithNUL, width: host.window()?.columns,
       hasColor: settings.hasColor && isTerminal, hasUnicode: settings.hasUnicode,
       clock: wallClock)
@@ -42,24 +42,70 @@ final class AnswerWriter {
 
   /// A person reads the answers as tables.
   var isTable: Bool { presentation.mode == .table }
+  /// A person reads them, at once or in a document.
+  var isForPerson: Bool { presentation.mode.isForPerson }
+
+  /// A list of entries is one of their keys.
+  var showsKeysOnly: Bool { presentation.mode == .plain }
 
   /// The rows that a person sees at once without a limit.
   private static let page = 50
 
-  /// The rows to list: the limit, else a page for a person and everything for a pipe.
-  func rows(_ limit: Limit?) -> Int? {
+  /// The rows of a list that a person sees at once; nil for all of them, as in a pipe.
+  func page(_ limit: Limit?) -> Int? {
+    guard isTable else { return nil }
     switch limit {
-    case .count(let count): count
-    case .unbounded: nil
-    case nil where isTable:
-      settings.rowLimit ?? min(Self.page, max((host.window()?.rows ?? Self.page) - 3, 5))
-    case nil: nil
+    case .count(let count): return count
+    case .unbounded: return nil
+    case nil:
+      return settings.rowLimit ?? min(Self.page, max((host.window()?.rows ?? Self.page) - 3, 5))
+    }
+  }
+
+  /// Writes rows as they come.
+  ///
+  /// An error before the first row comes before any output. With a NUL behind each row nothing is written before all of them are
+  /// known: a key with a NUL would be read back as two others.
+  ///
+  /// - Parameters:
+  ///   - areEndless: They are written at once in every form.
+  ///   - none: The line for a person if there are none.
+  func rows(
+    _ columns: [Column], isLong: Bool = false, areEndless: Bool = false, none: SafeText? = nil,
+    _ body: (_ write: ([[Cell]]) throws -> Void) throws -> Void
+  ) throws {
+    let presentation = presentation
+    var writer = RowWriter(presentation, columns: columns, isLong: isLong)
+    var (hasBegun, held) = (false, [UInt8]())
+    func write(_ rows: [[Cell]]) throws {
+      let isHeld = presentation.endsRowsWithNUL
+      if isHeld { try Self.checkKeys(columns, rows) }
+      held += (hasBegun ? [] : writer.begin()) + writer.write(rows)
+      hasBegun = true
+      guard areEndless || !isHeld else { return }
+      try self.write(held)
+      held = []
+    }
+    try body { if !$0.isEmpty { try write($0) } }
+    if !hasBegun, isTable, let none { try writeLines([none]) }
+    try self.write((hasBegun ? held : writer.begin()) + writer.end())
+  }
+
+  private static func checkKeys(_ columns: [Column], _ rows: [[Cell]]) throws(ShellError) {
+    guard let index = columns.firstIndex(where: { $0.name == "key" }) else { return }
+    for case .bytes(let key) in rows.map({ $0[index] }) where key.contains(0) {
+      throw ShellError(
+        .usage, "the key \(key) has a NUL, which ends a key with -0",
+        hint: "list without -0: `--stdin` reads plain lines back, and JSON with `--stdin --json`")
     }
   }
 
   func answer(_ reply: Reply) throws { try write(presentation.bytes(of: reply)) }
 
   func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
+
+  /// Remarks that belong to no document.
+  func writeNotes(_ notes: [SafeText]) throws { if isTable { try writeLines(notes) } }
 
   /// Acknowledges a change, unless `--quiet` is set.
   func acknowledge(_ reply: Reply) throws {

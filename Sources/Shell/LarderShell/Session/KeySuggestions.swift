@@ -42,8 +42,9 @@ struct KeySuggestions {
   func hint(verb: String, namespace: String) -> SafeText {
     let number = count > Self.mostLooked ? "over \(Self.mostLooked)" : "\(count)"
     if prefix == key {
+      let keys = count == 1 ? "1 key begins" : "\(number) keys begin"
       return
-        "\(number) keys begin with it: `\(verb) \(Quoting.namespace(namespace)) \(Quoting.typed(prefix))*`"
+        "\(keys) with it: `\(verb) \(Quoting.namespace(namespace)) \(Quoting.typed(prefix))*`"
     }
     guard !nearest.isEmpty else { return "`keys \(Quoting.namespace(namespace))` lists the keys" }
     let list = nearest.map { SafeText(quoting: $0) }.joined()

@@ -11,10 +11,7 @@ extension Session {
       }
       return try choice.resolved(current: nil, existing: names.map(\.text)).map(store.namespace)
     case .unnamed:
-      guard let current else {
-        if let error = try QuotedWords(of: line, in: store).namespaceError() { throw error }
-        break
-      }
+      guard let current else { break }
       let namespace = store.namespace(current)
       guard try namespace.info() != nil else { throw try absent(NamespaceName(current)) }
       return [namespace]

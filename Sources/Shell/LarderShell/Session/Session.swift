@@ -18,10 +18,10 @@ package final class Session {
   }
   /// The namespace of commands that name none.
   package internal(set) var current: String?
-  /// The list that `more` continues.
-  var listing: Listing?
-  /// The marks for `diff`, by name.
-  var marks: [[UInt8]: StoreMark] = [:]
+  /// The last change, for `undo`.
+  let undo = UndoLog()
+  /// Facts that the program adds to the answers about a store.
+  let additions: Additions
   /// The values of `:name` in the commands of a file.
   package var variables = Variables()
   /// The lines that can be recalled at the prompt are to be forgotten, too.
@@ -39,8 +39,10 @@ package final class Session {
 
   /// - Parameter options: The options with which the store was opened.
   package init(
-    store: Store, options: Store.Options = Store.Options(), settings: Settings, host: Host
+    store: Store, options: Store.Options = Store.Options(), settings: Settings, host: Host,
+    additions: Additions = Additions()
   ) {
+    self.additions = additions
     self.store = store
     self.options = options
     self.host = host
@@ -65,10 +67,39 @@ package final class Session {
 
   /// Writes a batch; once more if the data file had too few free pages, because the store has evicted entries for it then.
   package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
+    func recorded(_ batch: inout WriteBatch) throws -> Result {
+      undo.beginBatch()
+      let result = try body(&batch)
+      try undo.endBatch(&batch)
+      return result
+    }
+    let result: Result
     do {
-      return try store.write(body)
+      result = try store.write { try recorded(&$0) }
     } catch let error as LarderError where error.code == .full {
-      return try store.write(body)
+      result = try store.write { try recorded(&$0) }
+    }
+    undo.commit()
+    return result
+  }
+
+  /// Changes entries that are still there, in one transaction, and returns them with the effects.
+  ///
+  /// - Parameter removes: Their values are lost otherwise than for `undo`.
+  func change<Effect>(
+    _ entries: [Store.Entry], removes: Bool,
+    _ body: (inout WriteBatch, _ present: Store.Entry, _ chosen: Store.Entry) throws -> Effect?
+  ) throws -> [(Store.Entry, Effect)] {
+    if removes { try undo.read(entries.map { (store.namespace($0.namespace), $0.key) }) }
+    return try write { batch in
+      try entries.compactMap { chosen -> (Store.Entry, Effect)? in
+        let namespace = store.namespace(chosen.namespace)
+        guard let present = try batch.entry(for: chosen.key, in: namespace),
+          let effect = try body(&batch, present, chosen)
+        else { return nil }
+        undo.keep(present, under: chosen.key, in: namespace)
+        return (present, effect)
+      }
     }
   }
 
@@ -91,8 +122,13 @@ package final class Session {
       let outer = self.line
       self.line = line
       defer { self.line = outer }
-      output.isVertical = line.isVertical
-      defer { output.isVertical = false }
+      let outerForm = output.form
+      output.form = call.choice("-o").flatMap(OutputMode.init) ?? outerForm
+      defer { output.form = outerForm }
+      if call.command.access == .changes, line.source == .prompt, call.command.name != "undo" {
+        undo.begin(call.command.name)
+      }
+      defer { undo.end() }
       queries = newQueries
       defer { queries = newQueries }
       let outcome =
@@ -115,7 +151,7 @@ package final class Session {
     _ body: (_ path: String, _ options: Store.Options) throws -> Result
   ) throws -> Result {
     let path = store.path
-    listing = nil
+    undo.forget()
     try store.close()
     var again = options
     again.create = false

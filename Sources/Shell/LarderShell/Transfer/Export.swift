@@ -28,13 +28,10 @@ struct Export {
     do {
       let namespaces = try scope.namespaces.map { try session.info(of: $0.name) }
       try writer.write(format.head(namespaces, shown))
-      try ProgressLine.show("exporting", of: scope.total(), in: session) { progress in
-        damaged = try scope.forEachValue(read: line) { items in
-          try write(items)
-          try progress.advance(by: items.count)
-          return true
-        }.damaged
-      }
+      damaged = try scope.walk(showing: "exporting", readingValues: true, line) {
+        try write($0)
+        return true
+      }.damaged
       try writer.finish()
     } catch is Interruption {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
@@ -46,7 +43,7 @@ struct Export {
   /// The line of an entry; nil for a negative one, which has no value to keep.
   private func line(
     of entry: Store.Entry, _ value: Span<UInt8>
-  ) throws -> (entry: Store.Entry, line: [UInt8]?) {
+  ) throws -> (entry: Store.Entry, line: [UInt8]?)? {
     let cells =
       shown.isEmpty
       ? []

@@ -10,19 +10,13 @@ import ShellLanguage
 /// The format of entries in a file: JSON lines with all facts, or CSV.
 enum ExportFormat: String, CaseIterable {
   case jsonl
-  /// For other programs; it cannot be imported.
+  /// For other programs, too; without the rules of namespaces.
   case csv
 
   static let version = 1
 
   /// The expiry of an entry that does not expire: a line without an expiry has that of the namespace's rules.
   static let never = "never"
-
-  /// Whether a line is the first of an export as CSV.
-  static func beginsCSV(_ line: [UInt8]) -> Bool {
-    let names = CSV.header(Array(columns.prefix(2))).compactMap(\.self)
-    return line.starts(with: Array(names.joined(separator: ",").utf8))
-  }
 
   /// The lines before the first entry: the format, and the rules of each namespace.
   ///

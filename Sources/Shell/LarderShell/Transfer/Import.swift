@@ -30,10 +30,15 @@ struct Import {
   private let session: Session
   private var name: SafeText { lines.name }
   private let conflict: Conflict
-  /// The state that the lines so far would leave, for `--dry-run`; nil if they are stored.
-  private var plan: ImportPreview?
-  private var isDry: Bool { plan != nil }
+  /// `--dry-run`: lines are read, checked and counted.
+  private let isDry: Bool
+  /// The namespace of CSV rows that name none.
+  private let namespace: String?
   private var hasHead = false
+  /// The columns, if the file is CSV.
+  private var table: CSVTable?
+  /// The rules that namespaces would have, for a dry run.
+  private var rules: [ExactString: Rules] = [:]
   /// The time of a line that names none: entries that are written meanwhile are newer.
   private let began: Timestamp
   private var lines: LineSource
@@ -48,11 +53,13 @@ struct Import {
   private var lastLine = 0
 
   init(
-    _ lines: LineSource, _ conflict: Conflict, isDry: Bool, into session: Session
-  ) throws {
+    _ lines: LineSource, _ conflict: Conflict, isDry: Bool, namespace: String?,
+    into session: Session
+  ) {
     self.lines = lines
     self.conflict = conflict
-    plan = isDry ? try ImportPreview(of: session) : nil
+    self.isDry = isDry
+    self.namespace = namespace
     self.session = session
     began = session.clock.now
     done = ChangeSummary("import")
@@ -62,7 +69,7 @@ struct Import {
     do {
       try ProgressLine.show("importing", of: lines.size, unit: Wording.size, in: session) {
         progress in
-        while let line = try lines.line() {
+        while let line = try table == nil ? lines.line() : lines.record() {
           try session.host.checkInterruption()
           guard !line.allSatisfy({ $0 == .space || $0 == .tab }) else { continue }
           try take(line)
@@ -85,11 +92,12 @@ struct Import {
     let parsed: ImportLine
     do throws(ImportLine.ParseError) {
       guard hasHead else {
-        try ImportLine.head(line)
+        table = CSVTable(header: line, namespace: namespace)
+        if table == nil { try ImportLine.head(line) }
         hasHead = true
         return
       }
-      parsed = try ImportLine(line)
+      parsed = try ImportLine(table?.line(of: line) ?? line)
     } catch {
       throw wrong(error.reason, line: lines.count, column: error.offset + 1)
     }
@@ -111,12 +119,16 @@ struct Import {
   private mutating func declare(
     _ name: String, _ rules: Rules, _ overrides: Rules.Overrides?
   ) throws {
-    if plan != nil {
-      if try plan?.declare(name, rules, overrides) == true { declared += 1 }
-      return
-    }
     let namespace = session.store.namespace(name)
     guard try namespace.info() == nil else { return }
+    guard !isDry else {
+      let effective = overrides?.applied(to: rules) ?? rules
+      try namespace.check(rules)
+      try namespace.check(effective)
+      self.rules[ExactString(name)] = effective
+      declared += 1
+      return
+    }
     try session.write { batch in
       try batch.declare(rules, for: namespace)
       if let overrides { try batch.override(overrides, for: namespace) }
@@ -137,27 +149,30 @@ struct Import {
     var done = done
     var line = 0
     do {
-      if let plan {
-        self.plan = try plan.seen.write { batch in
-          var plan = plan
-          (counts, done) = (self.counts, self.done)
-          for (entry, number) in waiting {
-            line = number
-            let present = try plan.present(entry, &batch)
-            guard try decide(entry, present?.written, &counts, &done) else { continue }
-            try plan.store(entry, over: present, at: began, &batch)
-          }
-          return plan
+      if isDry {
+        let limits = try session.store.limits().effective
+        for (entry, number) in waiting {
+          line = number
+          let namespace = session.store.namespace(entry.namespace)
+          let present = try namespace.entry(for: entry.key)
+          guard try decide(entry, present, &counts, &done) else { continue }
+          let name = ExactString(entry.namespace)
+          let known = try rules[name] ?? namespace.info()?.rules ?? Rules()
+          rules[name] = known
+          try namespace.check(
+            entry.value.count, for: entry.key, entry.attributes, under: known, limits)
         }
       } else {
+        try session.undo.read(
+          waiting.map { (session.store.namespace($0.entry.namespace), Key($0.entry.key)) })
         try session.write { batch in
           (counts, done) = (self.counts, self.done)
           for (entry, number) in waiting {
             line = number
             let namespace = session.store.namespace(entry.namespace)
             let present = try batch.entry(for: entry.key, in: namespace)
-            let written = present.flatMap { $0.state == .expired ? nil : $0.written }
-            guard try decide(entry, written, &counts, &done) else { continue }
+            guard try decide(entry, present, &counts, &done) else { continue }
+            session.undo.keep(present, under: Key(entry.key), in: namespace)
             try batch.set(
               entry.value, for: entry.key, in: namespace, entry.attributes)
           }
@@ -175,12 +190,12 @@ struct Import {
 
   /// Decides whether the entry is stored, and counts the decision.
   ///
-  /// - Parameter present: When the entry under its key was written; nil without one.
+  /// - Parameter present: The entry under its key.
   private func decide(
-    _ entry: ImportedEntry, _ present: Timestamp?, _ counts: inout Counts,
+    _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts,
     _ done: inout ChangeSummary
   ) throws -> Bool {
-    done.begin(entry.namespace)
+    done.add(Tally(), in: entry.namespace)
     if let end = entry.end, end <= session.clock.now {
       counts.expired += 1
       return false
@@ -188,7 +203,7 @@ struct Import {
     var tally = Tally()
     tally.entries = 1
     tally.bytes = entry.value.count
-    guard let present else {
+    guard let present, present.state != .expired else {
       counts.added += tally
       done.add(tally, in: entry.namespace)
       return true
@@ -198,7 +213,7 @@ struct Import {
     case .replace: replaces = true
     case .keep: replaces = false
     // As the store takes it: a time in the future is that of the write.
-    case .newer: replaces = min(entry.attributes.written ?? began, began) > present
+    case .newer: replaces = min(entry.attributes.written ?? began, began) > present.written
     case .fail:
       throw ShellError(
         .exists, "there is an entry \(entry.key) in \(entry.namespace)", hint: nil)
@@ -237,13 +252,7 @@ struct Import {
       : "before it: the rules of \(Wording.count(declared, "namespace", "namespaces"))"
   }
 
-  /// The answer to `--dry-run`.
-  func preview(_ fields: [ChangeSummary.Field], for presentation: Presentation) -> Reply {
-    guard presentation.mode.isForPerson else { return done.preview(fields, for: presentation) }
-    return Reply(.object([], []), sentences: [words])
-  }
-
-  /// `imported 240: 228 added, 9 newer, 3 already expired`
+  /// `imported 237 of 240: 228 added, 9 newer, 3 already expired`
   var words: SafeText {
     var parts = ["\(Wording.count(counts.added.entries)) added"]
     func add(_ count: Int, _ what: String) {
@@ -252,7 +261,24 @@ struct Import {
     add(counts.replaced.entries, conflict == .newer ? "newer" : "replaced")
     add(counts.skipped, conflict == .newer ? "no newer than what is there" : "there already")
     add(counts.expired, "already expired")
+    let stored = counts.added.entries + counts.replaced.entries
+    let all = stored == counts.all ? "" : " of \(Wording.count(counts.all))"
     return
-      "\(isDry ? "would import" : "imported") \(Wording.count(counts.all)): \(parts.joined(separator: ", "))"
+      "\(isDry ? "would import" : "imported") \(Wording.count(stored))\(all): \(parts.joined(separator: ", "))"
+  }
+
+  /// Notes about the lines that were kept back.
+  var remarks: [SafeText] {
+    var remarks: [SafeText] = []
+    if counts.skipped > 0, conflict == .newer {
+      remarks.append(
+        "note: \(Wording.count(counts.skipped, "line", "lines")) kept back: the entries there are as new; `--on-conflict replace` stores them"
+      )
+    }
+    if counts.expired > 0 {
+      remarks.append(
+        "note: \(Wording.count(counts.expired, "line", "lines")) kept back: expired already")
+    }
+    return remarks
   }
 }

@@ -62,9 +62,6 @@ enum ImportLine {
 
   /// The first line of an export.
   static func head(_ bytes: [UInt8]) throws(ParseError) {
-    guard !ExportFormat.beginsCSV(bytes) else {
-      throw ParseError("it is CSV; only an export as `--format jsonl` can be read back")
-    }
     let names = JSONFields.names(of: bytes)
     guard names.isEmpty || names.contains("larder_export") else { throw ParseError(noHead) }
     let line = try ImportLine(bytes)

@@ -41,18 +41,37 @@ struct LineSource {
 
   /// The next line without its end.
   mutating func line() throws -> [UInt8]? {
-    let most = count == 0 ? Self.longestFirst : Self.longest
-    let line = try item.map { try $0(most) } ?? lineOfFile(atMost: most)
-    guard var line else { return nil }
-    guard line.count <= most else {
-      throw ShellError(
-        .usage, "\(name):\(count + 1):1: the line is longer than \(Wording.size(most))",
-        hint: count == 0 ? "it does not begin like an export" : "lines of an export are shorter")
-    }
-    count += 1
-    bytes += line.count + 1
+    guard var line = try wholeLine() else { return nil }
     if line.last == .carriageReturn { line.removeLast() }
     return line
+  }
+
+  /// The next record of CSV, which can have lines in quotes, without its end.
+  mutating func record() throws -> [UInt8]? {
+    guard var record = try wholeLine() else { return nil }
+    while record.count(where: { $0 == .doubleQuote }) % 2 == 1, let more = try wholeLine() {
+      record += [.newline] + more
+      guard record.count <= Self.longest else { throw tooLong(Self.longest) }
+    }
+    if record.last == .carriageReturn { record.removeLast() }
+    return record
+  }
+
+  private mutating func wholeLine() throws -> [UInt8]? {
+    let most = count == 0 ? Self.longestFirst : Self.longest
+    guard var line = try item.map({ try $0(most) }) ?? lineOfFile(atMost: most) else { return nil }
+    guard line.count <= most else { throw tooLong(most) }
+    bytes += line.count + 1
+    // Some editors begin a file of UTF-8 with a byte order mark.
+    if count == 0, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+    count += 1
+    return line
+  }
+
+  private func tooLong(_ most: Int) -> ShellError {
+    ShellError(
+      .usage, "\(name):\(count + 1):1: the line is longer than \(Wording.size(most))",
+      hint: count == 0 ? "it does not begin like an export" : "lines of an export are shorter")
   }
 
   /// The next line, or the first bytes of it if they are more than `most`.

@@ -11,7 +11,6 @@ struct ValueWriter {
   private let head: Int?
   private let isFull: Bool
   private let namesNamespaces: Bool
-  private let form = EntryForm.record(namesNamespaces: true)
   private var rows: RowWriter
   private(set) var count = 0
 
@@ -25,11 +24,11 @@ struct ValueWriter {
     self.head = head
     self.isFull = isFull
     self.namesNamespaces = namesNamespaces
-    rows = RowWriter(presentation, columns: Self.columns(form, style))
+    rows = RowWriter(presentation, columns: Self.columns(style))
   }
 
-  private static func columns(_ form: EntryForm, _ style: ValueStyle) -> [Column] {
-    form.columns
+  private static func columns(_ style: ValueStyle) -> [Column] {
+    EntryForm.record(namesNamespaces: true).columns
       + [
         Column(
           style == .json ? "value_json" : "value", in: .everywhere, holdsBytes: style != .json)
@@ -39,7 +38,7 @@ struct ValueWriter {
   /// Values are a column beside the facts of their entries.
   private var hasRows: Bool {
     switch presentation.mode {
-    case .json, .jsonl, .csv, .vertical, .box, .markdown: true
+    case .json, .jsonl, .csv, .markdown: true
     case .table, .plain, .raw, .auto: false
     }
   }
@@ -61,9 +60,9 @@ struct ValueWriter {
       try session.output.writeValue { try writer.writePieces(of: value, to: $0) }
     case .raw:
       try writer.writePieces(of: value, to: session.output.write)
-    case .json, .jsonl, .csv, .vertical, .box, .markdown:
+    case .json, .jsonl, .csv, .markdown:
       var rows = RowWriter(
-        writer.presentation, columns: columns(writer.form, style), isObject: true)
+        writer.presentation, columns: columns(style), isObject: true)
       try session.output.write(rows.begin())
       try session.output.write(rows.write([writer.cells(value)]))
       try session.output.write(rows.end())
@@ -118,7 +117,7 @@ struct ValueWriter {
       try session.output.write(Array(line.utf8))
     case .raw:
       try writePieces(of: value, to: session.output.write)
-    case .json, .jsonl, .csv, .vertical, .box, .markdown:
+    case .json, .jsonl, .csv, .markdown:
       try session.output.write(rows.write([cells(value)]))
     }
   }
@@ -132,7 +131,7 @@ struct ValueWriter {
   }
 
   private func cells(_ value: StoredValue) throws -> [Cell] {
-    let facts = form.cells(value.entry, session.wallClock)
+    let facts = EntryForm.facts(value.entry, session.wallClock)
     let value = try value.reading(most: head, in: session)
     guard presentation.mode.isForPerson else {
       return facts + [try value.cell(as: style, head: head)]

@@ -172,8 +172,8 @@ package enum HelpTopic: String, Sendable, CaseIterable {
       "  \(DisplayWidth.pad($0.rawValue, to: width))  \($0.summary)\n"
     }
     return """
-      output MODE sets the form, and so does larder -o MODE. \\G at the end of a command shows its
-      answer in vertical form.
+      output MODE sets the form, and so does larder -o MODE. -o MODE behind a command is for that
+      command alone.
 
       \(modes.joined())
       In JSON a field of bytes that are not UTF-8 is named ..._base64 and holds base64.

@@ -13,6 +13,12 @@ package indirect enum Expression: Sendable, Hashable {
   /// `in` behind an operand that is an array.
   case isElement(QueryOperand, QueryOperand)
   case isType(QueryOperand, QueryType)
+  /// The pattern matches the bytes of the key.
+  case keyMatches(Glob)
+  /// The regular expression is found in the bytes of the key.
+  case keyFinds(RegularExpression)
+  /// The text is found in the bytes of the value.
+  case valueContains([UInt8], ignoringCase: Bool)
 
   /// `!=` and the negated forms are `not` of these.
   package enum Comparison: Sendable, Hashable {
@@ -73,6 +79,11 @@ package struct QueryPath: Sendable, Hashable {
   package var root: Root
   package var parts: [Part] = []
 
+  package init(root: Root, parts: [Part] = []) {
+    self.root = root
+    self.parts = parts
+  }
+
   /// The last field, as the title of a column; nil for a path without fields.
   package var label: String? {
     for part in parts.reversed() {
@@ -124,7 +135,14 @@ extension Expression {
     case .isOneOf(let operand, let list):
       body(operand)
       for operand in list { body(operand) }
+    case .keyMatches, .keyFinds: body(.name(.key))
+    case .valueContains: body(.name(.value))
     }
+  }
+
+  /// The conditions all of which must hold.
+  package var conjuncts: [Expression] {
+    if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
   }
 
   /// Evaluation needs the bytes of the value.

@@ -6,6 +6,7 @@ package struct QueryEvaluator {
   private let now: UnixTime
   private let pause: () throws -> Void
   private var matchers: [RegularExpression: PatternMatcher] = [:]
+  private var finders: [[UInt8]: TextFinder] = [:]
   /// The values that a path was applied to, and how many of them were not JSON.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
@@ -46,6 +47,9 @@ package struct QueryEvaluator {
     case .exists(let path): return !all(.path(path), input, value, missing: nil).isEmpty
     case .holds(let operand):
       return all(operand, input, value).contains(where: \.isTrue)
+    case .compare(.name(let name), let comparison, .constant(let constant)):
+      // Most filters are of this form, and need no list of values.
+      return Self.compares(input.value(name, of: value, at: now), comparison, constant)
     case .compare(let left, let comparison, let right):
       let rights = all(right, input, value)
       return all(left, input, value).contains { a in
@@ -65,6 +69,11 @@ package struct QueryEvaluator {
       return all(operand, input, value).contains { a in elements.contains { a.isEqual(to: $0) } }
     case .isType(let operand, let type):
       return all(operand, input, value).contains { $0.type == type }
+    case .keyMatches(let glob): return glob.matches(input.key)
+    case .keyFinds(let expression): return try matcher(expression).matches(input.key)
+    case .valueContains(let text, let ignoresCase):
+      guard ignoresCase else { return try value.firstRange(of: text, pause: pause) != nil }
+      return try !finder(text).finds(in: value.copied).isEmpty
     }
   }
 
@@ -219,5 +228,13 @@ package struct QueryEvaluator {
     let matcher = expression.matcher(pause)
     matchers[expression] = matcher
     return matcher
+  }
+
+  /// Finds a text in either case.
+  private mutating func finder(_ text: [UInt8]) throws(ShellError) -> TextFinder {
+    if let known = finders[text] { return known }
+    let finder = try TextFinder(text, isExact: false, pause: pause)
+    finders[text] = finder
+    return finder
   }
 }

@@ -99,8 +99,13 @@ package struct CommandSpec: Sendable {
   }
 
   package func option(named name: String) -> OptionSpec? {
-    options.first { $0.name == name || $0.short == name }
+    (options + [Self.form]).first { $0.name == name || $0.short == name }
   }
+
+  /// An option of every command, which a person adds at the end of a line.
+  package static let form = OptionSpec.value(
+    "-o", .choice(OutputMode.allCases.map(\.rawValue)), "the form of the answer",
+    placeholder: "MODE")
 
   /// `expire SELECTION TIME`, with optional parts in brackets.
   package var usage: String { ([name] + argumentUsage).joined(separator: " ") }

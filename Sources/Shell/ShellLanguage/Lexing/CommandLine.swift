@@ -6,8 +6,6 @@ package struct CommandLine: Sendable, Hashable {
   /// The lines of the input, joined by newlines; all ranges count bytes in it.
   package let text: [UInt8]
   package let arguments: [Argument]
-  /// `\G` ends the command: its answer is written in vertical form.
-  package var isVertical = false
   /// The destination of the output, if it is not the shell's own.
   package var output: Redirection?
   /// The values of `:name` within expressions.

@@ -103,7 +103,6 @@ package struct CommandReader: Sendable {
       }
       var line = CommandLine(
         source: source, firstLine: firstLine, text: lexer.text, arguments: arguments)
-      line.isVertical = segment.isVertical
       line.output = segment.output
       line.variables = variables
       commands.append(line)

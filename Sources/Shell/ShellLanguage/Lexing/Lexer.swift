@@ -7,12 +7,11 @@ package struct Lexer {
   /// One command of a sequence, with the destination of its output.
   package struct Segment: Sendable {
     package internal(set) var words: [Word] = []
-    package internal(set) var isVertical = false
     package internal(set) var output: Redirection?
     /// Set between `>` and its file name.
     var awaitsFile: (appends: Bool, range: Range<Int>)?
 
-    package var isEmpty: Bool { words.isEmpty && output == nil && !isVertical }
+    package var isEmpty: Bool { words.isEmpty && output == nil }
   }
 
   package internal(set) var text: [UInt8] = []
@@ -83,10 +82,6 @@ package struct Lexer {
       open = (byte == .quote ? .single : .double, index)
       // An empty quote is an empty piece: it makes a word, and makes it quoted.
       begin(isBare: false, at: index)
-    case .backslash where index + 1 < text.count && text[index + 1] == UInt8(ascii: "G"):
-      try endWord(at: index)
-      segments[segments.count - 1].isVertical = true
-      return index + 2
     case .backslash:
       let (bytes, next) = try escape(at: index)
       begin(isBare: false, at: index)
@@ -167,7 +162,7 @@ package struct Lexer {
     if let (appends, _) = segments[last].awaitsFile {
       segments[last].awaitsFile = nil
       segments[last].output = .file(word, appends: appends)
-    } else if segments[last].isVertical || segments[last].output != nil {
+    } else if segments[last].output != nil {
       throw ShellError(
         .usage, "unexpected argument \(word.bytes)", at: word.range,
         hint: "separate commands by \";\"")

@@ -87,10 +87,20 @@ package enum Bar {
 }
 
 /// Numbers as rows with a bar each, as wide as the terminal.
-package struct BarChart {
-  private let rows: [(label: String, count: Int)]
+package struct BarChart: Sendable, Hashable {
+  package struct Row: Sendable, Hashable {
+    package let label: String
+    package let count: Int
 
-  package init(_ rows: [(label: String, count: Int)]) { self.rows = rows }
+    package init(_ label: String, _ count: Int) {
+      self.label = label
+      self.count = count
+    }
+  }
+
+  private let rows: [Row]
+
+  package init(_ rows: [Row]) { self.rows = rows }
 
   package func bytes(for presentation: Presentation) -> [UInt8] {
     let dash = presentation.hasUnicode ? "\u{2013}" : "-"

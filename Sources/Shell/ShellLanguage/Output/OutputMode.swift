@@ -1,13 +1,10 @@
 /// The form of the output.
 package enum OutputMode: String, Sendable, CaseIterable {
-  case auto, table, plain, json, jsonl, csv, raw, vertical, box, markdown
+  case auto, table, plain, json, jsonl, csv, raw, markdown
 
   /// Changes answer with sentences instead of rows.
   package var isForPerson: Bool {
-    switch self {
-    case .table, .vertical, .box, .markdown: true
-    case .auto, .plain, .json, .jsonl, .csv, .raw: false
-    }
+    self == .table || self == .markdown
   }
 
   /// Programs read the answers as documents of a standard.
@@ -28,8 +25,6 @@ package enum OutputMode: String, Sendable, CaseIterable {
     case .jsonl: "an object on each line"
     case .csv: "RFC 4180, with a header"
     case .raw: "the bytes of a value, nothing added"
-    case .vertical: "a block for each row, a line for each field"
-    case .box: "a table with lines around it"
     case .markdown: "a table for a document"
     }
   }

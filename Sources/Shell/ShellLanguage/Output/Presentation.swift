@@ -28,6 +28,8 @@ package struct Presentation: Sendable {
 }
 
 extension Presentation {
+  /// Each field of a row ends with a NUL.
+  package var endsRowsWithNUL: Bool { endsWithNUL && (mode == .plain || mode == .raw) }
   /// More follows, which is left out.
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
   /// The mark in the place of text that was cut, one column wide.
@@ -37,31 +39,44 @@ extension Presentation {
 
   /// The bytes of a whole reply.
   package func bytes(of reply: Reply) -> [UInt8] {
-    switch reply.body {
-    case .bytes(let bytes):
-      return bytes
-    case .text(let text):
-      return Array(text.utf8)
-    case .rows, .object:
-      guard !mode.isForPerson || reply.sentences.isEmpty else {
+    let own = reply.others[mode]
+    switch own ?? reply.body {
+    case .bytes, .text: return bytes(of: own ?? reply.body, isLong: false)
+    case let body:
+      if mode.isForPerson, own == nil, !reply.sentences.isEmpty {
         return lines(reply.sentences + reply.notes)
       }
-      var writer = RowWriter(self, reply)
-      var bytes = writer.begin()
-      switch reply.body {
-      case .rows(_, let rows): bytes += writer.write(rows)
-      case .object(_, let cells): bytes += writer.write([cells])
-      case .bytes, .text: break
-      }
-      return bytes + writer.end()
-        + (mode.isForPerson && mode != .markdown ? lines(reply.notes) : [])
+      // A document has no place for remarks.
+      return bytes(of: body, isLong: reply.isLong) + (mode == .table ? lines(reply.notes) : [])
+    }
+  }
+
+  private func bytes(of body: Reply.Body, isLong: Bool) -> [UInt8] {
+    switch body {
+    case .bytes(let bytes): return bytes
+    case .text(let text): return Array(text.utf8)
+    case .chart(let chart): return chart.bytes(for: self)
+    case .parts(let parts): return parts.flatMap { bytes(of: $0, isLong: isLong) }
+    case .rows(let columns, let rows):
+      var writer = RowWriter(self, columns: columns, isLong: isLong)
+      return writer.begin() + writer.write(rows) + writer.end()
+    case .object(let columns, let cells):
+      var writer = RowWriter(self, columns: columns, isObject: true, isLong: isLong)
+      return writer.begin() + writer.write([cells]) + writer.end()
     }
   }
 
   /// Sentences, wrapped to the window.
   package func lines(_ texts: [SafeText]) -> [UInt8] {
     texts.flatMap {
-      Array((DisplayWidth.wrap($0.description, columns: width, indent: 2) + "\n").utf8)
+      Array((DisplayWidth.wrap(drawable($0), columns: width, indent: 2) + "\n").utf8)
     }
+  }
+
+  /// The text with marks that the terminal can draw.
+  private func drawable(_ text: SafeText) -> String {
+    guard !hasUnicode else { return text.description }
+    let marks = ["\u{2026}": "...", "\u{2192}": "->", "\u{2713}": "ok", "\u{2717}": "!!"]
+    return marks.reduce(text.description) { $0.replacing($1.key, with: $1.value) }
   }
 }

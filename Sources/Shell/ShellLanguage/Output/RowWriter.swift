@@ -10,10 +10,6 @@ package struct RowWriter: Sendable {
   private let isObject: Bool
   private var table: TableLayout
   private var count = 0
-  /// The rows of a box, whose widths depend on all of them.
-  private var kept: [[Cell]] = []
-  /// The number of rows, if it is known before they are written.
-  package var total: Int?
 
   package init(
     _ presentation: Presentation, columns: [Column], isObject: Bool = false, isLong: Bool = false
@@ -23,25 +19,13 @@ package struct RowWriter: Sendable {
     self.isObject = isObject
     let visibility: Column.Visibility =
       switch presentation.mode {
-      case .table, .box, .markdown: isLong ? [.table, .long] : .table
+      case .table, .markdown: isLong ? [.table, .long] : .table
       case .plain, .raw, .auto: isLong ? .data : .plain
-      case .json, .jsonl, .csv, .vertical: .data
+      case .json, .jsonl, .csv: .data
       }
     let shown = columns.indices.filter { !columns[$0].visibility.isDisjoint(with: visibility) }
     self.shown = shown
     table = TableLayout(presentation, titles: shown.map { columns[$0].title })
-  }
-
-  package init(_ presentation: Presentation, _ reply: Reply) {
-    switch reply.body {
-    case .rows(let columns, let rows):
-      self.init(presentation, columns: columns, isLong: reply.isLong)
-      total = rows.count
-    case .object(let columns, _):
-      self.init(presentation, columns: columns, isObject: true, isLong: reply.isLong)
-    case .bytes, .text:
-      self.init(presentation, columns: [])
-    }
   }
 
   /// The bytes before the first row.
@@ -59,11 +43,6 @@ package struct RowWriter: Sendable {
     guard !rows.isEmpty, !shown.isEmpty else { return [] }
     defer { count += rows.count }
     switch presentation.mode {
-    case .vertical:
-      return rows.enumerated().flatMap { block($1, number: count + $0 + 1) }
-    case .box:
-      kept += rows.map { row in shown.map { row[$0] } }
-      return []
     case .markdown:
       return table.markdown(rows.map { row in shown.map { row[$0] } }, isObject: isObject)
     case .table where isObject:
@@ -78,32 +57,8 @@ package struct RowWriter: Sendable {
   }
 
   /// The bytes after the last row.
-  package mutating func end() -> [UInt8] {
-    switch presentation.mode {
-    case .json: return Array((isObject ? "\n" : "]\n").utf8)
-    case .box where !kept.isEmpty:
-      defer { kept = [] }
-      return table.box(kept, isObject: isObject)
-    default: return []
-    }
-  }
-
-  /// `name: value` on a line for each field; values in full.
-  private func block(_ row: [Cell], number: Int) -> [UInt8] {
-    let names = shown.map { SafeText(columns[$0].name).description }
-    let width = names.map { DisplayWidth.of($0) }.max() ?? 0
-    var text = ""
-    if !isObject, presentation.isTerminal {
-      let dash = presentation.hasUnicode ? "\u{2500}\u{2500}" : "--"
-      text += "\(dash) \(number)\(total.map { " of \($0)" } ?? "") \(dash)\n"
-    } else if number > 1 {
-      text += "\n"
-    }
-    for (name, index) in zip(names, shown) {
-      let space = String(repeating: " ", count: width - DisplayWidth.of(name))
-      text += "\(space)\(name): \(row[index].shown(presentation))\n"
-    }
-    return Array(text.utf8)
+  package func end() -> [UInt8] {
+    presentation.mode == .json ? Array((isObject ? "\n" : "]\n").utf8) : []
   }
 
   private func append(_ row: [Cell], isFirst: Bool, to bytes: inout [UInt8]) {
@@ -124,7 +79,7 @@ package struct RowWriter: Sendable {
           return presentation.isTerminal ? Quoting.printable(Array(text.utf8)) : text
         }.joined(separator: "\t").utf8
       bytes.append(.newline)
-    case .plain, .raw, .table, .auto, .vertical, .box, .markdown:
+    case .plain, .raw, .table, .auto, .markdown:
       for (position, index) in shown.enumerated() {
         if position > 0, !presentation.endsWithNUL { bytes.append(.tab) }
         // A terminal would obey a key.

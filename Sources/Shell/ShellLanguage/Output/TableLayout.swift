@@ -13,8 +13,12 @@ package struct TableLayout: Sendable {
 
   /// The rows as lines; the header, dim where there is color, if any column has a title.
   package mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
-    let (columns, isNarrow) = fitted(rows, gap: Self.gap, room: presentation.width)
-    if isNarrow { return rowsOfLines(rows) }
+    var fit = TableFit(rows, titles: titles, widths: widths, gap: Self.gap, presentation)
+    widths = fit.naturalWidths
+    if let room = presentation.width, !fit.narrow(to: room) || fit.hidesDifferences(cutMiddle) {
+      return rowsOfLines(rows)
+    }
+    let columns = fit.columns
     var result = ""
     if withHeader, titles.contains(where: { !$0.isEmpty }) {
       let titles = columns.map { cutEnd($0.title, to: $0.width) }
@@ -46,16 +50,6 @@ package struct TableLayout: Sendable {
       result += DisplayWidth.wrap(line, columns: columns, indent: width + 2) + "\n"
     }
     return Array(result.utf8)
-  }
-
-  /// The visible columns with their widths, and whether the rows do not fit side by side.
-  private mutating func fitted(
-    _ rows: [[Cell]], gap: Int, room: Int?
-  ) -> (columns: [TableColumn], isNarrow: Bool) {
-    var fit = TableFit(rows, titles: titles, widths: widths, gap: gap, presentation)
-    widths = fit.naturalWidths
-    let isNarrow = room.map { !fit.narrow(to: $0) || fit.hidesDifferences(cutMiddle) } ?? false
-    return (fit.columns, isNarrow)
   }
 
   private func line(_ texts: [String], _ columns: [TableColumn]) -> String {
@@ -138,80 +132,27 @@ package struct TableLayout: Sendable {
     return Set(cut).count == Set(texts).count ? cut : texts
   }
 
-  // MARK: Box and Markdown
-
-  /// A table with lines around its cells, cut to the window at a terminal only. One that does not fit has no lines.
-  mutating func box(_ all: [[Cell]], isObject: Bool) -> [UInt8] {
-    let (rows, titles, hasTitles) = arranged(all, isObject)
-    var layout = TableLayout(presentation, titles: titles)
-    let (columns, isNarrow) = layout.fitted(rows, gap: 3, room: presentation.width.map { $0 - 4 })
-    if isNarrow { return isObject ? facts(all[0]) : rowsOfLines(rows) }
-    let lines = BoxLines(hasUnicode: presentation.hasUnicode)
-    func rule(_ ends: (String, String, String)) -> String {
-      ends.0
-        + columns.map { String(repeating: lines.dash, count: $0.width + 2) }
-        .joined(separator: ends.1) + ends.2 + "\n"
-    }
-    func row(_ texts: [String]) -> String {
-      let cells = zip(texts, columns).map { text, column in
-        let space = String(repeating: " ", count: max(column.width - DisplayWidth.of(text), 0))
-        return column.isRight ? space + text : text + space
-      }
-      return "\(lines.bar) " + cells.joined(separator: " \(lines.bar) ") + " \(lines.bar)\n"
-    }
-    var result = rule(lines.top)
-    if hasTitles {
-      result += row(columns.map { cutEnd($0.title, to: $0.width) }) + rule(lines.middle)
-    }
-    for index in rows.indices {
-      result += row(columns.map { cutMiddle($0.texts[index], to: $0.width) })
-    }
-    return Array((result + rule(lines.bottom)).utf8)
-  }
+  // MARK: Markdown
 
   func markdownHeader(isObject: Bool) -> [UInt8] {
     let titles = isObject ? ["field", "value"] : titles
     let dashes = titles.map { _ in "---" }.joined(separator: " | ")
-    let names = titles.map(Self.markdownCell).joined(separator: " | ")
+    let names = titles.map(Self.markdownText).joined(separator: " | ")
     return Array("| \(names) |\n| \(dashes) |\n".utf8)
   }
 
   func markdown(_ rows: [[Cell]], isObject: Bool) -> [UInt8] {
-    let (rows, _, _) = arranged(rows, isObject)
+    // One thing becomes a row for each field.
+    let rows = isObject ? zip(titles, rows[0]).map { [.text($0), $1] } : rows
     return rows.flatMap { row in
-      let cells = row.map { Self.markdownCell($0.shown(presentation)) }
+      let cells = row.map { Self.markdownText($0.shown(presentation)) }
       return Array("| \(cells.joined(separator: " | ")) |\n".utf8)
     }
   }
 
-  private static func markdownCell(_ text: String) -> String {
+  package static func markdownText(_ text: String) -> String {
     // A page would obey the tags of a key or a value.
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
       .replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("\n", with: " ")
-  }
-
-  /// One thing becomes a row for each field.
-  private func arranged(_ rows: [[Cell]], _ isObject: Bool) -> ([[Cell]], [String], Bool) {
-    guard isObject, let only = rows.first else {
-      return (rows, titles, titles.contains { !$0.isEmpty })
-    }
-    return (zip(titles, only).map { [.text($0), $1] }, ["field", "value"], true)
-  }
-}
-
-/// The characters of a box.
-private struct BoxLines {
-  let top: (String, String, String)
-  let middle: (String, String, String)
-  let bottom: (String, String, String)
-  let dash: String
-  let bar: String
-
-  init(hasUnicode: Bool) {
-    top = hasUnicode ? ("\u{250C}", "\u{252C}", "\u{2510}") : ("+", "+", "+")
-    middle = hasUnicode ? ("\u{251C}", "\u{253C}", "\u{2524}") : ("+", "+", "+")
-    bottom = hasUnicode ? ("\u{2514}", "\u{2534}", "\u{2518}") : ("+", "+", "+")
-    dash = hasUnicode ? "\u{2500}" : "-"
-    bar = hasUnicode ? "\u{2502}" : "|"
   }
 }

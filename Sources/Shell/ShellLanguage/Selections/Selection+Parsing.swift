@@ -23,9 +23,12 @@ extension Selection {
     .flag(
       "--stdin", "read keys from standard input, one a line, escaped as in plain output"),
     .flag("-0", "with --stdin: keys end with NUL and are raw bytes"),
+    .flag("--json", "with --stdin: records as JSON output has them, with namespace and key"),
   ]
 
-  package static let rules: [CommandSpec.Rule] = [.needs("-0", "--stdin")]
+  package static let rules: [CommandSpec.Rule] = [
+    .needs("-0", "--stdin"), .needs("--json", "--stdin"), .atMostOne(["-0", "--json"]),
+  ]
 
   /// Combines the words with the values of the options above.
   package init(
@@ -37,29 +40,90 @@ extension Selection {
     for option in Self.options {
       for value in values[option.name] ?? [] { apply(option.name, value) }
     }
-    if flags.contains("--expired") { filters.append(.expired) }
-    if flags.contains("--permanent") { filters.append(.permanent) }
+    if flags.contains("--expired") { filters.append(.isExpired) }
+    if flags.contains("--permanent") { filters.append(.never) }
     isReversed = flags.contains("--reverse")
-    if flags.contains("--stdin") { input = flags.contains("-0") ? .nulSeparated : .lines }
+    if flags.contains("--stdin") {
+      input = flags.contains("-0") ? .nulSeparated : flags.contains("--json") ? .records : .lines
+    }
+    if values["--where"] != nil, let word = words.first(where: Self.isComparison) {
+      throw ShellError(
+        .usage, "\(word.bytes) is outside of the condition", at: word.range,
+        hint: "quote the condition: `--where '.n = 10'`")
+    }
+    guard after == nil || sort ?? .key == .key else {
+      throw ShellError(
+        .usage, "--after counts in the order of keys, and --sort asks for another order",
+        hint: "`--limit N` shows the first of that order")
+    }
+  }
+
+  private static func isComparison(_ word: Word) -> Bool {
+    ["=", "==", "!=", "~", "!~"].contains(word.bareText)
   }
 
   private mutating func apply(_ name: String, _ value: Value) {
     switch (name, value) {
-    case ("--match", .glob(let glob)): filters.append(.match(glob))
-    case ("--regex", .regex(let regex)): filters.append(.regex(regex))
-    case ("--tag", .bytes(let tag)): filters.append(.tag(tag))
-    case ("--contains", .bytes(let text)): filters.append(.contains(text))
-    case ("--expiring", .moment(let time)): filters.append(.expiring(by: time))
-    case ("--older", .moment(let time)): filters.append(.older(than: time))
-    case ("--newer", .moment(let time)): filters.append(.newer(than: time))
-    case ("--idle", .moment(let time)): filters.append(.idle(since: time))
-    case ("--larger", .number(let size)): filters.append(.larger(than: size))
-    case ("--smaller", .number(let size)): filters.append(.smaller(than: size))
-    case ("--where", .expression(let expression)): filters.append(.query(expression))
+    case ("--match", .glob(let glob)): filters.append(.keyMatches(glob))
+    case ("--regex", .regex(let regex)): filters.append(.keyFinds(regex))
+    case ("--tag", .bytes(let tag)): filters.append(.hasTag(tag))
+    case ("--contains", .bytes(let text)):
+      filters.append(.valueContains(text, ignoringCase: ignoresCase))
+    case ("--expiring", .moment(let time)):
+      filters.append(.fact(.expires, .lessOrEqual, .time(time)))
+    case ("--older", .moment(let time)): filters.append(.fact(.written, .less, .time(time)))
+    case ("--newer", .moment(let time)):
+      filters.append(.fact(.written, .greaterOrEqual, .time(time)))
+    case ("--idle", .moment(let time)): filters.append(.lastUse(before: time))
+    case ("--larger", .number(let size)):
+      filters.append(.fact(.size, .greater, .integer(Int128(size))))
+    case ("--smaller", .number(let size)):
+      filters.append(.fact(.size, .less, .integer(Int128(size))))
+    case ("--where", .expression(let expression)): filters.append(expression)
     case ("--sort", .order(let order)): sort = order
     case ("--limit", .limit(let limit)): self.limit = limit
     case ("--after", .bytes(let key)): after = key
     default: preconditionFailure("\(name) is not read by its kind")
+    }
+  }
+}
+
+/// The conditions of the filter options, as `--where` would have them.
+extension Expression {
+  package static func fact(
+    _ name: QueryName, _ comparison: Comparison, _ constant: QueryValue
+  ) -> Expression {
+    .compare(.name(name), comparison, .constant(constant))
+  }
+
+  /// It has expired and is still in the file.
+  package static let isExpired = fact(.state, .equal, .string(Array("expired".utf8)))
+  package static let never = fact(.expires, .equal, .null)
+
+  package static func hasTag(_ tag: [UInt8]) -> Expression {
+    .isElement(.constant(.string(tag)), .name(.tags))
+  }
+
+  /// An entry without a known use counts as used when it was written.
+  package static func lastUse(before time: UnixTime) -> Expression {
+    .any([
+      fact(.used, .less, .time(time)),
+      .all([fact(.used, .equal, .null), fact(.written, .less, .time(time))]),
+    ])
+  }
+
+  /// The tag that it asks for; nil for another condition.
+  package var tag: [UInt8]? {
+    guard case .isElement(.constant(.string(let tag)), .name(.tags)) = self else { return nil }
+    return tag
+  }
+
+  /// The range of the keys that can meet it; nil if every key can.
+  var range: KeyRange? {
+    switch self {
+    case .keyMatches(let glob): .prefix(glob.prefix)
+    case .compare(.name(.key), .equal, .constant(.string(let key))): .key(key)
+    default: nil
     }
   }
 }

@@ -14,30 +14,6 @@ package struct Selection: Sendable, Hashable {
     }
   }
 
-  /// A condition; an entry must meet all of them.
-  package enum Filter: Sendable, Hashable {
-    case match(Glob)
-    case regex(RegularExpression)
-    case tag([UInt8])
-    /// The value contains these bytes.
-    case contains([UInt8])
-    /// Expires, and not after this moment.
-    case expiring(by: UnixTime)
-    /// Has expired and is still in the file; without this filter such entries are hidden.
-    case expired
-    /// Never expires.
-    case permanent
-    /// Written before this moment.
-    case older(than: UnixTime)
-    /// Written at this moment or later.
-    case newer(than: UnixTime)
-    /// Not used since this moment.
-    case idle(since: UnixTime)
-    case larger(than: Int)
-    case smaller(than: Int)
-    case query(Expression)
-  }
-
   package enum Sort: Sendable, Hashable {
     case key, size, expiry, written, used
     case operand(QueryOperand)
@@ -60,6 +36,8 @@ package struct Selection: Sendable, Hashable {
     case lines
     /// A NUL between keys.
     case nulSeparated
+    /// The records of JSON output, in an array or one a line.
+    case records
   }
 
   package init(namespaces: NamespaceChoice) { self.namespaces = namespaces }
@@ -67,7 +45,8 @@ package struct Selection: Sendable, Hashable {
   package var namespaces: NamespaceChoice
   /// One of them must match; none lets every key pass.
   package var patterns: [Pattern] = []
-  package var filters: [Filter] = []
+  /// The conditions that an entry must meet, all of them; every filter option is one.
+  package var filters: [Expression] = []
   /// Nil for the order of the keys.
   package var sort: Sort?
   package var isReversed = false
@@ -86,8 +65,11 @@ package struct Selection: Sendable, Hashable {
     namespaces == .unnamed && patterns.isEmpty && filters.isEmpty && input == nil
   }
 
-  /// Selects entries that have expired and are still in the file.
-  package var wantsExpired: Bool { filters.contains(.expired) }
+  /// The conditions, taken apart as far as each must hold alone.
+  package var conditions: [Expression] { filters.flatMap(\.conjuncts) }
+
+  /// Selects entries that have expired and are still in the file; without that they are hidden.
+  package var wantsExpired: Bool { conditions.contains(.isExpired) }
 }
 
 /// A range of keys that contains every match of a pattern, so that nothing else is read.
@@ -98,6 +80,13 @@ package enum KeyRange: Sendable, Hashable {
   fileprivate var start: [UInt8] {
     switch self {
     case .key(let bytes), .prefix(let bytes): bytes
+    }
+  }
+
+  package func contains(_ key: [UInt8]) -> Bool {
+    switch self {
+    case .key(let own): own == key
+    case .prefix(let prefix): key.starts(with: prefix)
     }
   }
 }
@@ -111,7 +100,9 @@ extension Selection {
 
   /// Disjoint ranges, in the order of keys, that contain every key which a pattern matches.
   package var ranges: [KeyRange] {
-    guard !patterns.isEmpty else { return input == nil ? [.prefix(matchPrefix)] : [] }
+    guard !patterns.isEmpty else {
+      return input == nil ? [conditions.lazy.compactMap(\.range).first ?? .prefix([])] : []
+    }
     var prefixes: [[UInt8]] = []
     var keys: Set<[UInt8]> = []
     for pattern in patterns {
@@ -147,11 +138,5 @@ extension Selection {
   package var isOfKeys: Bool {
     !patterns.isEmpty && input == nil
       && patterns.allSatisfy { if case .key = $0 { true } else { false } }
-  }
-
-  /// Every key that passes `--match` begins with this.
-  private var matchPrefix: [UInt8] {
-    for case .match(let glob) in filters { return glob.prefix }
-    return []
   }
 }

@@ -83,11 +83,12 @@ extension Store {
     engine.memory.removeAll(of: old)
   }
 
-  /// The time at which the next entry of each namespace expires, stale window included, by namespace. A namespace without
-  /// such an entry is left out.
+  /// The time at which the next entry of each namespace stops being fresh, by namespace. A namespace without such an entry is
+  /// left out.
   ///
-  /// For each namespace one look into the deadline index, and one more for each entry that expired and was not purged
-  /// yet, or was refreshed since it was indexed.
+  /// The index knows when stale windows end. Behind an entry with such a window may stand one that stops being fresh earlier,
+  /// so up to 10,000 of them are looked at. Without such windows one look is enough, and one more for each entry that expired and
+  /// was not purged yet, or was refreshed since it was indexed.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]
@@ -105,25 +106,30 @@ extension Store {
 }
 
 extension EntryReader {
-  /// An entry is indexed at its end or earlier. So no record behind the earliest end that was found can lead to an earlier one.
+  /// An entry is indexed at its end or earlier. So without stale windows no record behind the earliest end that was found can lead
+  /// to an earlier one.
   fileprivate func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Int64? {
     let now = clock.now.milliseconds
     let prefix = id.prefix
     var earliest = EntryHeader.never
+    var looked = 0
+    var hasWindows = false
     var cursor = try transaction.cursor(in: indexes.deadlines)
     var record = try cursor.seek(prefix.span)
     while let found = record, found.key.starts(with: prefix.span) {
       if let expiry = ExpiryRecord(found.key, found.value) {
-        if expiry.block.deadline >= earliest { break }
+        if expiry.block.deadline >= earliest, !hasWindows || looked > 10_000 { break }
         for indexed in expiry {
           if let entryKey = try indexed.entryKey(in: transaction, indexes),
             let region = try transaction.find(entryKey, in: .entries),
             let header = EntryHeader(transaction.bytes(of: region)),
             indexed.leads(to: header), header.staleUntil > now
           {
-            earliest = min(earliest, header.staleUntil)
+            looked += 1
+            hasWindows = hasWindows || header.staleUntil != header.expires
+            if header.expires > now { earliest = min(earliest, header.expires) }
           }
         }
       }

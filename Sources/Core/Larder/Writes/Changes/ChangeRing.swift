@@ -12,7 +12,7 @@ import LarderSystem
 /// overtaken the reader.
 ///
 /// The file holds 1/16 of the bytes of the data file in slots. When the data file has grown, a writer replaces the ring by a
-/// larger one and adds a gap. Subscribers then miss the changes that they have not read yet.
+/// larger one that holds the same changes.
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment
@@ -90,7 +90,11 @@ struct ChangeRing {
   func grow(to slots: Int) -> Bool {
     words.replace(count: Self.count(slots)) { old, new in
       for place in 0..<Place.slots { new.store(old.wide(place), wide: place) }
-      new.store(old.wide(Place.gaps) &+ 1, wide: Place.gaps)
+      let head = old.wide(Place.head)
+      for place in head - min(head, UInt64(Self.slots(in: old.count)))..<head {
+        let (from, to) = (Self.slot(place, in: old.count), Self.slot(place, in: new.count))
+        for word in 0..<ChangeRecord.slotCount { new.store(old.wide(from + word), wide: to + word) }
+      }
     }
   }
 

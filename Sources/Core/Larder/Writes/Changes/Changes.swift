@@ -103,8 +103,8 @@ extension Store {
   /// The subscription begins with this call and keeps no read transaction open. It ends when the loop is left, the task is
   /// cancelled or the store is closed. Writers then stop publishing; after a kill of the subscribed process they stop within
   /// ten seconds. The first subscription of a store makes the file and one small commit. The file has 1/16 of the bytes of the
-  /// data file, at least 256 kB and at most 17 MB. Subscriptions report ``Change/Kind/missed(_:)`` when it is made larger. If
-  /// the first subscription cannot make it, ``Change/Kind/ended(_:)`` is the only element.
+  /// data file, at least 256 kB and at most 17 MB, and grows with it. If the first subscription cannot make it,
+  /// ``Change/Kind/ended(_:)`` is the only element.
   ///
   /// While there is a subscription, the store's files are checked every second: ``Change/Kind/health(_:)`` reports what
   /// ``Store/health()`` found whenever that changes.

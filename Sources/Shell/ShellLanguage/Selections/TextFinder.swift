@@ -1,13 +1,11 @@
-import ShellLanguage
-
 /// Finds text in bytes, once in each line. For one command: the matcher of an expression cannot be shared.
-struct TextFinder {
+package struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
 
   /// - Parameters:
   ///   - isExact: Capitals and small letters differ.
   ///   - pause: Its error ends a search in a long line.
-  init(
+  package init(
     _ text: [UInt8], isRegex: Bool = false, isExact: Bool, pause: @escaping () throws -> Void
   ) throws(ShellError) {
     guard !text.isEmpty else {
@@ -31,7 +29,7 @@ struct TextFinder {
   }
 
   /// Where it is found first in each line.
-  func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
+  package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
     var finds: [Range<Int>] = []
     var start = 0
     while start < bytes.count {

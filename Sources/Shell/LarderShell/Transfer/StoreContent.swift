@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 /// The content of a store at a moment: enough of each entry to detect a change.
-struct StoreMark {
+struct StoreContent {
   struct Fact: Hashable {
     var size: Int
     var expires: Timestamp?
@@ -14,29 +14,20 @@ struct StoreMark {
   /// By namespace, including empty ones.
   private(set) var entries: [ExactString: [[UInt8]: Fact]] = [:]
 
-  var count: Int { entries.values.reduce(0) { $0 + $1.count } }
-
-  /// Reads every entry of these namespaces, or of all.
-  init(_ session: Session, only names: Set<ExactString>? = nil) throws {
-    var namespaces: [Store.Namespace] = []
-    for facts in try session.store.namespaces()
-    where names?.contains(ExactString(facts.name)) ?? true {
-      entries[ExactString(facts.name)] = [:]
-      namespaces.append(session.store.namespace(facts.name))
-    }
-    for name in names ?? [] { entries[name] = entries[name] ?? [:] }
-    let scope = Scope(all: namespaces, in: session)
-    try ProgressLine.show("looking", of: scope.total(), in: session) { progress in
-      try scope.forEachValue { entry, value in
-        (
-          name: ExactString(entry.namespace), key: entry.key.bytes,
-          fact: Fact(size: entry.size, expires: entry.expires, hash: Self.hash(value.bytes))
-        )
-      } _: { items in
-        for item in items { entries[item.name, default: [:]][item.key] = item.fact }
-        try progress.advance(by: items.count)
-        return true
-      }
+  /// Reads every entry of these namespaces.
+  init(_ session: Session, only names: Set<ExactString>) throws {
+    for name in names { entries[name] = [:] }
+    let namespaces = try session.store.namespaces().map(\.name)
+      .filter { names.contains(ExactString($0)) }.map(session.store.namespace)
+    try Scope(all: namespaces, in: session).walk(showing: "looking", readingValues: true) {
+      entry, value in
+      (
+        name: ExactString(entry.namespace), key: entry.key.bytes,
+        fact: Fact(size: entry.size, expires: entry.expires, hash: Self.hash(value.bytes))
+      )
+    } _: { items in
+      for item in items { entries[item.name, default: [:]][item.key] = item.fact }
+      return true
     }
   }
 
@@ -47,7 +38,7 @@ struct StoreMark {
     func wrong(_ reason: SafeText, line: Int, column: Int) -> ShellError {
       ShellError(
         .usage, "\(file.path):\(line):\(column): \(reason)",
-        hint: "diff takes a mark, or a file that export has written")
+        hint: "diff takes a file that export has written")
     }
     while let line = try lines.line() {
       try session.host.checkInterruption()
@@ -94,12 +85,23 @@ struct StoreMark {
   }
 
   /// The changes up to `later`, by namespace and key.
-  func changes(to later: StoreMark, now: Timestamp) -> [Change] {
+  ///
+  /// - Parameter pause: Is called often; what it throws ends the comparison.
+  func changes(
+    to later: StoreContent, now: Timestamp, pause: () throws -> Void
+  ) throws -> [Change] {
     var changes: [Change] = []
     let names = Set(entries.keys).union(later.entries.keys)
     for name in names.sorted(by: { Key($0.string) < Key($1.string) }) {
       let (old, new) = (entries[name] ?? [:], later.entries[name] ?? [:])
-      for key in Set(old.keys).union(new.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      // Sorting takes the longest, and has to end as well.
+      var looked = 0
+      let keys = try Set(old.keys).union(new.keys).sorted { a, b in
+        looked += 1
+        if looked % 1000 == 0 { try pause() }
+        return a.lexicographicallyPrecedes(b)
+      }
+      for key in keys {
         let (before, after) = (old[key], new[key])
         let kind: Change.Kind
         switch (before, after) {

@@ -1,0 +1,111 @@
+import LMDB
+import LarderSystem
+
+/// Keys that an index leads to. The caller looks each entry up: it may have changed since.
+extension Store.Namespace {
+  /// The keys of the entries that carry a tag; nil if the index names more than `most`.
+  package func keys(taggedWith tag: [UInt8], atMost most: Int) throws(LarderError) -> [[UInt8]]? {
+    // A tag has no byte 0, which ends it in the index.
+    guard !tag.isEmpty, !tag.contains(0) else { return [] }
+    return try inSnapshot { id, transaction throws(LMDBError) in
+      let prefix = IndexKey.tag(tag, entry: id.prefix)
+      var found: [[UInt8]] = []
+      var cursor = try transaction.cursor(in: engine.indexes.tags)
+      var record = try cursor.seek(prefix.span)
+      while let next = record, next.key.starts(with: prefix.span) {
+        guard found.count < most else { return nil }
+        found.append(next.key.extracting((prefix.count - 4)..<next.key.count).copied)
+        record = try cursor.next()
+      }
+      return try keys(of: found, in: transaction)
+    }
+  }
+
+  /// The keys of the entries whose end, stale window included, is not after a moment; nil if the index names more than
+  /// `most` of them, or is damaged.
+  package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
+    try inSnapshot { id, transaction throws(LMDBError) in
+      let prefix = id.prefix
+      var found: [[UInt8]] = []
+      var cursor = try transaction.cursor(in: engine.indexes.deadlines)
+      var record = try cursor.seek(prefix.span)
+      while let next = record, next.key.starts(with: prefix.span) {
+        guard let expiry = ExpiryRecord(next.key, next.value) else { return nil }
+        if expiry.block.deadline > end.milliseconds { break }
+        for indexed in expiry {
+          guard found.count < most else { return nil }
+          if let key = try indexed.entryKey(in: transaction, engine.indexes) { found.append(key) }
+        }
+        record = try cursor.next()
+      }
+      return try keys(of: found, in: transaction)
+    }
+  }
+
+  /// The last keys that begin with `prefix` and lie before `end`, the last one first. Expired entries are among them.
+  package func lastKeys(
+    prefix: [UInt8], before end: [UInt8]?, atMost most: Int
+  ) throws(LarderError) -> [[UInt8]] {
+    try inSnapshot { id, transaction throws(LMDBError) in
+      let range = id.prefix + prefix.prefix(StoredKey.headCount)
+      let ends = [Self.behind(range), end.map { StoredKey.entry($0.span, in: id) }]
+      let start = ends.compactMap(\.self).min { $0.lexicographicallyPrecedes($1) }
+      var found: [[UInt8]] = []
+      var cursor = try transaction.cursor(in: .entries)
+      // Without a record behind the range the cursor is beyond the end, and the last record comes next.
+      if let start { _ = try cursor.seek(start.span) }
+      var record = try start == nil ? cursor.last() : cursor.previous()
+      while found.count < most, let next = record, next.key.starts(with: range.span) {
+        if let key = Self.key(of: next.key.copied, next.value), key.starts(with: prefix) {
+          found.append(key)
+        }
+        record = try cursor.previous()
+      }
+      return found
+    } ?? []
+  }
+
+  /// The smallest bytes behind everything that begins with `prefix`; nil if there are none.
+  private static func behind(_ prefix: [UInt8]) -> [UInt8]? {
+    guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
+    return prefix[..<last] + [prefix[last] + 1]
+  }
+
+  /// Runs a look at the indexes in one snapshot; nil also for a namespace that does not exist.
+  private func inSnapshot(
+    _ look: (NamespaceID, borrowing ReadTransaction) throws(LMDBError) -> [[UInt8]]?
+  ) throws(LarderError) -> [[UInt8]]? {
+    let transaction = try engine.beginRead()
+    let id = try engine.reader.identify(handle, in: transaction)
+    if id == .store { return [] }
+    do throws(LMDBError) {
+      return try look(id, transaction)
+    } catch {
+      throw engine.error(error)
+    }
+  }
+
+  private func keys(
+    of entryKeys: [[UInt8]], in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    for entryKey in entryKeys {
+      if let key = Self.key(of: entryKey, Span()) {
+        keys.append(key)
+      } else if let region = try transaction.find(entryKey, in: .entries),
+        let key = Self.key(of: entryKey, transaction.bytes(of: region))
+      {
+        keys.append(key)
+      }
+    }
+    return keys
+  }
+
+  /// The key of an entry. A long one is in the record; nil without that, and for a damaged record.
+  private static func key(of entryKey: [UInt8], _ record: Span<UInt8>) -> [UInt8]? {
+    guard entryKey.count > 5, entryKey.last != 0 else {
+      return entryKey.count > 5 ? Array(entryKey[4..<(entryKey.count - 1)]) : nil
+    }
+    return StoredEntry(entryKey: entryKey, record: record)?.key
+  }
+}

@@ -1,0 +1,105 @@
+import Larder
+import LarderSystem
+import ShellLanguage
+
+extension Command {
+  static let diff = Command(
+    "diff", .looking, .reads,
+    "Compares the store with an export, or two values; exit code 1 if they differ.",
+    namespaces: .one, parameters: [.many("FILE|KEY KEY", .file)],
+    plain: [
+      "FILE": "change namespace key size_before size", "KEY KEY": "change place before after",
+    ],
+    examples: [
+      Example("diff backup.jsonl", "since an export"),
+      Example("diff @articles 000017 000018", "two values, by field, line or byte"),
+    ],
+    run: showChanges)
+
+  private static func showChanges(_ call: Invocation, in session: Session) throws -> Outcome {
+    let words = call.allBytes("FILE|KEY KEY")
+    if words.count == 2 { return try compare(words, call, in: session) }
+    guard words.count == 1, call.namespaces == .unnamed else {
+      throw ShellError(
+        .usage, "diff compares two keys, or the store with one file",
+        hint: "usage: `\(call.command.usage)`")
+    }
+    let before = try StoreContent(LocalFile(words[0], of: session), for: session)
+    // An export of some namespaces is compared with these only.
+    let after = try StoreContent(session, only: Set(before.entries.keys))
+    let changes = try before.changes(
+      to: after, now: session.clock.now, pause: session.host.checkInterruption)
+    try session.output.answer(reply(changes, session.output.presentation.arrow))
+    return changes.isEmpty ? .done : .exitCode(1)
+  }
+
+  private static func compare(
+    _ keys: [[UInt8]], _ call: Invocation, in session: Session
+  ) throws -> Outcome {
+    let values = try keys.map { key in
+      try session.value(key, call.namespaces).reading(most: nil, in: session).bytes
+    }
+    let difference = try ValueDifference(
+      values[0], values[1], pause: session.host.checkInterruption)
+    let arrow = session.output.presentation.arrow
+    func text(_ value: String?) -> Cell { value.map { .text($0) } ?? .null }
+    try session.output.answer(
+      Reply(
+        .rows(
+          [
+            Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
+            Column("place", title: ""), Column("values", title: "", in: .table),
+            Column("before", in: [.plain, .data]), Column("after", in: [.plain, .data]),
+          ],
+          difference.changes.map { change in
+            [
+              .text(change.mark), .text(change.kind.rawValue), .text(change.place),
+              .text(
+                [change.before, change.after].compactMap(\.self).joined(separator: " \(arrow) ")),
+              text(change.before), text(change.after),
+            ]
+          }),
+        sentences: difference.changes.isEmpty ? ["no differences"] : []))
+    if difference.isCut {
+      try session.host.notify(
+        "note: the values differ in more than \(Wording.count(ValueDifference.mostLines)) lines; this is the first"
+      )
+    }
+    return difference.changes.isEmpty ? .done : .exitCode(1)
+  }
+
+  private static func reply(_ changes: [StoreContent.Change], _ arrow: String) -> Reply {
+    func sizes(_ change: StoreContent.Change) -> String {
+      let words = [change.before, change.after].compactMap { $0.map(Wording.size) }
+      return words.joined(separator: " \(arrow) ")
+    }
+    let rows = changes.map { change -> [Cell] in
+      [
+        .text(change.kind.mark), .text(change.kind.rawValue), .text(change.namespace),
+        .bytes(change.key), change.before.map { .size($0) } ?? .null,
+        change.after.map { .size($0) } ?? .null, .text(sizes(change)),
+        change.kind == .expired ? .text("(expired)") : .blank,
+      ]
+    }
+    return Reply(
+      .rows(
+        [
+          Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
+          Column("namespace", title: ""), Column("key", title: "", holdsBytes: true),
+          Column("size_before", in: [.plain, .data]), Column("size", in: [.plain, .data]),
+          Column("sizes", title: "", in: .table), Column("remark", title: "", in: .table),
+        ], rows),
+      sentences: changes.isEmpty ? ["no changes"] : [],
+      notes: changes.isEmpty ? [] : ["\(Wording.count(changes.count, "change", "changes"))"])
+  }
+}
+
+extension StoreContent.Change.Kind {
+  fileprivate var mark: String {
+    switch self {
+    case .added: "+"
+    case .changed: "~"
+    case .removed, .expired: "-"
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import Larder
+import ShellLanguage
+
+extension Command {
+  static let undo = Command(
+    "undo", .changing, .changes,
+    "Takes the last change back, as far as nobody has changed the entries since.",
+    plain: BulkOptions.plain,
+    examples: [
+      Example("undo", "after evict, clear, expire, touch, set, edit, import or pin"),
+      Example("UNDO", "commands may be written in capitals"),
+    ],
+    run: undoLast)
+
+  private static func undoLast(_ call: Invocation, in session: Session) throws -> Outcome {
+    let log = session.undo
+    guard !log.isTooLarge else {
+      throw ShellError(
+        .overLimit,
+        "\(log.command) replaced more than \(Wording.size(UndoLog.most)), which the shell does not hold",
+        hint: "`--save FILE` on the command writes an export first")
+    }
+    guard !log.items.isEmpty else {
+      throw ShellError(
+        .usage, "there is no change to take back",
+        hint:
+          "undo works at the prompt, for the last command that changed entries; scripts pass `--save FILE`"
+      )
+    }
+    var done = ChangeSummary("undo")
+    var changed = 0
+    // What was done last is taken back first.
+    let items = Array(log.items.reversed())
+    for start in stride(from: 0, to: items.count, by: 500) {
+      try session.host.checkInterruption()
+      let part = items[start..<min(start + 500, items.count)]
+      let restored = try session.write { batch in
+        try part.map { try restore($0, &batch) }
+      }
+      for (item, isRestored) in zip(part, restored) {
+        if isRestored {
+          let size = (item.before?.entry ?? item.after)?.size ?? 0
+          done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
+        } else {
+          changed += 1
+        }
+      }
+    }
+    let command = log.command
+    let lost = log.lost
+    log.forget()
+    var rest: SafeText = changed == 0 ? "" : "; \(Wording.count(changed)) changed meanwhile"
+    if lost > 0 { rest = rest + "; \(Wording.count(lost)) could not be read before" }
+    try session.output.acknowledge(
+      done.reply(
+        "took back \(command) of \(Wording.entries(done.total.entries))\(rest)",
+        [
+          ("command", .text(command)), ("changed_meanwhile", .number(changed)),
+          ("lost", .number(lost)),
+        ]))
+    return changed + lost == 0
+      ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
+  }
+
+  /// Makes an entry what it was; false if somebody has changed it since.
+  private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool {
+    let (namespace, key) = (item.namespace, item.key)
+    let present = try batch.entry(for: key, in: namespace)
+    guard item.isStill(present) else { return false }
+    guard let (before, value) = item.before else {
+      try batch.remove(key, from: namespace)
+      return true
+    }
+    guard present?.version == before.version else {
+      guard let value else { return false }
+      var attributes = EntryAttributes(keeping: before, expires: nil)
+      attributes.written = before.written
+      attributes.isPinned = before.isPinned
+      attributes.awaitsOwners = true
+      try batch.set(value, for: key, in: namespace, attributes)
+      return true
+    }
+    if present?.expires != before.expires {
+      try batch.touch(key, in: namespace, expires: before.expires.map { .at($0) } ?? .never)
+    }
+    if present?.isPinned != before.isPinned {
+      if before.isPinned {
+        try batch.pin(key, in: namespace)
+      } else {
+        try batch.unpin(key, in: namespace)
+      }
+    }
+    return true
+  }
+}

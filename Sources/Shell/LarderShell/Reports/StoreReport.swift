@@ -1,0 +1,184 @@
+import Larder
+import LarderSystem
+import ShellLanguage
+
+/// The page of `report`: space, expiry, age, sizes, hit rate, the largest entries and the limits; as HTML or as Markdown.
+struct StoreReport {
+  /// A bar for each row: the label, the part of the longest bar, and the amount in words.
+  typealias Bar = (label: String, share: Double, words: String)
+
+  private enum Part {
+    case text(String)
+    case bars([Bar])
+    case table([String], [[String]])
+    case hitRate(HitRateChart)
+  }
+
+  private struct Section {
+    let title: String
+    let parts: [Part]
+
+    init(_ title: String, _ parts: Part...) { (self.title, self.parts) = (title, parts) }
+  }
+
+  private static let largestShown = 15
+
+  private let session: Session
+  private let statistics: Statistics
+  private let namespaces: [Statistics.Namespace]
+  private let isWhole: Bool
+  private var ends: Histogram
+  private var ages: Histogram
+  private var sizes: Histogram
+  private var largest: [Store.Entry] = []
+
+  /// - Parameter only: The namespace; nil for the whole store.
+  init(of session: Session, only: String?) throws {
+    self.session = session
+    statistics = try session.store.statistics()
+    isWhole = only == nil
+    namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }
+    if let only, namespaces.isEmpty { throw ShellError.removedMeanwhile(only) }
+    // Round bounds that double, up to ten years and the largest possible value; empty bins at the ends
+    // are dropped.
+    let decade: Int64 = 315_360_000_000
+    ends = Histogram(.expiry, over: 0...decade, bins: 40, isLogarithmic: true)
+    ages = Histogram(.age, over: 0...decade, bins: 40, isLogarithmic: true)
+    sizes = Histogram(
+      .sizes, over: 0...Int64(Rules.largestPossibleValue), bins: 40, isLogarithmic: true)
+    let now = session.clock.now.unix
+    var largest = FirstOf<Store.Entry>(
+      Self.largestShown, pause: session.host.checkInterruption
+    ) { ($1.size, $0.key) < ($0.size, $1.key) }
+    let all = namespaces.map { session.store.namespace($0.info.name) }
+    try Scope(all: all, in: session).visitEntries(showing: "looking") { entry in
+      ends.add(entry, now: now)
+      ages.add(entry, now: now)
+      sizes.add(entry, now: now)
+      try largest.add(entry)
+    }
+    self.largest = try largest.sorted()
+    ends.trim()
+    ages.trim()
+    sizes.trim()
+  }
+
+  private var name: String {
+    let store = statistics.path.split(separator: "/").last.map(String.init) ?? statistics.path
+    return isWhole ? store : "\(namespaces[0].info.name) in \(store)"
+  }
+
+  private var summary: String {
+    let clock = session.wallClock
+    let entries = namespaces.reduce(0) { $0 + $1.info.entries }
+    let bytes = namespaces.reduce(0) { $0 + $1.info.bytes }
+    return
+      "\(Wording.entries(entries)), \(Wording.size(bytes)) of values, a file of \(Wording.size(statistics.file.size)); \(clock.fullDate(clock.now))"
+  }
+
+  var html: String {
+    get throws {
+      let head = "<h1>\(HTML.text(name))</h1>\n<p>\(HTML.text(summary))</p>"
+      let sections = try sections().map { section in
+        HTML.section(
+          section.title, section.parts.map { html($0, of: section) }.joined(separator: "\n"))
+      }
+      return HTML.page(
+        "larder: \(name)",
+        [head] + sections + ["<footer><p>\(HTML.text(statistics.path))</p></footer>"])
+    }
+  }
+
+  private func html(_ part: Part, of section: Section) -> String {
+    switch part {
+    case .text(let text): "<p>\(HTML.text(text))</p>"
+    case .bars(let rows): HTML.bars(section.title, rows)
+    case .table(let titles, let rows): HTML.table(titles, rows)
+    case .hitRate(let chart): chart.html(session.wallClock)
+    }
+  }
+
+  var markdown: String {
+    get throws {
+      let head = "# \(TableLayout.markdownText(name))\n\n\(TableLayout.markdownText(summary))\n"
+      let sections = try sections().map { section in
+        "\n## \(section.title)\n" + section.parts.map(markdown).joined()
+      }
+      return head + sections.joined() + "\n\(TableLayout.markdownText(statistics.path))\n"
+    }
+  }
+
+  private func markdown(_ part: Part) -> String {
+    switch part {
+    case .text(let text): return "\n\(TableLayout.markdownText(text))\n"
+    case .bars(let rows):
+      return markdown(.table(["", ""], rows.map { [$0.label, $0.words] }))
+    case .table(let titles, let rows):
+      let reply = Reply(.rows(titles.map { Column($0) }, rows.map { $0.map { .text($0) } }))
+      let presentation = Presentation(.markdown, clock: session.wallClock)
+      return "\n" + String(decoding: presentation.bytes(of: reply), as: UTF8.self)
+    case .hitRate(let chart):
+      return markdown(.text(chart.words ?? HitRateChart.nothing))
+    }
+  }
+
+  // MARK: Sections
+
+  private func sections() throws -> [Section] {
+    let clock = session.wallClock
+    let limits = try LimitReport(of: isWhole ? nil : namespaces[0].info.name, in: session)
+    return [
+      space, histogram("Expiry distribution", ends), histogram("Entry age", ages),
+      histogram("Sizes", sizes), try hits(),
+      Section(
+        "The largest entries",
+        .table(
+          ["namespace", "key", "size", "written", "expires"],
+          largest.map {
+            [
+              $0.namespace, Quoting.brief($0.key.bytes), Wording.size($0.size),
+              clock.fullDate($0.written.unix),
+              $0.expires.map { clock.fullDate($0.unix) } ?? "never",
+            ]
+          })),
+      Section(
+        "Limits", .table(LimitReport.titles, limits.texts(for: session.output.presentation))),
+    ]
+  }
+
+  private var space: Section {
+    let most = max(namespaces.map(\.info.bytes).max() ?? 0, 1)
+    let rows = namespaces.map(\.info).sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }.map {
+      (
+        label: $0.name, share: Double($0.bytes) / Double(most),
+        words: "\(Wording.size($0.bytes)), \(Wording.entries($0.entries))"
+      )
+    }
+    return Section("Space by namespace", .bars(rows))
+  }
+
+  private func histogram(_ title: String, _ histogram: Histogram) -> Section {
+    guard !histogram.isEmpty else { return Section(title, .text("No entries.")) }
+    let most = max(histogram.rows.map(\.count).max() ?? 0, 1)
+    let rows = histogram.rows.map {
+      (label: $0.label, share: Double($0.count) / Double(most), words: Wording.count($0.count))
+    }
+    return Section(title, .bars(rows))
+  }
+
+  private func hits() throws -> Section {
+    let rows = namespaces.map { namespace in
+      let reads = namespace.reads
+      let rate = reads.hitRate
+      let all = Wording.count(Int(clamping: reads.hits &+ reads.staleHits &+ reads.misses))
+      let stale =
+        reads.staleHits > 0 ? ", \(Wording.count(Int(clamping: reads.staleHits))) stale" : ""
+      let words = rate.map { "\(Int(($0 * 100).rounded())) % of \(all)\(stale)" }
+      return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
+    }
+    // Samples are of the whole store.
+    guard isWhole else { return Section("Hit rate", .bars(rows)) }
+    return Section(
+      "Hit rate", .hitRate(HitRateChart(try session.store.readHistory())), .bars(rows))
+  }
+}

@@ -1,0 +1,102 @@
+import Larder
+import ShellLanguage
+
+/// The queries of one command: a shared evaluator, and the notes after the command.
+final class QueryRun {
+  private var evaluator: QueryEvaluator
+  /// The entries that passed every query.
+  private var passed = 0
+  /// The values of CBOR that JSON cannot show.
+  private var valuesOfCBOR = 0
+  /// An entry can be evaluated for several purposes; only the first purpose counts it.
+  private var counted: Purpose?
+
+  enum Purpose { case test, order, column }
+
+  /// Its error ends the test of a value.
+  let pause: () throws -> Void
+  /// Without it a value that cannot be read is an error.
+  var unreadable: UnreadableValues?
+
+  init(now: UnixTime, pause: @escaping () throws -> Void) {
+    self.pause = pause
+    evaluator = QueryEvaluator(now: now, pause: pause)
+  }
+
+  func passes(
+    _ expression: Expression, readsResponse: Bool, _ entry: Store.Entry, _ value: Span<UInt8>
+  ) throws -> Bool {
+    evaluator.begin(counting: counts(.test))
+    let notJSON = evaluator.valuesNotJSON
+    defer { noteCBOR(entry, value, notJSON) }
+    let input = QueryInput(entry, readsResponse: readsResponse)
+    return try DecodedValue.withReadable(value, entry.codec) {
+      try evaluator.passes(expression, input, $0)
+    }
+  }
+
+  /// The same for facts that are not those of an entry.
+  func passes(_ expression: Expression, _ input: QueryInput) throws -> Bool {
+    evaluator.begin(counting: false)
+    return try evaluator.passes(expression, input, Span())
+  }
+
+  /// An entry has passed every condition.
+  func notePassed() { passed += 1 }
+
+  private func counts(_ purpose: Purpose) -> Bool {
+    counted = counted ?? purpose
+    return counted == purpose
+  }
+
+  /// The values of several operands as columns: of an operand with `[]` the list of its elements, null without any.
+  func columns(
+    _ operands: [QueryOperand], _ entry: Store.Entry, _ value: Span<UInt8>
+  ) -> [QueryValue] {
+    let all = allValues(operands, for: .column, entry, value, missing: nil)
+    return zip(operands, all).map { operand, values in
+      operand.takesEach && !values.isEmpty ? .list(values) : values.first ?? .null
+    }
+  }
+
+  /// All values of several operands; the entry counts once.
+  ///
+  /// - Parameter missing: The value of an operand with `[]` that has no element; nil for none.
+  func allValues(
+    _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
+    missing: QueryValue? = .null
+  ) -> [[QueryValue]] {
+    evaluator.begin(counting: counts(purpose))
+    let notJSON = evaluator.valuesNotJSON
+    defer { noteCBOR(entry, value, notJSON) }
+    let input = QueryInput(entry, readsResponse: operands.contains(where: \.readsResponse))
+    return DecodedValue.withReadable(value, entry.codec) { value in
+      operands.map { evaluator.all($0, input, value, missing: $0.takesEach ? missing : .null) }
+    }
+  }
+
+  /// Counts a value that was not JSON if it is CBOR.
+  private func noteCBOR(_ entry: Store.Entry, _ value: Span<UInt8>, _ before: Int) {
+    guard evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) else { return }
+    valuesOfCBOR += 1
+  }
+
+  /// Notes for standard error after the command.
+  var notes: [SafeText] {
+    var notes: [SafeText] = []
+    func add(_ count: Int, _ predicate: String) {
+      guard count > 0 else { return }
+      let all = Wording.count(evaluator.values, "value", "values")
+      notes.append(
+        "note: \(Wording.count(count)) of \(all) \(count == 1 ? "is" : "are") \(predicate)")
+    }
+    add(evaluator.valuesNotJSON - valuesOfCBOR, "not JSON")
+    add(valuesOfCBOR, DecodedValue.unshownCBOR)
+    add(evaluator.valuesTooDeep, JSONText.tooDeep)
+    if passed == 0, let missed = evaluator.missedField {
+      let suggestion = missed.suggestion.map { "; did you mean \($0)?" } ?? ""
+      notes.append("note: no value has the field \(missed.path.text)\(suggestion)")
+    }
+    return notes
+  }
+}

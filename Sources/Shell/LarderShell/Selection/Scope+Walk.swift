@@ -1,0 +1,163 @@
+import Larder
+import ShellLanguage
+
+/// How a walk over the entries of a scope went.
+struct Walked {
+  /// The keys from standard input.
+  var piped = PipedKeys()
+  /// The damaged entries that were passed over.
+  var damaged = 0
+  /// The entries of the selection, those beyond its limit included as far as they were looked at.
+  var found = 0
+}
+
+extension Scope {
+  /// A batch is small, so that other writers get their turn and ^C takes effect soon.
+  private static let entriesPerBatch = 500
+  private static let bytesPerBatch = 16_000_000
+  private static let valuesPerBatch = 4_000_000
+
+  /// Hands out what `read` makes of the entries of the selection, in its order and within its limit, some at a time. Every
+  /// command reads entries by this function alone.
+  ///
+  /// The order of keys keeps nothing in memory, another order the entries within the limit. No snapshot is held while `body`
+  /// runs. An interruption ends the walk.
+  ///
+  /// - Parameters:
+  ///   - verb: For example `exporting`: shows the progress.
+  ///   - readingValues: `read` needs values; otherwise they may be empty.
+  ///   - read: Makes an item of an entry; nil leaves it out.
+  ///   - body: Returns false to stop.
+  @discardableResult
+  func walk<Item>(
+    showing verb: String? = nil, readingValues: Bool = false, includingExpired: Bool = false,
+    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Bool
+  ) throws -> Walked {
+    guard let verb else {
+      return try visit(readingValues, includingExpired, read, body) { _ in }
+    }
+    return try ProgressLine.show(verb, of: total(), in: session) { progress in
+      try visit(readingValues, includingExpired, read, body) { try progress.advance(by: $0) }
+    }
+  }
+
+  private func visit<Item>(
+    _ readingValues: Bool, _ includingExpired: Bool,
+    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Bool,
+    _ advance: (Int) throws -> Void
+  ) throws -> Walked {
+    guard selection.most > 0 else { return Walked() }
+    var selection = selection
+    let order = EntryOrder(selection)
+    if order != nil { selection.isReversed = false }
+    var walk = try SelectionWalk(
+      selection, in: namespaces, for: session, includingExpired: includingExpired)
+    var first = FirstOf<Ranked>(
+      selection.most, pause: session.host.checkInterruption, by: order?.precedes ?? { _, _ in true }
+    )
+    if let order {
+      try walk.advance(readingValues: order.readsValue) { entry, value in
+        try first.add(order.ranked(entry, value, session.queries))
+        if first.count % Self.entriesPerBatch == 0 { try advance(Self.entriesPerBatch) }
+        return true
+      }
+    }
+    var sorted = try first.sorted()[...]
+    var damaged = 0
+    /// Hands out the next entries until `take` returns false.
+    func next(_ take: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
+      guard order != nil else { return try walk.advance(readingValues: readingValues, take) }
+      while let entry = sorted.popFirst()?.entry {
+        try session.host.checkInterruption()
+        let namespace = session.store.namespace(entry.namespace)
+        let wantsMore =
+          try readingValues
+          ? namespace.lookUp(entry.key.bytes, damaged: &damaged, take) : take(entry, Span())
+        if wantsMore == false { return }
+      }
+    }
+    var found = 0
+    while found < selection.most {
+      var items: [Item] = []
+      var (entries, room) = (0, readingValues ? Self.valuesPerBatch : Self.bytesPerBatch)
+      try next { entry, value in
+        entries += 1
+        found += 1
+        room -= entry.storedSize
+        if let item = try read(entry, value) { items.append(item) }
+        return entries < Self.entriesPerBatch && room > 0 && found < selection.most
+      }
+      if !items.isEmpty, try !body(items) { break }
+      if entries == 0 { break }
+      if order == nil { try advance(entries) }
+    }
+    return Walked(
+      piped: walk.piped, damaged: walk.damaged + damaged, found: order == nil ? found : first.count)
+  }
+
+  /// Visits every entry in the order of the selection.
+  @discardableResult
+  func visitEntries(
+    showing verb: String? = nil, includingExpired: Bool = false,
+    _ body: (Store.Entry) throws -> Void
+  ) throws -> Walked {
+    try walk(showing: verb, includingExpired: includingExpired) { entry, _ in
+      entry.withoutExtras
+    } _: {
+      for entry in $0 { try body(entry) }
+      return true
+    }
+  }
+
+  /// Visits the entries with all values of each operand. Only the operands are kept.
+  func forEachQueried(
+    _ operands: [QueryOperand], _ body: (Store.Entry, [[QueryValue]]) throws -> Void
+  ) throws {
+    try walk(showing: "reading", readingValues: operands.contains(where: \.readsValue)) {
+      entry, value in
+      (entry.withoutExtras, session.queries.allValues(operands, for: .column, entry, value))
+    } _: { items in
+      for (entry, values) in items { try body(entry, values) }
+      return true
+    }
+  }
+
+  /// The entries of its namespaces and their bytes, those that have expired apart: by the counters where the selection is all of
+  /// them, so that only the expired ones are looked at.
+  func tally() throws -> (fresh: Tally, expired: Tally) {
+    guard try isCounted() else {
+      var (fresh, expired) = (Tally(), Tally())
+      try visitEntries(showing: "counting", includingExpired: selection.limit == nil) {
+        if $0.state == .expired { expired.add($0) } else { fresh.add($0) }
+      }
+      return (fresh, expired)
+    }
+    let expired = try expired()
+    var fresh = Tally()
+    for namespace in namespaces {
+      let info = try session.info(of: namespace.name)
+      fresh += Tally(entries: info.entries, bytes: info.bytes)
+    }
+    return (fresh - expired, expired)
+  }
+
+  /// The entries of its namespaces that have expired and are still in the file.
+  func expired() throws -> Tally {
+    var due = Scope(all: namespaces, in: session)
+    due.selection.filters = [.isExpired]
+    var tally = Tally()
+    try due.visitEntries { tally.add($0) }
+    return tally
+  }
+
+  /// Whether the counters of its namespaces are the answer: it has all of their entries, and no value was transformed, as far as
+  /// the first hundred of each tell.
+  func isCounted() throws -> Bool {
+    guard selection.patterns.isEmpty, selection.filters.isEmpty, selection.input == nil,
+      selection.limit == nil, selection.after == nil
+    else { return false }
+    return try namespaces.allSatisfy {
+      try $0.page(limit: 100).items.allSatisfy { $0.transforms.isEmpty }
+    }
+  }
+}

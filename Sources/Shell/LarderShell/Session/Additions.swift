@@ -1,0 +1,15 @@
+package import Larder
+package import ShellLanguage
+
+/// Facts that the program adds to the answers about a store: those that other libraries keep in it. The shell itself imports none of
+/// them.
+package struct Additions {
+  package typealias Fact = (name: String, cell: Cell)
+
+  /// The facts about the whole store for `stats`; none if it has nothing to do with that library.
+  package var storeFacts: (Store) throws -> [Fact] = { _ in [] }
+  /// Further columns of `info`, for the entries of a namespace.
+  package var entryFacts: (Store.Namespace) throws -> ((Store.Entry) -> [Fact])? = { _ in nil }
+
+  package init() {}
+}

@@ -1,0 +1,75 @@
+import ShellLanguage
+
+/// The columns of a CSV file whose rows are entries: some of those that `export --format csv` writes.
+struct CSVTable {
+  /// Columns whose fields are JSON; all others are strings.
+  private static let ofJSON: Set<String> = ["idle", "pinned", "owners", "tags"]
+
+  private let names: [String]
+  /// The namespace of rows that name none.
+  private let namespace: String?
+
+  /// Nil if the line is no header with a key and a value.
+  init?(header line: [UInt8], namespace: String?) {
+    let names = Self.fields(of: line).map { String(decoding: $0 ?? [], as: UTF8.self) }
+    guard ["key", "key_base64"].contains(where: names.contains),
+      ["value", "value_base64"].contains(where: names.contains)
+    else { return nil }
+    self.names = names
+    self.namespace = namespace
+  }
+
+  /// A row as a line of an export.
+  func line(of record: [UInt8]) throws(ImportLine.ParseError) -> [UInt8] {
+    let fields = Self.fields(of: record)
+    guard fields.count == names.count else {
+      throw ImportLine.ParseError(
+        "it has \(Wording.count(fields.count, "field", "fields")), and the header \(names.count)")
+    }
+    var line: [JSON.Field] = []
+    if let namespace, !names.contains("namespace") {
+      line.append(.init("namespace", .string(namespace)))
+    }
+    for case (let name, let field?) in zip(names, fields) {
+      guard let text = String(validating: field, as: UTF8.self) else {
+        throw ImportLine.ParseError("\(name) is not UTF-8; bytes go into \(name)_base64")
+      }
+      // Moments outside the calendar are numbers.
+      let isNumber = name != "key" && name != "value" && Int64(text) != nil && isMoment(name)
+      line.append(
+        .init(name, isNumber || Self.ofJSON.contains(name) ? .verbatim(text) : .string(text)))
+    }
+    return Array(JSON.object(line).text.utf8)
+  }
+
+  private func isMoment(_ name: String) -> Bool {
+    ["written", "expires", "stale_until"].contains(name)
+  }
+
+  /// The fields of a record (RFC 4180); nil for one without anything, not even quotes.
+  private static func fields(of record: [UInt8]) -> [[UInt8]?] {
+    var fields: [[UInt8]?] = []
+    var (field, isQuoted, hasQuotes) = ([UInt8](), false, false)
+    func end() {
+      fields.append(field.isEmpty && !hasQuotes ? nil : field)
+      (field, hasQuotes) = ([], false)
+    }
+    var index = 0
+    while index < record.count {
+      let byte = record[index]
+      index += 1
+      switch byte {
+      case .doubleQuote where isQuoted && index < record.count && record[index] == .doubleQuote:
+        field.append(byte)
+        index += 1
+      case .doubleQuote:
+        isQuoted.toggle()
+        hasQuotes = true
+      case UInt8(ascii: ",") where !isQuoted: end()
+      default: field.append(byte)
+      }
+    }
+    end()
+    return fields
+  }
+}

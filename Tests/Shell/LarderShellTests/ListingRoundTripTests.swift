@@ -1,0 +1,104 @@
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// What one shell lists another reads back by `--stdin` in the same form.
+@Suite struct ListingRoundTripTests {
+  private enum Form: String, CaseIterable {
+    case plain, long, nul, json, jsonl
+
+    var mode: OutputMode {
+      switch self {
+      case .plain, .long, .nul: .plain
+      case .json: .json
+      case .jsonl: .jsonl
+      }
+    }
+
+    /// The words that read it.
+    var words: String {
+      switch self {
+      case .plain, .long: "--stdin"
+      case .nul: "--stdin -0"
+      case .json, .jsonl: "--stdin --json"
+      }
+    }
+  }
+
+  private func fill(_ shell: Shell, _ keys: [[UInt8]], in namespaces: [String] = ["a"]) throws {
+    for name in namespaces {
+      for key in keys { try shell.store.namespace(name).set("x", for: key) }
+    }
+  }
+
+  private func keys(_ shell: Shell, in namespace: String = "a") throws -> Set<[UInt8]> {
+    var keys: Set<[UInt8]> = []
+    try shell.store.namespace(namespace).scan { entry, _ in
+      keys.insert(entry.key.bytes)
+      return true
+    }
+    return keys
+  }
+
+  @Test(arguments: [Form.plain, .nul, .json, .jsonl])
+  private func `a listing names exactly the entries that it lists`(form: Form) throws {
+    let seed = TestSettings.seed
+    var random = SeededRNG(seed: seed)
+    for round in 0..<30 {
+      var all: Set<[UInt8]> = []
+      for _ in 0..<40 {
+        var key = random.awkwardBytes(upTo: 20)
+        if Int.random(in: 0..<4, using: &random) == 0 {
+          // As a program names an entry by an integer.
+          key = (0..<8).map { UInt8(truncatingIfNeeded: round >> (56 - 8 * $0)) }
+        }
+        if form == .nul { key.removeAll { $0 == 0 } }
+        if !key.isEmpty { all.insert(key) }
+      }
+      let listed = Set(all.filter { _ in Bool.random(using: &random) })
+      let lister = try Shell(form.mode) { $0.endsWithNUL = form == .nul }
+      try fill(lister, Array(listed))
+      let listing = try lister.bytes("keys @a --limit all")
+      let reader = try Shell(.plain)
+      try fill(reader, Array(all))
+      reader.input = listing
+      try reader("evict @a \(form.words) --yes")
+      #expect(try keys(reader) == all.subtracting(listed), "LARDER_SEED=\(seed): \(form)")
+    }
+  }
+
+  @Test(arguments: [Form.json, .jsonl])
+  private func `records name the namespace, too`(form: Form) throws {
+    let shell = try Shell(form.mode)
+    try fill(shell, [bytes("k"), [0, 1]], in: ["a", "b", "c"])
+    shell.input = try shell.bytes("keys @a @b")
+    try shell("evict @* \(form.words) --yes")
+    #expect(try keys(shell, in: "a").isEmpty && keys(shell, in: "b").isEmpty)
+    #expect(try keys(shell, in: "c") == [bytes("k"), [0, 1]])
+  }
+
+  @Test(arguments: ["keys @a", "ttl @a", "keys @a --reverse", "keys @a --sort size"])
+  func `a key with a NUL is refused before anything is listed`(line: String) throws {
+    let shell = try Shell(.plain) { $0.endsWithNUL = true }
+    for number in 0..<1200 { try shell.store.namespace("a").set("x", for: "key \(number)") }
+    try shell.store.namespace("a").set("x", for: [0x7A, 0, 1])
+    let error = try shell.error(line)
+    #expect(error.code == .usage && error.message.description.contains("NUL"))
+    #expect(error.hint?.description.contains("--stdin") == true)
+    #expect(shell.printed.isEmpty)
+  }
+
+  @Test(arguments: [
+    "no JSON", "{\"namespace\":\"a\"}", "[{\"key\":\"k\"},{}]", "{\"key_base64\":\"?\"}",
+  ])
+  func `a line that is no record is an error before any change`(line: String) throws {
+    let shell = try Shell(.plain)
+    try fill(shell, [bytes("k")])
+    shell.input = bytes(line + "\n")
+    #expect(try shell.error("evict @a --stdin --json --yes").code == .usage)
+    #expect(try keys(shell) == [bytes("k")])
+  }
+}

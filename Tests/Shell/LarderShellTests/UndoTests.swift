@@ -1,0 +1,111 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+@Suite struct UndoTests {
+  private func shell() throws -> Shell {
+    let shell = try Shell(.plain)
+    for number in 1...3 {
+      var attributes = EntryAttributes(codec: .json, expires: .after(.hours(number)))
+      attributes.tags = ["t\(number)"]
+      attributes.isPinned = number == 3
+      try shell.store.namespace("a").set(bytes("{\"n\":\(number)}"), for: "k\(number)", attributes)
+    }
+    return shell
+  }
+
+  /// What a person can see of the entries, without what every write changes.
+  private func content(_ shell: Shell) throws -> [String] {
+    var lines: [String] = []
+    try shell.store.namespace("a").scan { entry, value in
+      lines.append(
+        "\(entry.key) \(String(decoding: value.bytes, as: UTF8.self)) \(String(describing: entry.expires)) \(entry.written) \(entry.isPinned) \(entry.tags) \(entry.codec.name)"
+      )
+      return true
+    }
+    return lines
+  }
+
+  @Test(arguments: [
+    "evict @a k1", "evict @a * --yes", "clear @a --yes", "expire @a * 9h --yes",
+    "expire @a k1 never",
+    "touch @a * --ttl 9h --yes", "persist @a * --yes", "pin @a * --yes", "unpin @a * --yes",
+    "set @a k1 new --ttl 1m", "set @a k4 new", "import - --on-conflict replace --yes",
+  ])
+  func `undo takes back what the last command did`(line: String) throws {
+    let shell = try shell()
+    let before = try content(shell)
+    shell.input = bytes(
+      "{\"larder_export\":1}\n{\"namespace\":\"a\",\"key\":\"k1\",\"value\":\"1\"}\n{\"namespace\":\"a\",\"key\":\"z\",\"value\":\"2\"}\n"
+    )
+    try shell(line)
+    #expect(try content(shell) != before)
+    // Looking around is no change.
+    try shell("count @a", "keys @a")
+    #expect(try shell("undo").hasPrefix("undo\ta\t"))
+    #expect(try content(shell) == before)
+    #expect(try shell.error("undo").code == .usage)
+  }
+
+  @Test func `what somebody has changed since stays`() throws {
+    let shell = try shell()
+    try shell("evict @a k1 k2")
+    try shell.store.namespace("a").set("of another", for: "k1")
+    #expect(try shell("output json", "undo").contains("\"count\":1,"))
+    #expect(shell.outcome == .exitCode(5))
+    #expect(try shell("output plain", "get @a k1") == "of another\n")
+    #expect(try shell("get @a k2") == "{\"n\":2}\n")
+  }
+
+  @Test func `a change that is too large is forgotten`() throws {
+    let log = UndoLog()
+    let shell = try shell()
+    let namespace = shell.store.namespace("a")
+    let entry = try #require(try namespace.entry(for: "k1"))
+    log.begin("evict")
+    let value = [UInt8](repeating: 0, count: UndoLog.most / 2)
+    for number in 0..<3 {
+      log.add([
+        UndoLog.Item(namespace: namespace, key: Key(bytes("\(number)")), before: (entry, value))
+      ])
+    }
+    #expect(log.isTooLarge && log.items.isEmpty)
+  }
+
+  @Test func `a script has no undo`() throws {
+    let shell = try shell()
+    for line in try CommandReader.commands(in: bytes("evict @a k1\n"), from: .file("f")) {
+      _ = try shell.session.run(line)
+    }
+    #expect(try shell.error("undo").hint?.description.contains("--save") == true)
+  }
+
+  @Test(arguments: ["evict @a k1 k2", "evict @a k[12] --yes", "invalidate t1 t2 --yes"])
+  func `an export is written before entries are removed`(line: String) throws {
+    let shell = try shell()
+    let path = TemporaryDirectory.unusedPath
+    try shell("\(line) --save \(path)")
+    #expect(try shell("keys @a") == "k3\n")
+    #expect(shell.takeAside().first?.hasPrefix("saved 2 entries, 14 B to ") == true)
+    #expect(try shell("import \(path)") == "import\ta\t2\t14\n")
+    #expect(try shell("keys @a") == "k1\nk2\nk3\n")
+    // An existing file is an error before anything is removed.
+    #expect(try shell.error("\(line) --save \(path)").code == .exists)
+    #expect(try shell("keys @a") == "k1\nk2\nk3\n")
+    try FileManager.default.removeItem(atPath: path)
+  }
+
+  @Test func `clear saves, too`() throws {
+    let shell = try shell()
+    let path = TemporaryDirectory.unusedPath
+    try shell("clear @a --yes --save \(path)")
+    #expect(try shell("count @a") == "0\t0\t0\n")
+    try shell("import \(path)")
+    #expect(try shell("count @a") == "3\t21\t0\n")
+    try FileManager.default.removeItem(atPath: path)
+  }
+}

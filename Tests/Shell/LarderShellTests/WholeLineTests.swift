@@ -1,0 +1,67 @@
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// A command understands its whole line before it changes anything.
+@Suite struct WholeLineTests {
+  /// For each command that changes entries, lines that are wrong at their end.
+  private static let lines = [
+    "set @a k v w", "set @a k v --ttl", "set @a k v --ttl 1x", "set @a k v --ttl 1h --until noon",
+    "set @a new v --if-absent --if-present", "evict @a k --nope", "evict @a k --larger 1q",
+    "evict @a --where '.a = ' --yes", "evict @a --stdin -0 --json --yes",
+    "expire @a k", "expire @a k nope", "expire @a k 1h --at-least --at-most",
+    "touch @a k 1h", "touch @a k --ttl", "touch @a k --ttl 1mo", "persist @a k --until noon",
+    "pin @a k --nope", "unpin @a k --tag", "purge @a @b", "purge @a --yes", "clear @a k --yes",
+    "clear @a --nope --yes", "invalidate red --nope --yes", "invalidate @a @b red --yes",
+    "limits @a --entries 1 x --yes", "limits @a --entries 1 --disk 1GB --yes",
+    "limits @a --entries 1 --policy none --yes", "rename @a", "rename @a @b @c",
+    "import - x --yes", "import - --on-conflict maybe --yes", "compact x", "sync x", "undo x",
+    "edit @a k x",
+  ]
+
+  private func shell() throws -> Shell {
+    let shell = try Shell(.plain)
+    for name in ["a", "b"] {
+      for key in ["k", "l"] {
+        var attributes = EntryAttributes(expires: .after(.hours(5)))
+        attributes.tags = ["red"]
+        try shell.store.namespace(name).set(bytes("{\"a\":1}"), for: key, attributes)
+      }
+    }
+    try shell.store.namespace("a").set("old", for: "gone", expires: .after(.seconds(1)))
+    shell.clock.advance(by: .seconds(2))
+    shell.input = bytes(
+      "{\"larder_export\":1}\n{\"namespace\":\"a\",\"key\":\"z\",\"value\":\"1\"}\n")
+    return shell
+  }
+
+  @Test(arguments: lines) func `a wrong line changes nothing`(line: String) throws {
+    let shell = try shell()
+    let commit = shell.store.lastCommit
+    #expect(try shell.error(line).code.exitCode == 2, "\(line)")
+    #expect(shell.store.lastCommit == commit, "\(line)")
+  }
+
+  @Test func `every command that changes is tried`() {
+    let tried = Set(Self.lines.compactMap { $0.split(separator: " ").first.map(String.init) })
+    let changing = CommandTable.standard.commands.filter { $0.access == .changes }.map(\.name)
+    #expect(tried.isSuperset(of: changing), "\(Set(changing).subtracting(tried))")
+  }
+
+  @Test(arguments: [
+    "touch @b k --ttl 1h", "expire @b k 1h", "persist @b k", "pin @b k", "unpin @b k", "evict @b k",
+  ])
+  func `an entry that has expired and is still in the file is none`(line: String) throws {
+    let shell = try shell()
+    shell.clock.advance(by: .hours(6))
+    #expect(try shell.error(line).code == .noSuchKey)
+    shell.input = bytes("k\nl\n")
+    var words = line.replacing(" k", with: " --stdin").description
+    if line.hasPrefix("expire") { words = "expire @b --stdin 1h" }
+    try shell("\(words) --yes")
+    #expect(shell.takeAside() == ["note: 2 keys not found"], "\(line)")
+  }
+}
