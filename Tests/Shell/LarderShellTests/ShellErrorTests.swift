@@ -97,7 +97,7 @@ import Testing
 
   @Test func `codes and exit codes are those of the contract`() {
     let expected: [String: Int32] = [
-      "no_such_key": 1, "no_such_namespace": 1, "no_such_field": 1, "no_such_mark": 1,
+      "no_such_key": 1, "no_such_namespace": 1, "no_such_field": 1,
       "usage": 2, "unknown_command": 2, "unknown_option": 2, "bad_time": 2, "bad_size": 2,
       "bad_pattern": 2, "bad_expression": 2, "bad_json": 2, "undefined_arg": 2, "prompt_only": 2,
       "cannot_open": 3, "no_such_store": 3, "foreign_owner": 3,

@@ -14,8 +14,8 @@ package struct ExitCode: Sendable {
   package static let all = [
     ExitCode(0, "success, also for an empty list"),
     ExitCode(
-      1, "the answer is no: no such key, namespace or mark; diff or verify found something",
-      [.noSuchKey, .noSuchNamespace, .noSuchField, .noSuchMark]),
+      1, "the answer is no: no such key or namespace; diff or verify found something",
+      [.noSuchKey, .noSuchNamespace, .noSuchField]),
     ExitCode(
       2, "usage or syntax",
       [

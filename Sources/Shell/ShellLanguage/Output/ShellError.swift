@@ -4,7 +4,6 @@ package struct ShellError: Error, Sendable, Hashable {
     case noSuchKey = "no_such_key"
     case noSuchNamespace = "no_such_namespace"
     case noSuchField = "no_such_field"
-    case noSuchMark = "no_such_mark"
     case usage
     case unknownCommand = "unknown_command"
     case unknownOption = "unknown_option"

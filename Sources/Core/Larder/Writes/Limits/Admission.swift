@@ -17,7 +17,7 @@ struct ExpectedEntry {
   let former: EntryWeight?
 }
 
-/// What a limit counts.
+/// The usage that a limit counts.
 struct Usage {
   var entries: UInt64
   /// Bytes of the values.

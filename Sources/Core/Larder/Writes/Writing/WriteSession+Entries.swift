@@ -116,7 +116,7 @@ extension WriteSession {
   }
 }
 
-/// What the counters, the queue and the expiry index hold of an entry.
+/// The facts of an entry that the counters, the queue and the expiry index hold.
 struct EntryTrace {
   var weight: EntryWeight
   var deadline: IndexedDeadline
