@@ -29,7 +29,7 @@ public final class ArticleReader: Sendable {
     report: @escaping @Sendable (any Error) -> Void = { _ in },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
-    storage = ArticleStore(store: store, realm: Realm(base: base, credential: token))
+    storage = ArticleStore(store: store, realm: ServiceRealm(base: base, credential: token))
     // An old list is no substitute for the stored articles.
     let policy = HTTPCachePolicy(whenDisconnected: .zero)
     let cache = HTTPCache(in: storage.answers, over: transport, policy: policy)

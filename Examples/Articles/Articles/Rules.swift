@@ -4,7 +4,7 @@ import Service
 /// What is stored for one user of one server, and by which rules.
 struct ArticleStore: Sendable {
   let store: Store
-  let realm: Realm
+  let realm: ServiceRealm
 
   static let ever = Duration.days(36_500)
   private func name(_ namespace: String) -> String { realm.name(namespace, in: store) }

@@ -72,7 +72,7 @@ struct Account: ParsableArguments {
     _ rows: @autoclosure () throws -> [String]
   ) throws {
     let store = try place.store.open()
-    let name = "@" + Realm(base: base, credential: credential).name("articles", in: store)
+    let name = "@" + ServiceRealm(base: base, credential: credential).name("articles", in: store)
     try place.store.show(
       value, closing: commands.map { $0.replacing("@", with: name) }, rows())
   }

@@ -36,7 +36,7 @@ public struct Catalog: Sendable {
     service.log = log
     self.service = service
     let store = cache.namespace.store
-    owner = Realm(base: service.base, credential: "").name(user, in: store)
+    owner = ServiceRealm(base: service.base, credential: "").name(user, in: store)
     listings = store.cache(of: [PageVersion].self, in: "catalog.listings")
     // User data: no eviction ends a session, or forgets a choice.
     filters = store.cache(TextCodec(), in: "catalog.filters", rules: .userData)

@@ -13,7 +13,7 @@ public struct BoatClient: Sendable {
   private let boats: Service?
   private let weatherKey: String
   /// Another service's data never appears as that of the usual one.
-  let realm: Realm
+  let realm: ServiceRealm
   let log: (@Sendable (String) -> Void)?
 
   /// - Parameters:
@@ -56,7 +56,7 @@ public struct BoatClient: Sendable {
     tiles = prepared(Service(at: map, over: transport))
     (self.weatherKey, self.log) = (weatherKey, log)
     realm =
-      base == nil && boats == nil ? .open : Realm(base: base ?? "", credential: boats ?? "")
+      base == nil && boats == nil ? .open : ServiceRealm(base: base ?? "", credential: boats ?? "")
   }
 
   /// Errors come as `{"errors": [{"message": ...}]}`, or as `{"message": ...}` for the weather.

@@ -26,7 +26,8 @@ public struct LegoClient: Sendable {
     options: Store.Options = Store.Options(), log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
     let isPublic = Service.base(base) == Self.publicBase && credential == nil
-    let realm = isPublic ? Realm.open : Realm(base: base, credential: credential ?? "")
+    let realm =
+      isPublic ? ServiceRealm.open : ServiceRealm(base: base, credential: credential ?? "")
     cache = try LegoCache(at: path, plan: plan, realm: realm, options: options)
     service = Service(at: base, over: transport)
     service.fields = [.accept: "application/json"]

@@ -8,11 +8,11 @@ public import Service
 public struct LegoCache: Sendable {
   public let larder: Store
   public let plan: CachePlan
-  public let realm: Realm
+  public let realm: ServiceRealm
 
   /// Opens the store at `path`, creates it, or makes one in memory for a plan without a file; nil for a plan that stores nothing.
   public init?(
-    at path: String, plan: CachePlan = .default, realm: Realm = .open,
+    at path: String, plan: CachePlan = .default, realm: ServiceRealm = .open,
     options: Store.Options = Store.Options()
   ) throws(LarderError) {
     if !plan.usesDisk, plan.memory.entries == 0 { return nil }
@@ -27,7 +27,7 @@ public struct LegoCache: Sendable {
   }
 
   /// Uses an open store, whose limits stay.
-  public init(_ store: Store, plan: CachePlan = .default, realm: Realm = .open) {
+  public init(_ store: Store, plan: CachePlan = .default, realm: ServiceRealm = .open) {
     (larder, self.plan, self.realm) = (store, plan, realm)
   }
 

@@ -167,7 +167,7 @@ import ExampleTesting
     let store = try #require(lego.cache?.larder)
     for (base, key) in [(fake.base, "another"), (fake.base + "/other", FakeRebrickable.credential)]
     {
-      let realm = Realm(base: base, credential: key)
+      let realm = ServiceRealm(base: base, credential: key)
       #expect(try LegoCache(store, realm: realm).counts().database == 0)
     }
     let names = try store.namespaces().map(\.name)

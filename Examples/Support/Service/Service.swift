@@ -186,12 +186,12 @@ public func ifRoomSuspending<Result>(_ body: () async throws -> Result) async th
 /// Each realm has its own namespaces, so a user never sees what another user fetched, nor one service's answers under
 /// another's name. Names of namespaces end in a digest that is keyed by the store: whoever sees a name alone cannot find the
 /// credential, and whoever has the store too can find one that is easily guessed.
-public struct Realm: Hashable, Sendable {
+public struct ServiceRealm: Hashable, Sendable {
   /// The service and the credential; nil for public data.
   private let owner: String?
 
   /// Public data; names have no digest.
-  public static let open = Realm(owner: nil)
+  public static let open = ServiceRealm(owner: nil)
 
   private init(owner: String?) { self.owner = owner }
 

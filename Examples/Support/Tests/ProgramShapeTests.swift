@@ -24,7 +24,7 @@ import Synchronization
     /// A command that saves a choice of the user, and the namespaces of what belongs to the user.
     var choice = ""
     var userData: [String] = []
-    var realm = Realm.open
+    var realm = ServiceRealm.open
 
     var testDescription: String { name }
     var page: String { String(recording.prefix { $0 != "/" }) }
@@ -43,7 +43,7 @@ import Synchronization
         pages: "sync --server", recording: "Articles/Sample", path: "/api", credential: "--token",
         choice: "settings --articles 10 --offline",
         userData: ["articles.settings", "articles.sync"],
-        realm: Realm(base: RecordingOption.address + "/api", credential: "")),
+        realm: ServiceRealm(base: RecordingOption.address + "/api", credential: "")),
       Program(
         name: "larder-catalog", command: "list --offline", looked: "list --offline --no-network",
         progress: "pages", output: "Rest", asks: "list --server", lists: "list --refresh --server",
@@ -56,7 +56,8 @@ import Synchronization
         asks: "board 1 --base", lists: "search x --base",
         pages: "favourites 8503651 8503669 --now 2025-07-12T08:30:00+0200 --base",
         recording: "Departures/Sample", choice: "favourites --rows 2 --offline",
-        userData: ["boat.settings"], realm: Realm(base: RecordingOption.address, credential: "")),
+        userData: ["boat.settings"],
+        realm: ServiceRealm(base: RecordingOption.address, credential: "")),
     ]
   }
 
