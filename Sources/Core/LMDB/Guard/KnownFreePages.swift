@@ -1,6 +1,6 @@
-/// The free pages of a commit, followed to later commits of any process.
+/// The free pages of a commit, followed from one commit of this process to the next.
 ///
-/// Only the lists that the commits changed are read: a commit takes pages from the oldest lists, stores the rest of those again,
+/// Only the lists that the commit changed are read: it takes pages from the oldest lists, stores the rest of those again,
 /// and stores one list of the pages that it freed.
 struct KnownFreePages {
   /// All free pages, and maybe some that were free and are in use again.
@@ -10,41 +10,28 @@ struct KnownFreePages {
 
   func mayContain(_ page: UInt64) -> Bool { pages.contains(page) }
 
-  /// Notes that a page is in use.
-  mutating func remove(_ page: UInt64) { pages.remove(page) }
-
-  /// LMDB writes to a page that a commit freed from the third commit after it on. So up to two commits after `former` its
-  /// lists are whole, and tell which pages were taken. After more commits those pages stay here.
-  ///
-  /// - Precondition: `next` is the last commit, and later than `former`.
-  /// - Returns: the number of pages that were freed after `former`.
+  /// - Precondition: `next` is the commit after `former`, and no later commit exists, so that the pages of both are whole.
+  /// - Returns: the number of pages that `next` freed.
   mutating func advance(
     from former: SnapshotPages, to next: SnapshotPages
   ) throws(PageDamage) -> Int {
     pages.grow(upTo: next.lastPage + 1)
     do throws(LMDBError) {
+      let unchanged = try removeTaken(former, next)
       var cursor = Self.cursor(in: next)
-      if next.id <= former.id + 2 {
-        let unchanged = try removeTaken(former, next)
-        while let record = try cursor.next() {
-          let list = try unsafe FreeList(record)
-          if list.transaction >= unchanged { break }
-          insert(list)
-        }
-      } else {
-        // A commit that frees pages which it had added to the file puts them on any list.
-        for page in former.lastPage..<next.lastPage { _ = pages.insert(page + 1) }
-      }
-      var freed = 0
-      var record = try cursor.last()
-      while let found = record {
-        let list = try unsafe FreeList(found)
-        if list.transaction <= former.id { break }
+      while let record = try cursor.next() {
+        let list = try unsafe FreeList(record)
+        if list.transaction >= unchanged { break }
         insert(list)
-        freed += list.count
-        record = try cursor.previous()
       }
-      return freed
+      if let record = try cursor.last() {
+        let list = try unsafe FreeList(record)
+        if list.transaction == next.id {
+          insert(list)
+          return list.count
+        }
+      }
+      return 0
     } catch {
       throw PageDamage(page: next.free.root, reason: "the lists of free pages cannot be read")
     }
@@ -73,19 +60,6 @@ struct KnownFreePages {
       for index in 0..<list.count { pages.remove(list.page(index)) }
     }
     return .max
-  }
-
-  /// Whether a list of the commit names the page.
-  static func isFree(_ page: UInt64, in pages: SnapshotPages) throws(PageDamage) -> Bool {
-    do throws(LMDBError) {
-      var cursor = cursor(in: pages)
-      while let record = try cursor.next() {
-        if try unsafe FreeList(record).contains(page) { return true }
-      }
-      return false
-    } catch {
-      throw PageDamage(page: pages.free.root, reason: "the lists of free pages cannot be read")
-    }
   }
 
   private static func cursor(in pages: SnapshotPages) -> TreeCursor {

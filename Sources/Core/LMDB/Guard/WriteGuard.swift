@@ -51,8 +51,6 @@ final class WriteGuard: @unchecked Sendable {
   private var writes: UInt64 = 0
   /// How many pages were freed by the commits, of any process, since this process's first write.
   private(set) var freedPageCount = 0
-  /// How often all lists of free pages were read.
-  private(set) var listReadings = 0
   /// The last commit whose pages are among ``freedPageCount``.
   private var lastCounted: UInt64?
   /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
@@ -79,8 +77,8 @@ final class WriteGuard: @unchecked Sendable {
     recentPaths.forget()
     let isKnown = pages.id == former.id || pages.id == ownCommit.id
     lastCounted = lastCounted ?? pages.id
-    if !isKnown || writesRemembered >= Self.rememberedWrites { checkedPages.forget() }
-    if pages.id < former.id || writesRemembered >= Self.rememberedWrites {
+    if !isKnown || writesRemembered >= Self.rememberedWrites {
+      checkedPages.forget()
       freePages = nil
       writesRemembered = 0
     } else if pages.id != former.id {
@@ -130,16 +128,15 @@ final class WriteGuard: @unchecked Sendable {
     hasComparedUse = true
   }
 
-  /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
+  /// Whether a page is free in the last commit. False as long as no list of free pages was checked. May read all lists.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
     guard freePages?.mayContain(page) == true else { return false }
-    if try KnownFreePages.isFree(page, in: pages) { return true }
-    freePages?.remove(page)
-    return false
+    let check = try readFreeLists()
+    freePages = KnownFreePages(check.free)
+    return check.free.contains(page)
   }
 
   private func readFreeLists() throws(PageDamage) -> FreeListCheck {
-    listReadings += 1
     var check = FreeListCheck(pages: pages, newAfter: lastCounted ?? pages.id)
     try check.run()
     freedPageCount += check.newCount

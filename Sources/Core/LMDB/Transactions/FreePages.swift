@@ -36,16 +36,6 @@ struct FreeList: ~Escapable {
 
   func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }
 
-  /// A list has its pages in descending order.
-  func contains(_ page: UInt64) -> Bool {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self.page(middle) > page { low = middle + 1 } else { high = middle }
-    }
-    return low < count && self.page(low) == page
-  }
-
   /// Whether both lists have the same number, length and first page.
   func isSame(as other: borrowing FreeList) -> Bool {
     transaction == other.transaction && count == other.count

@@ -44,24 +44,8 @@ import LarderSystem
     }
   }
 
-  private init(endOf other: borrowing WriteTransaction) {
-    unsafe handle = nil
-    environment = other.environment
-    guarding = other.guarding
-    id = other.id
-    serial = other.serial
-    formerSerial = other.formerSerial
-  }
-
   deinit {
     if let handle = unsafe handle { unsafe mdb_txn_abort(handle) }
-  }
-
-  /// Moves the transaction to another place. Nothing can be read or changed here any more.
-  package mutating func take() -> WriteTransaction {
-    var taken = WriteTransaction(endOf: self)
-    swap(&self, &taken)
-    return taken
   }
 
   var live: OpaquePointer { unsafe handle! }
