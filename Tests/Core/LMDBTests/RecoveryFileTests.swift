@@ -45,6 +45,19 @@ import Testing
     return try environment.value([5])?.first
   }
 
+  @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
+  func `of a repeated creation belongs to the data file of the failed one, too`(
+    level: DurabilityLevel
+  ) throws {
+    // A power failure brings the data file back that the failed creation had removed.
+    try write(1, level)
+    try copy(["data.mdb"], to: "first")
+    try copy(["recovery"], to: "second")
+    try write(2, level, to: "second")
+    try copy(["data.mdb"], from: "first", to: "second")
+    #expect(try value("second", boot: 1) == 1)
+  }
+
   @Test(arguments: [DurabilityLevel.checkpointed, .scratch], [1, 2] as [UInt64])
   func `a backup of the data beside newer files opens as it was`(
     level: DurabilityLevel, boot: UInt64

@@ -11,7 +11,7 @@ import Testing
 
   /// The header as it is stored, with `fields` bytes of fields and a payload behind it.
   private func encoded(_ header: EntryHeader, payload: Int = 3) -> [UInt8] {
-    let size = header.encodedSize
+    let size = header.form.size
     return [UInt8](count: size + Int(header.fieldsCount) + payload) { record in
       header.append(to: &record, header.form)
       #expect(record.count == size)
@@ -52,27 +52,27 @@ import Testing
     #expect(read.staleUntil == header.staleUntil && read.deadline == header.deadline, "\(label)")
     #expect(read.sequence == header.sequence && read.version == header.version, "\(label)")
     #expect(read.fieldsCount == header.fieldsCount, "\(label)")
-    #expect(read.size == header.encodedSize && read.size <= EntryHeader.largestSize, "\(label)")
+    #expect(read.size == header.form.size && read.size <= EntryHeader.largestSize, "\(label)")
     #expect(isIntact(record))
     #expect(!isIntact(record, keyHash: 6))
   }
 
   @Test func `the header of a plain entry takes 25 bytes, and no more than 37 after overwrites`() {
-    #expect(plain().encodedSize == 25)
+    #expect(plain().form.size == 25)
     #expect(
       plain { ($0.expires, $0.staleUntil, $0.deadline) = (Self.never, Self.never, Self.never) }
-        .encodedSize == 21)
+        .form.size == 21)
     let refreshed = plain {
       $0.version = 90_000
       $0.deadline -= 3_600_000
     }
-    #expect(refreshed.encodedSize == 33)
+    #expect(refreshed.form.size == 33)
     #expect(
       plain {
         $0.staleUntil += 600_000
         $0.version = 9
         $0.deadline -= 5
-      }.encodedSize == 37)
+      }.form.size == 37)
   }
 
   @Test func `whatever a header says is read as it was written`() throws {

@@ -51,6 +51,35 @@ import Testing
     for key in ["12", "13", "21"] { try notes.remove(key) }
   }
 
+  @Test
+  func `a repair drops chunks without a value, and none of a value that is written meanwhile`()
+    throws
+  {
+    try withStore(chunksAbove: 1000) { store, _ in
+      let notes = store.namespace("notes")
+      try notes.set([1], for: "small")
+      try notes.set([UInt8](repeating: 7, count: 3000), for: "early")
+      let (id, lost) = try store.engine.commit { batch in
+        let id = try #require(try batch.session.namespace("notes")).id
+        let entry = try #require(try batch.session.entry(Array("small".utf8).span, in: id))
+        let key = IndexKey.chunk(0, of: entry.header.version, in: id)
+        try batch.session.transaction.put([1], for: key, in: store.engine.indexes.chunks)
+        return (id, key)
+      }
+      let repair = NamespaceRepair(of: id, store.engine.indexes)
+      let snapshot = try store.engine.beginRead()
+      let recorded = try store.engine.metadata.counters(of: id, in: snapshot)
+      let chunks = try repair.survey(recorded, in: snapshot).chunks
+      try notes.set([UInt8](repeating: 8, count: 3000), for: "late")
+      let (dangling, _) = try repair.dangling(.chunks, chunks, in: store.engine.beginRead())
+      #expect(dangling == [lost])
+      try store.engine.commit { batch in
+        try repair.drop(dangling, .chunks, chunks, &batch.session)
+      }
+      #expect(try notes.bytes("late")?.count == 3000 && notes.bytes("early")?.count == 3000)
+    }
+  }
+
   @Test func `maintenance makes the store sound again, and says how many namespaces it repaired`()
     throws
   {

@@ -217,7 +217,7 @@ import Testing
       change(&header, &fields)
       let encoded = fields.encoded()
       header.fieldsCount = UInt32(encoded.count)
-      let size = header.encodedSize + encoded.count + value.count
+      let size = header.form.size + encoded.count + value.count
       let changed = [UInt8](count: size) { bytes in
         header.append(to: &bytes, header.form)
         bytes.append(contentsOf: (encoded + value).span)

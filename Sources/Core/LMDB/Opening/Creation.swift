@@ -12,7 +12,8 @@ struct Creation {
   func run(_ fill: Opening.Filling) throws(OpenError) {
     let isReplacing = try files.hasData
     do throws(LMDBError) {
-      try build(fill, isReplacing ? try DataStamp(of: files.data).renewed : DataStamp.new)
+      let former = isReplacing ? try DataStamp(of: files.data) : leftStamp
+      try build(fill, former?.renewed ?? .new)
       try prepareRecoveryFile(isReplacing: isReplacing)
       try checkErrno { unsafe rename(files.newData, files.data) }
       if level == .temporary { return }
@@ -25,6 +26,18 @@ struct Creation {
       // No later sync would give the name to a new file whose directory could not be synced.
       if !isReplacing { unsafe unlink(files.data) }
       throw OpenError(.notCreated, path: files.directory, cause: cause)
+    }
+  }
+
+  /// The stamp that a failed creation has left in `recovery`. A power failure may bring the data file of that creation back,
+  /// beside the `recovery` of this one: then both are of one store.
+  private var leftStamp: DataStamp? {
+    guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
+    do throws(LMDBError) {
+      return try RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
+    } catch {
+      // The new file replaces one that cannot be read.
+      return nil
     }
   }
 

@@ -89,7 +89,7 @@ struct UnknownOption {
       return "use `--expiring\(text(of: option.value.map(\.bytes) ?? nextWord))`"
     }
     if ["--help", "-h"].contains(option.spelling) { return "`help \(command.name)`" }
-    if ["-o", "--output"].contains(option.spelling) {
+    if option.spelling == "--output" {
       let mode = option.value.map(\.bytes) ?? nextWord ?? Array("MODE".utf8)
       return "use `output\(text(of: mode))` before the command"
     }

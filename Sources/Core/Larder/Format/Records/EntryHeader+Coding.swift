@@ -144,9 +144,6 @@ extension EntryHeader {
       ? Form.Length.none : difference >> 32 == 0 ? Form.Length.short : Form.Length.long
   }
 
-  /// Bytes of the header when it is stored.
-  var encodedSize: Int { form.size }
-
   /// Appends the header to an empty record; the checksum is set by ``seal(_:keyHash:)``.
   ///
   /// - Parameter form: ``form``.

@@ -31,17 +31,17 @@ extension Ledger {
 
   /// The usage of a namespace that was loaded, as it will be with the entry to be admitted.
   func expectedUsage(_ id: NamespaceID) -> Usage {
-    var usage = usage(id)
-    guard let expected, expected.id == id else { return usage }
-    usage.entries &+= expected.former == nil ? 1 : 0
-    usage.bytes &+= UInt64(expected.weight.size) &- UInt64(expected.former?.size ?? 0)
-    return usage
+    expected?.id == id ? expecting(usage(id)) : usage(id)
   }
 
   /// The totals as they will be with the entry to be admitted.
   var expectedTotal: Usage {
-    var usage = Usage(entries: store.entries, bytes: store.bytes)
+    expecting(Usage(entries: store.entries, bytes: store.bytes))
+  }
+
+  private func expecting(_ usage: Usage) -> Usage {
     guard let expected else { return usage }
+    var usage = usage
     usage.entries &+= expected.former == nil ? 1 : 0
     usage.bytes &+= UInt64(expected.weight.size) &- UInt64(expected.former?.size ?? 0)
     return usage

@@ -1,0 +1,41 @@
+import LarderSystem
+import ShellLanguage
+
+/// A field of a JSON value as it is stored: its digits, its spaces and the order of its fields.
+struct FieldText {
+  let json: [UInt8]
+  /// A string without its quotes; nil for another value.
+  let string: [UInt8]?
+
+  init(_ document: [UInt8], _ range: Range<Int>) {
+    json = Array(document[range])
+    string =
+      if case .string(let text) = JSONLookup.value(document.span, range) { text } else { nil }
+  }
+
+  var text: [UInt8] { string ?? json }
+
+  var cell: Cell {
+    .value(
+      text: String(decoding: text, as: UTF8.self),
+      json: .verbatim(String(decoding: json, as: UTF8.self)),
+      isNumber: json.first.map { $0.isDigit || $0 == UInt8(ascii: "-") } ?? false)
+  }
+}
+
+extension AnswerWriter {
+  /// The fields of one value, a line for each.
+  func writeFields(_ fields: [FieldText], isList: Bool) throws {
+    let mode = presentation.mode
+    if mode == .json, isList {
+      return try write(
+        [UInt8(ascii: "[")] + fields.map(\.json).joined(separator: [UInt8(ascii: ",")])
+          + Array("]\n".utf8))
+    }
+    for field in fields {
+      let bytes = mode == .json || mode == .jsonl ? field.json : field.text
+      let isSafe = !presentation.isTerminal
+      try write((isSafe ? bytes : Array(Quoting.printable(bytes).utf8)) + [.newline])
+    }
+  }
+}
