@@ -21,6 +21,8 @@ struct PowerPromise {
   private var openers = 0
   private var closers = 0
   private let canBeEmptied: Bool
+  /// A write failed after somebody opened the store, and may have begun behind a sync whose success is told only now.
+  private var isDoubtful = false
   /// Before the trace began there may have been as many.
   private var former = 0
 
@@ -60,24 +62,30 @@ struct PowerPromise {
       case "dropped":
         underWay -= 1
         unknown += 1
-      case "refused": openers -= 1
+        isDoubtful = true
+      case "refused": leave()
       case "unsaved":
-        openers -= 1
+        leave()
         closers -= 1
       case "closing":
         closers += 1
         isSettled = false
       case "sync":
         synced = max(synced, number)
-        isSettled = underWay == 0 && closers == 0 && number == acknowledged
+        isSettled = underWay == 0 && closers == 0 && number == acknowledged && !isDoubtful
       case "closed":
-        openers -= 1
+        leave()
         closers -= 1
         synced = max(synced, number)
         if underWay == 0, openers == 0 { isSettled = true }
       default: break
       }
     }
+  }
+
+  private mutating func leave() {
+    openers -= 1
+    if openers == 0 { isDoubtful = false }
   }
 
   /// The least that must be there.
