@@ -68,6 +68,32 @@ import Testing
     #expect(try notes.bytes("k") == [2])
   }
 
+  @Test func `a close that a write waits for gives up, and closing again ends it`() throws {
+    try withTemporaryDirectory { path in
+      var options = Store.Options()
+      options.lockTimeout = .milliseconds(100)
+      let store = try Store(at: path + "/s", options: options)
+      let notes = store.namespace("notes")
+      try store.write { batch in
+        try batch.set("1", for: "k", in: notes)
+        let closed = DispatchSemaphore(value: 0)
+        let code = Mutex<LarderError.Code?>(nil)
+        Thread.detachNewThread {
+          let failed = failure { try store.close() }
+          code.withLock { $0 = failed }
+          closed.signal()
+        }
+        closed.wait()
+        #expect(code.withLock { $0 } == .busy)
+      }
+      try store.close()
+      let again = try Store(at: path + "/s")
+      #expect(try again.namespace("notes").text("k") == "1")
+      #expect(try again.verify().faults == [])
+      try again.close()
+    }
+  }
+
   @Test func `a write to another store inside a write is fine`() throws {
     try withStore { store, _ in
       try withStore { other, _ in

@@ -17,6 +17,7 @@ import Synchronization
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
     "batches": { try $0.writeBatches() },
+    "buffered": { try $0.writeBuffered() },
     "count": { try $0.countUp() },
     "churn": { try $0.churn() },
     "commands": { try $0.obey() },

@@ -30,13 +30,14 @@ final class Closing: Sendable {
     let wasSound = handle.change(ForkState.open, to: ForkState.closed)
     endBroken()
     timer?.stop()
-    handle.writer.enter()
+    // A write that does not end may wait for this thread.
+    guard handle.writer.enter(ownerTimeout: handle.writerTimeout) else { return false }
     defer { handle.writer.leave() }
     if wasSound { flush() }
     return release(lockTimeout: handle.lockTimeout)
   }
 
-  /// When the last reference is released. If a read still continues, its map and slot stay until the process ends.
+  /// When the last reference is released. If a read or a write still continues, its map and slot stay until the process ends.
   func runForGood() {
     if !run() { _ = unsafe Unmanaged.passRetained(handle.readers) }
   }

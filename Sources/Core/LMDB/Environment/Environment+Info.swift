@@ -37,6 +37,9 @@ extension Environment {
   /// The size of the data file in bytes.
   package var fileSize: Int { Self.fileSize(at: path) }
 
+  /// How long a call waits for other processes.
+  package var lockTimeout: Duration { handle.lockTimeout }
+
   /// The size of the data file in `directory`, whether open or not; 0 if the file does not exist.
   package static func fileSize(at directory: String) -> Int {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0

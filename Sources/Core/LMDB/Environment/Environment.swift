@@ -102,8 +102,8 @@ package import Synchronization
   ///
   /// Every new call throws ``LMDBError/closed`` from the start. In a forked child this does nothing: the parent owns all.
   ///
-  /// - Returns: false if a read did not end within the environment's lock timeout. The environment then stays mapped.
-  ///   Closing it again or opening it again finishes the work, or fails while the read continues.
+  /// - Returns: false if a read or a write did not end within the environment's lock timeout. The environment then stays mapped.
+  ///   Closing it again or opening it again finishes the work, or fails while the read or write continues.
   @discardableResult
   package func close() -> Bool { closing.run() }
 
@@ -188,6 +188,9 @@ package struct EnvironmentOptions: Sendable {
   package var networkFileSystem = false
   /// The key of a record in the main database that only Larder's files have.
   package var signature: [UInt8] = []
+
+  /// Called in an opening process while no other can open the environment; `isAlone` if no other process has it open.
+  package var opening: @Sendable (_ environment: Environment, _ isAlone: Bool) -> Void = { _, _ in }
 
   package init() {}
 }

@@ -87,10 +87,12 @@ import Synchronization
 
   /// Waits for the writer lock of this process; see ``LMDBError/writerKept``.
   func enterWriter() throws(LMDBError) {
-    // However short the timeout is, threads take turns at writes that end.
-    let timeout = max(lockTimeout, .milliseconds(100))
-    guard writer.enter(ownerTimeout: timeout) else { throw .writerKept }
+    guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
   }
+
+  /// How long one write may keep the others of this process waiting. However short the lock timeout is, threads take turns at
+  /// writes that end.
+  var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
   /// Runs one call that takes or clears slots of LMDB's reader table.
   func whileRegistering(_ call: () -> Int32) throws(LMDBError) {

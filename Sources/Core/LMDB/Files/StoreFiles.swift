@@ -13,6 +13,7 @@ struct StoreFiles: Sendable {
 
   private static let names =
     ["data.mdb", "data.mdb.new", "lock.mdb", "recovery"] + StoreLocks.names + MappedFile.names
+    + [ProcessSlots.name]
 
   /// Resolves links, so that one store has one path.
   init(resolving path: String) throws(OpenError) {

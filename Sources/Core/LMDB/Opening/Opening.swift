@@ -75,7 +75,8 @@ struct Opening {
   private func run(_ fill: Filling) throws(OpenError) -> Environment {
     try waitToOpen()
     defer { locks.opening.release() }
-    if try isAlone() {
+    let isAlone = try isAlone()
+    if isAlone {
       try prepareAlone(fill)
     } else {
       try checkSynced()
@@ -84,6 +85,7 @@ struct Opening {
     do throws(LMDBError) {
       let environment = try openHandle()
       environment.syncing.noteFormerCommits()
+      options.opening(environment, isAlone)
       return environment
     } catch {
       if error.code == ENOENT, FileStatus.of(files.recovery) == nil {

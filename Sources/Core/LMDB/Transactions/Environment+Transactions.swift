@@ -106,9 +106,12 @@ extension Environment {
   /// timeout, then for those of other processes, at most for that timeout. The same thread may read meanwhile; a write there throws ``LMDBError/insideWrite``. After
   /// ``LMDBError/mapFull`` the same write may succeed when repeated, because each write first adapts the map's size.
   ///
-  /// - Parameter bound: a lock timeout for this write, which also applies to this process's other writers.
+  /// - Parameters:
+  ///   - bound: a lock timeout for this write, which also applies to this process's other writers.
+  ///   - ended: called after the transaction has ended, while no other process can begin one, with the newest commit.
   package func write<Result>(
-    waitingAtMost bound: Duration? = nil, _ body: (inout WriteTransaction) throws -> Result
+    waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Void = { _ in },
+    _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     if !handle.isOpen { throw handle.phaseError }
     if handle.writer.isMine { throw LMDBError.insideWrite }
@@ -118,14 +121,15 @@ extension Environment {
       try handle.enterWriter()
     }
     defer { handle.writer.leave() }
-    let result = try writeLocked(lockTimeout: bound ?? handle.lockTimeout, body)
+    let result = try writeLocked(lockTimeout: bound ?? handle.lockTimeout, ended, body)
     syncing.checkpoints?.makeWithoutTimer()
     return result
   }
 
   /// The caller owns the writer lock.
   private func writeLocked<Result>(
-    lockTimeout: Duration, _ body: (inout WriteTransaction) throws -> Result
+    lockTimeout: Duration, _ ended: (UInt64) -> Void,
+    _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     if !handle.isOpen { throw handle.phaseError }
     if writeGuard.damage != nil { throw LMDBError.damagedPage }
@@ -138,6 +142,7 @@ extension Environment {
     try syncing.scratch?.markDirty()
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
+    defer { ended(handle.meta.lastTransaction) }
     do {
       let result = try commitTransaction(fileSize: fileSize, body)
       syncing.checkpoints?.noteCommit()

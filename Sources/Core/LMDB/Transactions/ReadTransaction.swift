@@ -12,6 +12,10 @@ import Synchronization
   package let id: UInt64
   /// The index of the reader slot, which selects a stripe of ``StripedCounters``.
   package let stripe: Int
+  /// The bytes on top of the snapshot for the one key that is looked up; see ``overlay(_:count:_:)``.
+  private var overlaid: (hash: UInt64, region: Region)?
+  /// A number that a caller adds to ``id`` to tell states of what lies on top of the snapshot.
+  package var stamp: UInt64 = 0
 
   /// The caller owns the slot and has renewed its transaction.
   @inline(__always)
@@ -26,6 +30,25 @@ import Synchronization
     if unsafe slot.pointee.isInherited { return }
     unsafe mdb_txn_reset(handle)
     unsafe ReaderPool.release(slot)
+  }
+
+  /// Names the state that the reads of this transaction see; it grows with each change.
+  package var moment: UInt64 {
+    @inline(__always) get { id &+ stamp }
+  }
+
+  /// Lays bytes that are not in the snapshot on top of it, under the hash of their key. They live as long as the transaction.
+  package mutating func overlay(
+    _ hash: UInt64, count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void
+  ) {
+    overlaid = unsafe (hash, slot.pointee.scratch.filled(count: count, fill))
+  }
+
+  /// The bytes that ``overlay(_:count:_:)`` has laid under that hash.
+  @inline(__always)
+  package func overlay(of hash: UInt64) -> Region? {
+    guard let overlaid, overlaid.hash == hash else { return nil }
+    return overlaid.region
   }
 
   /// The value of the key that consists of `prefix` (big-endian), `key` and `suffix`; no allocation.
@@ -127,6 +150,7 @@ import Synchronization
   var transaction: OpaquePointer?
   /// A struct of its own: a mutating call on the slot would overlap with another thread's look at ``state``.
   var snapshot: Snapshot
+  var scratch = Scratch()
   /// Marks a snapshot that a forked child inherited: ending it there would end the parent's.
   let shared: UnsafeMutablePointer<ForkState>
   /// For a slot outside the pool: the number of such slots, decremented when the read ends.
@@ -156,6 +180,27 @@ import Synchronization
 }
 
 extension ReaderSlot {
+  /// Memory for bytes that a read copies; it is allocated once it is needed.
+  @safe struct Scratch: ~Copyable {
+    private var bytes: UnsafeMutableBufferPointer<UInt8>?
+
+    init() { unsafe bytes = nil }
+
+    deinit { unsafe bytes?.deallocate() }
+
+    mutating func filled(count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) -> Region {
+      if unsafe (bytes?.count ?? 0) < count {
+        unsafe bytes?.deallocate()
+        unsafe bytes = UnsafeMutableBufferPointer.allocate(capacity: max(count, 1024))
+      }
+      let buffer = unsafe bytes!
+      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+      fill(&output)
+      let filled = unsafe output.finalize(for: buffer)
+      return unsafe Region(start: UnsafeRawPointer(buffer.baseAddress!), count: filled)
+    }
+  }
+
   /// The pages of the transaction's snapshot, and the trees of the named databases that were looked up in it.
   struct Snapshot {
     private(set) var pages = SnapshotPages.none

@@ -31,6 +31,17 @@ extension SharedTable {
     }
   }
 
+  /// Maps a usable file for reading and writing; never makes one.
+  ///
+  /// - Returns: false if there is none, or it cannot be mapped; the current map stays.
+  @discardableResult
+  package func openExisting() -> Bool {
+    maps.withLock { maps in
+      if isSound(&maps, writable: true) { return true }
+      return unsafe install(find(writable: true), in: &maps)
+    }
+  }
+
   /// Why ``open(making:prepare:)`` failed.
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 

@@ -200,6 +200,8 @@ package enum MappedFile: String, CaseIterable, Sendable {
   case shared
   /// Removals, for loads that began before them.
   case removals
+  /// Written entries that are not committed yet.
+  case buffer
 
   /// The temporary name of a new file before it is renamed.
   var unfinished: String { rawValue + ".new" }

@@ -54,10 +54,14 @@ extension Cache {
     return box.value
   }
 
+  private func beginLookup(_ key: Span<UInt8>) throws(LarderError) -> ReadTransaction {
+    try namespace.engine.reader.beginLookup(key, of: namespace.handle)
+  }
+
   @usableFromInline
   func read(_ key: Span<UInt8>) throws(LarderError) -> Value? {
     do {
-      return try read(key, in: namespace.engine.beginRead()) { decodeCounting($0) }
+      return try read(key, in: beginLookup(key)) { decodeCounting($0) }
     } catch {
       throw namespace.engine.larderError(error)
     }
@@ -66,7 +70,7 @@ extension Cache {
   @usableFromInline
   func readStrictly(_ key: Span<UInt8>) throws(LarderError) -> Value? {
     do {
-      return try read(key, in: namespace.engine.beginRead()) { try decodeStrictly($0) }
+      return try read(key, in: beginLookup(key)) { try decodeStrictly($0) }
     } catch {
       throw namespace.engine.larderError(error)
     }

@@ -6,8 +6,8 @@ import Synchronization
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The last commit before the write's own: a later write in the same group may have replaced the value.
-  var snapshot: UInt64
+  /// The state of the store before the write: a later write in the same group may have replaced the value.
+  var moment: UInt64
 }
 
 /// The writes of one value, as they share a commit with others.
@@ -18,7 +18,7 @@ extension Cache {
     let key = key.copied
     return SharedWrite(size: bytes.count) { batch in
       let (id, header) = try batch.set(encoded: bytes, for: key, in: self, attributes)
-      return Stored(id: id, header: header, snapshot: batch.snapshot)
+      return Stored(id: id, header: header, moment: batch.moment)
     }
   }
 
@@ -64,7 +64,7 @@ extension Cache {
     guard memory != nil, codec.isLossless else { return }
     keep(
       value, for: key.span, size: size, id: stored.id, header: stored.header,
-      snapshot: stored.snapshot)
+      snapshot: stored.moment)
   }
 
   func forget(_ key: Span<UInt8>) {

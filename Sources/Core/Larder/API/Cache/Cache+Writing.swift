@@ -13,7 +13,10 @@ extension Cache {
     // Encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try namespace.store.checkWritable()
-    let stored = try write(setting(bytes, for: key, attributes.expiring(expires)))
+    let attributes = attributes.expiring(expires)
+    let appended = try append(bytes, for: key, attributes)
+    let stored =
+      if let appended { appended } else { try write(setting(bytes, for: key, attributes)) }
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 
@@ -63,6 +66,18 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
+  /// Stores a value in the write buffer; nil if a transaction has to do that.
+  private func append(
+    _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
+  ) throws(LarderError) -> Stored? {
+    if let rules, !namespace.handle.hasDeclared(rules) { return nil }
+    var attributes = attributes
+    attributes.codec = codecID
+    return try key.withKeyBytes { [attributes] key throws(LarderError) in
+      try namespace.engine.append(bytes.span, for: key, in: namespace.handle, attributes)
+    }
+  }
+
   private func write<Result: Sendable>(
     _ write: SharedWrite<Result>
   ) throws(LarderError) -> Result {
@@ -102,8 +117,13 @@ extension Cache {
     // Encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try namespace.store.checkWritable()
-    let stored = try await namespace.engine.commit(
-      setting(bytes, for: key, attributes.expiring(expires)))
+    let attributes = attributes.expiring(expires)
+    let stored: Stored
+    if let appended = try append(bytes, for: key, attributes) {
+      stored = appended
+    } else {
+      stored = try await namespace.engine.commit(setting(bytes, for: key, attributes))
+    }
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 

@@ -17,6 +17,7 @@ extension Store.Namespace {
     try key.withKeyBytes { key throws(LarderError) in
       try engine.typed {
         try store.checkWritable()
+        if try engine.append(value.span, for: key, in: handle, attributes) != nil { return }
         // Most writes do not wait for others, and then nothing is copied.
         let done: Void? = try engine.commitAtOnce { batch in
           try batch.put(value.span, for: key, in: name, attributes: attributes)

@@ -63,7 +63,7 @@ extension Store.Namespace {
 
   /// The namespace's number, which ``TransformContext/namespace`` has; nil if it does not exist.
   package func number() throws(LarderError) -> UInt32? {
-    let id = try engine.reader.identify(handle, in: engine.beginRead())
+    let id = try engine.reader.identify(handle, in: engine.reader.beginRead())
     return id == .store ? nil : id.rawValue
   }
 
@@ -99,7 +99,7 @@ extension Store.Namespace {
 
   @usableFromInline
   func lend(_ key: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
-    let transaction = try engine.beginRead()
+    let transaction = try engine.reader.beginLookup(key, of: handle)
     try engine.reader.lend(
       key, of: handle, id: engine.reader.identify(handle, in: transaction), in: transaction,
       recordsAccess: !store.isReadOnly, body)
@@ -113,14 +113,14 @@ extension Store.Namespace {
 
   @usableFromInline
   func hasFresh(_ key: Span<UInt8>) throws(LarderError) -> Bool {
-    let transaction = try engine.beginRead()
+    let transaction = try engine.reader.beginLookup(key, of: handle)
     return try engine.reader.hasFresh(key, of: handle, in: transaction)
   }
 
   /// The entry under `key`, expired ones included, or nil. Counts as no read.
   public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
-      let transaction = try engine.beginRead()
+      let transaction = try engine.reader.beginLookup(key, of: handle)
       return try engine.reader.entry(key, of: handle, in: transaction)
     }
   }

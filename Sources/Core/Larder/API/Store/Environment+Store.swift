@@ -15,6 +15,11 @@ extension Environment {
     environmentOptions.checkpointInterval = options.checkpointInterval.bounded
     environmentOptions.boot = options.hooks.boot
     environmentOptions.signature = MetadataKey.format
+    environmentOptions.opening = { environment, isAlone in
+      if isAlone, !options.readOnly, !options.allowsForeignOwner {
+        WriteBuffer.prepare(of: environment, options)
+      }
+    }
     do throws(OpenError) {
       return try open(at: path, options: environmentOptions) {
         (transaction: inout WriteTransaction) throws(LMDBError) in

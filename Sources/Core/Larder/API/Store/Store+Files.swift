@@ -53,6 +53,7 @@ extension Store {
   public func copyCompacted(
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
+    try engine.settle()
     do throws(OpenError) {
       try engine.environment.copyCompacted(to: path, shouldContinue)
     } catch {

@@ -51,6 +51,10 @@ public struct Store: Sendable {
     /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if it is
     /// critical. The system is asked at most once a second, when a value is decoded. The first opening in a process decides.
     public var trimsMemory = true
+    /// Bytes of the write buffer that all processes of the store share; 0 for none.
+    ///
+    /// The first process that opens the store decides; 256 KB to 64 MB. A store of ``Durability/durable`` has none.
+    public var writeBuffer = 0
     /// Whether an existing store gets the durability asked for; no other process may have it open.
     var changesDurability = false
     /// Whether commits are flushed to the disk; off only for temporary stores.
@@ -143,12 +147,12 @@ public struct Store: Sendable {
   }
 
   /// Ends this process's use of the store: commits accepted writes, writes waiting removals and counts, and waits for reads in
-  /// progress. It waits without a bound for a write of another thread, which must not wait for the closing.
+  /// progress, and for a write of another thread, at most for ``Options/lockTimeout`` each.
   ///
   /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
   /// nothing.
   ///
-  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read does not end; the
+  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read or a write does not end; the
   ///   store is closed all the same. ``LarderError/Code/failed``, once, if the last writes would not survive a power failure.
   public func close() throws(LarderError) {
     try engine.close()
@@ -164,6 +168,7 @@ public struct Store: Sendable {
   ///   store and one opens it again.
   public func sync() throws(LarderError) {
     try engine.checkNotWriting("syncing")
+    try engine.settle()
     do throws(LMDBError) { try engine.environment.sync() } catch { throw engine.error(error) }
   }
 
@@ -184,11 +189,14 @@ extension Store {
   package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
 
   /// The number of the newest commit of any process, without a read of the store; 0 once the store is closed.
-  package var lastTransaction: UInt64 { engine.environment.lastTransaction }
+  package var lastTransaction: UInt64 { engine.reader.moment }
 
   /// The number of the commit that a read sees now. A later read sees the same one as long as ``lastTransaction`` is equal.
   package var snapshotNumber: UInt64 {
-    get throws(LarderError) { try engine.beginRead().id }
+    get throws(LarderError) {
+      let stamp = engine.reader.buffer?.state.stamp ?? 0
+      return try engine.beginRead().id &+ stamp
+    }
   }
 
   /// ``StoreClock/roundedUpTimes`` of the store's clock.

@@ -22,6 +22,7 @@ extension StoreEngine {
     } else if allHandles.contains(where: \.hasUnmerged) {
       try commit(.standard(lockTimeout: lockTimeout)) { _ in }
     }
+    try settle(lockTimeout: lockTimeout)
   }
 
   /// How long the deinitializer of the last handle waits for other writers.
@@ -58,14 +59,15 @@ extension StoreEngine {
   }
 
   func close() throws(LarderError) {
+    try checkNotWriting("closing")
     guard environment.isOpen else {
-      // One that LMDB or the disk failed still holds its locks.
-      if environment.phaseError != .closed { environment.close() }
+      // One that LMDB or the disk failed, or that a read or a write kept from closing, still holds its locks.
+      environment.close()
       return try reportClosingFailure()
     }
-    try checkNotWriting("closing")
     // Accepted writes are committed before anything is released.
     queue.close(self)
+    reader.buffer?.stop()
     changes.close()
     var isReleased = false
     do {
@@ -77,8 +79,8 @@ extension StoreEngine {
     }
     if !isReleased {
       throw LarderError(
-        .busy, "\(environment.path) is closed, but a read of it does not end",
-        hint: "end the read; the store's files are closed then")
+        .busy, "\(environment.path) is closed, but a read or a write of it does not end",
+        hint: "end it, and close the store again")
     }
     try reportClosingFailure()
   }

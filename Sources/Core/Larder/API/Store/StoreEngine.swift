@@ -37,6 +37,12 @@ final class StoreEngine: Sendable {
   let memory: MemoryRegistry
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
+  /// Runs a closure once, after a delay, on another thread.
+  let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+  /// The time in which appended entries reach the disk.
+  let checkpointInterval: Duration
+  /// Whether that is scheduled.
+  let isSettling = Atomic(false)
   private let counted = CountedHandles()
   private let handles: Mutex<NamespaceHandles>
 
@@ -52,6 +58,8 @@ final class StoreEngine: Sendable {
         machine: options.hooks.machineClock)
       : nil
     chunksAbove = options.hooks.chunksAbove
+    timer = options.hooks.timer
+    checkpointInterval = options.checkpointInterval.bounded
     memory = MemoryRegistry(pressure: options.trimsMemory ? options.hooks.memoryPressure : nil)
     pageSize = environment.info.pageSize
     opened = (options.clock.now, options.clock.monotonic)
@@ -89,8 +97,16 @@ final class StoreEngine: Sendable {
   /// The handles whose reads the store has not counted yet.
   var handlesWithCounts: [NamespaceHandle] { counted.unmerged }
 
+  /// A snapshot with every entry that was written before.
   @inline(__always)
-  func beginRead() throws(LarderError) -> ReadTransaction { try reader.beginRead() }
+  func beginRead() throws(LarderError) -> ReadTransaction {
+    guard let buffer = reader.buffer else { return try reader.beginRead() }
+    if buffer.hasRecords { try settle() }
+    let state = buffer.state
+    var transaction = try reader.beginRead()
+    if state.end == 0 { transaction.stamp = state.stamp }
+    return transaction
+  }
 }
 
 // Parts of the reader that writers use, too.

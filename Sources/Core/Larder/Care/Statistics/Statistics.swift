@@ -153,7 +153,7 @@ extension Store {
   }
 
   /// The number of the newest commit of any process; about 2 ns.
-  package var lastCommit: UInt64 { engine.environment.lastTransaction }
+  package var lastCommit: UInt64 { engine.reader.moment }
 
   /// The numbers given to writes in each namespace since it was made, and its removals. O(namespaces).
   package func tallies() throws(LarderError) -> [(numbers: UInt64, removals: RemovalCounters)] {

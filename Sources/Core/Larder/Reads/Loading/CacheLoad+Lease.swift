@@ -80,7 +80,7 @@ extension Cache {
   /// The hash of a key that chooses its lease. A removal changes it, so that a load from before holds up no later one.
   func leaseHash(_ key: [UInt8]) throws -> UInt64 {
     let engine = namespace.engine
-    let id = try engine.reader.identify(namespace.handle, in: engine.beginRead())
+    let id = try engine.reader.identify(namespace.handle, in: engine.reader.beginRead())
     let removal = engine.removalTable.last(of: removalHashes(key.span, in: id))
     return Checksum.of(key.span, seed: Checksum.of(Array(name.utf8).span, seed: removal))
   }

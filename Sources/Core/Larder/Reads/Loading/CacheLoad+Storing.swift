@@ -24,7 +24,7 @@ extension CacheLoad {
       try batch.declareOnce(cache.rules, for: cache.namespace)
       let (id, header) = try batch.put(
         bytes.span, for: key.span, in: cache.name, attributes: attributes)
-      return Stored(id: id, header: header, snapshot: batch.snapshot)
+      return Stored(id: id, header: header, moment: batch.moment)
     } completion: { [cache, key] stored in
       cache.keep(value, for: key, size: bytes.count, stored)
     }
@@ -109,7 +109,7 @@ extension StoreEngine {
     var hashes = RemovalTable.hashes(ofTags: attributes.tags)
     hashes += (entry?.fields?.tags ?? []).map(RemovalTable.hash(ofTag:))
     for owner in attributes.owners {
-      let id = try reader.identify(handle(for: owner.namespace), in: beginRead())
+      let id = try reader.identify(handle(for: owner.namespace), in: reader.beginRead())
       hashes += RemovalTable.hashes(of: owner, in: id == .store ? nil : id)
     }
     return hashes

@@ -9,6 +9,8 @@ struct EntryLookup {
   var base: BaseVersion
   /// The commit that the lookup saw.
   var snapshot: UInt64
+  /// See ``ReadTransaction/moment``.
+  var moment: UInt64
   /// The time of the lookup; without meaning for a mere value.
   var now: Timestamp
 }
@@ -58,9 +60,8 @@ extension Cache {
     _ key: Span<UInt8>, for purpose: LookupPurpose
   ) throws -> CacheLookup<Value> {
     var value: Value?
-    let found = try lookUp(key, &value, in: namespace.engine.beginRead(), for: purpose) {
-      decodeCounting($0)
-    }
+    let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
+    let found = try lookUp(key, &value, in: transaction, for: purpose) { decodeCounting($0) }
     return CacheLookup(found: found, value: value)
   }
 
@@ -78,7 +79,7 @@ extension Cache {
     let item = memory?.item(key)
     let id = try engine.reader.identify(namespace.handle, in: transaction)
     var lookup = EntryLookup(
-      base: BaseVersion(id: id), snapshot: transaction.id,
+      base: BaseVersion(id: id), snapshot: transaction.id, moment: transaction.moment,
       now: purpose == .value ? Timestamp(milliseconds: 0) : engine.clock.now)
     var size: Int?
     func isKnown(_ entry: CachedEntry) -> Bool {
@@ -109,7 +110,7 @@ extension Cache {
     }
     lookup.base.version = lookup.entry?.header.version
     if lookup.isFromMemory, let item, let entry = lookup.entry {
-      if purpose != .load { memory?.confirm(item, entry.header, snapshot: lookup.snapshot) }
+      if purpose != .load { memory?.confirm(item, entry.header, snapshot: lookup.moment) }
       value = unbox(item)
       return lookup
     }
@@ -133,7 +134,7 @@ extension Cache {
       namespace.engine.followMemoryLimit(in: transaction)
       keep(
         value, for: key, size: size, id: lookup.base.id, header: entry.header,
-        snapshot: lookup.snapshot)
+        snapshot: lookup.moment)
     } else if let item {
       memory.remove(item)
     }

@@ -18,7 +18,7 @@ extension CacheMemory {
   /// the key's shard, which makes the counts exact too.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
-    let newest = environment.lastTransaction
+    let newest = reader.moment
     // The store is closed, or belongs to another process after a fork: the lookup in the store reports that.
     if newest == 0 { return nil }
     let hash = hash(of: key)

@@ -17,7 +17,8 @@ public final class CacheMemory: Sendable {
   let budget: MemoryBudget
   private let handle: NamespaceHandle
   // A hit reads these here: to reach them through the store would cost reference counting.
-  let environment: Environment
+  /// Tells the newest state of the store.
+  let reader: EntryReader
   let clock: StoreClock
   let keyHash = KeyHash()
   /// The tables for lookups, each with its own lock.
@@ -39,7 +40,7 @@ public final class CacheMemory: Sendable {
     namespace = ExactString(handle.name)
     self.handle = handle
     budget = engine.memory.budget
-    environment = engine.environment
+    reader = engine.reader
     clock = engine.clock
     shards = LockStripes(count: Self.shardCount) { MemoryTable() }
     state = Mutex(State(limits: limits))

@@ -85,7 +85,7 @@ extension EntryReader {
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, at now: Int64,
     _ transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Lookup {
-    guard id != .store, let region = try find(key, id: id, in: transaction) else {
+    guard id != .store, let region = try find(key, keyHash, id: id, in: transaction) else {
       return Lookup(.absent, id: id, keyHash: keyHash, header: .none, record: Span())
     }
     let record = transaction.bytes(of: region)
@@ -136,6 +136,16 @@ extension EntryReader {
       outcome = .damaged
     }
     return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
+  }
+
+  /// The record of the write buffer that lies on top of the snapshot, or else that in the snapshot.
+  @inline(__always)
+  private func find(
+    _ key: Span<UInt8>, _ keyHash: UInt64, id: NamespaceID,
+    in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Region? {
+    if let region = transaction.overlay(of: keyHash) { return region }
+    return try find(key, id: id, in: transaction)
   }
 
   /// The whole record of an entry key. For a long key the caller compares the whole key.

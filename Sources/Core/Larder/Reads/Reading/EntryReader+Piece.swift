@@ -27,8 +27,10 @@ extension Store.Namespace {
     if isSame: (Store.Entry) -> Bool
   ) throws(LarderError) -> [UInt8]? {
     do {
-      return try store.read { snapshot in
-        try snapshot.piece(of: key, in: self, range, as: role, if: isSame)
+      return try key.withKeyBytes { key in
+        try store.lookUp(key, in: self) { snapshot in
+          try snapshot.piece(of: key, in: self, range, as: role, if: isSame)
+        }
       }
     } catch {
       throw store.engine.larderError(error)
@@ -43,66 +45,64 @@ extension Store.Namespace {
   package func withValue<Result>(
     of key: some StoreKey, version: UInt64, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    try store.read { snapshot in
-      try snapshot.withValue(of: key, version: version, in: self, body)
+    try key.withKeyBytes { key in
+      try store.lookUp(key, in: self) { snapshot in
+        try snapshot.withValue(of: key, version: version, in: self, body)
+      }
     }
   }
 }
 
 extension Snapshot {
   fileprivate func withValue<Result>(
-    of key: some StoreKey, version: UInt64, in namespace: Store.Namespace,
+    of key: Span<UInt8>, version: UInt64, in namespace: Store.Namespace,
     _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    try key.withKeyBytes { key in
-      let handle = namespace.handle
-      let id = try engine.reader.identify(handle, in: transaction)
-      let keyHash = Checksum.keyHash(of: key, in: id)
-      let now = engine.clock.coarseNow
-      let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
-      guard found.outcome == .fresh, found.header.version == version,
-        found.header.flags.isDisjoint(with: [.chunked, .transformed])
-      else { return nil }
-      handle.count(.hits, stripe: transaction.stripe)
-      if !namespace.store.isReadOnly { engine.reader.recordAccess(found, key: key, at: now) }
-      return try body(found.payload)
-    }
+    let handle = namespace.handle
+    let id = try engine.reader.identify(handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let now = engine.clock.coarseNow
+    let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+    guard found.outcome == .fresh, found.header.version == version,
+      found.header.flags.isDisjoint(with: [.chunked, .transformed])
+    else { return nil }
+    handle.count(.hits, stripe: transaction.stripe)
+    if !namespace.store.isReadOnly { engine.reader.recordAccess(found, key: key, at: now) }
+    return try body(found.payload)
   }
 
   fileprivate func piece(
-    of key: some StoreKey, in namespace: Store.Namespace, _ range: Range<Int>, as role: PieceRole,
+    of key: Span<UInt8>, in namespace: Store.Namespace, _ range: Range<Int>, as role: PieceRole,
     if isSame: (Store.Entry) -> Bool
   ) throws -> [UInt8]? {
-    try key.withKeyBytes { key in
-      let handle = namespace.handle
-      let recordsAccess = !namespace.store.isReadOnly
-      let now = engine.clock.coarseNow
-      guard
-        let found = try engine.reader.lookUpOrCountMiss(
-          key, of: handle, in: transaction, at: now, recordsAccess: recordsAccess,
-          accepting: { $0 == .fresh || role != .first && $0 != .negative })
-      else { return nil }
-      guard let entry = try engine.reader.entry(found, key: key, of: handle, in: transaction),
-        isSame(entry)
-      else { return nil }
-      let range = range.clamped(to: 0..<entry.size)
-      let piece: [UInt8]?
-      if found.header.flags.contains(.transformed) {
-        piece = try engine.reader.transformedPiece(
-          of: found, range, ofSize: entry.size, key: key, in: transaction)
-      } else if found.header.flags.contains(.chunked) {
-        piece = try engine.reader.chunkedPiece(of: found, range, in: transaction)
-      } else {
-        piece = found.payload.extracting(range).copied
-      }
-      if piece == nil {
-        handle.count(.damaged, stripe: transaction.stripe)
-      } else {
-        if role == .first { handle.count(.hits, stripe: transaction.stripe) }
-        if role != .next, recordsAccess { engine.reader.recordAccess(found, key: key, at: now) }
-      }
-      return piece
+    let handle = namespace.handle
+    let recordsAccess = !namespace.store.isReadOnly
+    let now = engine.clock.coarseNow
+    guard
+      let found = try engine.reader.lookUpOrCountMiss(
+        key, of: handle, in: transaction, at: now, recordsAccess: recordsAccess,
+        accepting: { $0 == .fresh || role != .first && $0 != .negative })
+    else { return nil }
+    guard let entry = try engine.reader.entry(found, key: key, of: handle, in: transaction),
+      isSame(entry)
+    else { return nil }
+    let range = range.clamped(to: 0..<entry.size)
+    let piece: [UInt8]?
+    if found.header.flags.contains(.transformed) {
+      piece = try engine.reader.transformedPiece(
+        of: found, range, ofSize: entry.size, key: key, in: transaction)
+    } else if found.header.flags.contains(.chunked) {
+      piece = try engine.reader.chunkedPiece(of: found, range, in: transaction)
+    } else {
+      piece = found.payload.extracting(range).copied
     }
+    if piece == nil {
+      handle.count(.damaged, stripe: transaction.stripe)
+    } else {
+      if role == .first { handle.count(.hits, stripe: transaction.stripe) }
+      if role != .next, recordsAccess { engine.reader.recordAccess(found, key: key, at: now) }
+    }
+    return piece
   }
 }
 

@@ -23,6 +23,8 @@ final class EntryReader: Sendable {
   /// Expired entries that reads have found.
   let removals = PendingExpirations()
   let tombstones = KnownTombstones()
+  /// Nil in a store without a write buffer.
+  let buffer: WriteBuffer?
   let verified = VerifiedValues()
   /// The value that was last read in pieces and changed by transforms.
   let piecewise = Mutex<(mark: UInt64, value: [UInt8])?>(nil)
@@ -41,6 +43,9 @@ final class EntryReader: Sendable {
     access = AccessTable(of: environment, store: format.identity)
     uses = PendingAccesses(timer: options.hooks.timer)
     chunkSize = environment.info.pageSize - 16
+    buffer = WriteBuffer(
+      of: environment, store: format.identity,
+      appends: WriteBuffer.wanted(by: options) > 0 && options.transforms.isEmpty)
   }
 
   var seal: RecordSeal { metadata.seal }

@@ -86,6 +86,15 @@ extension Store {
   public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
     try body(Snapshot(transaction: engine.beginRead(), engine: engine))
   }
+
+  /// Calls `body` with a snapshot for one key.
+  func lookUp<Result>(
+    _ key: Span<UInt8>, in namespace: Store.Namespace, _ body: (borrowing Snapshot) throws -> Result
+  ) throws -> Result {
+    try body(
+      Snapshot(
+        transaction: engine.reader.beginLookup(key, of: namespace.handle), engine: engine))
+  }
 }
 
 // An entry's facts together with its value, in one lookup.
@@ -101,7 +110,11 @@ extension Store.Namespace {
   public func withEntry<Result>(
     for key: some StoreKey, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    try store.read { snapshot in try snapshot.withEntry(for: key, in: self, body) }
+    try key.withKeyBytes { key in
+      try store.lookUp(key, in: self) { snapshot in
+        try snapshot.withEntry(for: key, in: self, body)
+      }
+    }
   }
 }
 
@@ -113,13 +126,18 @@ extension Snapshot {
     for key: some StoreKey, in namespace: Store.Namespace,
     _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    try key.withKeyBytes { key in
-      let id = try engine.reader.identify(namespace.handle, in: transaction)
-      let keyHash = Checksum.keyHash(of: key, in: id)
-      let found = try engine.reader.lookUp(
-        key, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
-      return try lend(found, key: key, in: namespace, body)
-    }
+    try key.withKeyBytes { key in try withEntry(for: key, in: namespace, body) }
+  }
+
+  fileprivate func withEntry<Result>(
+    for key: Span<UInt8>, in namespace: Store.Namespace,
+    _ body: (Store.Entry, Span<UInt8>) throws -> Result
+  ) throws -> Result? {
+    let id = try engine.reader.identify(namespace.handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let found = try engine.reader.lookUp(
+      key, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
+    return try lend(found, key: key, in: namespace, body)
   }
 
   /// Nil for a missing or damaged entry or chunk.

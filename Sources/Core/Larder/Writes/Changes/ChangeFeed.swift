@@ -112,6 +112,13 @@ final class ChangeFeed: Sendable {
     sleepers.resume()
   }
 
+  /// Whether a subscription may be live, of any process.
+  var isWatched: Bool {
+    guard ring.isUsable else { return true }
+    let until = ring.watchedUntil
+    return until != 0 && ChangeLease.isLive(until, at: now)
+  }
+
   // MARK: Subscriptions
 
   /// Begins a subscription: from now on every batch that begins in any process publishes its changes, and every batch that

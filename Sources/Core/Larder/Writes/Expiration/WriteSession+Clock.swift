@@ -7,7 +7,9 @@ extension WriteSession {
   private static let doubtTime: Int64 = 60_000
 
   /// Whether the wall clock is at most a day ahead of the last time that was recorded, but for the time that this process saw pass.
-  var isClockPlausible: Bool {
+  var isClockPlausible: Bool { isPlausible(now) }
+
+  private func isPlausible(_ now: Timestamp) -> Bool {
     let recorded = ledger.store.lastStamp
     let lastStamp = Timestamp(milliseconds: Int64(clamping: recorded))
     let gap = lastStamp.duration(to: now).roundedUpMilliseconds
@@ -24,8 +26,10 @@ extension WriteSession {
 
   /// Records the time of a write, with which later writes and purges compare their clocks, unless this one is doubted: a write
   /// does not vouch for a clock that has jumped.
-  mutating func recordWriteTime() {
-    if !ledger.hasRecorded(now), isClockPlausible { ledger.recordTime(now) }
+  mutating func recordWriteTime() { recordWrite(at: now) }
+
+  mutating func recordWrite(at time: Timestamp) {
+    if !ledger.hasRecorded(time), isPlausible(time) { ledger.recordTime(time) }
   }
 
   /// Whether a purge believes the wall clock: it is plausible, or a purge has doubted it a minute ago. Records the time, or the

@@ -128,6 +128,11 @@ public struct EntryAttributes: Sendable {
     return fields
   }
 
+  /// Whether these are codec, expiration and stale window alone.
+  var isPlain: Bool {
+    box == nil && isPinned == nil && written == nil && !isNegative && !awaitsOwners
+  }
+
   private var hasNoFields: Bool {
     box == nil || tags.isEmpty && metadata == nil && entityTag == nil && lastModified == nil
   }

@@ -106,12 +106,16 @@ extension StoreEngine {
     var effects = BatchEffects()
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
+    var buffered = BufferHold(reader.buffer)
+    func end(_ newest: UInt64) { buffered.end(newest: newest, in: environment) }
     do {
-      let result = try environment.write(waitingAtMost: mode.lockTimeout) { transaction in
+      let result = try environment.write(waitingAtMost: mode.lockTimeout, ended: end) {
+        transaction in
         let balance = try committed.begin(transaction, seal)
+        try buffered.begin(on: transaction.id - 1, lockTimeout: environment.lockTimeout)
         var batch = WriteBatch(transaction, balance, engine: self)
         do {
-          let result = try batch.run(mode, room, body)
+          let result = try batch.run(mode, room, &buffered, body)
           effects = batch.finalEffects
           pages = batch.budget.pagesTaken(batch.session)
           committed.keep(batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
@@ -162,7 +166,8 @@ extension StoreEngine {
 extension WriteBatch {
   /// Runs `body`, and bounded shares of the work that reads and removals have left.
   fileprivate mutating func run<Result>(
-    _ mode: CommitMode, _ room: PageReclaimer?, _ body: (inout WriteBatch) throws -> Result
+    _ mode: CommitMode, _ room: PageReclaimer?, _ buffered: inout BufferHold,
+    _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
     let engine = session.engine
     budget = SpaceBudget(try session.settings().limits)
@@ -176,6 +181,7 @@ extension WriteBatch {
       }
       if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
+    try buffered.drain(&self)
     try flushSomeAccessTimes()
     let result = try body(&self)
     // The last pages are for what the caller wants.
@@ -189,6 +195,7 @@ extension WriteBatch {
     try session.resumeOrphans()
     try mergeReadCounters()
     try session.finish()
+    buffered.note(self)
     session.changes.prepare()
     return result
   }
@@ -218,6 +225,8 @@ extension Store {
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()
     engine.awaitLoadWrites()
+    // What `body` reads beside the batch includes the entries that were written before.
+    try engine.settle()
     engine.queue.beginDirectWrite()
     defer { engine.queue.endDirectWrite() }
     return try engine.commitRethrowing(.once, body)

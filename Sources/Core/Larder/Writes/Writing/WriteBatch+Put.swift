@@ -59,21 +59,37 @@ extension WriteBatch {
     try countChange(ofBytes: value.count + key.count + encodedFields.count)
 
     let entryKey = StoredKey.entry(key, in: id)
-    var previous = try clearPlace(at: entryKey, for: key)
+    let previous = try clearPlace(at: entryKey, for: key)
     var header = terms.header(
-      key, version: try nextVersion(in: namespace), replacing: previous, in: namespace,
+      key, version: try nextVersion(in: namespace), replacing: previous?.header, in: namespace,
       at: session.now)
     if transformed?.steps != nil { header.flags.insert(.transformed) }
-    if try isCut(value.count, fields: encodedFields.count) { header.flags.insert(.chunked) }
-    let draft = Draft(value, for: key, at: entryKey, header, fields, encoded: encodedFields)
+    header = try store(
+      value, for: key, at: entryKey, header, (fields, encodedFields), replacing: previous,
+      in: namespace, as: .set)
+    // The version is taken once the write is admitted.
+    _ = try session.nextNumber(in: id)
+    session.recordWriteTime()
+    return (id, header.remembered(terms.idle))
+  }
+
+  /// Stores an entry whose header is known, after room is made for it.
+  ///
+  /// - Returns: the header as it is stored, but for the checksum.
+  @discardableResult
+  mutating func store(
+    _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
+    _ fields: (EntryFields, encoded: [UInt8]), replacing previous: StoredEntry?,
+    in namespace: KnownNamespace, as change: EntryChange
+  ) throws(LarderError) -> EntryHeader {
+    var (header, previous) = (header, previous)
+    if try isCut(value.count, fields: fields.encoded.count) { header.flags.insert(.chunked) }
+    let draft = Draft(value, for: key, at: entryKey, header, fields.0, encoded: fields.encoded)
     if budget.mayEvict(namespace.rules) {
       previous = try admit(draft, replacing: previous, in: namespace)
     }
-    // The version is taken once the write is admitted.
-    _ = try session.nextNumber(in: id)
-    try session.replace(previous, with: draft, as: .set)
-    session.recordWriteTime()
-    return (id, draft.header.remembered(terms.idle))
+    try session.replace(previous, with: draft, as: change)
+    return draft.header
   }
 
   /// Whether a value of so many bytes is to be cut into chunks.
@@ -86,7 +102,7 @@ extension WriteBatch {
 
   /// The entry that a write replaces. One that cannot be replaced in place, because it is damaged or belongs to another
   /// long key, is removed from every index first.
-  private mutating func clearPlace(
+  mutating func clearPlace(
     at entryKey: [UInt8], for key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
     switch try session.contents(of: entryKey) {
@@ -131,7 +147,7 @@ extension Key {
 }
 
 /// The attributes of a value that is about to be stored, as this write resolves them.
-private struct PutTerms {
+struct PutTerms {
   let attributes: EntryAttributes
   let owners: [StoredOwner]
   let lifetime: Lifetime
@@ -140,10 +156,10 @@ private struct PutTerms {
 
   /// The header without what depends on the size of the record.
   func header(
-    _ key: Span<UInt8>, version: UInt64, replacing previous: StoredEntry?,
+    _ key: Span<UInt8>, version: UInt64, replacing previous: EntryHeader?,
     in namespace: KnownNamespace, at now: Timestamp
   ) -> EntryHeader {
-    let isPinned = attributes.isPinned ?? previous?.header.flags.contains(.pinned) ?? false
+    let isPinned = attributes.isPinned ?? previous?.flags.contains(.pinned) ?? false
     var flags: EntryHeader.Flags = key.count > StoredKey.longestShort ? .longKey : []
     if isPinned { flags.insert(.pinned) }
     if idle != nil { flags.insert(.idle) }
@@ -154,19 +170,17 @@ private struct PutTerms {
       flags: flags, codec: attributes.codec.rawValue,
       written: min(attributes.written ?? now, now).milliseconds, expires: expires,
       staleUntil: Lifetime.late(expires, stale: lifetime.stale), deadline: EntryHeader.never,
-      sequence: isPinned ? 0 : queuePosition(of: previous, version: version, in: namespace),
+      sequence: isPinned ? 0 : namespace.queuePosition(of: previous, version: version),
       version: version)
-    header.deadline = header.indexedDeadline(replacing: previous?.header)
+    header.deadline = header.indexedDeadline(replacing: previous)
     return header
   }
+}
 
+extension KnownNamespace {
   /// An overwrite keeps its position in the queue, except where the order is that of writing.
-  private func queuePosition(
-    of previous: StoredEntry?, version: UInt64, in namespace: KnownNamespace
-  ) -> UInt64 {
-    guard let previous, previous.header.sequence != 0, namespace.rules.eviction != .fifo else {
-      return version
-    }
-    return previous.header.sequence
+  func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {
+    guard let previous, previous.sequence != 0, rules.eviction != .fifo else { return version }
+    return previous.sequence
   }
 }

@@ -40,6 +40,9 @@ public struct WriteBatch: ~Copyable {
 
   /// The commit before this batch's own.
   var snapshot: UInt64 { session.transaction.id - 1 }
+
+  /// The state of the store before the batch; see ``ReadTransaction/moment``.
+  var moment: UInt64 { snapshot &+ (session.engine.reader.buffer?.state.stamp ?? 0) }
 }
 
 // MARK: Values

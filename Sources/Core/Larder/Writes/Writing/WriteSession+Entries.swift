@@ -3,8 +3,10 @@ import LarderSystem
 
 /// The change of an entry as counters and subscribers are told of it.
 enum EntryChange {
-  /// A value was set.
+  /// A value is set.
   case set
+  /// A value that was set in the write buffer is committed. The access table knows of it.
+  case committed
   /// Attributes of the entry were changed by a caller; its value stays.
   case touched
   /// The same, and nobody is told.
@@ -16,7 +18,7 @@ enum EntryChange {
   /// Why the former value leaves, if that is counted.
   var reason: RemovalReason? {
     switch self {
-    case .set: .replaced
+    case .set, .committed: .replaced
     case .removed(let reason): reason
     case .touched, .amended, .reclaimed: nil
     }
@@ -83,7 +85,7 @@ extension WriteSession {
   ) throws(LarderError) {
     let kind: ChangeRecord.Kind
     switch change {
-    case .set: kind = .set
+    case .set, .committed: kind = .set
     case .touched: kind = .touched
     case .amended, .removed, .reclaimed: return
     }

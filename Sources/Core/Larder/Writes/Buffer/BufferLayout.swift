@@ -1,0 +1,107 @@
+import LarderSystem
+
+/// The places in the file `buffer`, as 64-bit words of a ``SharedTable``: a header, the slots of namespaces, a hash table, and the
+/// log of records.
+struct BufferLayout {
+  enum Place {
+    /// ``BufferState``.
+    static let state = 0
+    /// The end of the log as its writers know it: a record before it is written, one behind it never was.
+    static let tail = 1
+    static let lock = 2
+    /// Two words: the commit on which an even generation lies, and an odd one.
+    static let base = 3
+    /// The generation of the metadata in the commit on which the records lie.
+    static let metadata = 5
+    /// The entries, the bytes of values and the pages of the file that the records may add before a limit is reached.
+    static let room = 6
+    /// Whether the store ever had a subscription.
+    static let watched = 9
+    /// Nobody appends any more.
+    static let isClosed = 10
+    /// The boot of the machine and the data file for which the file was made: four words.
+    static let origin = 12
+    static let namespaces = 16
+    static let table = 256
+  }
+
+  /// How many namespaces one generation can hold.
+  static let namespaceCount = 40
+  /// Words of the slot of a namespace.
+  static let namespaceSize = 6
+
+  /// How many places the hash table has, a power of two.
+  let slots: Int
+
+  var log: Int { Place.table + slots }
+  /// Words of the log. A record has at least ten words, so the table is never full.
+  var logSize: Int { 8 * slots }
+  var wideCount: Int { log + logSize }
+  /// The number of 32-bit words of the table.
+  var count: Int { 2 * wideCount }
+
+  private static let possible = (12...20).map { BufferLayout(slots: 1 << $0) }
+
+  /// The layout whose log has about so many bytes, 256 KB to 64 MB.
+  init(bytes: Int) {
+    self = Self.possible.last { $0.logSize * 8 <= bytes } ?? Self.possible[0]
+  }
+
+  /// The layout of a table with so many words.
+  init?(count: Int) {
+    guard let found = Self.possible.first(where: { $0.count == count }) else { return nil }
+    self = found
+  }
+
+  private init(slots: Int) { self.slots = slots }
+
+  static func namespace(_ index: Int) -> Int { Place.namespaces + index * namespaceSize }
+}
+
+/// One word that says which records are valid. Every change of it is one atomic store.
+struct BufferState: Equatable {
+  private static let endMask: UInt64 = 0xFFFF_FFFF
+  private static let frozenBit: UInt64 = 1 << 33
+  private static let generationShift: UInt64 = 34
+
+  var word: UInt64
+
+  /// The end of the visible records, in words from the beginning of the log.
+  var end: Int { Int(word & Self.endMask) }
+  /// A transaction commits the records, or has committed them. Nobody appends.
+  var isFrozen: Bool { word & Self.frozenBit != 0 }
+  /// Rises with every commit. A record is of one generation.
+  var generation: UInt64 { word &>> Self.generationShift }
+  /// Equal in two states between which no records were committed and none were frozen.
+  var epoch: UInt64 { word & ~Self.endMask }
+  /// Grows with every record and every commit.
+  var stamp: UInt64 { word & ~Self.frozenBit }
+
+  func extended(to end: Int) -> BufferState { BufferState(word: epoch | UInt64(end)) }
+  var frozen: BufferState { BufferState(word: word | Self.frozenBit) }
+  var thawed: BufferState { BufferState(word: stamp) }
+  /// The next generation, which is empty.
+  var next: BufferState { BufferState(word: (generation &+ 1) &<< Self.generationShift) }
+}
+
+/// A place in the hash table: 16 bits of the hash, 16 bits of the generation, and where the record begins in the log. A place of
+/// another generation is free.
+struct BufferSlot {
+  var word: UInt64
+
+  init(word: UInt64) { self.word = word }
+
+  init(_ hash: UInt64, _ state: BufferState, offset: Int) {
+    word = Self.mark(hash, state) | UInt64(offset)
+  }
+
+  static func mark(_ hash: UInt64, _ state: BufferState) -> UInt64 {
+    hash & 0xFFFF_0000_0000_0000 | (state.generation & 0xFFFF) &<< 32
+  }
+
+  var offset: Int { Int(word & 0xFFFF_FFFF) }
+  func isOf(_ state: BufferState) -> Bool { (word &>> 32) & 0xFFFF == state.generation & 0xFFFF }
+  func mayBe(_ hash: UInt64, _ state: BufferState) -> Bool {
+    word & ~0xFFFF_FFFF == Self.mark(hash, state)
+  }
+}

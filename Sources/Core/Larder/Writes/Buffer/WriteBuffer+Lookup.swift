@@ -1,0 +1,135 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+extension WriteBuffer {
+  /// A record that was found, and where it begins in the log.
+  struct Found: Equatable {
+    var record: BufferRecord
+    var offset: Int
+  }
+
+  /// The newest record of a key in a state; the caller asks afterwards whether the epoch is still the same.
+  func find(
+    _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState
+  ) -> Found? {
+    let table = table
+    let view = table.view
+    var place = Int(truncatingIfNeeded: keyHash) & (layout.slots - 1)
+    for _ in 0..<layout.slots {
+      let slot = BufferSlot(word: view.acquire(BufferLayout.Place.table + place))
+      guard slot.isOf(state) else { return nil }
+      if slot.mayBe(keyHash, state),
+        let record = BufferRecord(at: slot.offset, before: layout.logSize, view, layout),
+        record.isOf(key, in: id, keyHash, at: slot.offset, view, layout)
+      {
+        return Found(record: record, offset: slot.offset)
+      }
+      place = (place + 1) & (layout.slots - 1)
+    }
+    return nil
+  }
+
+  /// Lays the entry of a record on top of a snapshot.
+  func lay(_ found: Found, on transaction: inout ReadTransaction) {
+    let (record, table) = (found.record, table)
+    let view = table.view
+    transaction.overlay(record.keyHash, count: record.entryCount) { output in
+      view.copy(
+        record.entryCount, wide: layout.log + found.offset + record.entryStart, to: &output)
+    }
+  }
+
+  /// Whether nothing was committed or frozen since a state was read. Everything that was read before is of that state then.
+  func isStill(_ state: BufferState) -> Bool {
+    atomicMemoryFence(ordering: .acquiring)
+    return self.state.epoch == state.epoch
+  }
+
+  /// The place in the hash table of a record that is about to be visible: that of the key's former record, or a free one.
+  func place(
+    of record: BufferRecord, _ state: BufferState, _ view: borrowing SharedTable.View
+  ) -> Int {
+    var place = Int(truncatingIfNeeded: record.keyHash) & (layout.slots - 1)
+    for _ in 0..<layout.slots {
+      let slot = BufferSlot(word: view.acquire(BufferLayout.Place.table + place))
+      if !slot.isOf(state) { break }
+      if slot.mayBe(record.keyHash, state),
+        let other = BufferRecord(at: slot.offset, before: state.end, view, layout),
+        isSameKey(record, state.end, other, slot.offset, view)
+      {
+        break
+      }
+      place = (place + 1) & (layout.slots - 1)
+    }
+    return place
+  }
+
+  private func isSameKey(
+    _ record: BufferRecord, _ offset: Int, _ other: BufferRecord, _ otherOffset: Int,
+    _ view: borrowing SharedTable.View
+  ) -> Bool {
+    guard record.id == other.id, record.keyCount == other.keyCount else { return false }
+    return (BufferRecord.headerSize..<record.entryStart).allSatisfy {
+      view.wide(layout.log + offset + $0) == view.wide(layout.log + otherOffset + $0)
+    }
+  }
+}
+
+extension BufferRecord {
+  /// Whether the record is of that key.
+  fileprivate func isOf(
+    _ key: Span<UInt8>, in id: NamespaceID, _ keyHash: UInt64, at offset: Int,
+    _ view: borrowing SharedTable.View, _ layout: BufferLayout
+  ) -> Bool {
+    self.keyHash == keyHash && self.id == id && keyCount == key.count
+      && view.holds(key, wide: layout.log + offset + Self.headerSize)
+  }
+}
+
+extension EntryReader {
+  /// Names the newest state of the store, as ``ReadTransaction/moment`` names that of a read; 0 once the store is closed.
+  @inline(__always)
+  var moment: UInt64 {
+    let commit = environment.lastTransaction
+    guard commit > 0, let buffer else { return commit }
+    return commit &+ buffer.state.stamp
+  }
+
+  /// Begins a snapshot for the lookup of one key, with the key's record of the write buffer on top of it.
+  @inline(__always)
+  func beginLookup(
+    _ key: Span<UInt8>, of handle: NamespaceHandle
+  ) throws(LarderError) -> ReadTransaction {
+    guard let buffer else { return try beginRead() }
+    let state = buffer.state
+    if state.end > 0 { return try beginLookup(key, of: handle, buffer) }
+    var transaction = try beginRead()
+    transaction.stamp = state.stamp
+    return transaction
+  }
+
+  @inline(never)
+  private func beginLookup(
+    _ key: Span<UInt8>, of handle: NamespaceHandle, _ buffer: WriteBuffer
+  ) throws(LarderError) -> ReadTransaction {
+    for _ in 0..<1000 {
+      // A write that is answered before this has its record in this state, or lies in the snapshot.
+      let state = buffer.state
+      var transaction = try beginRead()
+      transaction.stamp = state.stamp
+      if state.end == 0 { return transaction }
+      let isContained = buffer.isContained(state, in: transaction.id)
+      if !isContained, (1...BufferRecord.longestKey).contains(key.count),
+        case let id = try identify(handle, in: transaction), id != .store
+      {
+        let keyHash = Checksum.keyHash(of: key, in: id)
+        if let found = buffer.find(key, in: id, keyHash: keyHash, state) {
+          buffer.lay(found, on: &transaction)
+        }
+      }
+      if buffer.isStill(state) { return transaction }
+    }
+    throw environment.larderError(.busy)
+  }
+}

@@ -1,0 +1,183 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+/// The write buffer: entries in memory that all processes of a store share, on top of the last commit.
+///
+/// Each write of one entry appends a record, and every reader sees it at once. A commit contains all records before it adds changes
+/// of its own; then a new generation begins, which is empty. So the records always lie directly on one commit, the base, and a
+/// killed process loses none: they are in the file. While a transaction is open the buffer is frozen, and whoever wants to append
+/// writes a transaction behind it.
+///
+/// Everything in the file may be damaged. Offsets and lengths are checked before use, and an entry has its checksum.
+final class WriteBuffer: Sendable {
+  let table: SharedTable
+  let layout: BufferLayout
+  let lock: SharedLock
+  /// Whether this process may append; it reads and commits records in any case.
+  private let mayAppend: Bool
+  private let isStopped = Atomic(false)
+
+  /// How long an append waits for another one. Then it writes a transaction.
+  static let patience = Duration.milliseconds(2)
+  /// Larger values go straight to LMDB.
+  static let largestValue = 16_384
+
+  /// The buffer of the store, if its directory has one.
+  init?(of environment: Environment, store: [UInt8], appends: Bool) {
+    let table = Self.table(of: environment, store)
+    guard table.openExisting(), let layout = BufferLayout(count: table.view.count),
+      let slots = ProcessSlots.shared(in: environment.path)
+    else { return nil }
+    let lock = SharedLock(slots, place: BufferLayout.Place.lock)
+    self.table = table
+    self.layout = layout
+    self.lock = lock
+    mayAppend = appends
+    lock.recover(table.view)
+  }
+
+  /// Whether this process appends.
+  var appends: Bool { mayAppend && !isStopped.load(ordering: .relaxed) }
+
+  /// Lets this process append no more, before it closes the store.
+  func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  static func table(of environment: Environment, _ store: [UInt8]) -> SharedTable {
+    SharedTable(
+      SharedTable.Format(file: .buffer, layout: 1, store: store) { BufferLayout(count: $0) != nil },
+      of: environment)
+  }
+
+  @inline(__always)
+  var state: BufferState {
+    let table = table
+    return BufferState(word: table.view.acquire(BufferLayout.Place.state))
+  }
+
+  /// Whether there are records that no commit is known to contain.
+  var hasRecords: Bool { state.end > 0 }
+
+  /// The commit on which the records of that state lie.
+  func base(of state: BufferState) -> UInt64 {
+    let table = table
+    return table.view.acquire(BufferLayout.Place.base + Int(state.generation & 1))
+  }
+
+  /// Whether a snapshot contains the records of that state, or was made after them.
+  func isContained(_ state: BufferState, in snapshot: UInt64) -> Bool {
+    state.isFrozen && snapshot > base(of: state)
+  }
+
+  /// Lets nobody append any more, in any process, before the files are replaced.
+  func close() {
+    let table = table
+    let view = table.view
+    if view.isWritable { view.release(1, to: BufferLayout.Place.isClosed) }
+  }
+}
+
+// MARK: Commits
+
+/// What records may add to the commit on which they lie.
+struct BufferTerms {
+  /// The generation of the metadata.
+  var metadata: UInt64 = 0
+  var entries = 0
+  var bytes = 0
+  var pages = 0
+  var isWatched = true
+}
+
+extension WriteBuffer {
+  /// Keeps everybody from appending while a transaction is open that begins on a commit. The caller holds `lock.write`.
+  ///
+  /// - Returns: the state to be committed; nil if the commit contains the records already: their writer was killed.
+  func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferState? {
+    let table = table
+    let frozen = lock.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferState in
+      index(view)
+      let state = BufferState(word: view.acquire(BufferLayout.Place.state)).frozen
+      view.release(state.word, to: BufferLayout.Place.state)
+      return state
+    }
+    guard let frozen else { throw .busy }
+    KillPoint.pass(7)
+    return base(of: frozen) == commit ? frozen : nil
+  }
+
+  /// Ends what ``freeze(on:lockTimeout:)`` has begun. No other transaction has begun meanwhile.
+  ///
+  /// - Parameter newest: the newest commit.
+  func thaw(newest: UInt64, in environment: Environment, _ terms: BufferTerms) {
+    let table = table
+    let view = table.view
+    guard view.isWritable else { return }
+    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    guard state.isFrozen else { return }
+    if newest == base(of: state) {
+      return view.release(state.thawed.word, to: BufferLayout.Place.state)
+    }
+    // LMDB may show the commit of a killed process only after the next one. Until then readers take the records from here.
+    guard Self.isVisible(newest, in: environment) else { return }
+    begin(state.next, on: newest, terms, view)
+  }
+
+  private static func isVisible(_ commit: UInt64, in environment: Environment) -> Bool {
+    do throws(LMDBError) {
+      return try environment.beginRead().id >= commit
+    } catch {
+      return false
+    }
+  }
+
+  /// Begins a generation. If the process is killed meanwhile, the next transaction begins it again.
+  private func begin(
+    _ state: BufferState, on commit: UInt64, _ terms: BufferTerms,
+    _ view: borrowing SharedTable.View
+  ) {
+    KillPoint.pass(9)
+    for index in 0..<BufferLayout.namespaceCount {
+      view.store(0, wide: BufferLayout.namespace(index))
+    }
+    // A place of 65,536 generations ago would look like one of this generation.
+    if state.generation & 0xFFFF == 0 {
+      for slot in 0..<layout.slots { view.store(0, wide: BufferLayout.Place.table + slot) }
+    }
+    KillPoint.pass(10)
+    view.store(0, wide: BufferLayout.Place.tail)
+    KillPoint.pass(11)
+    view.store(terms.metadata, wide: BufferLayout.Place.metadata)
+    for (index, room) in [terms.entries, terms.bytes, terms.pages].enumerated() {
+      view.store(UInt64(clamping: room), wide: BufferLayout.Place.room + index)
+    }
+    view.store(terms.isWatched ? 1 : 0, wide: BufferLayout.Place.watched)
+    view.release(commit, to: BufferLayout.Place.base + Int(state.generation & 1))
+    KillPoint.pass(12)
+    view.release(state.word, to: BufferLayout.Place.state)
+    KillPoint.pass(13)
+  }
+
+  /// Makes a record visible whose writer was killed behind its commit point. The caller owns the lock.
+  func index(_ view: borrowing SharedTable.View) {
+    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    let tail = view.wide(BufferLayout.Place.tail)
+    guard tail > UInt64(state.end), tail <= UInt64(layout.logSize), !state.isFrozen,
+      let record = BufferRecord(at: state.end, before: Int(tail), view, layout),
+      record.isSealed(at: state.end, in: state, view, layout)
+    else { return }
+    publish(record, at: state.end, in: state, view)
+  }
+
+  /// Makes a record visible that is written. The caller owns the lock.
+  func publish(
+    _ record: BufferRecord, at offset: Int, in state: BufferState,
+    _ view: borrowing SharedTable.View
+  ) {
+    let place = place(of: record, state, view)
+    view.release(
+      BufferSlot(record.keyHash, state, offset: offset).word, to: BufferLayout.Place.table + place)
+    KillPoint.pass(5)
+    view.release(state.extended(to: offset + record.size).word, to: BufferLayout.Place.state)
+  }
+}

@@ -1,0 +1,25 @@
+#if DEBUG
+  import CLarderSystem
+  import Synchronization
+
+  /// Numbered points of the code at which trials kill the process: `LARDER_KILL_POINT=4:17` dies when point 4 is passed for the 17th
+  /// time.
+  package enum KillPoint {
+    private static let chosen: (point: Int, count: Int) = {
+      guard let text = unsafe getenv("LARDER_KILL_POINT") else { return (0, 0) }
+      let words = unsafe String(cString: text).split(separator: ":").compactMap { Int($0) }
+      return words.count == 2 ? (words[0], words[1]) : (0, 0)
+    }()
+    private static let passed = Atomic(0)
+
+    package static func pass(_ point: Int) {
+      guard chosen.point == point else { return }
+      if passed.add(1, ordering: .relaxed).newValue == chosen.count { kill(getpid(), SIGKILL) }
+    }
+  }
+#else
+  package enum KillPoint {
+    @inlinable @inline(__always)
+    package static func pass(_ point: Int) {}
+  }
+#endif

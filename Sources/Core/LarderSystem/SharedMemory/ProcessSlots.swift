@@ -1,0 +1,52 @@
+import CLarderSystem
+import Synchronization
+
+/// A number for this process among those that have a directory open. Others can tell whether the process lives.
+///
+/// The process holds a record lock on a byte of a file. The system frees it when the process ends, but also when the process closes
+/// any descriptor of the file: so a process opens the file once, however often it opens the directory.
+package final class ProcessSlots: Sendable {
+  package static let name = "lock.slots"
+  static let most = 0xFFFF
+
+  private struct Known: Sendable {
+    weak var slots: ProcessSlots?
+  }
+  private static let all = Mutex<[FileIdentity: Known]>([:])
+
+  private let file: FileDescriptor
+  /// 1 to ``most``.
+  let own: Int
+
+  private init?(_ file: consuming FileDescriptor) {
+    let descriptor = file.number
+    self.file = file
+    guard let free = (1...Self.most).first(where: { larder_lock_byte(descriptor, off_t($0)) == 0 })
+    else { return nil }
+    own = free
+  }
+
+  /// The number of this process in a directory; nil if the file cannot be opened, or has no number left.
+  package static func shared(in directory: String) -> ProcessSlots? {
+    let path = directory + "/" + name
+    return all.withLock { all in
+      if let status = FileStatus.of(path), let known = all[FileIdentity(status)]?.slots {
+        return known
+      }
+      all = all.filter { $1.slots != nil }
+      do throws(SystemError) {
+        let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW)
+        guard let status = file.status, let slots = ProcessSlots(file) else { return nil }
+        all[FileIdentity(status)] = Known(slots: slots)
+        return slots
+      } catch {
+        return nil
+      }
+    }
+  }
+
+  /// Whether the process with that number lives. The system does not tell a process of its own locks.
+  func isAlive(_ slot: Int) -> Bool {
+    slot == own || larder_is_locked(file.number, off_t(slot), 1) != 0
+  }
+}

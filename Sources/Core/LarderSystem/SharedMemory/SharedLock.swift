@@ -1,0 +1,75 @@
+/// A lock in a word of a table, for a few hundred nanoseconds: between the threads of a process, and between processes.
+///
+/// The word is a number that rises with every owner, and in its low 16 bits the slot of the process that owns it; 0 is nobody.
+/// So a waiter can tell an owner that was killed from one that is slow, and takes its place.
+package struct SharedLock: Sendable {
+  private let slots: ProcessSlots
+  private let place: Int
+
+  private static let slotMask: UInt64 = 0xFFFF
+  /// How often a waiter looks at the word before it sleeps.
+  private static let spins = 200
+
+  /// The lock in a 64-bit word of a table.
+  package init(_ slots: ProcessSlots, place: Int) {
+    self.slots = slots
+    self.place = place
+  }
+
+  private var slot: UInt64 { UInt64(slots.own) }
+
+  /// Frees the lock if a former process of this slot was killed while it owned it.
+  package func recover(_ view: borrowing SharedTable.View) {
+    let word = view.acquire(place)
+    guard view.isWritable else { return }
+    if word & Self.slotMask == slot {
+      _ = view.exchange(word, for: word & ~Self.slotMask, at: place)
+    }
+  }
+
+  /// Runs `body` with the lock held; nil if it is not free in time.
+  @inline(__always)
+  package func withLock<Result, Failure: Error>(
+    _ view: borrowing SharedTable.View, waitingAtMost timeout: Duration,
+    _ body: (borrowing SharedTable.View) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard let word = take(view, timeout) else { return nil }
+    defer { _ = view.exchange(word, for: word & ~Self.slotMask, at: place) }
+    return try body(view)
+  }
+
+  /// - Returns: the word of this owner.
+  @inline(__always)
+  private func take(_ view: borrowing SharedTable.View, _ timeout: Duration) -> UInt64? {
+    let word = view.acquire(place)
+    if word & Self.slotMask == 0 {
+      let mine = own(word)
+      if view.exchange(word, for: mine, at: place) { return mine }
+    }
+    return wait(view, timeout)
+  }
+
+  private func own(_ word: UInt64) -> UInt64 { ((word &>> 16) &+ 1) &<< 16 | slot }
+
+  @inline(never)
+  private func wait(_ view: borrowing SharedTable.View, _ timeout: Duration) -> UInt64? {
+    var deadline: ContinuousClock.Instant?
+    var tries = 0
+    while true {
+      let word = view.acquire(place)
+      let owner = word & Self.slotMask
+      tries += 1
+      let isSlow = tries > Self.spins
+      if owner == 0 || isSlow && !slots.isAlive(Int(owner)) {
+        let mine = own(word)
+        if view.exchange(word, for: mine, at: place) { return mine }
+        continue
+      }
+      guard isSlow else { continue }
+      let now = ContinuousClock.now
+      if let deadline, now > deadline { return nil }
+      deadline = deadline ?? now + timeout
+      backOff(microseconds: 20)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import Synchronization
+
+/// Bytes in the words of a table: 64-bit words in a row, of which the last one is filled with zeros.
+///
+/// Other processes may change the words meanwhile. So each word is copied once and atomically, and the caller finds out by a
+/// checksum whether all of them belong together.
+extension SharedTable.View {
+  /// How many 64-bit words hold so many bytes.
+  package static func wideCount(ofBytes count: Int) -> Int { (count + 7) / 8 }
+
+  /// Stores bytes in the words from `index` on.
+  package func store(_ bytes: Span<UInt8>, wide index: Int) {
+    let words = Self.wideCount(ofBytes: bytes.count)
+    precondition(isWritable && index >= 0 && index <= count / 2 && words <= count / 2 - index)
+    let whole = bytes.count / 8
+    for word in 0..<whole {
+      unsafe atomic(index &+ word).pointee.store(bytes.word(at: 8 &* word), ordering: .relaxed)
+    }
+    if whole == words { return }
+    var last: UInt64 = 0
+    for position in 8 * whole..<bytes.count {
+      last |= UInt64(bytes[position]) &<< UInt64(8 &* (position &- 8 &* whole))
+    }
+    unsafe atomic(index &+ whole).pointee.store(last, ordering: .relaxed)
+  }
+
+  /// Appends `count` bytes to `output`, from the words from `index` on.
+  package func copy(_ count: Int, wide index: Int, to output: inout OutputSpan<UInt8>) {
+    let words = Self.wideCount(ofBytes: count)
+    precondition(
+      count >= 0 && index >= 0 && index <= self.count / 2 && words <= self.count / 2 - index)
+    let whole = count / 8
+    for word in 0..<whole { output.append(word: wide(index &+ word)) }
+    if whole == words { return }
+    var last = wide(index &+ whole)
+    for _ in 8 * whole..<count {
+      output.append(UInt8(truncatingIfNeeded: last))
+      last &>>= 8
+    }
+  }
+
+  /// Whether the words from `index` on hold these bytes.
+  package func holds(_ bytes: Span<UInt8>, wide index: Int) -> Bool {
+    let words = Self.wideCount(ofBytes: bytes.count)
+    precondition(index >= 0 && index <= count / 2 && words <= count / 2 - index)
+    let whole = bytes.count / 8
+    for word in 0..<whole where wide(index &+ word) != bytes.word(at: 8 &* word) { return false }
+    if whole == words { return true }
+    var last = wide(index &+ whole)
+    for position in 8 * whole..<bytes.count {
+      if UInt8(truncatingIfNeeded: last) != bytes[position] { return false }
+      last &>>= 8
+    }
+    return true
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import LarderPeer
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Processes that write through the buffer are killed, at any moment and at each numbered point of its code.
+@Suite struct BufferKillTests {
+  private static let points = Array(1...13)
+
+  @Test func `a killed process loses no answered set, and readers never go back`() throws {
+    var random = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<3 * TestSettings.trials {
+      let ends = (0..<2).map { _ in Int.random(in: 1...2000, using: &random) }
+      try kill(ends, [], &random)
+    }
+  }
+
+  @Test(arguments: points)
+  func `a process that dies at a point of the buffer loses nothing`(point: Int) throws {
+    var random = SeededRNG(seed: TestSettings.seed &+ UInt64(point))
+    for _ in 0..<2 * TestSettings.trials {
+      let count = Int.random(in: 1...(point < 7 ? 300 : 12), using: &random)
+      try kill([.max, 400], ["LARDER_KILL_POINT=\(point):\(count)"], &random)
+    }
+  }
+
+  /// Two writers, each of which ends after so many sets, or by itself.
+  private func kill(_ ends: [Int], _ environment: [String], _ random: inout SeededRNG) throws {
+    try withTemporaryDirectory { path in
+      var options = Store.Options()
+      options.writeBuffer = 256 << 10
+      let store = try Store(at: path + "/s", options: options)
+      let writers = try ends.indices.map { index in
+        try OtherProcess(
+          "buffered", store.path, "\(index)", "262144",
+          "\(Int.random(in: 0..<1 << 30, using: &random))", under: index == 0 ? environment : [])
+      }
+      for writer in writers { #expect(writer.line() == "open") }
+      var said = ends.map { _ in 0 }
+      for (index, writer) in writers.enumerated() {
+        while said[index] < ends[index], let line = writer.line() {
+          said[index] = try #require(Int(line))
+          if said[index] % 50 == 0 { try check(store, index, said[index]) }
+        }
+        writer.kill()
+        while let line = writer.line() { said[index] = Int(line) ?? said[index] }
+        try check(store, index, said[index])
+      }
+      try store.namespace("numbers-0").set([1], for: "last")
+      for index in ends.indices { try check(store, index, said[index]) }
+      #expect(try store.verify().faults == [], "seed \(TestSettings.seed)")
+      try store.close()
+      let again = try Store(at: path + "/s")
+      for index in ends.indices { try check(again, index, said[index]) }
+      try again.close()
+    }
+  }
+
+  /// Every number up to `said` was answered: its key has it, or a later one.
+  private func check(_ store: Store, _ index: Int, _ said: Int) throws {
+    let numbers = store.namespace("numbers-\(index)")
+    for number in max(1, said - BufferedNumber.keys + 1)..<said + 1 {
+      let key = number % BufferedNumber.keys
+      let value: [UInt8]? = try numbers.value(for: key)
+      let found = value.flatMap { BufferedNumber.number($0) } ?? 0
+      #expect(
+        found >= number && found % BufferedNumber.keys == key,
+        "\(found) in place of \(number), \(said) were answered, seed \(TestSettings.seed)")
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Larder
+import TestSupport
+
+extension Peer {
+  /// Sets numbers through the write buffer, one after the other, and says each one when it is answered, until it is killed.
+  ///
+  /// Arguments: a number for the namespace, the size of the buffer, a seed.
+  func writeBuffered() throws {
+    var options = Store.Options()
+    options.writeBuffer = argument(1)
+    let opened = try Store(at: store, options: options)
+    let numbers = opened.namespace("numbers-\(argument(0))")
+    var random = SeededRNG(seed: UInt64(argument(2)))
+    Peer.say("open")
+    var number = 0
+    while true {
+      number += 1
+      let key = number % BufferedNumber.keys
+      let value = BufferedNumber.value(number, count: .random(in: 0..<2000, using: &random))
+      switch Int.random(in: 0..<200, using: &random) {
+      case 0: try opened.write { batch in try batch.set(value, for: key, in: numbers) }
+      case 1:
+        try numbers.set(value, for: key)
+        _ = try numbers.count()
+      case 2:
+        try numbers.set(value, for: "other")
+        try numbers.remove("other")
+        try numbers.set(value, for: key)
+      default: try numbers.set(value, for: key)
+      }
+      Peer.say("\(number)")
+    }
+  }
+}
+
+/// A number as the value of an entry, filled up so that every byte follows from it.
+package enum BufferedNumber {
+  package static let keys = 37
+
+  package static func value(_ number: Int, count: Int) -> [UInt8] {
+    Array("\(number) ".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: count)
+  }
+
+  /// Nil if the bytes do not belong together.
+  package static func number(_ value: [UInt8]) -> Int? {
+    guard let end = value.firstIndex(of: 32),
+      let number = Int(String(decoding: value[..<end], as: UTF8.self)),
+      value[(end + 1)...].allSatisfy({ $0 == UInt8(truncatingIfNeeded: number) })
+    else { return nil }
+    return number
+  }
+}
