@@ -134,7 +134,8 @@ import Testing
     for number in 0..<200 {
       var attributes = EntryAttributes(
         expires: number % 3 == 0 ? .after(.seconds(number % 5 + 1)) : .never)
-      attributes.tags = number % 7 == 0 ? ["seven", "odd one"] : []
+      attributes.tags = number % 7 == 0 ? ["seven"] : []
+      if number % 2 == 0 { attributes.tags += ["odd one"] }
       try box.set(
         bytes("x"), for: number == 14 ? String(repeating: "k", count: 400) : "k\(number)",
         attributes)
@@ -145,6 +146,7 @@ import Testing
       ("--tag 'odd one' k*", "k* --where 'not (not (\"odd one\" in tags))'"),
       ("--tag seven --reverse", "--reverse --where 'not (not (\"seven\" in tags))'"),
       ("--tag nothing", "--where 'not (not (\"nothing\" in tags))'"),
+      ("--tag seven --tag 'odd one'", "--where '\"seven\" in tags and \"odd one\" in tags'"),
     ] {
       #expect(try shell("keys @box \(fast)") == shell("keys @box \(slow)"), "\(fast)")
     }
