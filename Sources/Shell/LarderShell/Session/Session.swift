@@ -103,7 +103,7 @@ package final class Session {
     }
   }
 
-  /// A read behind a change that is committed. What is wrong with the store then is told apart from the change, which is made.
+  /// A read behind a change that is committed. If the store fails it, a note says so: the change is made.
   func afterCommit<Result>(_ read: () throws -> Result?) throws -> Result? {
     do {
       return try read()
