@@ -22,11 +22,9 @@ import Testing
     }
   }
 
-  @Test func `the tables are those of the commands, the filters and the exit codes`() throws {
+  @Test func `the tables are those of the commands and the exit codes`() throws {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    let tables = [
-      ("commands", Self.commands), ("filters", Self.filters), ("exit codes", Self.exitCodes),
-    ]
+    let tables = [("commands", Self.commands), ("exit codes", Self.exitCodes)]
     for (name, table) in tables {
       let start = try #require(lines.firstIndex(of: "<!-- \(name) -->"))
       let end = try #require(lines[start...].firstIndex(of: "<!-- end -->"))
@@ -47,14 +45,6 @@ import Testing
           return "| `\(usage)` | \(aliases) | \(command.summary) |"
         }
     } + [""]
-  }
-
-  private static var filters: [String] {
-    ["", "| Option | |", "| --- | --- |"]
-      + Selection.options.map { option in
-        let usage = option.usage.replacingOccurrences(of: "|", with: "\\|")
-        return "| `\(usage)` | \(option.summary) |"
-      } + [""]
   }
 
   private static var exitCodes: [String] {

@@ -114,20 +114,6 @@ import Testing
     #expect(change.summary.total.entries == 1)
   }
 
-  @Test func `keys come from standard input, a line or a NUL each`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    shell.input = bytes("000011\r\n\n000012\nnope")
-    #expect(try shell("evict @articles --stdin --yes") == "evict\tarticles\t2\t1500\n")
-    try shell("set @articles \"a\\nb\" x")
-    shell.input = bytes("a\nb\0Kiruna:05")
-    #expect(try shell("keys @* --stdin -0") == "a\\nb\nKiruna:05\n")
-    #expect(shell.input.isEmpty)
-    shell.input = bytes("Kiruna:05\n000013\n000013\n")
-    #expect(try shell("keys @* --stdin --larger 1kB") == "000013\n")
-    #expect(try Shell(hasInput: false).error("evict --stdin").code != .interrupted)
-  }
-
   @Test func `an entry written again since it was chosen by a filter stays`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
@@ -170,19 +156,5 @@ import Testing
       try box.set([UInt8](repeating: UInt8(number), count: 30_000_000), for: number)
     }
     #expect(try shell("touch @box --ttl 1h --yes") == "touch\tbox\t5\t150000000\n")
-  }
-}
-
-@Suite struct OrderedChangeTests {
-  @Test func `a change takes its entries in any order, limited or not`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    #expect(try shell("touch @articles --ttl 1h --sort size --yes") == "touch\tarticles\t3\t3000\n")
-    #expect(
-      try shell("evict @articles --reverse --limit 9223372036854775807 --dry-run")
-        == "would evict\tarticles\t3\t3000\n")
-    #expect(
-      try shell("evict @articles --sort size --reverse --limit 1 --yes")
-        == "evict\tarticles\t1\t1500\n")
   }
 }

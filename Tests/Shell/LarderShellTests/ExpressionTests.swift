@@ -61,30 +61,6 @@ import Testing
     #expect(try passes(expression, numbers), "\(expression)")
   }
 
-  @Test func `a number outside of doubles prints as it is written`() throws {
-    let shell = try Shell(.plain)
-    let texts = ["1e400", "18446744073709551615", "-2.50E+999", "123456789012345678901234567890"]
-    for text in texts {
-      try shell("set @n k {\"x\":\(text),\"y\":[\(text)]}")
-      #expect(try shell("get @n k .x") == "\(text)\n")
-      #expect(try shell("keys @n --show key,.y") == "k\t[\(text)]\n")
-    }
-    #expect(try shell("keys @n --where '.x is null'").isEmpty)
-  }
-
-  @Test func `equal numbers are one group, however they are written`() throws {
-    let shell = try Shell(.plain)
-    try shell(
-      "set @n a {\"x\":9007199254740993}", "set @n b {\"x\":9007199254740992}",
-      "set @n o {\"x\":9007199254740992.0}")
-    try shell("set @n i {\"x\":1}", "set @n j {\"x\":1.0}", "set @n k {\"x\":1e0}")
-    #expect(
-      try shell("count @n --by .x")
-        == "1\t3\t25\n9007199254740992\t2\t46\n9007199254740993\t1\t22\n")
-    #expect(
-      try shell("sum size @n --by .x --limit 2") == "1\t25\t3\t0\n9007199254740992\t46\t2\t0\n")
-  }
-
   @Test func `a value that is not JSON has null paths only`() throws {
     for text in ["", "{\"year\":2018", "plain text", "{\"year\":2018} x", "[1,]", "01"] {
       #expect(try passes(".year = null", text), "\(text)")
@@ -137,86 +113,5 @@ import Testing
         #expect(error.code == .badExpression, "LARDER_SEED=\(seed): \(text)")
       }
     }
-  }
-}
-
-@Suite struct QueryCommandTests {
-  private func shell(_ mode: OutputMode) throws -> Shell {
-    let shell = try Shell(mode)
-    let sets = shell.store.namespace("sets")
-    for (key, name, year, theme) in [
-      ("1", "Castle", 1984, 1), ("2", "Hogwarts Castle", 2018, 2), ("3", "Ship", 1999, 1),
-    ] {
-      try sets.set("{\"name\":\"\(name)\",\"year\":\(year),\"theme\":\(theme)}", for: key)
-    }
-    try sets.set("no JSON", for: "4")
-    return shell
-  }
-
-  @Test func `where selects, show shows and sort sorts by fields`() throws {
-    let shell = try shell(.plain)
-    #expect(
-      try shell("keys --where '.year >= 1999' --show key,.name,.year --sort .year --reverse")
-        == "2\tHogwarts Castle\t2018\n3\tShip\t1999\n")
-    #expect(shell.notices.last == "note: 1 of 4 values is not JSON")
-    #expect(
-      try shell("output jsonl", "keys 3 --show .year,.nope")
-        == "{\"year\":1999,\"nope\":null}\n")
-    #expect(
-      try shell("output table", "keys [12] --show 'key, .year as built, .name'")
-        == "key  built  name\n\"1\"   1984  Castle\n\"2\"   2018  Hogwarts Castle\n")
-    try shell("output plain", "evict --where '.theme = 1' --yes")
-    #expect(try shell("keys") == "2\n4\n")
-  }
-
-  @Test func `values are counted, added up and grouped`() throws {
-    let shell = try shell(.plain)
-    #expect(
-      try shell("count --by .theme") == "1\t2\t74\n2\t1\t46\nnull\t1\t7\n"
-        || shell("count --by .theme").hasPrefix("1\t2\t"))
-    #expect(try shell("sum .year") == "6001\t3\t1\n")
-    #expect(try shell("min .year [123]") == "1984\t3\t0\n")
-    #expect(try shell("max .name [123]") == "Ship\t3\t0\n")
-    #expect(try shell("avg .year [13]") == "1991.5\t2\t0\n")
-    #expect(try shell("sum .nope") == "null\t0\t4\n")
-    #expect(try shell("max .year [123] --by .theme") == "1\t1999\t2\t0\n2\t2018\t1\t0\n")
-    #expect(
-      try shell("output table", "sum .year")
-        == "sum of .year   6,001   (3 values, 1 skipped)\n")
-    #expect(
-      try shell("output json", "sum .year")
-        == "{\"sum\":6001,\"field\":\".year\",\"values\":3,\"skipped\":1}\n")
-  }
-
-  @Test func `a field of one value is text, and a missing one is an error`() throws {
-    let shell = try shell(.plain)
-    #expect(try shell("get 2 .name") == "Hogwarts Castle\n")
-    #expect(try shell("get 2 .year") == "2018\n")
-    #expect(try shell("get [12] .year") == "1\t1984\n2\t2018\n")
-    let missing = try shell.error("get 2 .yeer")
-    #expect(missing.code == .noSuchField && missing.code.exitCode == 1)
-    #expect(missing.message.description == "no field .yeer in \"2\"")
-    #expect(missing.hint?.description == "did you mean `.year`?")
-    #expect(try shell.error("get 4 .name").code == .noSuchField)
-  }
-
-  @Test func `a field that no value has is noted with a similar one`() throws {
-    let shell = try shell(.plain)
-    #expect(try shell("keys [123] --where '.yeer > 1'") == "")
-    #expect(shell.notices == ["note: no value has the field .yeer; did you mean .year?"])
-  }
-
-  @Test func `two values are compared by field, line or byte`() throws {
-    let shell = try shell(.plain)
-    #expect(
-      try shell("diff 1 2")
-        == "changed\t.name\t\"Castle\"\t\"Hogwarts Castle\"\nchanged\t.year\t1984\t2018\nchanged\t.theme\t1\t2\n"
-    )
-    #expect(shell.outcome == .exitCode(1))
-    try shell("set a \"x\\ny\"", "set b \"x\\nz\"", "set c hex:00ff01", "set d hex:00fe01")
-    #expect(try shell("diff a b") == "removed\tline 2\ty\t\nadded\tline 2\t\tz\n")
-    #expect(try shell("diff c d") == "changed\tbyte 1\tff 01\tfe 01\n")
-    #expect(try shell("diff a a") == "" && shell.outcome == .done)
-    #expect(try shell.error("diff a nope").code == .noSuchKey)
   }
 }

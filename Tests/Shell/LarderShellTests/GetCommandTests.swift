@@ -26,55 +26,6 @@ import Testing
     #expect(try raw("get k", "get k") == "vv")
   }
 
-  @Test func `several values are lines with their keys`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    #expect(
-      try shell("get @departures Kiruna:05 'Malm\u{F6} C:01'")
-        == "Kiruna:05\t{\"train\":5}\nMalm\u{F6} C:01\t{\"train\":1}\n")
-    #expect(try shell("get @* Kiruna:05") == "departures\tKiruna:05\t{\"train\":5}\n")
-    #expect(try shell("get @departures *:01") == "Malm\u{F6} C:01\t{\"train\":1}\n")
-    #expect(try shell("get @departures X*") == "")
-    try shell("set @a \"q\\\"\\n\" \"x\\ty\\\"\"")
-    #expect(try shell("get @a q*") == "q\\\"\\n\tx\\ty\"\n")
-    shell.input = bytes("Kiruna:05\0nope\0")
-    let missing = try shell.error("get @departures --stdin -0")
-    #expect(missing.code == .noSuchKey && missing.message.description == "1 of 2 keys not found")
-    let listed = try shell.error("get @departures Kiruna:05 nope none")
-    #expect(listed.message.description == "2 of 3 keys not found: \"nope\", \"none\"")
-    #expect(String(decoding: shell.printed, as: UTF8.self) == "Kiruna:05\t{\"train\":5}\n")
-    #expect(try shell("output raw", "get @departures *:0[12]") == "{\"train\":1}{\"train\":2}")
-    let lines = try shell("output jsonl", "get @departures Kiruna:05 'Malm\u{F6} C:01'")
-    #expect(
-      lines.split(separator: "\n").map { $0.hasSuffix("}\"}") ? $0.dropLast(3).last : nil }
-        == ["5", "1"])
-    let nul = try Shell(.plain) { $0.endsWithNUL = true }
-    try nul.fill()
-    #expect(
-      try nul("get @departures Kiruna:05 'Malm\u{F6} C:01'")
-        == "Kiruna:05\0{\"train\":5}\0Malm\u{F6} C:01\0{\"train\":1}\0")
-  }
-
-  @Test func `as data a value is text, JSON or base64`() throws {
-    let shell = try Shell(.json)
-    try shell.fill()
-    func value(_ line: String) throws -> Substring {
-      let text = try shell(line)
-      return text[text.range(of: "\"state\":\"fresh\",")!.upperBound...]
-    }
-    #expect(try value("get @departures Kiruna:05") == "\"value\":\"{\\\"train\\\":5}\"}\n")
-    #expect(try value("get @departures Kiruna:05 --as json") == "\"value_json\":{\"train\":5}}\n")
-    #expect(
-      try value("get @departures Kiruna:05 --as base64")
-        == "\"value_base64\":\"eyJ0cmFpbiI6NX0=\"}\n")
-    #expect(try value("get @thumbs hex:00ff") == "\"value_base64\":\"iVBORw0KGgoAAAAN\"}\n")
-    #expect(try value("get @thumbs hex:00ff --head 4") == "\"value_base64\":\"iVBORw==\"}\n")
-    let error = try shell.error("get @articles 000011 --as json")
-    #expect(error.code == .usage && error.hint?.description.contains("--as text") == true)
-    #expect(
-      try shell("output csv", "get @thumbs hex:00ff").hasSuffix(",fresh,,iVBORw0KGgoAAAAN\r\n"))
-  }
-
   @Test func `every form can be asked for in a pipe`() throws {
     let shell = try Shell(.raw)
     try shell.store.namespace("a").set("{ \"b\" : [ 1 , 2.50 ] }", for: "k")

@@ -45,20 +45,6 @@ import Testing
     #expect(dry.message.description.hasPrefix("stdin:"))
   }
 
-  @Test func `a dry run counts what the import stores`() throws {
-    let shell = try Shell(.plain)
-    try shell("set @a 1 v")
-    shell.clock.advance(by: .seconds(1))
-    let input = lines(
-      #"{"namespace":"a","key":"1","value":"new"}"#, #"{"namespace":"a","key":"2","value":"v"}"#)
-    shell.input = input
-    #expect(try shell("import - --dry-run") == "would import\ta\t2\t4\n")
-    #expect(try shell("get @a 1") == "v\n")
-    shell.input = input
-    #expect(try shell("import -") == "import\ta\t2\t4\n")
-    #expect(try shell("get @a 1") == "new\n")
-  }
-
   @Test(arguments: [StoreLimits(bytes: 20), StoreLimits(entries: 0)])
   func `a dry run refuses what the limits of the store refuse`(limits: StoreLimits) throws {
     let shell = try Shell(.plain)

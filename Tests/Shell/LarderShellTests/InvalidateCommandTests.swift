@@ -20,24 +20,6 @@ import Testing
     return shell
   }
 
-  @Test func `what carries a tag goes, in one namespace or in all`() throws {
-    let shell = try filled(.plain)
-    #expect(try shell("invalidate @a y nope --yes") == "invalidate\ta\t1\t5\n")
-    #expect(try shell("invalidate x -y") == "invalidate\t@*\t2\t10\n")
-    #expect(try shell("keys @*") == "3\n")
-    #expect(try shell("output json", "invalidate x --yes") == "{\"count\":0,\"bytes\":0}\n")
-    #expect(try shell("output table", "invalidate x --yes") == "no entries matched\n")
-  }
-
-  @Test func `a namespace in use is what it means, and a tag is text`() throws {
-    let shell = try filled(.plain)
-    #expect(try shell("use b", "invalidate x --yes") == "invalidate\tb\t1\t5\n")
-    #expect(try shell("count @a --tag x") == "2\t10\t0\n")
-    #expect(try shell.error("invalidate \\xff").code == .usage)
-    #expect(try shell.error("invalidate @nope x").code == .noSuchNamespace)
-    #expect(try shell.error("invalidate").code == .usage)
-  }
-
   @Test func `what is written after the question stays`() throws {
     let shell = try Shell(hasPerson: true)
     var attributes = EntryAttributes()

@@ -275,8 +275,7 @@ import Testing
     #expect(absent.code == .noSuchNamespace)
     #expect(absent.message.description == "no namespace \"departurs\"")
     #expect(absent.hint?.description == "did you mean `@departures`?")
-    #expect(
-      try choice.resolved(current: nil, existing: ["a"], creates: true) == ["departurs", "a"])
+    #expect(try choice.resolved(current: nil, existing: ["a", "departurs"]) == ["departurs", "a"])
   }
 }
 

@@ -29,16 +29,6 @@ import Testing
     #expect(try shell("output json", "ttl @news").contains("\"expires\":\"2026-11-20T21:14:00"))
   }
 
-  @Test func `an empty store is named so by every command`() throws {
-    let shell = try Shell(.plain)
-    #expect(try shell("namespaces") == "")
-    #expect(
-      shell.takeAside() == [
-        "note: the store has no namespace; `set @name KEY VALUE` creates one"
-      ])
-    #expect(try shell.error("keys").message.description == "the store has no namespace")
-  }
-
   @Test func `a path without a key is explained`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
@@ -50,28 +40,6 @@ import Testing
       _ = try shell.printed(by: CommandReader.command(of: words))
     }
     #expect(error.hint?.description.contains(" '*' .train`") == true)
-  }
-
-  @Test func `namespaces shows what each holds and its share`() throws {
-    let shell = try Shell()
-    try shell.fill()
-    #expect(
-      try shell("ns --sort size") == """
-        namespace   entries  size  share                        next expiry  limit
-        articles          3  3 kB   98 %  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{258B}  \u{2014}            \u{2014}
-        departures        5  55 B    2 %  \u{258D}                     in 15 min    \u{2014}
-        thumbs            1  12 B    0 %  \u{258F}                     \u{2014}            \u{2014}
-
-        """)
-    #expect(
-      try shell("ns").split(separator: "\n").map { $0.prefix(3) } == ["nam", "art", "dep", "thu"])
-    #expect(
-      try shell("output plain", "ns --sort entries") == """
-        departures\t5\t55
-        articles\t3\t3000
-        thumbs\t1\t12
-
-        """)
   }
 
   @Test func `a namespace in use is what commands mean`() throws {
@@ -89,91 +57,9 @@ import Testing
     #expect(shell.session.promptName == "larder")
     #expect(try shell("output json", "use @articles") == "{\"namespace\":\"articles\"}\n")
   }
-
-  @Test func `an empty store says how to begin`() throws {
-    let shell = try Shell(.plain)
-    let error = try shell.error("keys")
-    #expect(error.code == .noSuchNamespace)
-    #expect(error.hint?.description == "`set @name KEY VALUE` creates one")
-    #expect(try shell("ns") == "")
-    #expect(try shell("output json", "ns") == "[]\n")
-  }
-}
-
-@Suite struct ExpiringCommandTests {
-  @Test func `the chart counts all, however much of the list is wanted`() throws {
-    let shell = try Shell()
-    try shell.fill()
-    func chart(_ words: String) throws -> [Substring] {
-      try shell("soon @departures --within 3h \(words)").split(separator: "\n").prefix {
-        $0.hasPrefix("<")
-      }
-    }
-    let all = try chart("")
-    #expect(all.count { $0.contains("\u{2588}") } == 2 && all.contains { $0.contains("4 ") })
-    #expect(try chart("--limit 1") == all)
-    #expect(try chart("--after 'Malm\u{F6} C:03'") != all)
-  }
 }
 
 @Suite struct KeysCommandTests {
-  @Test func `keys lists what a selection is about, in the order of keys`() throws {
-    let shell = try Shell()
-    try shell.fill()
-    #expect(
-      try shell("keys @departures 'Malm\u{F6} C:'*") == """
-        key           size  expires
-        "Malm\u{F6} C:01"  11 B  in 15 min
-        "Malm\u{F6} C:02"  11 B  in 15 min
-        "Malm\u{F6} C:03"  11 B  in 15 min
-        "Malm\u{F6} C:04"  11 B  in 15 min
-
-        """)
-    #expect(
-      try shell("keys @thumbs") == """
-        key       size  expires
-        "\\0\\xff"  12 B  never
-
-        """)
-  }
-
-  @Test func `every mode has its form of a list`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    let expected: [(mode: String, text: String)] = [
-      ("plain", "Kiruna:05\n"),
-      ("raw", "Kiruna:05\n"),
-      (
-        "json",
-        """
-        [{"namespace":"departures","key":"Kiruna:05","size":11,"stored":36,\
-        "written":"2026-11-20T21:13:00.000Z","used":"2026-11-20T21:13:00.000Z","expires":"2026-11-20T23:13:00.000Z",\
-        "expires_in":7200,"state":"fresh"}]
-
-        """
-      ),
-      (
-        "csv",
-        """
-        namespace,key,key_base64,size,stored,written,used,expires,expires_in,state\r
-        departures,Kiruna:05,,11,36,2026-11-20T21:13:00.000Z,2026-11-20T21:13:00.000Z,2026-11-20T23:13:00.000Z,7200,fresh\r
-
-        """
-      ),
-      ("table", "key          size  expires\n\"Kiruna:05\"  11 B  in 2 h\n"),
-    ]
-    for (mode, text) in expected {
-      #expect(try shell("output \(mode)", "keys @departures Kiruna:05") == text, "\(mode)")
-    }
-    #expect(
-      try shell("output plain", "keys @departures Kiruna:05 --long")
-        == "departures\tKiruna:05\t11\t36\t2026-11-20T21:13:00.000Z\t2026-11-20T21:13:00.000Z\t2026-11-20T23:13:00.000Z\t7200\tfresh\n"
-    )
-    #expect(
-      try shell("output jsonl", "keys @thumbs").hasPrefix(
-        "{\"namespace\":\"thumbs\",\"key_base64\":\"AP8=\",\"size\":12,"))
-  }
-
   @Test func `a NUL ends each key where that was asked for`() throws {
     let shell = try Shell(.plain) { $0.endsWithNUL = true }
     try shell.fill()
@@ -204,28 +90,5 @@ import Testing
         == "\u{2026} 98 more: --limit all")
     #expect(try shell("output plain", "keys").split(separator: "\n").count == 100)
     #expect(try shell("keys --limit 7").split(separator: "\n").count == 7)
-  }
-
-  @Test func `every order is the one that was asked for`() throws {
-    let shell = try Shell(.plain)
-    let box = shell.store.namespace("box")
-    let sizes = [3, 1, 2]
-    for (index, key) in ["a", "b", "c"].enumerated() {
-      let value = String(repeating: "x", count: sizes[index])
-      try box.set(value, for: key, expires: index == 1 ? nil : .after(.minutes(10 - index)))
-      shell.clock.advance(by: .seconds(1))
-    }
-    func keys(_ words: String) throws -> String {
-      try shell("keys \(words)").split(separator: "\n").joined()
-    }
-    #expect(try keys("--sort size") == "bca")
-    #expect(try keys("--sort size --reverse") == "acb")
-    #expect(try keys("--sort expiry") == "cab")
-    #expect(try keys("--sort written --reverse") == "cba")
-    #expect(try keys("--sort key") == "abc")
-    #expect(try keys("--reverse") == "cba")
-    #expect(try keys("--after a") == "bc")
-    #expect(try keys("--after b --reverse") == "a")
-    #expect(try keys("--sort size --limit 1") == "b")
   }
 }

@@ -47,13 +47,6 @@ import Testing
     }
   }
 
-  @Test func `markdown shows the tags of a key as text`() throws {
-    let shell = try Shell(.markdown)
-    try shell("set @n '<script>a&b|c' '<b>'")
-    #expect(try shell("keys @n").contains(#"| "&lt;script>a&amp;b\|c" |"#))
-    #expect(try shell("get @n *").contains("| &lt;b> |"))
-  }
-
   @Test(arguments: [OutputMode.table, .markdown])
   func `the running total is a share wherever it has a title`(mode: OutputMode) throws {
     let shell = try shell(mode, 120, [[1], [2]])

@@ -62,13 +62,6 @@ import Testing
     #expect(error.code == .interrupted)
     #expect(error.message.description == "interrupted: added up 0 entries, 0 B")
   }
-
-  @Test func `the namespace in use is the one whose prefixes are meant`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    #expect(try shell("use departures", "sizes --separator :").hasPrefix("Malm\u{F6} C:\t4\t"))
-    #expect(try shell("sizes @*").split(separator: "\n").count == 3)
-  }
 }
 
 @Suite struct LimitsCommandTests {
@@ -123,25 +116,6 @@ import Testing
     #expect(try shell("stats").contains("file of 50 MB\n"))
     #expect(try !shell("limits").contains("default"))
     try shell.store.close()
-  }
-
-  @Test func `a limit below present use is a bulk change`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    #expect(
-      try shell("limits @articles --entries 1 --dry-run") == "would evict\tarticles\t2\t0\n")
-    let refused = try shell.error("limits @articles --entries 1")
-    #expect(refused.code == .needsYes)
-    #expect(
-      refused.message.description
-        == "refusing to evict 2 of 3 entries without confirmation")
-    #expect(try shell("count @articles") == "3\t3000\t0\n")
-    #expect(try shell("limits @articles --entries 5k") == "limits\tarticles\t0\t0\n")
-    #expect(
-      try shell("output table", "limits @articles --entries 1 --dry-run")
-        == "would evict 2 of 3 entries\n")
-    try shell("limits @articles --entries 1 --yes")
-    #expect(try shell.store.namespace("articles").count() == 1)
   }
 
   @Test func `a limit that cannot be reached says what was evicted`() throws {

@@ -177,31 +177,6 @@ import Testing
     #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
   }
 
-  @Test(arguments: [
-    (#"{"namespace":"a","key":"k","key":"l","value":"v"}"#, 28, "key"),
-    (#"{"namespace":"a","key":"k","value":"v","\u006bey":"l"}"#, 40, "key"),
-    (
-      #"{"namespace":"a","key":"k","value":"v","owners":[{"namespace":"a","key":"o","key":"p"}]}"#,
-      77, "key"
-    ),
-    (#"{"namespace":"a","key":"k","value":"v","x\n":1,"x\n":1}"#, 48, #"x\n"#),
-    (#"{"namespace":"b","rules":{"largestValue":1,"largestValue":2}}"#, 44, "largestValue"),
-  ])
-  func `a line with a name twice is refused, and no line before it is lost`(
-    line: String, column: Int, name: String
-  ) throws {
-    let shell = try Shell(.plain)
-    let before = #"{"namespace":"a","key":"1","value":"v","tags":["key","key"]}"#
-    for verb in ["import - --dry-run", "import -"] {
-      shell.input = lines(before, line)
-      let error = try shell.error(verb)
-      #expect(error.message.description == "stdin:3:\(column): \"\(name)\" is there twice")
-      #expect(error.hint?.description == "nothing was imported")
-    }
-    shell.input = lines(before)
-    #expect(try shell("import -") == "import\ta\t1\t1\n")
-  }
-
   /// A store with the sound entry `l` and three damaged ones, of which `long` is found damaged when its value is read.
   private func damagedStore(at place: String) throws {
     var options = Store.Options()

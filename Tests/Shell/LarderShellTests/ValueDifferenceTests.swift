@@ -6,19 +6,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct ValueDifferenceTests {
-  @Test func `an empty object or array is a value of its own`() throws {
-    let shell = try Shell(.plain)
-    shell.session.current = "t"
-    try shell("set a '{\"ab\":1,\"a\":{}}'", "set b '{\"ab\":1,\"a\":[]}'", "set c '{\"ab\":1}'")
-    #expect(try shell("diff a b") == "changed\t.a\t{}\t[]\n")
-    #expect(try shell("diff a c") == "removed\t.a\t{}\t\n" && shell.outcome == .exitCode(1))
-    #expect(try shell("diff c a") == "added\t.a\t\t{}\n")
-    try shell("set d '{}'", "set e '[]'", "set f '[{\"x\":[[]]}]'", "set g '[{\"x\":[]}]'")
-    #expect(try shell("diff d e") == "changed\t.\t{}\t[]\n")
-    #expect(try shell("diff c d") == "removed\t.ab\t1\t\n")
-    #expect(try shell("diff f g") == "removed\t[0].x[0]\t[]\t\nadded\t[0].x\t\t[]\n")
-  }
-
   @Test func `of texts that differ in most lines the first difference is shown`() throws {
     let shell = try Shell(.plain)
     shell.session.current = "t"

@@ -22,18 +22,18 @@ extension Command {
     let namespace = try session.namespaceToWrite(call.namespaces)
     var edit = try ValueEdit(call.bytes("KEY")!, in: namespace, of: session)
     try edit.confirmCreation()
-    let draft = try explainingWrite("cannot write the text to edit") {
+    let draft = try FileProblem.explainingWrite("cannot write the text to edit") {
       try open(edit.original, edit.isJSON ? "json" : "txt")
     }
     do {
       if let problem = try draft.run() {
         throw ShellError(.io, "\(problem)", hint: "check $VISUAL and $EDITOR")
       }
-      let text = try explainingRead("cannot read the edited text") {
+      let text = try FileProblem.explainingRead("cannot read the edited text") {
         try draft.contents()
       }
       let entry = try edit.store(text)
-      try explainingWrite("the edited file stays") { try draft.remove() }
+      try FileProblem.explainingWrite("the edited file stays") { try draft.remove() }
       guard let entry else {
         try session.host.notify("nothing changed")
         return .done
@@ -45,18 +45,6 @@ extension Command {
       try session.host.notify("your text is in \(draft.path)")
       throw error
     }
-  }
-
-  private static func explainingRead<Result>(
-    _ message: SafeText, _ body: () throws -> Result
-  ) throws -> Result {
-    do { return try body() } catch let problem as FileProblem { throw problem.readError(message) }
-  }
-
-  private static func explainingWrite<Result>(
-    _ message: SafeText, _ body: () throws -> Result
-  ) throws -> Result {
-    do { return try body() } catch let problem as FileProblem { throw problem.writeError(message) }
   }
 }
 

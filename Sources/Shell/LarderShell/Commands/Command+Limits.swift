@@ -72,8 +72,8 @@ extension Command {
     let evicted = try override(call, name, from: before, in: session)
     var done = ChangeSummary("limits")
     done.add(evicted, in: name ?? "@*")
-    let report = try LimitReport(of: name, in: session)
-    try session.output.acknowledge(report.reply(evicted: evicted, plain: done))
+    try session.afterCommit { try LimitReport(of: name, in: session) }
+      .map { try session.output.acknowledge($0.reply(evicted: evicted, plain: done)) }
     return .done
   }
 
@@ -122,7 +122,7 @@ extension Command {
         gone == 0 ? "\(error.message)" : "\(error.message); evicted \(Wording.entries(gone))",
         hint: error.hint.map { SafeText($0) })
     }
-    return try evicted()
+    return try session.afterCommit(evicted) ?? Tally()
   }
 
   private static func usage(_ name: String?, in session: Session) throws -> Tally {

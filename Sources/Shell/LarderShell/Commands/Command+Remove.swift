@@ -162,8 +162,9 @@ extension Command {
       try batch.remove(entry.key, from: namespace)
       return true
     }
-    let left = try change.scope.total()
-    try change.answer("evicted \(change.summary.total.words), \(Wording.count(left)) left")
+    let left = try session.afterCommit { try change.scope.total() }
+      .map { ", \(Wording.count($0)) left" }
+    try change.answer("evicted \(change.summary.total.words)\(left ?? "")")
     return .done
   }
 

@@ -10,7 +10,10 @@ extension Command {
       .value("--from", .file, "the value is the content of a file; - is standard input"),
       .value("--ttl", .duration, "the lifetime"),
       .value("--until", .deadline, "when it expires"),
-      .flag("--if-absent", "only if the key is absent; exit code 5 if it is not"),
+      .flag(
+        "--if-absent",
+        "only if the key is absent; exit code \(ExitCode.entryExists) and no word in a script if it is not"
+      ),
       .flag("--if-present", "only if the key exists; exit code 1 if it does not"),
       BulkOptions.yes,
     ],
@@ -35,34 +38,32 @@ extension Command {
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
     try confirmEnd(call, of: key, in: namespace, session)
     try session.undo.read([(namespace, Key(key))])
-    let entry = try explainingFull(namespace, in: session) { batch in
+    let entry = try explainingFull(namespace, in: session) { batch -> Store.Entry? in
       let present = try batch.entry(for: key, in: namespace)
-      session.undo.keep(present, under: Key(key), in: namespace)
       let isThere = present.map(\.hasValue) ?? false
-      if isThere, call.has("--if-absent") {
-        throw ShellError(
-          .exists, "entry \(key) exists in \(namespace.name)",
-          hint: "remove --if-absent to replace it")
-      }
+      if isThere, call.has("--if-absent") { return nil }
       if !isThere, call.has("--if-present") {
         throw ShellError(
           .noSuchKey, "no entry \(key) in \(namespace.name)",
           hint: "remove --if-present to create it")
       }
+      session.undo.keep(present, under: Key(key), in: namespace)
       let isText = String(validating: value, as: UTF8.self) != nil
       try batch.set(
         value, for: key, in: namespace,
         EntryAttributes(codec: isText ? .text : .bytes, expires: expires))
       return try batch.entry(for: key, in: namespace)!
     }
-    try session.output.acknowledge(reply(entry, in: session))
-    do {
-      try session.unknownTransforms.note(namespace).map(session.host.notify)
-    } catch let error as LarderError {
-      // The value is stored. What is wrong beside it is another matter.
-      try session.host.notify(
-        "note: the entry is stored; reading others of \(namespace.name) failed: \(error.message)")
+    guard let entry else {
+      // For a script the exit code is the answer.
+      if call.line.source == .prompt {
+        try session.host.notify("nothing changed: \(key) exists in \(namespace.name)")
+      }
+      return .exitCode(ExitCode.entryExists)
     }
+    try session.output.acknowledge(reply(entry, in: session))
+    try session.afterCommit { try session.unknownTransforms.note(namespace) }
+      .map(session.host.notify)
     return .done
   }
 

@@ -38,26 +38,20 @@ extension Command {
         .usage, "the separator is empty", at: call.range("--separator"),
         hint: "use `--separator /`")
     }
-    let top: Int? =
-      switch call.limit("--top") {
-      case .unbounded: nil
-      case .count(let count): count
-      case nil: 20
-      }
     var report = SizeReport(
-      by: grouping, depth: depth, separator: separator, top: top,
-      namesNamespaces: scope.namesNamespaces)
+      by: grouping, depth: depth, separator: separator, top: call.limit("--top")?.most ?? 20,
+      namesNamespaces: scope.namesNamespaces, pause: session.host.checkInterruption)
     // Values that were transformed have to be read for their share.
     if grouping == .namespace, try scope.isCounted() {
       for namespace in scope.namespaces {
         let own = scope.narrowed { $0.name.isExactly(namespace.name) }
-        report.add(try own.tally().fresh, of: namespace.name)
+        try report.add(own.tally().fresh, of: namespace.name)
       }
     } else {
       try report.add(scope)
     }
     let limit = isWhole ? try session.store.limits().effective.bytes : nil
-    try session.output.answer(try report.reply(limit: limit))
+    try session.output.answer(report.reply(limit: limit))
     return .done
   }
 }

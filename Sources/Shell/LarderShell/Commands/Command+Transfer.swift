@@ -113,10 +113,11 @@ extension Command {
     var run = Import(lines, conflict, isDry: isDry, namespace: namespace, into: session)
     try run.run()
     for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
-      try session.unknownTransforms.note(
-        session.store.namespace(name), stored: "the imported ones are not",
-        missed: "these entries"
-      ).map(session.host.notify)
+      try session.afterCommit {
+        try session.unknownTransforms.note(
+          session.store.namespace(name), stored: "the imported ones are not",
+          missed: "these entries")
+      }.map(session.host.notify)
     }
     let counts = run.counts
     let fields: [ChangeSummary.Field] =

@@ -124,7 +124,7 @@ struct HitRateChart {
     guard let lowest = intervals.map(\.rate).min(), let highest = intervals.map(\.rate).max() else {
       return nil
     }
-    return "Hit rate over time, \(Self.percent(lowest)) to \(Self.percent(highest))"
+    return "Hit rate over time, \(Wording.percent(lowest)) to \(Wording.percent(highest))"
   }
 
   /// The chart with the times of its ends below.
@@ -144,7 +144,7 @@ struct HitRateChart {
       let (x, end) = (position(interval.start), position(interval.end))
       let tall = max(interval.rate * height, 1)
       let words =
-        "\(clock.fullDate(interval.start.unix)) to \(clock.fullDate(interval.end.unix)): \(Self.percent(interval.rate)) of \(Wording.count(Int(clamping: interval.reads)))"
+        "\(clock.fullDate(interval.start.unix)) to \(clock.fullDate(interval.end.unix)): \(Wording.percent(interval.rate)) of \(Wording.count(Int(clamping: interval.reads)))"
       return
         "<rect x=\"\(Self.short(x))\" y=\"\(Self.short(height - tall))\" width=\"\(Self.short(max(end - x - 1, 1)))\" height=\"\(Self.short(tall))\"><title>\(HTML.text(words))</title></rect>"
     }
@@ -158,8 +158,6 @@ struct HitRateChart {
         "<p class=\"ends\"><span>\(HTML.text(clock.fullDate(first.unix)))</span><span>\(HTML.text(clock.fullDate(last.unix)))</span></p>",
       ]).joined(separator: "\n")
   }
-
-  private static func percent(_ rate: Double) -> String { "\(Int((rate * 100).rounded())) %" }
 
   /// A coordinate with one decimal.
   private static func short(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }

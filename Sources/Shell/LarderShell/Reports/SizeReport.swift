@@ -30,55 +30,53 @@ struct SizeReport {
   private let grouping: Grouping
   private let depth: Int
   private let separator: [UInt8]
-  private let top: Int?
   private let namesNamespaces: Bool
-  private var groups: [Group] = []
+  private var groups: FirstOf<Group>
   /// The group that entries are added to. In the order of keys a prefix is contiguous, so that only a few
   /// more groups are kept than are shown.
   private var open: Group?
   /// The groups of entries that come in another order.
   private var scattered: [Name: Group] = [:]
-  private var count = 0
   private var total = Tally()
-  private var pause: () throws -> Void = {}
   /// The compressed entries, and the bytes of their values before.
   private var compressed = (stored: Tally(), plain: 0)
 
+  /// - Parameter pause: Ends the sorting of the groups.
   init(
-    by grouping: Grouping, depth: Int, separator: [UInt8], top: Int?, namesNamespaces: Bool
+    by grouping: Grouping, depth: Int, separator: [UInt8], top: Int, namesNamespaces: Bool,
+    pause: @escaping () throws -> Void
   ) {
     self.grouping = grouping
     self.depth = depth
     self.separator = separator
-    self.top = top
+    groups = FirstOf(top, pause: pause, by: Group.precedes)
     self.namesNamespaces = namesNamespaces
   }
 
   /// A namespace as it is counted.
-  mutating func add(_ tally: Tally, of namespace: String) {
+  mutating func add(_ tally: Tally, of namespace: String) throws {
     var group = Group(name: Name(namespace: ExactString(namespace)))
     group.tally = tally
     total += tally
-    keep(group)
+    try groups.add(group)
   }
 
   mutating func add(_ scope: Scope) throws {
     let isInOrder = EntryOrder(scope.selection) == nil && scope.selection.input == nil
     do {
-      try scope.visitEntries(showing: "adding up") { add($0, isInOrder: isInOrder) }
+      try scope.visitEntries(showing: "adding up") { try add($0, isInOrder: isInOrder) }
     } catch is Interruption {
       throw ShellError(
         .interrupted, "interrupted: added up \(total.words)",
         hint: "name a namespace or a prefix to add up less")
     }
-    if let open { keep(open) }
+    if let open { try groups.add(open) }
     open = nil
-    for group in scattered.values { keep(group) }
+    for group in scattered.values { try groups.add(group) }
     scattered = [:]
-    pause = scope.session.host.checkInterruption
   }
 
-  private mutating func add(_ entry: Store.Entry, isInOrder: Bool) {
+  private mutating func add(_ entry: Store.Entry, isInOrder: Bool) throws {
     let name =
       switch grouping {
       case .namespace: Name(namespace: ExactString(entry.namespace))
@@ -95,19 +93,10 @@ struct SizeReport {
       return
     }
     if open?.name != name {
-      if let open { keep(open) }
+      if let open { try groups.add(open) }
       open = Group(name: name, expires: entry.expires)
     }
     open!.tally.add(entry)
-  }
-
-  private mutating func keep(_ group: Group) {
-    count += 1
-    groups.append(group)
-    if let top, groups.count / 2 - 500 > top {
-      groups.sort(by: Group.precedes)
-      groups.removeLast(groups.count - top)
-    }
   }
 
   /// A key up to the last separator that counts; without one, the whole key.
@@ -129,13 +118,8 @@ struct SizeReport {
   // MARK: The answer
 
   /// - Parameter limit: The byte limit of the store.
-  func reply(limit: Int?) throws -> Reply {
-    var looked = 0
-    let sorted = try groups.sorted { a, b in
-      looked += 1
-      if looked % 1000 == 0 { try pause() }
-      return Group.precedes(a, b)
-    }.prefix(top ?? .max)
+  mutating func reply(limit: Int?) throws -> Reply {
+    let sorted = try groups.sorted()
     var running = 0
     let rows = sorted.map { group -> [Cell] in
       running += group.tally.bytes
@@ -152,7 +136,7 @@ struct SizeReport {
       if case .size(let bytes) = drawn[index][6] { drawn[index][6] = .share(share(bytes)) }
     }
     var table = drawn
-    if count > rows.count { table.append(rest(behind: sorted.map(\.tally), running)) }
+    if groups.count > rows.count { table.append(rest(behind: sorted.map(\.tally), running)) }
     table.append(sum(limit))
     return Reply(
       .rows(columns, rows),
@@ -165,9 +149,9 @@ struct SizeReport {
   private var compression: SafeText? {
     let (stored, plain) = compressed
     guard stored.entries > 0 else { return nil }
-    let share = Int((Double(stored.bytes) / Double(max(plain, 1)) * 100).rounded())
+    let share = Wording.percent(Double(stored.bytes) / Double(max(plain, 1)))
     return
-      "compressed: \(Wording.count(stored.entries)) of \(Wording.entries(total.entries)), \(Wording.size(stored.bytes)) in place of \(Wording.size(plain)) (\(share) %)"
+      "compressed: \(Wording.count(stored.entries)) of \(Wording.entries(total.entries)), \(Wording.size(stored.bytes)) in place of \(Wording.size(plain)) (\(share))"
   }
 
   private var columns: [Column] {
@@ -194,7 +178,7 @@ struct SizeReport {
     let bytes = total.bytes - running
     let entries = total.entries - shown.reduce(0) { $0 + $1.entries }
     let share = share(bytes)
-    let words = "\(Wording.count(count - shown.count)) more"
+    let words = "\(Wording.count(groups.count - shown.count)) more"
     let names = grouping == .namespace || namesNamespaces
     return [
       names ? .text(words) : .blank, names ? .blank : .text(words), .number(entries), .size(bytes),
@@ -205,9 +189,8 @@ struct SizeReport {
   /// `total  3,540  9.1 MB        of 64 MB (14 %)`
   private func sum(_ limit: Int?) -> [Cell] {
     let names = grouping == .namespace || namesNamespaces
-    let part = limit.map { $0 == 0 ? 1 : Double(total.bytes) / Double($0) }
     let words = limit.map {
-      "of \(Wording.size($0)) (\(Int(((part ?? 0) * 100).rounded())) %)"
+      "of \(Wording.size($0)) (\(Wording.percent($0 == 0 ? 1 : Double(total.bytes) / Double($0))))"
     }
     return [
       names ? .text("total") : .blank, names ? .blank : .text("total"), .number(total.entries),

@@ -173,7 +173,7 @@ struct StoreReport {
       let all = Wording.count(Int(clamping: reads.hits &+ reads.staleHits &+ reads.misses))
       let stale =
         reads.staleHits > 0 ? ", \(Wording.count(Int(clamping: reads.staleHits))) stale" : ""
-      let words = rate.map { "\(Int(($0 * 100).rounded())) % of \(all)\(stale)" }
+      let words = rate.map { "\(Wording.percent($0)) of \(all)\(stale)" }
       return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
     }
     // Samples are of the whole store.

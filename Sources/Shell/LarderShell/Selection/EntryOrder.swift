@@ -80,13 +80,7 @@ struct FirstOf<Element> {
   }
 
   private mutating func cut() throws {
-    var looked = 0
-    let (pause, precedes) = (pause, precedes)
-    try kept.sort { a, b in
-      looked += 1
-      if looked % 1000 == 0 { try pause() }
-      return precedes(a, b)
-    }
+    kept = try kept.sorted(pausing: pause, by: precedes)
     guard kept.count > most else { return }
     kept.removeLast(kept.count - most)
     last = kept.last
@@ -95,5 +89,19 @@ struct FirstOf<Element> {
   mutating func sorted() throws -> [Element] {
     try cut()
     return kept
+  }
+}
+
+extension Sequence {
+  /// The elements in order. `pause` is called often; what it throws ends the sorting.
+  func sorted(
+    pausing pause: () throws -> Void, by precedes: (Element, Element) -> Bool
+  ) rethrows -> [Element] {
+    var looked = 0
+    return try sorted { a, b in
+      looked += 1
+      if looked % 1000 == 0 { try pause() }
+      return precedes(a, b)
+    }
   }
 }

@@ -144,18 +144,16 @@ final class AnswerWriter {
     }
     let name: SafeText =
       if case .file(let word, _) = output { SafeText(quoting: word.bytes) } else { "the program" }
-    func explaining<Result>(_ body: () throws -> Result) throws -> Result {
-      do { return try body() } catch let problem as FileProblem {
-        throw problem.writeError("cannot write \(name)")
-      }
-    }
-    let sink = try explaining { try redirect(output) }
+    let message: SafeText = "cannot write \(name)"
+    let sink = try FileProblem.explainingWrite(message) { try redirect(output) }
     let before = (self.sink, separator)
     (self.sink, separator) = (sink, .none)
     defer { (self.sink, separator) = before }
     do {
-      let outcome = try explaining(body)
-      try explaining { if let note = try sink.finish(true) { try host.notify("\(note)") } }
+      let outcome = try FileProblem.explainingWrite(message, body)
+      try FileProblem.explainingWrite(message) {
+        if let note = try sink.finish(true) { try host.notify("\(note)") }
+      }
       return outcome
     } catch is Host.Sink.Closed {
       if let note = try sink.finish(true) { try host.notify("\(note)") }

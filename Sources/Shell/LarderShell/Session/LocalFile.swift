@@ -49,8 +49,11 @@ package struct LocalFile {
 
   /// Reads the file a piece at a time.
   func reader() throws -> Host.Reader {
-    let reader = try explaining("read") { try host.read(path) }
-    return Host.Reader(size: reader.size) { try explaining("read") { try reader.next() } }
+    let message: SafeText = "cannot read \(Array(path.utf8))"
+    let reader = try FileProblem.explainingRead(message) { try host.read(path) }
+    return Host.Reader(size: reader.size) {
+      try FileProblem.explainingRead(message) { try reader.next() }
+    }
   }
 
   /// Replaces the content.
@@ -61,30 +64,36 @@ package struct LocalFile {
   }
 
   func writer(replaces: Bool) throws -> Host.Writer {
-    let writer = try explaining("write") { try host.make(path, replaces) }
+    let message: SafeText = "cannot write \(Array(path.utf8))"
+    let writer = try FileProblem.explainingWrite(message) { try host.make(path, replaces) }
     return Host.Writer(
-      write: { bytes in try explaining("write") { try writer.write(bytes) } },
-      finish: { try explaining("write") { try writer.finish() } })
+      write: { bytes in try FileProblem.explainingWrite(message) { try writer.write(bytes) } },
+      finish: { try FileProblem.explainingWrite(message) { try writer.finish() } })
   }
 
   /// The path of a new directory of that name.
-  func directory() throws -> String { try explaining("create") { try host.directory(path) } }
-
-  private func explaining<Result>(_ verb: String, _ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let problem as FileProblem {
-      throw error(verb, problem)
+  func directory() throws -> String {
+    try FileProblem.explainingWrite("cannot create \(Array(path.utf8))") {
+      try host.directory(path)
     }
-  }
-
-  private func error(_ verb: String, _ problem: FileProblem) -> ShellError {
-    let message: SafeText = "cannot \(verb) \(Array(path.utf8))"
-    return verb == "read" ? problem.readError(message) : problem.writeError(message)
   }
 }
 
 extension FileProblem {
+  /// Runs `body`; a file that it cannot read becomes an error of the shell.
+  static func explainingRead<Result>(
+    _ message: SafeText, _ body: () throws -> Result
+  ) throws -> Result {
+    do { return try body() } catch let problem as FileProblem { throw problem.readError(message) }
+  }
+
+  /// The same for a file that `body` makes or writes.
+  static func explainingWrite<Result>(
+    _ message: SafeText, _ body: () throws -> Result
+  ) throws -> Result {
+    do { return try body() } catch let problem as FileProblem { throw problem.writeError(message) }
+  }
+
   /// The error for a file that cannot be read, in the shell's words.
   package func readError(_ message: SafeText) -> ShellError {
     error(message, absent: "no such file")

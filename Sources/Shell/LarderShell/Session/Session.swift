@@ -103,6 +103,17 @@ package final class Session {
     }
   }
 
+  /// A read behind a change that is committed. If the store fails it, a note says so: the change is made.
+  func afterCommit<Result>(_ read: () throws -> Result?) throws -> Result? {
+    do {
+      return try read()
+    } catch let error as LarderError {
+      try host.notify(
+        "note: the change is made; a read of the store behind it failed: \(error.message)")
+      return nil
+    }
+  }
+
   /// Whether a command may change the entry.
   func isChosen(_ entry: Store.Entry) -> Bool {
     chosen.map { $0[EntryID(entry)] == entry.version } ?? true

@@ -94,13 +94,8 @@ struct StoreContent {
     let names = Set(entries.keys).union(later.entries.keys)
     for name in names.sorted(by: { Key($0.string) < Key($1.string) }) {
       let (old, new) = (entries[name] ?? [:], later.entries[name] ?? [:])
-      // Sorting takes the longest, and has to end as well.
-      var looked = 0
-      let keys = try Set(old.keys).union(new.keys).sorted { a, b in
-        looked += 1
-        if looked % 1000 == 0 { try pause() }
-        return a.lexicographicallyPrecedes(b)
-      }
+      let keys = try Set(old.keys).union(new.keys)
+        .sorted(pausing: pause) { $0.lexicographicallyPrecedes($1) }
       for key in keys {
         let (before, after) = (old[key], new[key])
         let kind: Change.Kind

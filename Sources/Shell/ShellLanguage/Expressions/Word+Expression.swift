@@ -4,7 +4,7 @@ extension Word {
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Expression {
     try parsing { () throws(QueryError) in
-      var parser = try ExpressionParser(bytes, clock, variables)
+      var parser = try ExpressionParser(expressionText, clock, variables)
       return try parser.expression()
     }
   }
@@ -14,10 +14,11 @@ extension Word {
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> QueryColumn {
     try parsing { () throws(QueryError) in
-      var parser = try ExpressionParser(bytes, clock, variables)
+      let text = expressionText
+      var parser = try ExpressionParser(text, clock, variables)
       let operand = try parser.operand()
       try parser.expectEnd()
-      return QueryColumn(operand: operand, label: String(decoding: bytes, as: UTF8.self))
+      return QueryColumn(operand: operand, label: String(decoding: text, as: UTF8.self))
     }
   }
 
@@ -36,12 +37,13 @@ extension Word {
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> [QueryColumn] {
     let columns = try parsing { () throws(QueryError) in
-      var parser = try ExpressionParser(bytes, clock, variables)
+      let source = expressionText
+      var parser = try ExpressionParser(source, clock, variables)
       var columns: [(column: QueryColumn, text: String, isNamed: Bool)] = []
       repeat {
         let start = parser.position
         let operand = try parser.operand()
-        let text = String(decoding: bytes[parser.range(since: start)], as: UTF8.self)
+        let text = String(decoding: source[parser.range(since: start)], as: UTF8.self)
         if parser.takeWord("as") {
           columns.append((QueryColumn(operand: operand, label: try parser.label()), text, true))
         } else {
@@ -57,6 +59,16 @@ extension Word {
     return columns.map { column, text, isNamed in
       guard !isNamed, labels.count(where: { $0 == column.label }) > 1 else { return column }
       return QueryColumn(operand: column.operand, label: text)
+    }
+  }
+
+  /// The text of the expression. In a word that is quoted in parts, such as `."odd name"`, the quotes belong to it.
+  private var expressionText: [UInt8] {
+    guard pieces.contains(where: { $0.isBare && !$0.range.isEmpty }), !isBare else { return bytes }
+    return pieces.flatMap { piece -> [UInt8] in
+      let part = Array(bytes[piece.range])
+      return piece.isBare
+        ? part : Array(JSON.string(String(decoding: part, as: UTF8.self)).text.utf8)
     }
   }
 

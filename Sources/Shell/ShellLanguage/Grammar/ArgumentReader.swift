@@ -205,8 +205,11 @@ struct ArgumentReader {
       guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,
         command.parameters.isEmpty, words.count == 1, values.isEmpty
       else { return nil }
-      let name = try NamespaceName(word).text
-      return "`\(command.name) \(Quoting.namespace(name))`"
+      let name = Quoting.namespace(try NamespaceName(word).text)
+      let words = line.arguments.map(\.range).map {
+        $0 == word.range ? name : String(decoding: line.text[$0], as: UTF8.self)
+      }
+      return "`\(words.joined(separator: " "))`"
     } catch {
       return nil
     }

@@ -29,8 +29,12 @@ package struct ExitCode: Sendable {
     ExitCode(
       5, "refused, nothing changed: read-only, needs --yes, declined, over a limit, exists",
       [.readOnly, .needsYes, .declined, .overLimit, .exists, .changedMeanwhile]),
+    ExitCode(entryExists, "set --if-absent: the entry exists, and nothing changed"),
     ExitCode(130, "interrupted", [.interrupted]),
   ]
+
+  /// The answer of `set --if-absent` about an entry that exists: no error, so that a script says nothing.
+  package static let entryExists: Int32 = 6
 
   /// A line for each code, below their title.
   package static var list: String {

@@ -104,20 +104,22 @@ package struct Lexer {
     return index + 1
   }
 
-  /// A quote opens at the beginning of a word, behind a quoted part, or behind punctuation that
-  /// introduces a value. Elsewhere it would be dropped without notice, as in `{a"b"}`.
+  /// A quote opens at the beginning of a word, behind a quoted part, behind punctuation that introduces a value, or behind
+  /// the dot of a path: `."odd name"`. Elsewhere it would be dropped without notice, as in `{a"b"}`.
   private func checkQuoteOpens(at index: Int) throws(ShellError) {
     let introduces: StaticASCII = "@=,*?![]{}"
-    guard let piece = current?.pieces.last, piece.isBare, !piece.range.isEmpty,
-      !introduces.bytes.contains(text[index - 1])
+    guard let word = current, let piece = word.pieces.last, piece.isBare, !piece.range.isEmpty,
+      !introduces.bytes.contains(text[index - 1]), !word.endsInDotOfPath
     else { return }
-    let start = current?.range.lowerBound ?? index
-    let end = text[index...].firstIndex { $0 == .space || $0 == .tab } ?? text.count
-    let word = Array(text[start..<end])
+    let close = text[(index + 1)...].firstIndex(of: text[index])
+    let end = close.map { close in
+      text[close...].firstIndex { $0 == .space || $0 == .tab } ?? text.count
+    }
+    let whole = end.map { Array(text[word.range.lowerBound..<$0]) } ?? [.quote]
     throw ShellError(
       .usage, "a quote may not open inside an unquoted word", at: index..<index + 1,
-      hint: word.contains(.quote)
-        ? "quote the whole word" : "write '\(String(decoding: word, as: UTF8.self))'")
+      hint: whole.contains(.quote)
+        ? "quote the whole word" : "write '\(String(decoding: whole, as: UTF8.self))'")
   }
 
   // MARK: Quotes
@@ -173,6 +175,12 @@ package struct Lexer {
 }
 
 extension Word {
+  /// Its last byte is the dot before a field, in a path or in a list of them.
+  fileprivate var endsInDotOfPath: Bool {
+    guard bytes.last == UInt8(ascii: ".") else { return false }
+    return leads(with: ".") || bytes.dropLast().last == UInt8(ascii: ",")
+  }
+
   fileprivate mutating func begin(isBare: Bool, at offset: Int) {
     pieces.append(Piece(range: bytes.count..<bytes.count, isBare: isBare, offset: offset))
   }

@@ -18,7 +18,4 @@ package enum Color: String, Sendable, Hashable {
 
   package var on: String { "\u{1B}[\(rawValue)m" }
   package static let off = "\u{1B}[0m"
-
-  /// Text of which every control character is escaped already.
-  package func painted(_ text: String) -> String { on + text + Self.off }
 }

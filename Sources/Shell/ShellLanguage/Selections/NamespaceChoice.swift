@@ -12,17 +12,15 @@ package enum NamespaceChoice: Sendable, Hashable {
   /// - Parameters:
   ///   - current: The namespace of `use`.
   ///   - existing: Those of the store, sorted.
-  ///   - creates: The command creates an absent namespace.
   ///   - remedy: The words that take one into use.
   package func resolved(
-    current: String?, existing: [String], creates: Bool = false,
-    remedy: SafeText = "`use NAME` first"
+    current: String?, existing: [String], remedy: SafeText = "`use NAME` first"
   ) throws(ShellError) -> [String] {
     switch self {
     case .all:
       return existing
     case .named(let names):
-      for name in names where !creates && !existing.contains(where: name.text.isExactly) {
+      for name in names where !existing.contains(where: name.text.isExactly) {
         throw Self.absent(name, existing: existing)
       }
       var seen: Set<ExactString> = []

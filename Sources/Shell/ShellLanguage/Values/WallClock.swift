@@ -114,14 +114,6 @@ extension WallClock {
     return "\(distance(to: time)) (\(clock(time)))"
   }
 
-  /// `Sat 21 Nov 00:00 (in 1 h 47 min)`: the echo of a time that was understood.
-  package func echo(_ deadline: Deadline) -> String {
-    switch deadline {
-    case .never: "never"
-    case .at(let time): "\(date(time)) (\(distance(to: time)))"
-    }
-  }
-
   /// `Sat 21 Nov 00:00`, with the year if it is another one.
   package func date(_ time: UnixTime) -> String {
     let shown = civil(time)

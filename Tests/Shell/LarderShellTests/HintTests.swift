@@ -1,0 +1,112 @@
+import Larder
+import TestSupport
+import Testing
+
+@testable import LarderShell
+@testable import ShellLanguage
+
+/// A hint shows a line that runs when it is typed.
+@Suite struct HintTests {
+  private func shell(_ lines: [String] = []) throws -> Shell {
+    let shell = try Shell(hasPerson: true)
+    try shell.fill()
+    for line in ["use departures"] + lines { try shell(line) }
+    return shell
+  }
+
+  /// The commands that a hint shows, with values in the places of names.
+  private func commands(_ hint: String) -> [String] {
+    let values = [
+      "N": "9", "SIZE": "1MB", "KEY": "\"Kiruna:05\"", "VALUE": "v", "NAME": "departures",
+      "@NS": "@departures", "D": "1h", "EXPR": "true", "DIRECTORY": TemporaryDirectory.unusedPath,
+    ]
+    return hint.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+      .filter { $0.offset % 2 == 1 }
+      .map { $0.element.split(separator: " ").map { values[String($0)] ?? String($0) } }
+      .filter { $0.count > 1 && CommandTable.standard.command(named: $0[0]) != nil }
+      .map { $0.joined(separator: " ") }
+  }
+
+  @Test(arguments: [
+    ([], "flushall", "clear @*"), ([], "setnx a b", "set \"Kiruna:05\" v --if-absent"),
+    ([], "where", "keys --where true"), ([], "keys -h", "help keys"),
+    ([], "keys --output=json", "output json"), ([], "evict", "evict @*"),
+    ([], "persist", "persist @*"), ([], "clear articles", "clear @articles"),
+    ([], "get @articles zzz", "keys @articles"),
+    ([], "evict @articles 0000", "evict @articles 0000*"),
+    ([], "get @departures 'Malm\u{F6} C:1'", "keys @departures \"Malm\u{F6} C:\"*"),
+    ([], "get @departures .train", "get @departures * .train"),
+    ([], "evict articles", "evict @articles"), ([], "expire articles 1h", "expire @articles"),
+    ([], "expire 2h @articles 000011", "expire @articles 000011 2h"),
+    ([], "touch @articles 000011 2h", "touch @articles 000011 --ttl 2h"),
+    ([], "purge articles --dry-run", "purge @articles --dry-run"),
+    (["set e v --until 2020-01-01"], "get e", "keys @departures --expired"),
+    (
+      ["limits @articles --entries 3 --policy refuse"], "set @articles x y",
+      "limits @articles --entries 9"
+    ),
+    (
+      ["limits @articles --entry-size 3B"], "set @articles x long",
+      "limits @articles --entry-size 1MB"
+    ),
+    ([], "browse", "keys @*"),
+  ])
+  func `the command of a hint runs`(setup: [String], line: String, command: String) throws {
+    let shell = try shell(setup)
+    let hint = try #require(try shell.error(line).hint?.description)
+    let shown = commands(hint)
+    #expect(shown.first == command, "\(hint)")
+    for command in shown where !command.hasPrefix("expire @articles") || command.hasSuffix("h") {
+      try shell(command)
+    }
+  }
+
+  @Test func `an empty store says how to begin, and so it does`() throws {
+    let shell = try Shell()
+    let hint = try #require(try shell.error("keys").hint?.description)
+    #expect(commands(hint) == ["set @name \"Kiruna:05\" v"])
+    try shell(commands(hint)[0], "keys")
+  }
+
+  @Test func `a field with a dot in its name is found as it is suggested`() throws {
+    let shell = try Shell(.plain)
+    try shell(#"set @k odd '{"a.b":1,"c":{"d e":[2,3]}}'"#)
+    let hint = try shell.error("get @k odd .ab").hint?.description
+    #expect(hint == "did you mean `.\"a.b\"`?")
+    for (line, answer) in [
+      (#"get @k odd ."a.b""#, "1\n"), (#"get @k odd .c."d e"[1]"#, "3\n"),
+      (#"get @k odd ."c"."d e"[]"#, "2\n3\n"), (#"keys @k --show key,."a.b""#, "odd\t1\n"),
+      (#"keys @k --where ."a.b"=1"#, "odd\n"), (#"sum ."a.b" @k"#, "1\t1\t0\n"),
+      (#"keys @k --sort ."a.b" --show '."a.b" as n'"#, "1\n"),
+      ("count @k --by .\"a.b\"", "1\t1\t27\n"),
+    ] {
+      #expect(try shell(line) == answer, "\(line)")
+    }
+    // A word that is quoted as a whole is a key.
+    #expect(try shell.error(#"get @k odd '."a.b"'"#).code == .noSuchKey)
+    let words = ["get", "@k", "odd", #"."a.b""#].map(bytes)
+    #expect(try shell.printed(by: CommandReader.command(of: words)) == bytes("1\n"))
+  }
+
+  @Test(arguments: ["a\"b c\"", "caf\u{E9}\"x\"y", "a'b c'd", "\u{4E2D}\u{6587}\", b"])
+  func `a word in which a quote opens is written as its hint shows`(word: String) throws {
+    let shell = try Shell(.plain)
+    let hint = try #require(try shell.error("set @x k \(word)").hint?.description)
+    guard hint.hasPrefix("write ") else {
+      // The quote does not end, or is one that would end the word.
+      return #expect(hint == "quote the whole word")
+    }
+    try shell("set @x k \(hint.dropFirst(6))")
+    #expect(try shell("get @x k") == word + "\n" || shell("get @x k") == "\n\(word)\n")
+  }
+
+  @Test func `the words of a note find what it tells of`() throws {
+    let shell = try shell()
+    try shell("keys *TRAIN*")
+    #expect(shell.takeAside() == ["note: no keys match; 5 values with `search TRAIN`"])
+    #expect(try shell("search TRAIN").split(separator: "\n").count == 5)
+    try shell("keys MALM*")
+    #expect(shell.takeAside() == ["note: no keys match; 4 match with `-i`"])
+    #expect(try shell("keys MALM* -i").split(separator: "\n").count == 5)
+  }
+}
