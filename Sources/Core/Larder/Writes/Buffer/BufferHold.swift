@@ -5,7 +5,7 @@ import LarderSystem
 struct BufferHold {
   private let buffer: WriteBuffer?
   private var isHeld = false
-  /// What is to be committed; nil if the records are in LMDB already.
+  /// The records to be committed; nil if the records are in LMDB already.
   private var state: BufferState?
   private var terms = BufferTerms()
 

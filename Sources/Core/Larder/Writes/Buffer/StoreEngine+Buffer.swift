@@ -70,7 +70,7 @@ extension StoreEngine {
     return nil
   }
 
-  /// What a write replaces; nil for an entry that only a transaction can replace.
+  /// The entry that a write replaces; nil for an entry that only a transaction can replace.
   private func former(
     _ key: Span<UInt8>, of handle: NamespaceHandle, _ namespace: KnownNamespace,
     _ buffer: WriteBuffer

@@ -36,7 +36,7 @@ extension WriteBatch {
       replacing: previous, in: namespace, as: .committed)
   }
 
-  /// What writers may append on top of this batch.
+  /// The room for records on top of this batch.
   var bufferTerms: BufferTerms {
     let (state, limits) = (session.state, budget.limits)
     var terms = BufferTerms()

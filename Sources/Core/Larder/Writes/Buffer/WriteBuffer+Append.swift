@@ -48,7 +48,7 @@ struct BufferedWrite: ~Escapable {
   let key: Span<UInt8>
   let value: Span<UInt8>
   let namespace: KnownNamespace
-  /// What the entry replaces.
+  /// The entry that is replaced.
   let former: WriteBuffer.Former
   /// The counters of the namespace, for the first record of a generation; nil if it has a slot.
   let counters: NamespaceCounters?
@@ -67,7 +67,7 @@ struct BufferedWrite: ~Escapable {
 }
 
 extension WriteBuffer {
-  /// What a lookup has found under the key of a write.
+  /// The result of the lookup before a write.
   struct Former {
     /// Of the lookup.
     var state: BufferState
@@ -123,7 +123,7 @@ extension WriteBuffer {
   /// - Parameter header: makes the header of a version.
   func append(_ write: borrowing BufferedWrite, _ header: (UInt64) -> EntryHeader) -> Answer {
     let table = table
-    let answer = lock.withLock(table.view, waitingAtMost: Self.patience) { view -> Answer in
+    let answer = lock.withLock(table.view, waitingAtMost: Self.appendTimeout) { view -> Answer in
       index(view)
       let (state, former) = (
         BufferState(word: view.acquire(BufferLayout.Place.state)), write.former

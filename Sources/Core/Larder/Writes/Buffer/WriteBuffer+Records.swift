@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// What the log of a generation says, as a commit takes it over.
+/// The log of a generation, as a commit takes it over.
 struct BufferContents {
   struct Entry {
     /// The key in the database of entries.

@@ -19,7 +19,7 @@ final class WriteBuffer: Sendable {
   private let isStopped = Atomic(false)
 
   /// How long an append waits for another one. Then it writes a transaction.
-  static let patience = Duration.milliseconds(2)
+  static let appendTimeout = Duration.milliseconds(2)
   /// Larger values go straight to LMDB.
   static let largestValue = 16_384
 
@@ -79,7 +79,7 @@ final class WriteBuffer: Sendable {
 
 // MARK: Commits
 
-/// What records may add to the commit on which they lie.
+/// The room for records above the commit on which they lie.
 struct BufferTerms {
   /// The generation of the metadata.
   var metadata: UInt64 = 0
