@@ -86,9 +86,9 @@ import Testing
 
   @Test func `a value that may not exist`() async throws {
     let ships = try cache("ships")
-    let ship = try await ships.resultIfPresent(
+    let ship = try await ships.value(
       for: "MS Jungfrau", options: LoadOptions(expires: .never, absent: .after(.hours(1)))
-    ) { try await api.ship("MS Jungfrau") }
+    ) { _ in try await api.ship("MS Jungfrau").map { .value($0) } ?? .absent }
     #expect(ship == nil)
     _ = try ships.count()
     #expect(try ships.entry(for: "MS Jungfrau")?.isNegative == true)
@@ -100,14 +100,14 @@ import Testing
       TextCodec(), in: "pages")
     let url = "https://example.org/1"
     for _ in 0..<2 {
-      let page = try await pages.revalidatedResult(
+      let page = try await pages.result(
         for: url, options: LoadOptions(stale: Staleness(onError: .days(30)))
-      ) { known in
-        let response = try await api.page(url, unlessMatching: known?.entityTag)
+      ) { stored in
+        let response = try await api.page(url, unlessMatching: stored?.validators.entityTag)
         guard let body = response.body else { return .unchanged }
-        var attributes = EntryAttributes(expires: .after(response.lifetime))
-        attributes.entityTag = response.entityTag
-        return .stored(body, attributes)
+        return Loaded(
+          body, expires: .after(response.lifetime),
+          validators: Validators(entityTag: response.entityTag))
       }
       #expect(page?.value == "page")
       clock.advance(by: .minutes(5))

@@ -16,7 +16,7 @@ struct RateBook: Sendable {
   let days: Cache<Rates>
 
   init(_ store: Store, base: String, over transport: any HTTPTransport = networkTransport()) {
-    service = Service(at: base, over: transport)
+    service = Service(at: base, over: transport, in: store)
     days = store.cache(
       of: Rates.self, in: "rates.days",
       rules: Rules(

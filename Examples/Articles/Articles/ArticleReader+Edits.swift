@@ -78,7 +78,8 @@ extension ArticleReader {
         report.reasons.append("\(edit.text): \(error)")
         report.isRefused = report.isRefused || error.refusesReader
         switch error {
-        case .throttled, .refused(status: 401, _), .refused(status: 407, _): return report
+        case .refused(status: 429, _), .refused(status: 401, _), .refused(status: 407, _):
+          return report
         case .interrupted: if try await !readeck.lists() { return report }
         default: break
         }

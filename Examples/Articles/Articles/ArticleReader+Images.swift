@@ -41,8 +41,8 @@ extension ArticleReader {
     let options = LoadOptions(
       expires: .never, absent: .after(.days(1)), owners: [storage.owner(id)], waitsForCommit: true)
     do {
-      let loaded = try await storage.images.resultIfPresent(for: address, options: options) {
-        [self] in try await fetchImage(at: address)
+      let loaded = try await storage.images.result(for: address, options: options) { [self] _ in
+        try await fetchImage(at: address).map { .value($0) } ?? .absent
       }
       if let error = loaded?.error { throw error }
       // Another article may have waited for the same load, and this one may have changed meanwhile.
@@ -67,8 +67,8 @@ extension ArticleReader {
         switch error {
         case _ where error.isTemporary:
           guard let pause = pauses.popLast() else { throw error }
-          try await readeck.service.sleep(pause)
-        case .undecodable, .tooLarge: return nil
+          try await sleep(pause)
+        case .undecodable, .broken: return nil
         case _ where error.isRefusal: return nil
         default: throw error
         }

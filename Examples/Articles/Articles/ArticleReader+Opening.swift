@@ -54,23 +54,19 @@ extension ArticleReader {
     let known = try storage.article(id)
     let options = LoadOptions(
       stale: Staleness(onError: ArticleStore.ever), waitsForCommit: true)
-    let loaded = try await storage.articles.revalidatedResult(for: id, options: options) {
+    let loaded = try await storage.articles.result(for: id, options: options) {
       [self] stored in
       let requested = requested ?? storage.store.now
       var notes = StoredArticle.Notes(bookmark: try await bookmark(), requested: requested)
-      let body = try await readeck.body(of: id, unlessMatching: stored?.entityTag)
+      let body = try await readeck.body(of: id, unlessMatching: stored?.validators.entityTag)
       // If other fields were edited, the reading progress for example, the metadata alone is new.
       let html = body?.html ?? stored?.value ?? ""
-      var attributes = body?.attributes ?? EntryAttributes()
-      if body == nil {
-        (attributes.entityTag, attributes.lastModified) = (stored?.entityTag, stored?.lastModified)
-      }
       notes.images = ImageAddresses.all(in: html, from: readeck.address(of: id))
       // The same images would not fit again.
       if notes.images == known?.images { notes.imageLimit = known?.notes.imageLimit }
-      attributes.metadata = try notes.encoded()
       if known == nil { try await makeRoom(keeping: listed) }
-      return .stored(html, attributes)
+      let validators = body?.validators ?? stored?.validators
+      return Loaded(html, validators: validators ?? Validators(), metadata: try notes.encoded())
     }
     guard let loaded else { throw ArticlesError.ended }
     readeck.service.note(id, in: storage.articles.name, loaded)

@@ -126,7 +126,7 @@ extension ArticleReader {
   /// articles.
   private func isFinal(_ error: any Error) async throws -> Bool {
     switch error {
-    case ServiceError.throttled: return true
+    case let error as ServiceError where error.isThrottle: return true
     case let error as ServiceError where error.isOffline || error.refusesReader:
       return try await !readeck.lists()
     case is ServiceError: return false

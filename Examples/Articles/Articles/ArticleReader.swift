@@ -17,28 +17,34 @@ public final class ArticleReader: Sendable {
   let readeck: Readeck
   let work = Mutex(Work())
   let report: @Sendable (any Error) -> Void
+  let sleep: @Sendable (Duration) async throws -> Void
 
   /// - Parameters:
   ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
   ///   - token: the user's, created at the service. Each user of each server has data of its own.
   ///   - log: called for every lookup and request.
   ///   - report: called with the reason why an opened article, or its images, could not be stored.
+  ///   - sleep: the pause before an image is asked for again; tests return at once.
   public init(
     in store: Store, at base: String, token: String, over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil,
     report: @escaping @Sendable (any Error) -> Void = { _ in },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
-    storage = ArticleStore(store: store, realm: ServiceRealm(base: base, credential: token))
+    storage = ArticleStore(store: store, realm: store.realm(of: "\(Service.base(base)) \(token)"))
     // An old list is no substitute for the stored articles.
     let policy = HTTPCachePolicy(whenDisconnected: .zero)
     let cache = HTTPCache(in: storage.answers, over: transport, policy: policy)
     var service = Service(at: base, over: cache)
     service.fields = [.authorization: "Bearer \(token)"]
     service.message = { $0["message"]?.text }
-    (service.sleep, service.log, self.report) = (sleep, log, report)
+    service.log = log
+    (self.sleep, self.report) = (sleep, report)
     readeck = Readeck(service: service, isDisconnected: transport is Disconnected)
   }
+
+  /// The name of the namespace of articles.
+  public var name: String { storage.articles.name }
 
   public func settings() throws -> OfflineSettings { try storage.settings() }
 

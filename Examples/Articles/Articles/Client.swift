@@ -25,9 +25,8 @@ struct Readeck: Sendable {
   /// stay.
   func unread(limit: Int) async throws -> ArticleList {
     let path = "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)"
-    let (page, reply) = try await service.get(LenientList<Bookmark>.self, from: path) { again in
-      try service.checked(await service.send(path, fields: again ?? Self.validated))
-    }
+    let reply = try service.checked(await service.send(path, fields: Self.validated))
+    let page = try await service.decoded(LenientList<Bookmark>.self, from: reply)
     let count = page.elements.count + page.skipped.count
     // The service lists an article twice that was moved while it made the list.
     var seen: Set<String> = []
@@ -53,9 +52,8 @@ struct Readeck: Sendable {
   /// A bookmark, and the service's own answer that had it, with its `Date`.
   func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
     let path = Self.path(id)
-    return try await service.get(Bookmark.self, from: path) { again in
-      try own(await service.send(path, fields: again ?? Self.unstored("application/json")))
-    }
+    let reply = try own(await service.send(path, fields: Self.unstored("application/json")))
+    return (try await service.decoded(Bookmark.self, from: reply), reply)
   }
 
   /// Sends new values of a bookmark's fields; nil deletes it.
@@ -89,20 +87,18 @@ struct Readeck: Sendable {
   ///   it byte for byte. Its 304 has no validators.
   func body(
     of id: String, unlessMatching entityTag: [UInt8]?
-  ) async throws -> (html: String, attributes: EntryAttributes)? {
+  ) async throws -> (html: String, validators: Validators)? {
     var fields = Self.unstored("text/html")
     if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
     let reply = try await service.send(Self.path(id) + "/article", fields: fields)
     if reply.status == 304, entityTag != nil { return nil }
     let good = try service.checked(reply)
     // Bytes that are not UTF-8 become U+FFFD.
-    let html = String(decoding: good.body, as: UTF8.self)
+    let html = good.text
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
     let isArticle = start.hasPrefix("<section")
-    // A whole page is that of another server, and so is probably the end of a redirection.
-    if ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix)
-      || good.isElsewhere && !isArticle
-    {
+    // A whole page is that of another server.
+    if ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix) {
       throw ServiceError.wrongContent(path: good.path, type: "a web page")
     }
     if let type = good.contentType, !type.hasPrefix("text/") {
@@ -133,8 +129,8 @@ extension ServiceError {
   /// Whether the same request may succeed a little later.
   var isTemporary: Bool {
     switch self {
-    case .refused(let status, _): status >= 500 || status == 408
-    case .unreachable, .interrupted, .throttled: true
+    case .refused(let status, _): status >= 500 || [408, 429].contains(status)
+    case .unreachable, .interrupted: true
     default: false
     }
   }

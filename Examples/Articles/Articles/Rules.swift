@@ -1,35 +1,35 @@
 import Larder
+import LarderHTTP
 import Service
 
 /// What is stored for one user of one server, and by which rules.
 struct ArticleStore: Sendable {
   let store: Store
-  let realm: ServiceRealm
+  let realm: Realm
 
   static let ever = Duration.days(36_500)
-  private func name(_ namespace: String) -> String { realm.name(namespace, in: store) }
 
   /// The HTML of articles; the metadata is ``StoredArticle/Notes``. An edited article is stale: it is fetched when it is
   /// opened, and served if that fails.
   var articles: Cache<String> {
-    store.cache(TextCodec(), in: name("articles"), memory: MemoryLimits.off)
+    store.cache(TextCodec(), in: realm.name(of: "articles"), memory: MemoryLimits.off)
   }
   /// Images, each owned by all articles that show it: it is removed with the last of them, in one transaction.
   var images: Cache<[UInt8]> {
-    store.cache(of: [UInt8].self, in: name("articles.images"), memory: MemoryLimits.off)
+    realm.cache(of: [UInt8].self, in: "articles.images", memory: MemoryLimits.off)
   }
   /// The service's lists, by the rules of HTTP.
-  var answers: Store.Namespace { store.namespace(name("articles.http")) }
+  var answers: Store.Namespace { realm.namespace("articles.http") }
   /// The user's changes.
   var outbox: Cache<PendingEdit> {
-    store.cache(of: PendingEdit.self, in: name("articles.outbox"), rules: .userData)
+    realm.cache(of: PendingEdit.self, in: "articles.outbox", rules: .userData)
   }
   /// One entry: the record of the last sync. Its removal ends a sync under way, also in another process.
   var syncs: Cache<SyncRecord> {
-    store.cache(of: SyncRecord.self, in: name("articles.sync"), rules: .userData)
+    realm.cache(of: SyncRecord.self, in: "articles.sync", rules: .userData)
   }
   private var settingsCache: Cache<OfflineSettings> {
-    store.cache(of: OfflineSettings.self, in: name("articles.settings"), rules: .userData)
+    realm.cache(of: OfflineSettings.self, in: "articles.settings", rules: .userData)
   }
 
   /// Another process may change them at any time, so they are read before each use.

@@ -8,32 +8,11 @@ struct ListArticles: AsyncParsableCommand {
     commandName: "list", abstract: "Lists the stored articles, newest first.",
     discussion: "With --online it lists the server's newest unread articles, if it can be reached.")
 
-  @Argument(help: "Only articles with this text in their title, site or address.")
-  var search: String?
-
   @OptionGroup var account: Account
   @Flag(help: "Ask the server for the newest unread articles.") var online = false
 
-  private struct Line: Encodable {
-    var bookmark: Bookmark
-    /// Whether it can be read without a network.
-    var isKept: Bool
-    var isEdited: Bool?
-    /// Where the bookmark comes from: `server` or `store`.
-    var source: String
-    /// Seconds since it was stored.
-    var age: Int?
-
-    var row: String {
-      let mark = isKept ? isEdited == true ? "edited" : "kept" : ""
-      return [bookmark.id.padded(to: 24), String(bookmark.created.prefix(10)), mark.padded(to: 6)]
-        .joined(separator: "  ") + (bookmark.isMarked ? "  * " : "  ") + bookmark.name
-        + (bookmark.isRead ? "  (read)" : "")
-    }
-  }
-
   func run() async throws {
-    let lines = try await account.open { reader in
+    try await account.show(closing: ["keys @ --limit 5", "namespaces"]) { reader in
       let list = online ? try await reader.unread() : nil
       // Afterwards, because the list tells which of them are edited.
       let stored = try reader.stored()
@@ -41,25 +20,15 @@ struct ListArticles: AsyncParsableCommand {
       if list?.isOffline == true {
         Console.complain("there is no network: these are the stored articles")
       }
-      return (list?.bookmarks ?? stored.map(\.bookmark)).filter(isWanted).map { bookmark in
+      let bookmarks = list?.bookmarks ?? stored.map(\.bookmark)
+      let rows = bookmarks.map { bookmark in
         let kept = stored.first { $0.bookmark.id == bookmark.id }
-        let age = kept.map { max(.zero, $0.written.duration(to: SystemClock().now)) }
-        return Line(
-          bookmark: bookmark, isKept: kept != nil, isEdited: kept?.isEdited,
-          source: list?.isOffline == false ? "server" : "store",
-          age: age.map { Int($0 / .seconds(1)) })
+        let mark = kept.map { $0.isEdited ? "edited" : "kept" } ?? ""
+        return bookmark.id.padded(to: 24) + "  " + mark.padded(to: 6)
+          + (bookmark.isMarked ? "  * " : "  ") + bookmark.name
+          + (bookmark.isRead ? "  (read)" : "")
       }
-    }
-    let first = lines.first(where: \.isKept)?.bookmark.id.larderWord
-    try account.show(
-      lines, closing: first.map { ["info @ \($0)", "get @ \($0)"] } ?? [],
-      lines.map(\.row) + [lines.count.counted("article")])
-  }
-
-  private func isWanted(_ bookmark: Bookmark) -> Bool {
-    guard let search = search?.lowercased() else { return true }
-    return [bookmark.name, bookmark.siteName, bookmark.url].contains {
-      $0.lowercased().contains(search)
+      return rows + [rows.count.counted("article")]
     }
   }
 }
@@ -73,24 +42,22 @@ struct ShowArticle: AsyncParsableCommand {
       refuses the user.
       """)
 
-  @Argument(help: "The id, as `list` prints it.") var id: NonEmpty
+  @Argument(help: "The id, as `list` prints it.") var id: String
   @OptionGroup var account: Account
 
   func run() async throws {
-    // The article is printed before its images are fetched.
-    let article = try await account.open { reader in
-      let article = try await Failure.orNoSuchKey { try await reader.article(id.text) }
+    var isRefused = false
+    try await account.show { reader in
+      let article = try await Failure.orNoSuchKey { try await reader.article(id) }
       if let reason = article.reason {
         Console.complain("this is the stored version; a newer one cannot be fetched now: \(reason)")
       }
-      if account.place.store.json {
-        try account.show(article, [])
-      } else {
-        try Output.write(document: article.html)
-      }
-      return article
+      // It is printed before its images are fetched.
+      try Output.write(document: article.html)
+      isRefused = article.isRefused
+      return []
     }
-    if article.isRefused { throw ExitCode(Failure.Code.refused.rawValue) }
+    if isRefused { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 }
 
@@ -111,16 +78,18 @@ struct EditArticle: AsyncParsableCommand {
   @Argument(help: "One of \(PendingEdit.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
   var kind: PendingEdit.Kind
 
-  @Argument(help: "The id, as `list` prints it.") var id: NonEmpty
+  @Argument(help: "The id, as `list` prints it.") var id: String
   @OptionGroup var account: Account
 
   func run() async throws {
-    let report = try await account.open { reader in
-      try await Failure.orNoSuchKey { try await reader.edit(id.text, kind) }
+    var report: OutboxReport?
+    try await account.show { reader in
+      let sent = try await Failure.orNoSuchKey { try await reader.edit(id, kind) }
+      report = sent
+      return ["\(sent.sent) sent, \(sent.left) waiting"]
     }
-    try account.show(report, ["\(report.sent) sent, \(report.left) waiting"])
-    report.complain()
-    try report.check()
+    report?.complain()
+    try report?.check()
   }
 }
 
@@ -154,40 +123,24 @@ struct Settings: AsyncParsableCommand {
 
   @Option(help: "The most megabytes of images: 50 to 1200.") var imageMegabytes: Int?
 
-  private struct Report: Encodable {
-    var settings: OfflineSettings
-    var usage: ArticleUsage
-    var edits: [PendingEdit]
-  }
-
   func run() async throws {
-    let report = try await account.open { reader in
+    try await account.show(closing: ["namespaces", "count @"]) { reader in
       let before = try reader.settings()
       let settings = OfflineSettings(
         isOn: on ?? before.isOn, articles: articles ?? before.articles,
         keepsImages: images ?? before.keepsImages,
         imageMegabytes: imageMegabytes ?? before.imageMegabytes)
-      guard settings.articles == articles ?? before.articles,
-        settings.imageMegabytes == imageMegabytes ?? before.imageMegabytes
-      else {
-        throw Failure(
-          .usage, "these numbers are not possible",
-          hint: "give --articles 0, 10, 20, ... 100, and --image-megabytes 50 to 1200")
-      }
       if settings != before { try await reader.change(settings) }
-      return Report(
-        settings: settings, usage: try reader.usage(), edits: try reader.pendingEdits())
-    }
-    let (settings, usage) = (report.settings, report.usage)
-    try account.show(
-      report, closing: ["namespaces", "count @"],
-      [
+      let usage = try reader.usage()
+      let edits = try reader.pendingEdits()
+      return [
         "offline reading  \(settings.isOn ? "on" : "off")",
         "articles         at most \(settings.articles)",
         "images           "
           + (settings.keepsImages ? "at most \(settings.imageMegabytes) MB" : "not kept"),
         "stored           \(usage.text)", "last sync        \(usage.lastSync ?? "never")",
-      ] + report.edits.map { "not sent yet     \($0.made)  \($0.text)" })
+      ] + edits.map { "not sent yet     \($0.made)  \($0.text)" }
+    }
   }
 }
 
@@ -199,14 +152,10 @@ struct SignOut: AsyncParsableCommand {
   @OptionGroup var account: Account
 
   func run() async throws {
-    let usage = try await account.open { reader in
+    try await account.show { reader in
       let usage = try reader.usage()
       try await reader.signOut()
-      return usage
+      return ["removed: \(usage.text), \(usage.pendingEdits) unsent changes"]
     }
-    let lost = usage.pendingEdits
-    try account.show(
-      usage,
-      ["removed: \(usage.text)"] + (lost > 0 ? ["lost: \(lost.counted("unsent change"))"] : []))
   }
 }

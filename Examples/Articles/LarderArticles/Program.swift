@@ -35,7 +35,7 @@ struct LarderArticles: AsyncParsableCommand {
 /// The user, the server and the store.
 struct Account: ParsableArguments {
   @OptionGroup var place: Place
-  @Option(help: "Your server's API.") var server = NonEmpty("https://readeck.example.org/api")
+  @Option(help: "Your server's API.") var server = "https://readeck.example.org/api"
 
   @Option(
     help: """
@@ -44,37 +44,23 @@ struct Account: ParsableArguments {
       """)
   var token: String?
 
-  /// Opens the store, calls `body`, waits for the images of opened articles, and closes the store.
-  func open<Result>(_ body: (ArticleReader) async throws -> Result) async throws -> Result {
-    try await place.open { store, transport in
-      let reader = ArticleReader(
-        in: store, at: base, token: credential, over: transport, log: place.log,
-        report: { Console.complain("\($0)") })
-      let result = try await body(reader)
-      await reader.finish()
-      return result
-    }
-  }
-
-  /// A recording is nobody's: its articles, and the changes of them, stay apart from those of the user.
-  private var base: String {
-    place.recording.offline ? RecordingOption.address + "/api" : server.text
-  }
-
-  private var credential: String {
-    if place.recording.offline { return "" }
-    return (token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? "").trimmingBlanks
-  }
-
-  /// Prints the result of a command, and `larder` commands in which `@` stands for the namespace of articles.
+  /// Opens the store, calls `body` and prints the rows that it returns, waits for the images of opened articles, and closes the
+  /// store. In the `larder` commands `@` stands for the namespace of articles.
   func show(
-    _ value: some Encodable, closing commands: [String] = [],
-    _ rows: @autoclosure () throws -> [String]
-  ) throws {
-    let store = try place.store.open()
-    let name = "@" + ServiceRealm(base: base, credential: credential).name("articles", in: store)
-    try place.store.show(
-      value, closing: commands.map { $0.replacing("@", with: name) }, rows())
+    closing commands: [String] = [], rows body: (ArticleReader) async throws -> [String]
+  ) async throws {
+    try await place.open { store, transport in
+      // A recording is nobody's: its articles, and the changes of them, stay apart from those of the user.
+      let token = token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? ""
+      let reader = ArticleReader(
+        in: store, at: place.offline ? Place.recording + "/api" : server,
+        token: place.offline ? "" : token.trimmingBlanks, over: transport, log: place.log,
+        report: { Console.complain("\($0)") })
+      let rows = try await body(reader)
+      let name = "@" + reader.name
+      try place.show(rows, closing: commands.map { $0.replacing("@", with: name) })
+      await reader.finish()
+    }
   }
 }
 
@@ -91,31 +77,23 @@ struct Sync: AsyncParsableCommand {
   @Flag(help: "Only if the last sync was more than four hours ago.") var ifDue = false
 
   func run() async throws {
-    let ended: (result: SyncResult, usage: ArticleUsage)? = try await account.open { reader in
-      guard let run = ifDue ? try reader.syncIfDue() : try reader.sync() else { return nil }
-      let line = ProgressLine.atTerminal
-      for await step in run { line?.advance("articles", done: step.done, of: step.total) }
-      line?.clear()
-      return (await run.result(), try reader.usage())
-    }
-    guard let (result, usage) = ended else {
-      let reason = "offline reading is off, or the last sync was less than four hours ago"
-      return try account.show(ended?.result, [reason])
-    }
-    let isFailure = result.isStopped || result.outcome == .failed
-    if result.outcome != .failed || account.place.store.json {
+    var ended: SyncResult?
+    try await account.show(closing: ["keys @ --limit 5", "namespaces"]) { reader in
+      guard let run = ifDue ? try reader.syncIfDue() : try reader.sync() else {
+        return ["offline reading is off, or the last sync was less than four hours ago"]
+      }
+      let result = await run.result()
+      ended = result
+      if result.outcome == .failed { return [] }
       let counts =
         "\(result.stored) fetched, \(result.skipped) stored before, \(result.failed) failed, "
         + "\(result.images.counted("image")) fetched, \(result.removed) removed"
-      let sent = result.edits.sent > 0 ? ["\(result.edits.sent.counted("change")) sent"] : []
-      try account.show(
-        result, closing: ["keys @ --limit 5", "namespaces"],
-        [result.text, counts] + sent + [usage.text])
+      return try [result.text, counts, "\(result.edits.sent) sent", reader.usage().text]
     }
+    guard let result = ended else { return }
     for reason in result.unreadable { Console.complain("left out: \(reason)") }
-    for reason in isFailure ? [] : result.failures { Console.complain("failed: \(reason)") }
     result.edits.complain()
-    if isFailure {
+    if result.isStopped || result.outcome == .failed {
       throw Failure(
         result.isRefused ? .refused : .failed,
         result.reason ?? result.failures.first ?? "nothing could be stored",
@@ -123,6 +101,7 @@ struct Sync: AsyncParsableCommand {
           ? "check the address, --server, and the credential, --token or READECK_TOKEN"
           : "run it again: stored articles stay; --server names your server")
     }
+    for reason in result.failures { Console.complain("failed: \(reason)") }
     try result.edits.check()
     if result.failed > 0 || result.edits.left > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
   }

@@ -41,7 +41,7 @@ import ExampleTesting
     #expect(try await reader.sync().result().stored == 10, "the next session's")
   }
 
-  enum Ending: CaseIterable { case signOut, off, noArticles, noImages }
+  enum Ending: CaseIterable { case signOut, off, noArticles }
 
   /// Ends the storing of what is held back.
   private func end(_ ending: Ending) async throws {
@@ -49,11 +49,10 @@ import ExampleTesting
     case .signOut: try await fixture.another().signOut()
     case .off: try await fixture.reader.change(.test(isOn: false))
     case .noArticles: try await fixture.reader.change(.test(articles: 0))
-    case .noImages: try await fixture.reader.change(.test(keepsImages: false))
     }
   }
 
-  @Test(arguments: Ending.allCases.dropLast())
+  @Test(arguments: Ending.allCases)
   func `an article that is being opened is not stored any more`(ending: Ending) async throws {
     fixture.readeck.fill(2, images: 1)
     let gate = fixture.hold { $0.bare == Fixture.body(1) }
@@ -65,19 +64,6 @@ import ExampleTesting
     #expect(!article.isKept && article.html.contains("<section>1"))
     await fixture.reader.finish()
     #expect(try fixture.reader.usage().articles == 0 && fixture.reader.usage().images == 0)
-  }
-
-  @Test(arguments: Ending.allCases)
-  func `images that arrive later are not stored`(ending: Ending) async throws {
-    fixture.readeck.fill(1, images: 6)
-    let gate = fixture.hold { $0.bare.hasPrefix("/img") }
-    _ = try await fixture.reader.article(FakeReadeck.id(0))
-    try await fixture.asked(for: "/img/\(FakeReadeck.id(0))-3")
-    try await end(ending)
-    gate.open()
-    await fixture.reader.finish()
-    let usage = try fixture.reader.usage()
-    #expect(usage.articles == (ending == .noImages ? 1 : 0) && usage.images == 0)
   }
 
   @Test func `a sync under way obeys a lower limit`() async throws {

@@ -10,23 +10,21 @@ struct Fixture: TestFixture {
   let readeck: FakeReadeck
   let network = Network()
   let reader: ArticleReader
-  let waits = Lines<Duration>()
 
   private init(_ server: LocalServer) async throws {
     self.server = server
     readeck = FakeReadeck(clock: clock)
     store = try Store.temporary(options: Store.Options(clock: clock))
-    reader = Self.reader(in: store, at: server.base, over: network) { [waits] in waits.add($0) }
+    reader = Self.reader(in: store, at: server.base, over: network)
     try await reader.storage.set(.test())
     answerAll()
   }
 
   static func reader(
     in store: Store, at base: String, over network: any HTTPTransport,
-    token: String = FakeReadeck.token,
-    sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    token: String = FakeReadeck.token
   ) -> ArticleReader {
-    ArticleReader(in: store, at: base + "/api", token: token, over: network, sleep: sleep)
+    ArticleReader(in: store, at: base + "/api", token: token, over: network, sleep: { _ in })
   }
 
   var articles: Store.Namespace { reader.storage.articles.namespace }

@@ -41,7 +41,7 @@ import ExampleTesting
     func loaded(_ json: String) throws -> OfflineSettings {
       let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
       let reader = Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network())
-      let settings = store.namespace(reader.storage.realm.name("articles.settings", in: store))
+      let settings = reader.storage.realm.namespace("articles.settings")
       try settings.set(Array(json.utf8), for: "offline", EntryAttributes(codec: .json))
       return try reader.settings()
     }
@@ -58,15 +58,6 @@ import ExampleTesting
     #expect(bounded.articles == 0 && bounded.imageMegabytes == 1_200)
     let numbers = [0, 4, 26, 101].map { OfflineSettings(articles: $0).articles }
     #expect(numbers == [0, 0, 30, 100])
-  }
-
-  @Test func `a stored bookmark has all fields of the service`() async throws {
-    try await fixture.sync(new: 1)
-    let json = try JSONSerialization.data(
-      withJSONObject: FakeReadeck.bookmark(fixture.readeck.pages[0]))
-    let stored = try #require(try fixture.reader.stored().first)
-    #expect(try stored.bookmark.fields == JSONDecoder().decode(JSON.self, from: json))
-    #expect(stored.bookmark.fields["word_count"]?.number == 8881)
   }
 
   @Test func `eight writers of 25 and their readers lose nothing`() async throws {

@@ -20,6 +20,8 @@ struct ListedPage: Sendable {
   var contents: CatalogPage
   var version: PageVersion
   var reply: Reply
+  /// Pages before it.
+  var index: Int
 
   /// Whether the service sent or confirmed it just now.
   var isAsked: Bool { !reply.isHit && !reply.isStale }
@@ -28,62 +30,49 @@ struct ListedPage: Sendable {
 /// Pages of one version of the catalog, from the first.
 public struct CatalogListing: Sendable {
   var pages: [ListedPage] = []
-  /// Why the last answers of the service were of no use, so that stored pages stand in; nil if none did.
-  public internal(set) var trouble: ServiceError?
 
   public var contents: CatalogContents { CatalogContents(pages.map(\.contents)) }
   public var replies: [Reply] { pages.map(\.reply) }
   public var hasMore: Bool { pages.last.map { $0.contents.nextCursor != nil } ?? true }
+  var versions: [PageVersion] { pages.map(\.version) }
 
   /// Each page is a response with its own freshness, and may be replaced while others are still fresh. So pages belong together only
-  /// if the record of the listing has them, if the service confirmed all of them in this pass, or if those after the record are new.
+  /// if the record of the listing has them, or if the service confirmed those that it lacks, or all, in this pass.
   ///
-  /// A funnel on two pages is a sign of two versions, unless a second pass gets the same pages again.
-  func isOneVersion(by record: [PageVersion], doubted: [PageVersion]?) -> Bool {
-    let versions = pages.map(\.version)
+  /// A funnel on two pages is a sign of two versions.
+  func isOneVersion(by record: [PageVersion]) -> Bool {
     if record.starts(with: versions) { return true }
-    let isLonger = !record.isEmpty && versions.starts(with: record)
+    let known = !record.isEmpty && versions.starts(with: record) ? record.count : 0
     let ids = pages.flatMap(\.contents.funnels).map(\.id)
-    return pages.dropFirst(isLonger ? record.count : 0).allSatisfy(\.isAsked)
-      && (Set(ids).count == ids.count || versions == doubted)
+    return pages.dropFirst(known).allSatisfy(\.isAsked) && Set(ids).count == ids.count
   }
 }
 
 extension Catalog {
-  /// The most pages of a listing, 50,000 funnels of the default size of a page.
-  static let mostPages = 1_000
-
   /// All of the catalog, of one version.
   ///
   /// - Parameters:
   ///   - limit: funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.
   ///   - isFresh: whether the service validates every page, fresh or not.
-  ///   - progress: called with the number of pages so far.
-  public func all(
-    limit: Int = 50, isFresh: Bool = false,
-    progress: @escaping @Sendable (Int) -> Void = { _ in }
-  ) async throws -> CatalogListing {
-    try await listing(.max, limit: limit, isFresh: isFresh, progress)
+  public func all(limit: Int = 50, isFresh: Bool = false) async throws -> CatalogListing {
+    try await listing(.max, limit: limit, isFresh: isFresh)
   }
 
   /// The first pages of the catalog, read in one process and task at a time: the next one finds them in the store. The load of the
   /// record has that lease; a sign-out during it wins, so that nothing is stored.
-  func listing(
-    _ count: Int, limit: Int, isFresh: Bool,
-    _ progress: @escaping @Sendable (Int) -> Void = { _ in }
-  ) async throws -> CatalogListing {
+  func listing(_ count: Int, limit: Int, isFresh: Bool) async throws -> CatalogListing {
     guard limit >= 1 else { throw CatalogError.limit(limit) }
+    try await keepFilter()
     let filter = tier.map { "&tier=" + $0.percentEscaped } ?? ""
     let path = "/funnels/catalog?limit=\(min(limit, 100))" + filter
-    let options = LoadOptions(policy: .revalidate, tags: tags, waitsForCommit: true)
+    let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
     let mine = Box()
     while true {
-      let result = try await listings.revalidatedResult(for: "\(owner) \(path)", options: options) {
-        let record = $0?.value ?? []
-        let listing = try await read(count, of: path, isFresh, record, progress)
+      let result = try await listings.result(for: path, options: options) { stored in
+        let record = stored?.value ?? []
+        let listing = try await read(count, of: path, isFresh, record)
         mine.listing.withLock { $0 = listing }
-        let versions = listing.pages.map(\.version)
-        return record.starts(with: versions) ? .unchanged : .value(versions)
+        return record.starts(with: listing.versions) ? .unchanged : Loaded(listing.versions)
       }
       if let listing = mine.listing.withLock({ $0 }) { return listing }
       // Another task had the lease, or this one failed beside a record.
@@ -95,64 +84,56 @@ extension Catalog {
 
   /// Reads until all pages are of one version: through the cache at first, then with a question about each page.
   private func read(
-    _ count: Int, of path: String, _ isFresh: Bool, _ record: [PageVersion],
-    _ progress: (Int) -> Void
+    _ count: Int, of path: String, _ isFresh: Bool, _ record: [PageVersion]
   ) async throws -> CatalogListing {
-    var (asks, isRestarted, trouble) = (isFresh, false, nil as ServiceError?)
-    var doubted: [PageVersion]?
-    for _ in 0...3 {
-      do {
-        var listing = try await pass(count, of: path, asks: asks, progress)
-        listing.trouble = trouble
-        if listing.isOneVersion(by: record, doubted: doubted) { return listing }
-        if let trouble { throw trouble }
-        (asks, doubted) = (true, listing.pages.map(\.version))
-      } catch CatalogError.invalidCursor(let message) {
-        // The stored pages belong to a listing that the service does not know any more.
-        guard !isRestarted else { throw CatalogError.invalidCursor(message) }
-        (asks, isRestarted) = (false, true)
-        try await drop(pagesTag)
-      } catch let error as ServiceError where asks && trouble == nil && !error.isRefusal {
-        // Stored pages stand in while they are fresh.
-        (asks, trouble) = (false, error)
-      }
+    for asks in isFresh ? [true, true] : [false, true, true] {
+      let listing = CatalogListing(pages: try await walk(count, of: path, asks).all())
+      if listing.isOneVersion(by: record) { return listing }
     }
     throw CatalogError.keepsChanging
   }
 
-  private func pass(
-    _ count: Int, of path: String, asks: Bool, _ progress: (Int) -> Void
-  ) async throws -> CatalogListing {
-    var listing = CatalogListing()
-    while listing.hasMore, listing.pages.count < count {
-      let cursor = listing.pages.last?.contents.nextCursor
-      if cursor == "" { throw CatalogError.endless("a page has no cursor for the next one") }
-      if cursor != nil, listing.pages.contains(where: { $0.version.cursor == cursor }) {
-        throw CatalogError.endless("the cursor \(cursor ?? "") came twice")
-      }
-      if listing.pages.count == Self.mostPages {
-        throw CatalogError.endless("it has more than \(Self.mostPages) pages")
-      }
-      let page = try await page(path, at: cursor, asks: asks)
-      if cursor == nil { try await keepFilter() }
-      listing.pages.append(page)
-      progress(listing.pages.count)
-    }
-    return listing
+  /// The walk begins again, once, where the service does not know a cursor any more. The stored pages go then.
+  private func walk(_ count: Int, of path: String, _ asks: Bool) -> PageWalk<ListedPage, String> {
+    let numbers = PageNumbers()
+    return PageWalk(
+      next: { $0.index + 1 < count ? $0.contents.nextCursor : nil },
+      isInvalidCursor: { if case CatalogError.invalidCursor = $0 { true } else { false } },
+      fetch: { cursor in
+        do {
+          return try await page(path, at: cursor, asks, numbers.next(isFirst: cursor == nil))
+        } catch let error as CatalogError {
+          if case .invalidCursor = error { try await cache.removeAll(tag: Self.pagesTag) }
+          throw error
+        }
+      })
   }
 
-  private func page(_ path: String, at cursor: String?, asks: Bool) async throws -> ListedPage {
+  private func page(
+    _ path: String, at cursor: String?, _ asks: Bool, _ index: Int
+  ) async throws -> ListedPage {
     let address = path + (cursor.map { "&cursor=" + $0.percentEscaped } ?? "")
-    let question: HTTPFields = asks ? [.cacheControl: "no-cache"] : [:]
-    var (envelope, reply) = try await service.get(Envelope<CatalogPage>.self, from: address) {
-      try await send(address, fields: $0 ?? question, tags: [pagesTag])
-    }
+    var reply = try await send(
+      address, fields: asks ? [.cacheControl: "no-cache"] : [:], tags: [Self.pagesTag])
+    let contents = try await service.decoded(Envelope<CatalogPage>.self, from: reply).data
     let validator =
       reply.fields[.eTag] ?? reply.fields[.lastModified]
-      ?? Secrets.digest(String(decoding: reply.body, as: UTF8.self), in: cache.namespace.store)
+      ?? Secrets.digest(reply.text, in: listings.namespace.store)
     reply.body = []
     let version = PageVersion(cursor: cursor, validator: validator)
-    return ListedPage(contents: envelope.data, version: version, reply: reply)
+    return ListedPage(contents: contents, version: version, reply: reply, index: index)
+  }
+}
+
+/// The numbers of the pages of a walk.
+private final class PageNumbers: Sendable {
+  private let last = Mutex(0)
+
+  func next(isFirst: Bool) -> Int {
+    last.withLock { last in
+      last = isFirst ? 0 : last + 1
+      return last
+    }
   }
 }
 
@@ -166,7 +147,7 @@ public actor CatalogReader {
   /// Increases when pages that were read before have changed: the list must be shown again.
   public private(set) var generation = 0
 
-  /// - Parameter limit: see ``Catalog/all(limit:isFresh:progress:)``.
+  /// - Parameter limit: see ``Catalog/all(limit:isFresh:)``.
   public init(_ catalog: Catalog, limit: Int = 50) { (self.catalog, self.limit) = (catalog, limit) }
 
   /// The pages so far.
@@ -187,11 +168,7 @@ public actor CatalogReader {
 
   private func read(_ count: Int, isFresh: Bool) async throws {
     let next = try await catalog.listing(count, limit: limit, isFresh: isFresh)
-    if next.pages.count < pageCount
-      || !next.pages.map(\.version).starts(with: listing.pages.map(\.version))
-    {
-      generation += 1
-    }
+    if !next.versions.starts(with: listing.versions) { generation += 1 }
     listing = next
   }
 

@@ -108,17 +108,6 @@ public struct CatalogContents: Codable, Sendable, Hashable {
   public var funnels: [Funnel] {
     (pillars.flatMap(\.funnels) + uncategorized).sorted(by: Funnel.isBefore)
   }
-
-  /// The contents with only the funnels whose titles contain a text, in any case.
-  public func searching(_ text: String) -> CatalogContents {
-    func fits(_ funnel: Funnel) -> Bool { funnel.title.lowercased().contains(text.lowercased()) }
-    var found = self
-    for index in pillars.indices {
-      found.pillars[index].funnels = pillars[index].funnels.filter(fits)
-    }
-    found.uncategorized = uncategorized.filter(fits)
-    return found
-  }
 }
 
 /// Failures that neither the network nor the store reports.
@@ -126,8 +115,6 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
   case limit(Int)
   /// The service refused a cursor, also after the catalog was read again from its first page.
   case invalidCursor(String)
-  /// The pages would never end: one has the cursor of an earlier one, or none, or there are too many.
-  case endless(String)
   /// The catalog changed each time that it was read again.
   case keepsChanging
   /// The service answered 401 or 403; the user's data was removed.
@@ -137,22 +124,15 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .limit(let limit): "a page of \(limit) funnels is not possible"
     case .invalidCursor(let message): "the catalog cannot be read page by page: \(message)"
-    case .endless(let reason): "the catalog has no end: \(reason)"
     case .keepsChanging: "the catalog changes faster than it can be read"
     case .signedOut(let status, let message): "the service answered \(status): \(message)"
     }
   }
 }
 
-/// In this module text may be a number, and an optional field of another form is nil; these stand in for those of the standard library.
+/// In this module text may be a number; this stands in for that of the standard library.
 extension KeyedDecodingContainer {
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
     try decode(lenient: type, forKey: key)
-  }
-  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try decode(Lenient<String>.self, forKey: key).wrappedValue
-  }
-  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
   }
 }

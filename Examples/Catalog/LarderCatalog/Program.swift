@@ -25,7 +25,7 @@ struct LarderCatalog: AsyncParsableCommand {
         Failure(
           .refused, "\(error)",
           hint: "the user's data was removed; give a valid credential: --token or CATALOG_TOKEN")
-      case let error as CatalogError: Failure(.failed, "\(error)", hint: "try it again later")
+      case CatalogError.limit: Failure(.usage, "\(error)")
       default: nil
       }
     }
@@ -35,113 +35,60 @@ struct LarderCatalog: AsyncParsableCommand {
 /// The user, the server and the store.
 struct Account: ParsableArguments {
   @OptionGroup var place: Place
-  @Option(help: "The server's API.") var server = NonEmpty("https://catalog.example.org/api")
-  @Option(help: "The user's name in this store.") var user = NonEmpty("me")
+  @Option(help: "The server's API.") var server = "https://catalog.example.org/api"
+  @Option(help: "The user's name in this store.") var user = "me"
   @Option(help: "The user's token at the server. Default: the variable CATALOG_TOKEN.")
   var token: String?
 
-  /// Opens the store, calls `body`, saves the counters, also after an error, and closes the store.
   func open<Result>(_ body: (Catalog) async throws -> Result) async throws -> Result {
     try await place.open { store, transport in
-      let cache = HTTPCache(in: store.namespace("catalog.http"), over: Catalog.network(transport))
       let token = token ?? ProcessInfo.processInfo.environment["CATALOG_TOKEN"] ?? ""
-      let isRecorded = place.recording.offline
-      let catalog = Catalog(
-        at: isRecorded ? RecordingOption.address + "/api" : server.text,
-        user: isRecorded ? "(recording)" : user.text, token: isRecorded ? "" : token.trimmingBlanks,
-        over: cache, log: place.log)
-      do {
-        let result = try await body(catalog)
-        try await save(cache)
-        return result
-      } catch {
-        try await save(cache)
-        throw error
-      }
+      let server = place.offline ? Place.recording + "/api" : server
+      return try await body(
+        Catalog(
+          at: server, user: user, token: token.trimmingBlanks, in: store, over: transport,
+          log: place.log))
     }
   }
 
-  /// A full store does without.
-  private func save(_ cache: HTTPCache) async throws {
-    _ = try await ifRoomSuspending { try await cache.saveStatistics() }
-  }
-
   func show(_ removal: RemovalResult) throws {
-    try place.store.show(
-      ["answers": removal.entries, "bytes": removal.bytes], closing: ["namespaces"],
-      ["\(removal.entries.counted("answer")) removed, \(removal.bytes) bytes"])
+    try place.show(
+      ["\(removal.entries) removed, \(removal.bytes) bytes"], closing: ["namespaces"])
   }
 }
 
 struct ListFunnels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Lists all funnels, from stored pages that are fresh.",
-    discussion: """
-      Funnels that cannot be read are skipped and named. The exit code is then 4, and also if --refresh shows stored pages \
-      because the server gave no usable answer.
-      """)
+    discussion: "Funnels that cannot be read are skipped and named. The exit code is then 4.")
 
-  @Argument(help: "Only funnels with this text in their title.") var search: NonEmpty?
   @OptionGroup var account: Account
   @Option(help: "Funnels on a page, 1 to 100.") var limit = 50
-  @Option(help: "Only funnels of this tier.") var tier: NonEmpty?
+  @Option(help: "Only funnels of this tier.") var tier: String?
   @Flag(help: "Ask the server about every page, fresh or not.") var refresh = false
-
-  func validate() throws {
-    guard limit >= 1 else { throw ValidationError("a page of \(limit) funnels is not possible") }
-  }
 
   func run() async throws {
     let listing = try await account.open { catalog in
-      let line = ProgressLine.atTerminal
-      defer { line?.clear() }
-      return try await catalog.filtered(by: tier?.text).all(limit: limit, isFresh: refresh) {
-        line?.advance("pages", done: $0, of: nil)
-      }
+      var catalog = catalog
+      catalog.tier = tier
+      return try await catalog.all(limit: limit, isFresh: refresh)
     }
-    if let trouble = listing.trouble { Console.complain("stored pages stand in: \(trouble)") }
-    let all = listing.contents
-    let contents = search.map { all.searching($0.text) } ?? all
-    let (pages, row) = Self.summary(of: listing.replies)
-    try account.place.store.show(
-      Listing(contents: contents, pages: pages),
-      closing: ["keys @catalog.http", "keys @catalog.listings", "namespaces"],
-      rows(of: contents) + [contents.funnels.count.counted("funnel"), row])
-    for reason in all.skipped { Console.complain("left out: \(reason)") }
-    if !all.skipped.isEmpty {
-      throw Failure(.failed, "\(all.skipped.count.counted("part")) of the catalog cannot be read")
-    }
-    if refresh, listing.trouble != nil {
-      throw Failure(.failed, "the list was not refreshed", hint: "try it again later")
-    }
-  }
-
-  private struct Listing: Encodable {
-    var contents: CatalogContents
-    var pages: [String: Int]
-  }
-
-  private func rows(of contents: CatalogContents) -> [String] {
+    let (contents, replies) = (listing.contents, listing.replies)
+    let fresh = replies.count { $0.isHit }
+    let unchanged = replies.count { $0.isConfirmed }
     let groups =
-      contents.pillars.sorted { ($0.pillar.order ?? 0) < ($1.pillar.order ?? 0) }
-      .map { ($0.pillar.title ?? $0.pillar.id, $0.funnels) } + [("Others", contents.uncategorized)]
-    return groups.filter { !$0.1.isEmpty }.flatMap { title, funnels in
+      contents.pillars.map { ($0.pillar.title ?? $0.pillar.id, $0.funnels) }
+      + [("Others", contents.uncategorized)]
+    let rows = groups.filter { !$0.1.isEmpty }.flatMap { title, funnels in
       [title] + funnels.map { "  \($0.slug.padded(to: 24))  \($0.title)" }
     }
-  }
-
-  /// Where the pages are from; the age is that of the oldest, in seconds.
-  private static func summary(of replies: [Reply]) -> ([String: Int], String) {
-    let stale = replies.count(where: \.isStale)
-    let fresh = replies.count { $0.isHit && !$0.isStale }
-    let unchanged = replies.count { $0.isConfirmed && !$0.isStale }
-    let fetched = replies.count - stale - fresh - unchanged
-    let age = replies.compactMap(\.age).max() ?? 0
-    let old = stale > 0 ? ", \(stale) stale, up to \(Duration.seconds(age).words) old" : ""
-    return (
-      ["fresh": fresh, "unchanged": unchanged, "fetched": fetched, "stale": stale, "age": age],
-      "pages: \(fresh) fresh, \(unchanged) unchanged, \(fetched) fetched" + old
-    )
+    let sources =
+      "pages: \(fresh) fresh, \(unchanged) unchanged, \(replies.count - fresh - unchanged) fetched"
+    try account.place.show(
+      rows + [contents.funnels.count.counted("funnel"), sources], closing: ["namespaces", "stats"])
+    for reason in contents.skipped { Console.complain("left out: \(reason)") }
+    if contents.skipped.isEmpty { return }
+    throw Failure(.failed, "\(contents.skipped.count.counted("part")) cannot be read")
   }
 }
 
@@ -149,22 +96,17 @@ struct ShowFunnel: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Prints the catalog's entry of a funnel, as JSON.")
 
-  @Argument(help: "The slug, as `list` prints it.") var slug: NonEmpty
+  @Argument(help: "The slug, as `list` prints it.") var slug: String
   @OptionGroup var account: Account
   @Flag(help: "Print its questions instead.") var definition = false
 
   func run() async throws {
     let reply = try await account.open { catalog in
       try await Failure.orNoSuchKey {
-        try await definition ? catalog.definition(of: slug.text) : catalog.funnel(slug.text)
+        try await definition ? catalog.definition(of: slug) : catalog.funnel(slug)
       }
     }
-    if reply.isStale {
-      let age = Duration.seconds(reply.age ?? 0).words
-      Console.complain("from the store, \(age) old, stale")
-    }
-    try Output.write(document: String(decoding: reply.body, as: UTF8.self))
-    account.place.closeAtTerminal("keys @catalog.http")
+    try Output.write(document: reply.text)
   }
 }
 
@@ -173,11 +115,11 @@ struct Refresh: AsyncParsableCommand {
     abstract: "Removes the stored answer about a funnel, so that the next `show` requests it.",
     discussion: "`list --refresh` does the same for the list. The funnel's questions stay.")
 
-  @Argument(help: "The slug, as `list` prints it.") var slug: NonEmpty
+  @Argument(help: "The slug, as `list` prints it.") var slug: String
   @OptionGroup var account: Account
 
   func run() async throws {
-    try account.show(try await account.open { try await $0.refresh(slug.text) })
+    try account.show(try await account.open { try await $0.refresh(slug) })
   }
 }
 
@@ -187,5 +129,5 @@ struct SignOut: AsyncParsableCommand {
 
   @OptionGroup var account: Account
 
-  func run() async throws { try account.show(try await account.open { try await $0.signOut() }) }
+  func run() async throws { try account.show(try await account.open { try $0.signOut() }) }
 }

@@ -20,11 +20,7 @@ final class FakeCatalog: Sendable {
     var tokens: Set<String> = ["Bearer one", "Bearer two"]
     /// What the catalog is answered with in place of itself.
     var refusal: Int?
-    /// A cursor that each page gives in place of its own.
-    var stuckCursor: String?
     var refusesCursors = false
-    /// Whether a page begins with the funnel of its cursor, the last of the page before.
-    var hasInclusiveCursors = false
     var validators = Validators.tags
     /// `Cache-Control` of the pages.
     var control = FakeCatalog.control(300)
@@ -101,12 +97,12 @@ final class FakeCatalog: Sendable {
       guard !state.refusesCursors, let last else {
         return error(400, "INVALID_CURSOR", "Pagination cursor is invalid or expired.")
       }
-      first = last + (state.hasInclusiveCursors ? 0 : 1)
+      first = last + 1
     }
     let items = all.dropFirst(first).prefix(limit)
     let hasMore = first + items.count < all.count
     var cursor: Any = NSNull()
-    if hasMore, let last = items.last { cursor = state.stuckCursor ?? Self.cursor(last) }
+    if hasMore, let last = items.last { cursor = Self.cursor(last) }
     func funnel(_ item: Item) -> [String: Any] {
       [
         "id": "id-" + item.slug, "slug": item.slug, "title": item.title, "subtitle": NSNull(),

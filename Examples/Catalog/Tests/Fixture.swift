@@ -8,18 +8,20 @@ struct Fixture: TestFixture {
   let store: Store
   let server: LocalServer
   let fake = FakeCatalog()
-  let cache: HTTPCache
 
   private init(_ server: LocalServer) throws {
     self.server = server
     store = try Store.temporary(options: Store.Options(clock: clock))
-    cache = HTTPCache(
-      in: store.namespace("catalog.http"), over: Catalog.network(URLSessionTransport()))
     recover()
   }
 
-  func catalog(user: String = "one", over cache: HTTPCache? = nil) -> Catalog {
-    Catalog(at: server.base + "/api", user: user, token: user, over: cache ?? self.cache)
+  /// Each shares only the store with the others, as that of another process.
+  func catalog(user: String = "one", tier: String? = nil, at base: String? = nil) -> Catalog {
+    var catalog = Catalog(
+      at: (base ?? server.base) + "/api", user: user, token: user, in: store,
+      over: URLSessionTransport())
+    catalog.tier = tier
+    return catalog
   }
 
   /// A reader of so many funnels that has read so many pages.
@@ -31,16 +33,11 @@ struct Fixture: TestFixture {
     return reader
   }
 
-  /// A catalog that shares only the store with the others, as that of another process.
-  func elsewhere() -> Catalog {
-    catalog(over: HTTPCache(in: cache.namespace, over: URLSessionTransport()))
-  }
+  /// The stored answers of the user `one`.
+  var responses: Store.Namespace { catalog().cache.namespace }
 
   /// Answers as the catalog does.
   func recover() { server.become { [fake] in fake.answer($0) } }
-
-  /// Answers when the gate is opened.
-  func hold() -> Gate { server.hold { [fake] in fake.answer($0) } }
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
@@ -60,26 +57,10 @@ struct Fixture: TestFixture {
     )
   }
 
-  /// The answers so far: without a request, confirmed, and with a body.
-  var counts: [Int] {
-    let statistics = cache.statistics
-    let (hits, confirmed) = (
-      statistics.hits.values.reduce(0, +), statistics.reuses.values.reduce(0, +)
-    )
-    return [hits, confirmed, statistics.requests - hits - confirmed]
-  }
-
-  /// A request that validates, whether the answer is fresh or not.
-  func request(_ path: String) -> HTTPRequest {
-    HTTPRequest(
-      method: .get, scheme: "http", authority: String(server.base.dropFirst("http://".count)),
-      path: path, headerFields: [.authorization: "Bearer one", .cacheControl: "no-cache"])
-  }
-
   /// Validates the first page alone, as another process that is killed after it.
   func validateFirstPage() async throws {
-    let first = server.received.first?.path ?? ""
-    _ = try await cache.send(request(first)).body.bytes()
+    _ = try await catalog().send(
+      "/funnels/catalog?limit=50", fields: [.cacheControl: "no-cache"], tags: [Catalog.pagesTag])
   }
 
   /// The slugs that the service has now, in its order.
@@ -96,5 +77,4 @@ extension CatalogListing { var slugs: [String] { contents.funnels.map(\.slug) } 
 
 extension CatalogReader {
   func slugs() -> [String] { contents.funnels.map(\.slug) }
-  func titles() -> [String] { contents.funnels.map(\.title) }
 }

@@ -76,8 +76,6 @@ struct BoardBody: Decodable {
   }
 }
 
-struct StationsBody: Decodable { var stations: LenientList<Station> }
-
 struct ShipsBody: Decodable {
   struct Route: Decodable { var shipName, courseNumber: String? }
   struct Deployment: Decodable {
@@ -163,17 +161,8 @@ struct SimulationBody: Decodable {
   }
 }
 
-/// In this module an optional field of another form is nil; these stand in for those of the standard library.
+/// In this module an optional field of another form is nil, also an object; this stands in for that of the standard library.
 extension KeyedDecodingContainer {
-  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try decode(Lenient<String>.self, forKey: key).wrappedValue
-  }
-  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try decode(Lenient<Double>.self, forKey: key).wrappedValue
-  }
-  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
-  }
   func decodeIfPresent<Value: Decodable & Sendable>(
     _ type: Value.Type, forKey key: Key
   ) throws -> Value? {

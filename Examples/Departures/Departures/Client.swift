@@ -8,12 +8,13 @@ public struct BoatClient: Sendable {
   /// More departures than leave any landing in a day.
   static let boardLimit = 200
 
-  private let timetable, weather, simulations, tiles: Service
+  let timetable: Service
+  private let weather, simulations, tiles: Service
   /// Ship names and the report of the lakes, which have no public address.
   private let boats: Service?
   private let weatherKey: String
-  /// Another service's data never appears as that of the usual one.
-  let realm: ServiceRealm
+  /// Another service's data never appears as that of the usual one, which has no realm.
+  let realm: Realm?
   let log: (@Sendable (String) -> Void)?
 
   /// - Parameters:
@@ -24,39 +25,35 @@ public struct BoatClient: Sendable {
     base: String? = nil, boats: String? = nil, over transport: any HTTPTransport, in store: Store,
     weatherKey: String, log: (@Sendable (String) -> Void)? = nil
   ) {
-    var policy = HTTPCachePolicy()
-    policy.timeout = .seconds(15)
     // The second level serves stale values, and reports them.
-    policy.whenDisconnected = .zero
+    var policy = HTTPCachePolicy(
+      whenDisconnected: .zero, timeout: .seconds(15),
+      rules: [
+        HTTPCacheRule("*/tiles/*"), HTTPCacheRule("tile.*"),
+        HTTPCacheRule("*", expectedTypes: ["application/json"]),
+      ])
     policy.secretParameters.insert("appid")
     let cache = HTTPCache(
-      in: store.namespace(BoatNamespace.http.name), over: CheckedTransport(transport),
-      policy: policy)
-    func prepared(_ service: Service) -> Service {
-      var service = service
+      in: store.namespace(BoatNamespace.http.name), over: transport, policy: policy)
+    // The second level decides what is fresh. So the first one only spares bodies that have not changed, and stores no tile.
+    func service(_ address: String, _ control: String = "no-cache") -> Service {
+      var service = Service(at: address, over: cache)
       service.message = { Self.words(of: $0) }
       service.log = log
-      // The second level decides what is fresh. So the first one only spares bodies that have not changed.
-      service.fields[.cacheControl] = "no-cache"
+      service.fields[.cacheControl] = control
       return service
     }
     func address(_ path: String, _ usual: String) -> String {
       base.map { Service.base($0) + path } ?? usual
     }
-    func service(_ path: String, _ usual: String) -> Service {
-      prepared(Service(at: address(path, usual), over: cache))
-    }
-    timetable = service("/v1", "https://transport.opendata.ch/v1")
-    weather = service("/weather", "https://api.openweathermap.org/data/2.5")
-    simulations = service("/simulations", "https://alplakes-api.eawag.ch")
-    self.boats = (boats ?? base.map { Service.base($0) + "/boats" })
-      .map { prepared(Service(at: $0, over: cache)) }
-    // The second level stores tiles without end; a second copy is not needed.
-    let map = address("/tiles", "https://tile.openstreetmap.org")
-    tiles = prepared(Service(at: map, over: transport))
+    timetable = service(address("/v1", "https://transport.opendata.ch/v1"))
+    weather = service(address("/weather", "https://api.openweathermap.org/data/2.5"))
+    simulations = service(address("/simulations", "https://alplakes-api.eawag.ch"))
+    tiles = service(address("/tiles", "https://tile.openstreetmap.org"), "no-store")
+    self.boats = (boats ?? base.map { Service.base($0) + "/boats" }).map { service($0) }
     (self.weatherKey, self.log) = (weatherKey, log)
     realm =
-      base == nil && boats == nil ? .open : ServiceRealm(base: base ?? "", credential: boats ?? "")
+      base == nil && boats == nil ? nil : store.realm(of: "\(base ?? "") \(boats ?? "")")
   }
 
   /// Errors come as `{"errors": [{"message": ...}]}`, or as `{"message": ...}` for the weather.
@@ -72,15 +69,8 @@ public struct BoatClient: Sendable {
     let body = try await timetable.get(BoardBody.self, from: path) {
       $0.fault(asked: station, on: day)
     }
-    guard let board = body.board(asked: station, on: day) else {
-      throw NotFound(description: "the station \(station) is not in the timetable")
-    }
-    return board
-  }
-
-  func stations(named name: String) async throws -> [Station] {
-    let path = "/locations?query=" + name.percentEscaped
-    return try await timetable.get(StationsBody.self, from: path).stations.elements
+    if let board = body.board(asked: station, on: day) { return board }
+    throw NotFound(description: "the station \(station) is not in the timetable")
   }
 
   func forecasts(for lake: Lake) async throws -> [Forecast] {
@@ -111,8 +101,7 @@ public struct BoatClient: Sendable {
     let span = [day.advanced(by: -1).start, day.end.advanced(by: .minutes(-1))]
       .map { $0.description.filter(\.isNumber).prefix(12) }.joined(separator: "/")
     let path = "/simulations/1d/point/simstrat/\(name.percentEscaped)/\(span)/1"
-    return try await simulations.get(SimulationBody.self, from: path)
-      .celsius(at: now)
+    return try await simulations.get(SimulationBody.self, from: path).celsius(at: now)
   }
 
   /// A picture of the map.

@@ -1,4 +1,5 @@
 public import Larder
+import LarderHTTP
 import Service
 
 /// The data of an app for boats, each kind with the rules of its namespace.
@@ -26,46 +27,37 @@ public struct DeparturesCache: Sendable {
     let (station, day) = (station.withoutZeros, day ?? today)
     return try await value("\(station)_\(day)", in: .boards) { [client, store] in
       let board = try await client.board(of: station, on: day)
-      return .stored(board, EntryAttributes(expires: board.expiration(at: store.now)))
+      return Loaded(board, expires: board.expiration(at: store.now))
     }
   }
 
   /// Every lookup: a result from the store or the service, and a line in the log. Absence is stored for an hour.
   private func lookup<Value: Codable & Sendable>(
     _ key: String, in namespace: BoatNamespace,
-    load: @escaping @Sendable () async throws -> LoadOutcome<Value>
+    load: @escaping @Sendable () async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value>? {
     let (cache, log) = (cache(of: Value.self, in: namespace), client.log)
     var options = LoadOptions(policy: policy, absent: .after(.hours(1)), waitsForCommit: true)
     if waitsForNewer { options.stale = Staleness(onError: namespace.rules.stale) }
     options.onBackgroundError = { log?("\(cache.name) \(key): could not be refreshed: \($0)") }
-    do {
-      let found = try await cache.revalidatedResult(for: key, options: options) { _ in
-        try await load()
-      }
-      log?(Service.line(key, in: cache.name, found))
-      return found
-    } catch {
-      log?("\(cache.name) \(key): no answer: \(error)")
-      throw error
-    }
+    let found = try await cache.result(for: key, options: options) { _ in try await load() }
+    client.timetable.note(key, in: cache.name, found)
+    return found
   }
 
   /// A lookup of a value that always exists.
   private func value<Value: Codable & Sendable>(
     _ key: String, in namespace: BoatNamespace,
-    load: @escaping @Sendable () async throws -> LoadOutcome<Value>
+    load: @escaping @Sendable () async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value> {
-    guard let found = try await lookup(key, in: namespace, load: load) else {
-      throw NotFound(description: "\(key) is not in \(namespace.name)")
-    }
-    return found
+    if let found = try await lookup(key, in: namespace, load: load) { return found }
+    throw NotFound(description: "\(key) is not in \(namespace.name)")
   }
 
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in namespace: BoatNamespace
   ) -> Cache<Value> {
-    let name = client.realm.name(namespace.name, in: store)
+    let name = client.realm?.name(of: namespace.name) ?? namespace.name
     return store.cache(of: type, in: name, rules: namespace.rules)
   }
 
@@ -104,17 +96,6 @@ public struct DeparturesCache: Sendable {
       next += board?.upcoming(at: store.now).map { $0.named(by: ships ?? [:]) } ?? []
     }
     return next.sorted { $0.leaves < $1.leaves }
-  }
-
-  /// Stations and addresses whose names begin with the text. An answer without any is kept for five minutes only.
-  public func stations(named query: String) async throws -> CacheResult<[Station]> {
-    try await value(query, in: .locations) { [client] in
-      let found = try await client.stations(named: query)
-      if !found.isEmpty { return .value(found) }
-      var attributes = EntryAttributes(expires: .after(.minutes(5)))
-      attributes.stale = .zero
-      return .stored(found, attributes)
-    }
   }
 
   /// Five days of weather.

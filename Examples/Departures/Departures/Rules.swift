@@ -3,7 +3,7 @@ import Service
 
 /// The namespaces of the store, each with its rules in one line.
 public enum BoatNamespace: String, CaseIterable, Sendable {
-  case boards, next, locations, weather, ships, temperatures, levels, sun, tiles
+  case boards, next, weather, ships, temperatures, levels, sun, tiles
   case settings, http
 
   public var name: String { "boat." + rawValue }
@@ -12,7 +12,6 @@ public enum BoatNamespace: String, CaseIterable, Sendable {
     switch self {
     case .boards: Rules(expires: .daily(at: TimeOfDay(4), in: SwissTime.zone), stale: .days(1))
     case .next: Rules(expires: .after(.hours(12)), priority: .high)
-    case .locations: Rules(expires: .after(.days(7)), stale: .days(7), priority: .low)
     case .weather: Rules(expires: .after(.hours(6)), stale: .days(1))
     case .ships: Rules(expires: .daily(at: TimeOfDay(4), in: SwissTime.zone), stale: .days(1))
     case .temperatures:

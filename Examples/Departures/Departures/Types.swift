@@ -1,12 +1,10 @@
 public import Larder
 
-/// A stop of boats, trains and buses; or an address from a search.
+/// A stop of boats, trains and buses.
 public struct Station: Codable, Hashable, Sendable {
-  /// A number as text; nil for an address.
+  /// A number as text.
   public var id: String?
   public var name: String?
-  /// `ship`, `train`, `bus`, ...; only searches have it.
-  public var icon: String?
 }
 
 /// The departures of a station on a day in Zurich, sorted by time. No departures are a valid board.

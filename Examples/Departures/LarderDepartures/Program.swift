@@ -16,12 +16,11 @@ struct LarderDepartures: AsyncParsableCommand {
       """,
     version: exampleVersion,
     subcommands: [
-      ShowBoard.self, ShowLake.self, FindStations.self, LoadFavourites.self, Publish.self,
-      ShowWidget.self,
+      ShowBoard.self, ShowLake.self, LoadFavourites.self, Publish.self, ShowWidget.self,
     ])
 
   static func main() async {
-    await Failure.run(Self.self, credential: nil) { error in
+    await Failure.run(Self.self, credential: "--weather-key, if it is the weather") { error in
       (error as? NotFound).map { Failure(.noSuchKey, $0.description) }
     }
   }
@@ -30,61 +29,42 @@ struct LarderDepartures: AsyncParsableCommand {
 /// The store, the services and the time of a command.
 struct Session: ParsableArguments {
   @OptionGroup var place: Place
-  @Option(help: "One address for all services; its data are kept apart.") var base: NonEmpty?
+  @Option(help: "One address for all services; its data are kept apart.") var base: String?
   @Option(help: "The address of ship names and the report of the lakes; its data are kept apart.")
-  var boats: NonEmpty?
+  var boats: String?
   @Option(help: "The key for OpenWeather.") var weatherKey = ""
   @Option(help: "The time: 2025-07-12T08:30:00+0200. Default: now, or that of the recording.")
   var now: String?
 
-  /// Opens the store, calls `body`, prints the closing lines, unless there is JSON, and closes the store.
-  func open(
-    showing namespaces: BoatNamespace..., body: (DeparturesCache) async throws -> Void
+  /// Opens the store and calls `body`; it prints the rows that this returns, and then `larder` commands.
+  func show(
+    _ namespaces: BoatNamespace..., rows body: (DeparturesCache) async throws -> [String]
   ) async throws {
     let start = try start()
     var options = Store.Options()
     if let start { options.clock = ShiftedClock(from: start) }
-    let store = try place.store.open(options)
-    let isRecorded = place.recording.offline
-    let client = BoatClient(
-      base: isRecorded ? RecordingOption.address : base?.text,
-      boats: isRecorded ? nil : boats?.text, over: try place.recording.transport(), in: store,
-      weatherKey: weatherKey.trimmingBlanks, log: place.log)
-    var cache = try DeparturesCache(store, client: client)
-    cache.waitsForNewer = true
-    try await body(cache)
-    if !place.store.json, !namespaces.isEmpty {
+    try await place.open(options) { store, transport in
+      let client = BoatClient(
+        base: place.offline ? Place.recording : base, boats: place.offline ? nil : boats,
+        over: transport, in: store, weatherKey: weatherKey, log: place.log)
+      var cache = try DeparturesCache(store, client: client)
+      cache.waitsForNewer = true
+      let rows = try await body(cache)
       // With a time in the past, entries have expired for `larder`, which uses the machine's clock.
       let looks = namespaces.map { namespace in
         "keys @\(cache.cache(of: JSON.self, in: namespace).name) --limit 5"
           + (start != nil && namespace.rules.expires != .never ? " --expired" : "")
       }
-      try Output.write(place.store.closing(looks + ["stats"]))
+      try place.show(rows, closing: looks.isEmpty ? [] : looks + ["stats"])
     }
-    try store.close()
   }
 
   private func start() throws -> Timestamp? {
-    var text = now
-    if place.recording.offline, text == nil {
-      let file = URL(filePath: place.recording.folder() + "/now")
-      do { text = try String(contentsOf: file, encoding: .utf8).trimmingBlanks } catch {
-        throw ValidationError("the recording has no time: cannot read \(file.path)")
-      }
-    }
-    guard let text else { return nil }
-    guard let start = SwissTime.moment(text) else {
-      throw ValidationError("\"\(text)\" is not a time; give 2025-07-12T08:30:00+0200")
-    }
-    return start
-  }
-
-  /// Prints a result and its rows; then throws if the service refused the program, for the exit code.
-  func show<Value>(
-    _ result: CacheResult<Value>, _ value: some Encodable, _ rows: [String]
-  ) throws {
-    try place.store.show(value, rows)
-    if let error = result.error as? ServiceError, error.isRefusal { throw error }
+    let file = Place.folder().appending(path: "now")
+    let recorded = place.offline ? try String(contentsOf: file, encoding: .utf8) : nil
+    guard let text = now ?? recorded?.trimmingBlanks else { return nil }
+    if let start = SwissTime.moment(text) { return start }
+    throw ValidationError("\"\(text)\" is not a time; give 2025-07-12T08:30:00+0200")
   }
 }
 
@@ -103,3 +83,79 @@ struct ShiftedClock: LarderClock {
 extension RequestPolicy: @retroactive ExpressibleByArgument {}
 
 extension CalendarDay: ExpressibleByArgument {}
+
+struct ShowBoard: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "board", abstract: "The departures of a station.")
+
+  @Argument(help: "The number of a station.") var station: String
+  @Option(help: "The day in Zurich, 2025-07-12. Default: today.") var day: CalendarDay?
+  @Option(help: "Whether the store or the service answers.") var policy: RequestPolicy = .standard
+  @OptionGroup var session: Session
+
+  func run() async throws {
+    try await session.show(.boards, .ships) { cache in
+      var cache = cache
+      cache.policy = policy
+      let found = try await cache.board(at: station, on: day)
+      let board = found.value
+      let ships = try await cache.ships(on: board.day)
+      if let error = ships.error { Console.complain("names of ships: \(error)") }
+      let rows = try board.departures.map { try row($0.named(by: ships.value)) }
+      return ["\(board.station), \(board.day): \(found.words)"]
+        + (rows.isEmpty ? ["no departures"] : rows)
+    }
+  }
+
+  private func row(_ departure: Departure) throws -> String {
+    let delay = departure.delay ?? 0
+    let late = delay == 0 ? "" : delay > 0 ? " +\(delay)" : " \(delay)"
+    let time = try SwissTime.clock(departure.time) + (departure.isCancelled ? " off" : late)
+    let platform = departure.platform.map { "  platform \($0)" } ?? ""
+    let ship = departure.ship.map { "  (\($0))" } ?? ""
+    let name = departure.name.padded(to: 9)
+    return "\(time.padded(to: 9)) \(name) \(departure.destination)\(platform)\(ship)"
+  }
+}
+
+struct ShowLake: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lake", abstract: "Weather, water and sun of a lake today.")
+
+  @Argument(help: "The lake's id, zuerichsee.") var lake: String
+  @OptionGroup var session: Session
+
+  func run() async throws {
+    try await session.show(.weather, .temperatures, .levels) { cache in
+      guard let lake = Lake.known.first(where: { $0.id == lake }) else {
+        throw Failure(
+          .noSuchKey, "there is no lake \(lake)",
+          hint: "one of \(Lake.known.map(\.id).joined(separator: ", "))")
+      }
+      /// A part that is not available is named, and hides no other.
+      func part<Value>(
+        _ name: String, _ ask: () async throws -> CacheResult<Value>?,
+        _ words: (Value) throws -> String
+      ) async throws -> String {
+        do {
+          guard let found = try await ask() else { return name.padded(to: 13) + "unknown" }
+          return try name.padded(to: 13) + words(found.value) + " (\(found.words))"
+        } catch let error as ServiceError where !error.isRefusal {
+          return name.padded(to: 13) + "unknown: \(error)"
+        }
+      }
+      let now = cache.store.now
+      return [
+        try await part("temperature", { try await cache.temperature(of: lake) }) {
+          "\($0.celsius) C, by a \($0.origin.rawValue)"
+        }, try await part("level", { try await cache.level(of: lake) }) { "\($0) m" },
+        try await part("sun", { try await cache.sun(at: lake) }) { sun in
+          try [sun.rise, sun.set].compactMap(\.self).map(SwissTime.clock).joined(separator: " to ")
+        },
+        try await part("weather", { try await cache.forecasts(for: lake) }) { forecasts in
+          forecasts.nearest(to: now).map { "\($0.celsius) C, \($0.words)" } ?? "unknown"
+        },
+      ]
+    }
+  }
+}

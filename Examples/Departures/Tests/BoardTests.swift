@@ -39,21 +39,6 @@ import ExampleTesting
     }
   }
 
-  @Test func `days follow each other, and others are none`() throws {
-    #expect(try day("2028-02-28").advanced(by: 2).description == "2028-03-01")
-    #expect(try day("2026-03-29").start == moment("2026-03-28T23:00:00Z"))
-    #expect(try day("2026-03-29").end == moment("2026-03-29T22:00:00Z"))
-    for text in ["", "2026-02-29", "2026-13-01", "2026-1-01", "2026-01-01 ", "2026/01/01"] {
-      #expect(CalendarDay(rawValue: text) == nil, "\(text)")
-    }
-    for text in ["2025-07-12T09:00:00+0200", "2025-07-12T09:00:00+02:00", "2025-07-12T07:00:00Z"] {
-      #expect(SwissTime.moment(text)?.milliseconds == 1_752_303_600_000, "\(text)")
-    }
-    for text in ["", "soon", "2025-07-12", "2025-07-12T09:00:00"] {
-      #expect(SwissTime.moment(text) == nil, "\(text)")
-    }
-  }
-
   @Test func `cached data shows at once while fresh data loads`() async throws {
     let fixture = try Fixture()
     fixture.services.change { $0.times = ["09:00"] }
@@ -126,14 +111,6 @@ import ExampleTesting
     }
   }
 
-  @Test func `a busy station says how far its board reaches`() async throws {
-    let fixture = try Fixture()
-    fixture.services.change { $0.atOnce = 60 }
-    let board = try await fixture.cache.board(at: "1").value
-    #expect(board.departures.count == 200 && fixture.services.count == 1)
-    #expect(try board.reaches == moment("2025-07-12T12:00:00+0200"))
-  }
-
   @Test func `a request that is not answered within 15 s has failed`() async throws {
     let fixture = try Fixture()
     _ = try await fixture.cache.board(at: "1")
@@ -149,8 +126,7 @@ import ExampleTesting
   @Test(arguments: [
     (500, #"{"errors": [{"message": "from search.ch\n"}]}"#, "answered 500: from search.ch"),
     (401, #"{"cod": 401, "message": "Invalid API key."}"#, "answered 401: Invalid API key."),
-    (400, "Invalid `limit`.\n", "answered 400: Invalid `limit`."), (502, "<html>", "answered 502"),
-    (200, "<html>", "a login page of this network may have sent it"),
+    (502, "<html>", "answered 502"),
     (200, #"{"station": {"id": "7"}, "stationboard": []}"#, "it is of the station 7"),
     (
       200, #"{"station": {"id": 1}, "stationboard": [{"stop": {"departure": "soon"}}]}"#,
@@ -161,7 +137,7 @@ import ExampleTesting
   ) async throws {
     let fixture = try Fixture()
     _ = try await fixture.cache.board(at: "1")
-    fixture.services.change { $0.answer = .init(status, text: text) }
+    fixture.services.change { $0.answer = .init(status, json: text) }
     let board = try await fixture.with(.revalidate).board(at: "1")
     #expect(board.source == .stale && board.value.departures.count == 12)
     #expect("\(try #require(board.error))".contains(words), "\(board.error!)")
@@ -192,8 +168,8 @@ import ExampleTesting
     #expect(
       lines.all == [
         "GET /v1/stationboard: from the service, 200",
-        "\(name) 1_2025-07-12: loaded, 0.0 s old", "\(name) 1_2025-07-12: disk, 0.0 s old",
-        "\(name) 1_2025-07-12: memory, 0.0 s old",
+        "\(name) 1_2025-07-12: loaded, 0 s old", "\(name) 1_2025-07-12: disk, 0 s old",
+        "\(name) 1_2025-07-12: memory, 0 s old",
       ])
     let limits = try fixture.cache.store.limits().effective
     #expect(limits.disk == 100_000_000 && limits.memory == 50_000_000)

@@ -79,7 +79,6 @@ final class FakeServices: HTTPTransport {
     let query = Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
     switch path.prefix(while: { $0 != "?" }) {
     case "/v1/stationboard": return board(query, state)
-    case "/v1/locations": return .init(json: ["stations": [["id": NSNull(), "name": "Weg 1"]]])
     case "/boats/ships":
       let days = (7...14).map { String(format: "2025-07-%02d", $0) }.map {
         ["date": $0, "routes": [["shipName": state.ship, "courseNumber": "90"]]] as [String: Any]

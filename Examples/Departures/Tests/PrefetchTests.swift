@@ -70,16 +70,6 @@ import ExampleTesting
     #expect(try await cache.board(at: "1").value.departures.count == 12)
   }
 
-  @Test func `a station or ships that fail do not keep the others from the widget`() async throws {
-    services.change { ($0.unknown, $0.down) = (["2"], "/ships") }
-    var failed: [Errand] = []
-    for await step in try cache.enterBackground(["1", "2", "3"]) {
-      if case .failed = step.outcome { failed.append(step.key) }
-    }
-    #expect(failed == [.board("2"), .board("2", inDays: 1), .ships])
-    #expect(try fixture.widget.departures(from: "3").count == 3)
-  }
-
   @Test func `work ahead has a low priority, a request that of its caller`() async throws {
     // Who waits for the end of a task lends it his priority; who looks at its steps does not.
     for await _ in try cache.enterBackground(["1"]) {}

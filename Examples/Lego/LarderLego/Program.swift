@@ -23,9 +23,9 @@ struct LarderLego: ParsableCommand {
 /// A kind as an argument: `parts`, or `part`.
 extension EntityKind: ExpressibleByArgument {
   public init?(argument: String) {
-    let isMinifig = argument == "minifig" || argument == "minifigs"
-    let kind = Self.allCases.first { [$0.rawValue, $0.singular].contains(argument) }
-    guard let kind = isMinifig ? .sets : kind else { return nil }
+    let name = argument.hasPrefix("minifig") ? "sets" : argument
+    guard let kind = Self.allCases.first(where: { [$0.rawValue, $0.singular].contains(name) })
+    else { return nil }
     self = kind
   }
 
@@ -33,10 +33,10 @@ extension EntityKind: ExpressibleByArgument {
   var singular: String { self == .categories ? "category" : String(rawValue.dropLast()) }
 }
 
-/// The options of commands that talk to the service.
+/// The options of all commands.
 struct ServiceOptions: ParsableArguments {
   @OptionGroup var place: Place
-  @Option(help: "The service's address.") var base = NonEmpty(LegoClient.publicBase)
+  @Option(help: "The service's address.") var base = LegoClient.publicBase
   @Option(
     help: """
       The key that Rebrickable gives to each user. Default: the variable REBRICKABLE_KEY. Entities that were fetched with \
@@ -44,22 +44,18 @@ struct ServiceOptions: ParsableArguments {
       """)
   var key: String?
 
-  /// Calls `body` with a client and its cache, and closes the store.
-  func open<Result>(_ body: (LegoClient, LegoCache) async throws -> Result) async throws -> Result {
+  /// Calls `body` with a client, and closes the store.
+  func open<Result>(_ body: (LegoClient) async throws -> Result) async throws -> Result {
     let key = (key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"] ?? "").trimmingBlanks
-    let isRecorded = place.recording.offline
+    let transport = try place.transport(sample: "Recording")
     let client: LegoClient
-    do {
+    do throws(LarderError) {
       client = try LegoClient(
-        at: place.store.path, base: isRecorded ? RecordingOption.address + "/api/v3" : base.text,
-        credential: isRecorded || key.isEmpty ? nil : key,
-        over: try place.recording.transport(sample: "Recording"), log: place.log)
-    } catch let error as LarderError {
-      throw Failure(opening: error)
-    }
-    guard let cache = client.cache else { throw Failure(.usage, "this plan stores nothing") }
-    let result = try await body(client, cache)
-    try cache.larder.close()
+        at: place.path, base: place.offline ? Place.recording + "/api/v3" : base,
+        credential: place.offline || key.isEmpty ? nil : key, over: transport, log: place.log)
+    } catch { throw Failure(opening: error) }
+    let result = try await body(client)
+    try client.cache.store.close()
     return result
   }
 }
@@ -71,33 +67,25 @@ struct FetchEntity: AsyncParsableCommand {
     discussion: "The key -1 looks like an option: put -- before it.")
 
   @Argument(help: "One of \(EntityKind.list); the singular will do.") var kind: EntityKind
-  @Argument(help: "Numbers: 3001, 10294-1, fig-000018; of a partcolor 3001/4.")
-  var keys: [NonEmpty]
+  @Argument(help: "Numbers: 3001, 10294-1, fig-000018; of a partcolor 3001/4.") var keys: [String]
   @OptionGroup var options: ServiceOptions
   @Flag(help: "Send a request even if the entity is stored.") var reload = false
 
   func run() async throws { try await run(kind.type) }
 
   private func run<Entity: LegoEntity>(_ type: Entity.Type) async throws {
-    let store = options.place.store
-    try await options.open { client, cache in
-      var missing: [String] = []
-      for key in keys.map(\.text) {
-        let policy = reload ? RequestPolicy.reload : .standard
-        guard let result = try await client.entity(type, key, policy: policy) else {
-          missing.append(key)
-          continue
+    try await options.open { client in
+      for key in keys {
+        let found = try await client.entity(type, key, policy: reload ? .reload : .standard)
+        guard let found else {
+          throw Failure(.noSuchKey, "there is no \(kind.singular) \(key)")
         }
-        if !store.json { try Output.write(JSONOutput.text(result.value, pretty: true)) }
-        let name = "@" + cache.namespace(of: kind).name
-        let looks = ["get \(name) \(key.larderWord)", "keys \(name) --limit 5"]
-        try store.show(
-          Sourced(result, of: key), closing: looks, ["\(kind.singular) \(key): \(result.words)"])
+        try Output.write(Output.json(found.value))
+        let name = "@" + client.cache.namespace(of: kind).name
+        try options.place.show(
+          ["\(kind.singular) \(key): \(found.words)"],
+          closing: ["get \(name) \(key.larderWord)", "keys \(name) --limit 5"])
       }
-      if missing.isEmpty { return }
-      throw Failure(
-        .noSuchKey, "there is no \(kind.singular) \(missing.joined(separator: ", "))",
-        hint: options.place.recording.offline ? "the recording has only a few entities" : nil)
     }
   }
 }
@@ -118,54 +106,40 @@ struct ListEntities: AsyncParsableCommand {
   }
 
   @Argument(help: "parts, sets, minifigs, inventory or colors-of.") var subject: Subject
-  @Argument(help: "The words to search for, or the number of the set or the part.")
-  var text: NonEmpty
+  @Argument(help: "The words to search for, or the number of the set or the part.") var text: String
   @OptionGroup var options: ServiceOptions
-  @Option(help: "The most rows, 1 to 1000.") var rows = 20
-
-  func validate() throws { try rows.checkPage() }
 
   func run() async throws {
     switch subject {
-    case .parts: try await show(.parts.searching(text.text)) { [$0.partNum, $0.name] }
-    case .sets: try await show(.sets.searching(text.text), Self.columns)
-    case .minifigs: try await show(.minifigs.searching(text.text), Self.columns)
+    case .parts: try await show(.parts.searching(text)) { [$0.partNum, $0.name] }
+    case .sets: try await show(.sets.searching(text)) { [$0.setNum, $0.name] }
+    case .minifigs: try await show(.minifigs.searching(text)) { [$0.setNum, $0.name] }
     case .inventory:
-      try await show(.inventory(of: text.text)) { item in
+      try await show(.inventory(of: text)) { item in
         let spare = item.isSpare == true ? " (spare)" : ""
         let name = "\(item.color.name) \(item.part.name)\(spare)"
         return ["\(item.quantity ?? 1) x", item.part.partNum, name]
       }
     case .colorsOf:
-      try await show(.colors(of: text.text)) { pair in
+      try await show(.colors(of: text)) { pair in
         ["\(pair.colorID)", pair.colorName ?? "", pair.setCount.map { "\($0) sets" } ?? ""]
       }
     }
   }
 
-  private static func columns(of set: ModelSet) -> [String] {
-    [set.setNum, set.year.map { "\($0)" } ?? "", set.name]
-  }
-
   private func show<Entity: LegoEntity>(
     _ list: LegoList<Entity>, _ columns: (Entity) -> [String]
   ) async throws {
-    let isSearch = [.parts, .sets, .minifigs].contains(subject)
-    try await options.open { client, _ in
-      // A search is refused as a whole; a set or a part may be unknown.
-      func page() async throws -> CacheResult<LegoPage<Entity>> {
-        try await client.page(list.sized(rows))
-      }
-      let page = try await isSearch ? page() : Failure.orNoSuchKey(page)
+    try await options.open { client in
+      let page = try await Failure.orNoSuchKey { try await client.page(list.sized(20)) }
       for reason in page.value.skipped ?? [] { Console.complain("left out: \(reason)") }
       let found = page.value.results
       let lines = found.map(columns).map { row in
         row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? "")
       }
       let all = page.value.count.map { " of \($0)" } ?? ""
-      try options.place.store.show(
-        Sourced(page, of: text.text), closing: ["namespaces"],
-        lines + ["\(found.count)\(all), \(page.words)"])
+      try options.place.show(
+        lines + ["\(found.count)\(all), \(page.words)"], closing: ["namespaces"])
     }
   }
 }
@@ -180,39 +154,20 @@ struct RefreshLists: AsyncParsableCommand {
 
   @Argument(help: "Which: \(EntityKind.list).") var kinds: [EntityKind]
   @OptionGroup var options: ServiceOptions
-  @Option(help: "Entities in a page, 1 to 1000.") var pageSize = 1000
-
-  func validate() throws { try pageSize.checkPage() }
 
   func run() async throws {
-    let (reports, looks) = try await options.open { client, cache in
-      let line = ProgressLine.atTerminal
-      defer { line?.clear() }
-      var reports: [EntityKind: RefreshReport] = [:]
+    try await options.open { client in
+      var faults: [String] = []
       for kind in kinds {
-        reports[kind] = try await client.refresh(kind, pageSize: pageSize) { done, total in
-          line?.advance(kind.rawValue, done: done, of: total)
-        }
+        let report = try await client.refresh(kind)
+        faults += report.faults
+        try options.place.show(
+          ["\(kind.rawValue): \(report.listed) listed, \(report.removed) removed"],
+          closing: ["keys @\(client.cache.namespace(of: kind).name) --limit 5", "namespaces"])
       }
-      return (reports, kinds.map { "keys @\(cache.namespace(of: $0).name) --limit 5" })
+      for fault in faults { Console.complain(fault) }
+      if faults.isEmpty { return }
+      throw Failure(.failed, "the lists cannot be read in full, and nothing was removed")
     }
-    var table = TextTable(["", "listed", "removed"])
-    for kind in EntityKind.allCases {
-      guard let report = reports[kind] else { continue }
-      table.add([kind.rawValue, report.listed.grouped, report.removed.grouped])
-    }
-    try options.place.store.show(reports, closing: ["namespaces"] + looks, table.lines)
-    let faults = reports.values.flatMap(\.faults)
-    for fault in faults { Console.complain(fault) }
-    if faults.isEmpty { return }
-    throw Failure(
-      .failed, "the lists cannot be read in full, and nothing was removed",
-      hint: "what can be read is stored; a later refresh removes what the service no longer has")
-  }
-}
-
-extension Int {
-  fileprivate func checkPage() throws(ValidationError) {
-    if !(1...1000).contains(self) { throw ValidationError("\(self) is not from 1 to 1000") }
   }
 }

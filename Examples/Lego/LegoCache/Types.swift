@@ -1,3 +1,4 @@
+import Foundation
 import Service
 
 /// One of the seven entity types of the Rebrickable API, with the fields that are of use. Others never fail a decode.
@@ -11,8 +12,6 @@ public protocol LegoEntity: Codable, Sendable, Equatable {
 public enum EntityKind: String, CaseIterable, Sendable, Codable, CodingKeyRepresentable {
   case colors, themes, categories, parts, sets, elements
   case partColors = "partcolors"
-
-  public var namespace: String { "lego." + rawValue }
 
   public var type: any LegoEntity.Type {
     switch self {
@@ -77,7 +76,6 @@ public struct Part: LegoEntity {
   public var name: String
   public var categoryID: Int
   public var yearFrom, yearTo: Int?
-  public var url, imageURL: String?
   public var key: String { partNum }
 
   enum CodingKeys: String, CodingKey {
@@ -86,8 +84,6 @@ public struct Part: LegoEntity {
     case categoryID = "part_cat_id"
     case yearFrom = "year_from"
     case yearTo = "year_to"
-    case url = "part_url"
-    case imageURL = "part_img_url"
   }
 }
 
@@ -98,7 +94,6 @@ public struct ModelSet: LegoEntity {
   public var setNum: String
   public var name: String
   public var year, themeID, partCount: Int?
-  public var imageURL: String?
   public var key: String { setNum }
 
   enum CodingKeys: String, CodingKey {
@@ -106,7 +101,6 @@ public struct ModelSet: LegoEntity {
     case setNum = "set_num"
     case themeID = "theme_id"
     case partCount = "num_parts"
-    case imageURL = "set_img_url"
   }
 }
 
@@ -174,12 +168,32 @@ extension PartColor {
   }
 }
 
-/// In this module an optional field of another form is nil; these stand in for those of the standard library.
-extension KeyedDecodingContainer {
-  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try decode(Lenient<String>.self, forKey: key).wrappedValue
+/// One page of a list.
+public struct LegoPage<Entity: LegoEntity>: Codable, Sendable {
+  /// All there are, on every page together; nil if the service does not say.
+  public var count: Int?
+  /// The URL of the next page, to be used unchanged: its escapes may be doubled (`%252C`).
+  public var next: String?
+  public var results: [Entity]
+  /// The entities that cannot be decoded, and why: `3001: results[0].name is missing`; nil if there are none.
+  public var skipped: [String]?
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    count = try fields.decodeIfPresent(Int.self, forKey: .count)
+    next = try fields.decodeIfPresent(String.self, forKey: .next)
+    // One that cannot be decoded does not hide the others.
+    let rows = try fields.decode([Attempt<Entity>].self, forKey: .results)
+    results = rows.compactMap { try? $0.result.get() }
+    let faults = rows.compactMap(\.fault)
+    skipped =
+      try fields.decodeIfPresent([String].self, forKey: .skipped) ?? (faults.isEmpty ? nil : faults)
   }
-  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
+}
+
+extension JSONDecoder {
+  convenience init(asked: PartColor.Asked?) {
+    self.init()
+    if let key = PartColor.asked { userInfo[key] = asked }
   }
 }

@@ -49,15 +49,15 @@ import ExampleTesting
     plan.disk[.elements] = EntityRule(nil)
 
     // Counting changes nothing; maintenance removes what has expired, every hour.
-    let counts = try lego.cache?.counts()
-    let maintenance = try lego.cache?.maintenance()
+    let counts = try lego.cache.counts()
+    let maintenance = try lego.cache.maintenance()
 
     #expect(brick?.value.partNum == "3001" && bricks.value.results.count == 2)
-    #expect(changes.listed == 5 && counts?.database == 6 && maintenance?.interval == .hours(1))
+    #expect(changes.listed == 5 && counts.database == 6 && maintenance.interval == .hours(1))
     let asked = fake.asked.count
     #expect(try await lego.entity(Part.self, "3001")?.value == brick?.value)
     #expect(fake.asked.count == asked)
-    try lego.cache?.larder.finish()
+    try lego.cache.store.finish()
   }
 
   /// A colour that counts how often it is decoded.
@@ -164,11 +164,10 @@ import ExampleTesting
 
   @Test func `hosts and credentials do not mix the data of users`() async throws {
     _ = try await lego.color(4)
-    let store = try #require(lego.cache?.larder)
+    let store = lego.cache.store
     for (base, key) in [(fake.base, "another"), (fake.base + "/other", FakeRebrickable.credential)]
     {
-      let realm = ServiceRealm(base: base, credential: key)
-      #expect(try LegoCache(store, realm: realm).counts().database == 0)
+      #expect(try LegoCache(store, owner: "\(base) \(key)").counts().database == 0)
     }
     let names = try store.namespaces().map(\.name)
     #expect(names.contains { $0.hasPrefix("lego.colors.") && $0.count == 44 })
@@ -186,7 +185,7 @@ import ExampleTesting
     let found = try await set()
     #expect(found?.source == .stale && found?.error is ServiceError && found?.value.year == 2021)
     #expect(try await lego.page(.sets).source == .stale)
-    #expect(try lego.cache?.clearExpired() == 0, "it may be needed")
+    #expect(try lego.cache.clearExpired() == 0, "it may be needed")
     fake.change { $0.refusals = [] }
     #expect(try await set()?.source == .loaded)
     var plan = CachePlan.default
@@ -204,14 +203,5 @@ import ExampleTesting
     fake.refuse(status, #"{"detail": "Invalid credentials"}"#)
     let error = await #expect(throws: ServiceError.self) { try await set() }
     #expect(error?.description == "the service answered \(status): Invalid credentials")
-  }
-
-  @Test func `a throttled request waits as long as it is told`() async throws {
-    let text = #"{"detail": "Request was throttled. Expected available in 2 seconds."}"#
-    fake.refuse(429, text)
-    #expect(try await lego.color(4)?.value.name == "Red")
-    fake.refuse(429, text, ["Retry-After": "5"])
-    #expect(try await lego.color(4, .reload)?.value.name == "Red")
-    #expect(fixture.slept.all == [.seconds(2), .seconds(5)])
   }
 }

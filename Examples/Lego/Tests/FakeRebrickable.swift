@@ -42,7 +42,7 @@ final class FakeRebrickable: Sendable {
     change { $0.refusals += Array(repeating: .init(status, fields, text: text), count: times) }
   }
 
-  private func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
+  func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
     state.withLock { state in
       if !state.refusals.isEmpty { return state.refusals.removeFirst() }
       guard request.fields["authorization"]?.hasPrefix("key ") == true else {
@@ -74,7 +74,6 @@ struct Fixture: TestFixture {
   let fake: FakeRebrickable
   let clock = ManualClock()
   let folder: TemporaryFolder
-  let slept = Lines<Duration>()
   private let stores = Lines<Store>()
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
@@ -92,12 +91,11 @@ struct Fixture: TestFixture {
   }
 
   func client(_ plan: CachePlan = .default, at name: String = "store") throws -> LegoClient {
-    var client = try LegoClient(
+    let client = try LegoClient(
       at: folder.url.path + "/" + name, plan: plan, base: fake.base,
       credential: FakeRebrickable.credential, over: URLSessionTransport(),
       options: Store.Options(clock: clock))
-    client.service.sleep = { [slept] in slept.add($0) }
-    if let store = client.cache?.larder { stores.add(store) }
+    stores.add(client.cache.store)
     return client
   }
 }

@@ -1,5 +1,4 @@
 public import ArgumentParser
-// The errors of files.
 import Foundation
 public import Larder
 import Service
@@ -33,16 +32,8 @@ public struct Failure: Error {
     case let error as ServiceError where error.isOffline:
       self.init(
         .failed, "\(error)",
-        hint: CommandLine.arguments.contains("--no-network")
-          ? "what is stored is not enough; run it again without --no-network"
-          : "check the network and the address; --no-network uses what is stored alone")
-    case ServiceError.throttled:
-      self.init(.failed, "\(error)", hint: "run it again after that time")
-    case let error as DecodingError: self.init(.failed, error.words)
-    case let error as CocoaError:
-      let file = (error.filePath ?? error.url?.path).map { "\($0): " } ?? ""
-      self.init(.failed, file + error.fileWords)
-    default: self.init(.failed, "\(error)")
+        hint: "check the network and the address; --no-network uses what is stored alone")
+    default: self.init(.failed, error is CocoaError ? error.localizedDescription : "\(error)")
     }
   }
 
@@ -50,19 +41,15 @@ public struct Failure: Error {
   public static func orNoSuchKey<Result>(
     _ body: () async throws -> Result
   ) async throws -> Result {
-    do {
-      return try await body()
-    } catch ServiceError.refused(status: 404, let message) {
-      throw Failure(.noSuchKey, "\(ServiceError.refused(status: 404, message: message))")
+    do { return try await body() } catch let error as ServiceError {
+      guard case .refused(status: 404, _) = error else { throw error }
+      throw Failure(.noSuchKey, "\(error)")
     }
   }
 
   /// The failure to open a store, which all programs write to.
   public init(opening error: LarderError) {
-    self.init(
-      .cannotOpen, error.message,
-      hint: error.hint?.contains("read-only") == true
-        ? "copy the store to where it can be written, and name it with --store" : error.hint)
+    self.init(.cannotOpen, error.message, hint: error.hint)
   }
 
   private static func code(of error: LarderError) -> Code {
@@ -82,33 +69,26 @@ public struct Failure: Error {
     failure: @Sendable (any Error) -> Failure? = { _ in nil }
   ) async {
     do {
-      do {
-        var command = try root.parseAsRoot()
-        if var command = command as? any AsyncParsableCommand {
-          try await command.run()
-        } else {
-          try command.run()
-        }
-      } catch  where root.exitCode(for: error).isSuccess {
-        // The help, or the version.
-        try Output.write(root.fullMessage(for: error))
+      var command = try root.parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
       }
-    } catch let failure as Failure {
-      failure.exit(from: root)
     } catch let code as ExitCode {
       // The message was printed already.
       root.exit(withError: code)
     } catch  where root.exitCode(for: error) == .validationFailure {
       Console.write(root.fullMessage(for: error) + "\n")
       root.exit(withError: ExitCode(Code.usage.rawValue))
+    } catch  where root.exitCode(for: error).isSuccess {
+      // The help, or the version.
+      root.exit(withError: error)
     } catch {
-      (failure(error) ?? Failure(error, credential: credential)).exit(from: root)
+      let failure = failure(error) ?? Failure(error, credential: credential)
+      Console.complain("error: \(failure.message)")
+      if let hint = failure.hint { Console.complain("hint: \(hint)") }
+      root.exit(withError: ExitCode(failure.code.rawValue))
     }
-  }
-
-  private func exit(from root: any ParsableCommand.Type) -> Never {
-    Console.complain("error: \(message)")
-    if let hint { Console.complain("hint: \(hint)") }
-    root.exit(withError: ExitCode(code.rawValue))
   }
 }

@@ -1,5 +1,5 @@
 public import ArgumentParser
-import Foundation
+public import Foundation
 public import Larder
 public import LarderHTTP
 import Service
@@ -15,7 +15,7 @@ import Service
 /// On Linux any server can end a process that uses `URLSession`: by a response that breaks off within its header fields.
 public func networkTransport() -> any HTTPTransport {
   #if os(Linux)
-    CurlTransport(userAgent: "\(StoreOption.program)/\(exampleVersion)")
+    CurlTransport(userAgent: "\(Place.program)/\(exampleVersion)")
   #else
     URLSessionTransport()
   #endif
@@ -24,12 +24,22 @@ public func networkTransport() -> any HTTPTransport {
 /// The version of all example programs: that of Larder.
 public let exampleVersion = Store.version
 
-/// The options `--store` and `--json`, the same for all commands of a program.
-public struct StoreOption: ParsableArguments {
+/// The store of a program, and the source of its answers: options that all commands have.
+public struct Place: ParsableArguments {
   @Option(name: .customLong("store"), help: "The store; created if it does not exist.")
-  public var path = StoreOption.standard
+  public var path = Place.standard
 
-  @Flag(help: "Print JSON.") public var json = false
+  @Flag(help: "Send no request: a recording answers instead of the service.")
+  public var offline = false
+
+  @Flag(help: "Send no request: use what is stored, stale too unless the service forbids it.")
+  public var noNetwork = false
+
+  @Flag(name: .customLong("log"), help: "Print a line for each lookup: hit or miss, and the age.")
+  private var isLogged = false
+
+  /// The address of a recording. It is nobody's, so its data stay apart from the user's.
+  public static let recording = "https://recording.invalid"
 
   public init() {}
 
@@ -37,134 +47,56 @@ public struct StoreOption: ParsableArguments {
     if path.isEmpty { throw ValidationError("the store has no name: give --store a path") }
   }
 
-  /// The program's name without `larder-`: `larder-lego` uses `lego.larder` in the current folder.
-  public static let standard: String =
-    (program.hasPrefix("larder-") ? String(program.dropFirst(7)) : program) + ".larder"
-
   fileprivate static let program = URL(filePath: CommandLine.arguments.first ?? "")
     .lastPathComponent
-
-  public func open(_ options: Store.Options = Store.Options()) throws(Failure) -> Store {
-    do throws(LarderError) {
-      return try Store(at: path, options: options)
-    } catch {
-      throw Failure(opening: error)
-    }
-  }
-
-  /// The last lines of a program's output: `larder` commands that show what it stored.
-  ///
-  /// - Parameter commands: in the command language of `larder`, `keys @lego.parts --limit 5`.
-  public func closing(_ commands: [String]) -> String {
-    (["Look at it:"] + commands.map { "  larder \(path.shellWord) -e \($0.shellWord)" })
-      .joined(separator: "\n")
-  }
-
-  /// Prints the result of a command: with `--json` the value, else rows and the closing lines.
-  ///
-  /// - Parameter rows: text of a service in a row cannot break its line.
-  public func show(
-    _ value: some Encodable, closing commands: [String] = [],
-    _ rows: @autoclosure () throws -> [String]
-  ) throws {
-    if json { return try Output.write(JSONOutput.text(value)) }
-    let lines = try rows().map(\.inOneLine) + (commands.isEmpty ? [] : [closing(commands)])
-    if !lines.isEmpty { try Output.write(lines.joined(separator: "\n")) }
-  }
-}
-
-/// The options that choose between the service and a recording of it.
-public struct RecordingOption: ParsableArguments {
-  @Flag(help: "Send no request: a recording answers instead of the service.")
-  public var offline = false
-
-  /// The address of a recording. It is nobody's: an adapter that tells services or users apart keeps its data from the user's.
-  public static let address = "https://recording.invalid"
-
-  @Flag(help: "Send no request: use what is stored, stale too unless the service forbids it.")
-  public var noNetwork = false
-
-  @Option(
-    help: "The recording: a folder with answers.json. Default: that of the program's source folder."
-  )
-  var recording: String?
-
-  public init() {}
-
-  /// - Parameters:
-  ///   - network: the transport without `--offline`.
-  ///   - sample: the folder beside the program's source folder that has the recording.
-  ///   - file: a source file of the program.
-  public func transport(
-    over network: @autoclosure () -> any HTTPTransport = networkTransport(),
-    sample: String = "Sample", of file: String = #filePath
-  ) throws(Failure) -> any HTTPTransport {
-    if noNetwork { return Disconnected() }
-    guard offline else { return network() }
-    let folder = folder(sample: sample, of: file)
-    do {
-      return try Recording(folder: folder)
-    } catch {
-      throw Failure(
-        .usage, "there is no recording in \(folder)",
-        hint: "name a folder with answers.json, such as \(Self.own(sample, of: file))")
-    }
-  }
-
-  public func folder(sample: String = "Sample", of file: String = #filePath) -> String {
-    recording ?? Self.own(sample, of: file)
-  }
-
-  private static func own(_ sample: String, of file: String) -> String {
-    URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: sample).path
-  }
-}
-
-/// The store of a program, and the source of its answers.
-public struct Place: ParsableArguments {
-  @OptionGroup public var store: StoreOption
-  @OptionGroup public var recording: RecordingOption
-
-  @Flag(name: .customLong("log"), help: "Print a line for each lookup: hit or miss, and the age.")
-  private var isLogged = false
-
-  public init() {}
+  /// The program's name without `larder-`: `larder-lego` uses `lego.larder` in the current folder.
+  private static let standard = program.replacing("larder-", with: "") + ".larder"
 
   /// Writes the lines of `--log`; nil without it.
   public var log: (@Sendable (String) -> Void)? {
     isLogged ? { @Sendable in Console.complain($0) } : nil
   }
 
+  /// - Parameters:
+  ///   - sample: the folder with the recording, beside the folder of the program's sources.
+  ///   - file: a source file of the program.
+  public func transport(
+    sample: String = "Sample", of file: String = #filePath
+  ) throws -> any HTTPTransport {
+    if noNetwork { return Disconnected() }
+    if !offline { return networkTransport() }
+    return try Recording(folder: Self.folder(sample, of: file).path)
+  }
+
+  /// A folder beside that of the program's sources.
+  public static func folder(_ name: String = "Sample", of file: String = #filePath) -> URL {
+    URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: name)
+  }
+
   /// Opens the store, calls `body`, and closes the store.
   ///
   /// - Parameter file: a source file of the program.
   public func open<Result>(
-    of file: String = #filePath, _ body: (Store, any HTTPTransport) async throws -> Result
+    _ options: Store.Options = Store.Options(), of file: String = #filePath,
+    _ body: (Store, any HTTPTransport) async throws -> Result
   ) async throws -> Result {
-    let transport = try recording.transport(of: file)
-    let store = try store.open()
+    let transport = try transport(of: file)
+    let store: Store
+    do throws(LarderError) {
+      store = try Store(at: path, options: options)
+    } catch { throw Failure(opening: error) }
     let result = try await body(store, transport)
     try store.close()
     return result
   }
 
-  /// The closing lines on standard error, for a document that was printed at a terminal.
-  public func closeAtTerminal(_ commands: String...) {
-    if Console.isTerminal { Console.write(store.closing(commands) + "\n") }
-  }
-}
-
-/// A name, an address or a text as an argument; an empty one is a usage error.
-public struct NonEmpty: ExpressibleByArgument, Sendable {
-  public let text: String
-  public var defaultValueDescription: String { text }
-
-  /// A default.
-  public init(_ text: String) { self.text = text }
-
-  public init?(argument: String) {
-    guard argument.contains(where: { !$0.isWhitespace }) else { return nil }
-    text = argument
+  /// Prints rows, and then `larder` commands that show what the program has stored.
+  ///
+  /// - Parameter commands: in the command language of `larder`, `keys @lego.parts --limit 5`.
+  public func show(_ rows: [String], closing commands: [String] = []) throws {
+    let looks = commands.map { "  larder \(path.shellWord) -e \($0.shellWord)" }
+    let lines = rows.map(\.inOneLine) + (looks.isEmpty ? [] : ["Look at it:"] + looks)
+    if !lines.isEmpty { try Output.write(lines.joined(separator: "\n")) }
   }
 }

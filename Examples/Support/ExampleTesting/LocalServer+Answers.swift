@@ -21,15 +21,7 @@ extension LocalServer {
 
   /// Waits until so many requests have arrived that `isCounted` chooses.
   public func wait(for count: Int, _ isCounted: (Received) -> Bool = { _ in true }) async throws {
-    do { try await waitUntil { received.count(where: isCounted) >= count } } catch is NeverTrue {
-      throw Missing(count: count, received: received.map(\.path))
-    }
-  }
-
-  /// Requests that did not arrive.
-  public struct Missing: Error {
-    public var count: Int
-    public var received: [String]
+    try await waitUntil { received.count(where: isCounted) >= count }
   }
 
   /// Answers from the recording of an example.
@@ -54,15 +46,18 @@ extension LocalServer {
 }
 
 extension LocalServer.Answer {
+  /// An answer with JSON as text.
+  public init(_ status: Int = 200, _ fields: [String: String] = [:], json text: String) {
+    self.init(
+      status, fields.merging(["Content-Type": "application/json"]) { first, _ in first }, text: text
+    )
+  }
+
   /// An answer with JSON, of objects that `JSONSerialization` can write.
   public init(_ status: Int = 200, _ fields: [String: String] = [:], json: Any) {
     do {
       let data = try JSONSerialization.data(withJSONObject: json, options: .sortedKeys)
-      self.init(
-        status, fields.merging(["Content-Type": "application/json"]) { first, _ in first },
-        body: data)
-    } catch {
-      self.init(500, text: "\(error)")
-    }
+      self.init(status, fields, json: String(decoding: data, as: UTF8.self))
+    } catch { self.init(500, text: "\(error)") }
   }
 }

@@ -9,40 +9,9 @@ public struct Outcome: Sendable {
   public var output: String
   public var error: String
 
-  public static let canFakeTerminal: Bool = {
-    #if os(Linux)
-      FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
-    #else
-      false
-    #endif
-  }()
-
-  /// Whether a command can have a small file system of its own: `unshare -rm`, and then `mount`.
-  public static let canMount: Bool = {
-    do {
-      let probe = Process()
-      probe.executableURL = URL(filePath: "/usr/bin/unshare")
-      probe.arguments = ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
-      probe.standardError = FileHandle.nullDevice
-      try probe.run()
-      probe.waitUntilExit()
-      return probe.terminationStatus == 0
-    } catch {
-      return false
-    }
-  }()
-
   /// - Parameter command: the program's name and its arguments.
   public init(of command: [String]) async throws {
     try await self.init(Self.built(command[0]), Array(command.dropFirst()))
-  }
-
-  /// Runs it with a terminal for input and output; `output` has both of the program's streams.
-  public init(atTerminal command: [String]) async throws {
-    let words = [try Self.built(command[0]).path] + command.dropFirst()
-    let line = words.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
-    try await self.init(
-      URL(filePath: "/usr/bin/script"), ["-qec", line.joined(separator: " "), "/dev/null"])
   }
 
   /// Runs a shell command line with the built programs in the PATH: `larder my.larder -e keys`.
@@ -75,7 +44,6 @@ public struct Outcome: Sendable {
     let (output, error) = (Pipe(), Pipe())
     process.executableURL = program
     process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(["TERM": "xterm"]) { $1 }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = error

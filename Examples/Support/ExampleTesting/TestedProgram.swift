@@ -16,29 +16,16 @@ public struct TestedProgram: Sendable {
     self.store = folder.url.path + "/" + store
   }
 
-  public func run(_ arguments: String...) async throws -> Outcome { try await run(arguments) }
-
-  /// The decoded output of a command with `--json`.
-  public func answer<Value: Decodable>(
-    _ type: Value.Type, _ arguments: String...
-  ) async throws -> Value {
-    let outcome = try await run(arguments + ["--json"])
-    guard outcome.code == 0, outcome.error.isEmpty else { throw Failed(outcome: outcome) }
-    return try JSONDecoder().decode(type, from: Data(outcome.output.utf8))
-  }
-
   /// The outputs of the commands in its closing lines.
   public func lastAnswers(of outcome: Outcome) async throws -> [String] {
     var answers: [String] = []
     for line in outcome.suggestions {
       let answer = try await Outcome(line: line)
-      guard answer.code == 0, answer.error.isEmpty else { throw Failed(outcome: answer) }
+      #expect(answer.code == 0 && answer.error.isEmpty && !answer.output.isEmpty, "\(answer)")
       answers.append(answer.output)
     }
     return answers
   }
-
-  public struct Failed: Error { public var outcome: Outcome }
 
   /// Runs the commands of a table, one after the other, and expects their outcomes.
   ///
@@ -54,7 +41,7 @@ public struct TestedProgram: Sendable {
     for row in table.split(separator: "\n") {
       let parts = row.components(separatedBy: " | ").map { $0.trimmingCharacters(in: .whitespaces) }
       let words = parts[0].components(separatedBy: " = ")
-      let outcome = try await run(line: words[0])
+      let outcome = try await run(words[0])
       let code = words.count > 1 ? Int32(words[1].trimmingCharacters(in: .whitespaces)) : 0
       let pieces = parts.dropFirst()
       let isQuiet = code == 0 && !pieces.contains { $0.hasPrefix("!") }
@@ -75,12 +62,8 @@ public struct TestedProgram: Sendable {
     return piece.hasPrefix("^") ? text.hasPrefix(piece.dropFirst()) : text.contains(piece)
   }
 
-  public func run(_ arguments: [String]) async throws -> Outcome {
-    try await Outcome(of: [name] + arguments + ["--store", store])
-  }
-
   /// Runs a command that a shell splits into words.
-  public func run(line: String) async throws -> Outcome {
+  public func run(_ line: String) async throws -> Outcome {
     try await Outcome(line: "\(name) \(line) --store '\(store)'")
   }
 }

@@ -19,20 +19,13 @@ public enum JSON: Sendable, Hashable {
   public var text: String? { if case .string(let text) = self { text } else { nil } }
   /// Some services send numbers as text.
   public var number: Double? {
-    switch self {
-    case .number(let number): number
-    case .string(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
-    default: nil
-    }
+    if case .number(let number) = self { return number }
+    return text.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
   }
-  /// Text such as an id, which some services send as a whole number. Nil for one of which a `Double` has not every digit.
+  /// Text such as an id, which some services send as a whole number.
   public var word: String? {
-    switch self {
-    case .string(let text): text
-    case .number(let number):
-      number.magnitude < 0x1p53 ? Int(exactly: number).map { "\($0)" } : nil
-    default: nil
-    }
+    if case .number(let number) = self { return Int(exactly: number).map { "\($0)" } }
+    return text
   }
   public var isTrue: Bool? { if case .bool(let bool) = self { bool } else { nil } }
 }

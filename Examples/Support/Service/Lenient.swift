@@ -40,21 +40,26 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// Numbers that a service may write as text. In a file that imports this module, these stand in for those of the standard
-/// library, also where the compiler writes the decoding of a type.
+/// A service may write a number as text, and an optional field of another form is nil. In a file that imports this module, these
+/// stand in for those of the standard library, also where the compiler writes the decoding of a type.
 extension KeyedDecodingContainer {
   public func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try decode(lenient: type, forKey: key)
-  }
-  public func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
     try decode(lenient: type, forKey: key)
   }
   public func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
     try decode(lenient: type, forKey: key)
   }
-  /// Nil for another form, too.
   public func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
     try decode(Lenient<Int>.self, forKey: key).wrappedValue
+  }
+  public func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    try decode(Lenient<Double>.self, forKey: key).wrappedValue
+  }
+  public func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
+  }
+  public func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try decode(Lenient<String>.self, forKey: key).wrappedValue
   }
 }
 
@@ -84,13 +89,6 @@ public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
   }
 }
 
-extension Array {
-  /// The elements that can be decoded.
-  public func good<Good>() -> [Good] where Element == Attempt<Good> {
-    compactMap { try? $0.result.get() }
-  }
-}
-
 /// A list of a service without the elements that cannot be decoded. A list with no other elements is an error.
 public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
   public var elements: [Element]
@@ -100,16 +98,13 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
   public init(from decoder: any Decoder) throws {
     // A decoder passes null on to an optional alone.
     let attempts = try [Attempt<Element>?](from: decoder)
-    elements = attempts.compactMap { $0 }.good()
+    elements = attempts.compactMap { try? $0?.result.get() }
     skipped = attempts.enumerated().compactMap { index, attempt in
       attempt == nil ? "[\(index)] is null" : attempt?.fault
     }
-    if elements.isEmpty, let first = attempts.first {
-      guard let first else {
-        throw DecodingError.dataCorrupted(
-          .init(codingPath: decoder.codingPath, debugDescription: skipped[0]))
-      }
-      _ = try first.result.get()
+    if elements.isEmpty, let fault = skipped.first {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: fault))
     }
   }
 }

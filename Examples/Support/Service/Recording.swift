@@ -1,11 +1,6 @@
-// The words of its errors, and the networking errors.
 import Foundation
 public import HTTPTypes
 public import LarderHTTP
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// A service that answers from files, for `--offline`.
 ///
@@ -13,7 +8,7 @@ public import LarderHTTP
 /// the body, and optionally `status` and `fields`. The first match answers; a path that ends in `*` matches every path with
 /// that beginning. An answer with an `ETag` is a 304 for a request that has it.
 public struct Recording: HTTPTransport {
-  struct Answer: Decodable {
+  private struct Answer: Decodable {
     var path: String
     var file: String?
     var status: Int?
@@ -24,13 +19,15 @@ public struct Recording: HTTPTransport {
     }
   }
 
-  private let folder: String
+  private static let types = [
+    "json": "application/json", "html": "text/html", "svg": "image/svg+xml",
+  ]
+  private let folder: URL
   private let answers: [Answer]
 
-  /// - Parameter folder: with `answers.json` and the bodies.
   public init(folder: String) throws {
-    self.folder = folder
-    let file = try Data(contentsOf: URL(filePath: folder + "/answers.json"))
+    self.folder = URL(filePath: folder)
+    let file = try Data(contentsOf: self.folder.appending(path: "answers.json"))
     answers = try JSONDecoder().decode([Answer].self, from: file)
   }
 
@@ -42,39 +39,30 @@ public struct Recording: HTTPTransport {
       return (HTTPResponse(status: .notFound), HTTPBody())
     }
     var response = HTTPResponse(status: .init(code: answer.status ?? 200))
+    let file = answer.file.map { folder.appending(path: $0) }
+    response.headerFields[.contentType] = file.flatMap { Self.types[$0.pathExtension] }
     for (name, value) in answer.fields ?? [:] {
-      guard let name = HTTPField.Name(name) else { continue }
-      response.headerFields.append(HTTPField(name: name, value: value))
+      if let name = HTTPField.Name(name) { response.headerFields[name] = value }
     }
     if let tag = response.headerFields[.eTag], request.headerFields[.ifNoneMatch] == tag {
       response.status = .notModified
       return (response, HTTPBody())
     }
-    guard let file = answer.file else { return (response, HTTPBody()) }
-    do {
-      return (response, HTTPBody(Array(try Data(contentsOf: URL(filePath: folder + "/" + file)))))
-    } catch {
-      throw Unreadable(file: folder + "/" + file, reason: error.fileWords)
-    }
-  }
-
-  /// The file of a body cannot be read.
-  public struct Unreadable: Error, CustomStringConvertible {
-    public var file: String
-    public var reason: String
-
-    public var description: String { "the recording's \(file) cannot be read: \(reason)" }
+    return (response, HTTPBody(try file.map { Array(try Data(contentsOf: $0)) } ?? []))
   }
 }
 
 /// A network that does not exist: every request fails.
 public struct Disconnected: HTTPTransport {
+  private struct NoNetwork: TransportFailure, CustomStringConvertible {
+    let failure = TransportFailureKind.offline
+    let description = "there is no network"
+  }
+
   public init() {}
 
   public func send(
     _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody) {
-    throw URLError(.notConnectedToInternet)
-  }
+  ) async throws -> (HTTPResponse, HTTPBody) { throw NoNetwork() }
 }

@@ -47,7 +47,7 @@ struct MetadataTests {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let pages = store.cache(TextCodec(), in: "pages")
     try await pages.set("old", for: "a")
-    let loaded = try await pages.revalidatedResult(
+    let loaded = try await pages.result(
       for: "a", options: LoadOptions(policy: .revalidate, waitsForCommit: true)
     ) { _ in
       try store.write { _ = try $0.setMetadata([1], of: "a", in: pages.namespace) }

@@ -114,12 +114,12 @@ import Testing
     var revalidating = load
     revalidating.policy = .revalidate
     try await cache.set("kept", for: "v", attributes)
-    _ = try await cache.revalidatedResult(for: "v", options: revalidating) { value in
+    _ = try await cache.result(for: "v", options: revalidating) { value in
       known.withLock { $0 = value }
       return .unchanged
     }
     #expect(known.withLock { $0?.value } == "kept")
-    #expect(known.withLock { $0?.entityTag } == attributes.entityTag)
+    #expect(known.withLock { $0?.validators.entityTag } == attributes.entityTag)
     #expect(try store.verify().faults == [])
   }
 

@@ -130,7 +130,7 @@ struct ExpectationTests {
     let http = HTTPCache(in: pages.namespace.store.namespace("none"), over: Origin.page(Self.good))
     let statuses = StatusList()
     for _ in 0..<2 {
-      let page = try await pages.revalidatedResult(
+      let page = try await pages.result(
         for: "a", options: LoadOptions(stale: Staleness(onError: .days(1)), waitsForCommit: true)
       ) { known in
         var request = request("GET", "/a")
@@ -139,8 +139,8 @@ struct ExpectationTests {
         statuses.append(answer.response.status.code)
         if answer.response.status == .notModified { return .unchanged }
         let text = String(decoding: try await answer.body.bytes(), as: UTF8.self)
-        return .stored(
-          text, EntryAttributes(validatorsOf: answer.response, expires: .after(.seconds(5))))
+        return Loaded(
+          text, expires: .after(.seconds(5)), validators: Validators(of: answer.response))
       }
       #expect(page?.value == "body")
       clock.advance(by: .seconds(6))

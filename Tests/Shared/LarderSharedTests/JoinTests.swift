@@ -83,8 +83,8 @@ import Testing
     try await withMachines(2) { machines, tier in
       let (near, far) = (machines[0], machines[1])
       let options = LoadOptions(absent: .after(.minutes(5)), waitsForCommit: true)
-      let none = try await far.cache.local.resultIfPresent(for: "a", options: options) { nil }
-      #expect(none?.value == nil)
+      let none = try await far.cache.local.value(for: "a", options: options) { _ in .absent }
+      #expect(none == nil)
       try await near.cache.set("value", for: "a")
       let origin = Origin()
       let result = try await far.result(origin)

@@ -13,10 +13,8 @@ import Testing
     let shell = try Shell(mode)
     let parts = shell.store.cache(of: String.self, in: "parts")
     let options = LoadOptions(absent: .after(.minutes(12)), waitsForCommit: true)
-    let found = try await parts.resultIfPresent(for: "9999", options: options) { () -> String? in
-      nil
-    }
-    #expect(found?.value == nil)
+    let found = try await parts.value(for: "9999", options: options) { _ in .absent }
+    #expect(found == nil)
     try await shell.store.namespace("parts").set("", for: "empty")
     shell.clock.advance(by: .minutes(2))
     return shell

@@ -81,7 +81,7 @@ final class RemovalRun: Sendable {
     let keys =
       random.next(in: 0..<3) == 0 ? (0..<Self.keys).filter { $0 % 2 == key % 2 } : [key]
     let floors = keys.map { floor(name, $0) }
-    let load: @Sendable (CachedValue<String>?) async throws -> LoadOutcome<String> = {
+    let load: @Sendable (CachedValue<String>?) async throws -> Loaded<String> = {
       [self] known in
       let began = SystemTime.monotonicMicroseconds
       loads.add(1, ordering: .relaxed)
@@ -92,7 +92,7 @@ final class RemovalRun: Sendable {
       let results: [CacheResult<String>?]
       if keys.count == 1 {
         results = [
-          try await caches[name].revalidatedResult(for: "\(key)", options: options, load: load)
+          try await caches[name].result(for: "\(key)", options: options, load: load)
         ]
       } else {
         results = try await caches[name].results(for: keys.map { "\($0)" }, options: options) {

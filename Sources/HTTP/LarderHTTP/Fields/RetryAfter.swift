@@ -16,26 +16,4 @@
       return max(.zero, (date ?? now).duration(to: end))
     }
   }
-
-  extension CachedValue {
-    /// The fields of a request that asks whether the value is still current, from its validators byte for byte; none without
-    /// validators. A 304 then means ``LoadOutcome/unchanged``.
-    public var conditionalFields: HTTPFields {
-      var fields = HTTPFields()
-      if let entityTag { fields.append(HTTPField(name: .ifNoneMatch, lenientValue: entityTag)) }
-      if let lastModified {
-        fields.append(HTTPField(name: .ifModifiedSince, lenientValue: lastModified))
-      }
-      return fields
-    }
-  }
-
-  extension EntryAttributes {
-    /// The attributes of a value that was made from a response: its validators, and a lifetime; nil takes that of the options.
-    public init(validatorsOf response: HTTPResponse, expires: Expiration? = nil) {
-      self.init(expires: expires)
-      entityTag = response.headerFields[fields: .eTag].first?.valueBytes
-      lastModified = response.headerFields[fields: .lastModified].first?.valueBytes
-    }
-  }
 #endif

@@ -31,7 +31,7 @@ extension SharedCache {
     if standing == .disconnected, options.policy == .standard { terms.policy = .revalidate }
     let found = try await local.results(for: keys, options: terms) { [terms] missing in
       let origin = BulkOrigin(missing.map { $0.key }, load)
-      return await withTaskGroup(of: (Name, LoadOutcome<Value>).self) { group in
+      return await withTaskGroup(of: (Name, Loaded<Value>).self) { group in
         for (key, _) in missing {
           group.addTask { (key, await outcome(of: key, terms, options.policy, origin)) }
         }
@@ -63,7 +63,7 @@ extension SharedCache {
 
   private func outcome<Name: StoreKey & Sendable>(
     of key: Name, _ options: LoadOptions, _ policy: RequestPolicy, _ origin: BulkOrigin<Name, Value>
-  ) async -> LoadOutcome<Value> {
+  ) async -> Loaded<Value> {
     defer { origin.pass(key) }
     let shared = SharedKey(namespace: name, bytes: Key(key).bytes)
     do {

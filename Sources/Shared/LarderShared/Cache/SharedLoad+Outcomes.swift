@@ -19,7 +19,7 @@ extension SharedLoad {
   /// A loaded value that the tier has, or does not want.
   func loaded(
     _ value: Value, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
-  ) -> LoadOutcome<Value> {
+  ) -> Loaded<Value> {
     var attributes = attributes(stamp, .loaded, nil) { [copies, key, tags = options.tags] batch in
       let mayStore = try copies.mayStore(
         stamp, current: stamp.version, ticket, for: key, tags: tags, in: &batch)
@@ -27,33 +27,33 @@ extension SharedLoad {
       return true
     }
     attributes.tags = options.tags
-    return .stored(value, attributes)
+    return .value(value, attributes)
   }
 
   /// A loaded value that the tier has not got.
   func unshared(
     _ value: Value, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: LarderError
-  ) -> LoadOutcome<Value> {
+  ) -> Loaded<Value> {
     var attributes = attributes(stamp, .loaded, error) { [copies, key, tags = options.tags] batch in
       guard copies.isCurrent(key, tags: tags, at: stamp.version) else { throw Overtaken() }
       return try copies.mayStoreUnshared(stamp, ticket, for: key, tags: tags, in: &batch)
     }
     attributes.tags = options.tags + [LocalCopies.unsharedTag]
-    return .stored(value, attributes)
+    return .value(value, attributes)
   }
 
   /// A loaded value that neither the tier nor this store may keep.
   func unstored(
     _ value: Value, _ stamp: ValueStamp, _ error: LarderError
-  ) -> LoadOutcome<Value> {
-    .stored(value, attributes(stamp, .loaded, error) { _ in false })
+  ) -> Loaded<Value> {
+    .value(value, attributes(stamp, .loaded, error) { _ in false })
   }
 
   /// A value of the tier.
   func stored(
     _ value: Value, _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket,
     _ origin: CopyTerms.Origin, _ error: (any Error)? = nil
-  ) -> LoadOutcome<Value> {
+  ) -> Loaded<Value> {
     let (stamp, tags, now) = (copy.stamp, copy.frame.tags, cache.store.now)
     var attributes = attributes(stamp, origin, error) { [copies, key, head = copy.head] batch in
       let mayStore = try copies.mayStore(
@@ -67,7 +67,7 @@ extension SharedLoad {
     attributes.stale = copy.frame.stale
     attributes.tags = tags
     attributes.written = now.advanced(by: .zero - copy.age)
-    return .stored(value, attributes)
+    return .value(value, attributes)
   }
 
   private func attributes(

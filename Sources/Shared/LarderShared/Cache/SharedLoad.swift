@@ -21,7 +21,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// How many durations of a lease a caller waits for another machine's load: one that never ends must not stop all others.
   private static var mostLeases: Int { 10 }
 
-  func outcome() async throws -> LoadOutcome<Value> {
+  func outcome() async throws -> Loaded<Value> {
     let ticket = try copies.ticket()
     guard try copies.outbox.count() == 0 else {
       return try await loadAlone(ticket, because: removalsWait)
@@ -124,7 +124,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   ///   - error: why the tier cannot be used; nil if it does not want the value.
   private func loadAlone(
     _ ticket: LocalCopies.Ticket, version: Position = .zero, because error: LarderError?
-  ) async throws -> LoadOutcome<Value> {
+  ) async throws -> Loaded<Value> {
     try Task.checkCancellation()
     // The origin is asked after all the changes up to there were made.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
@@ -140,7 +140,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// Loads with the right to store the value in the tier; nil if the value was changed or removed meanwhile.
   private func load(
     holding lease: Lease, _ ticket: LocalCopies.Ticket, fallback: TierCopy<Value>?
-  ) async throws -> LoadOutcome<Value>? {
+  ) async throws -> Loaded<Value>? {
     let value: Value
     do {
       value = try await renewing(lease) { try await load() }

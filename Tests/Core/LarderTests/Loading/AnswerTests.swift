@@ -18,9 +18,9 @@ import Testing
       expires: .after(.hours(1)), absent: .after(.minutes(1)), waitsForCommit: true)
     let isThere = Shared(false)
     let ask = {
-      try await boards.resultIfPresent(for: "thun", options: options) {
+      try await boards.result(for: "thun", options: options) { _ in
         let load = try await origin.text()
-        return isThere.withLock { $0 } ? load : nil
+        return isThere.withLock { $0 } ? .value(load) : .absent
       }
     }
     for _ in 0..<3 { #expect(try await ask() == nil) }
@@ -49,7 +49,7 @@ import Testing
   @Test func `who says that there always is something is not answered with nothing`() async throws {
     let boards = try cache()
     let options = LoadOptions(absent: .after(.minutes(1)), waitsForCommit: true)
-    #expect(try await boards.resultIfPresent(for: "thun", options: options) { nil }?.value == nil)
+    #expect(try await boards.value(for: "thun", options: options) { _ in .absent } == nil)
     #expect(try await boards.result(for: "thun", options: .committed) { "there" }.value == "there")
     #expect(try boards.value(for: "thun") == "there")
   }
@@ -60,7 +60,7 @@ import Testing
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
     clock.advance(by: .seconds(59))
     let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
-    #expect(try await boards.resultIfPresent(for: "thun", options: options) { nil }?.value == nil)
+    #expect(try await boards.value(for: "thun", options: options) { _ in .absent } == nil)
     #expect(try boards.count() == 0 && boards.value(for: "thun") == nil)
   }
 
@@ -71,8 +71,8 @@ import Testing
     attributes.tags = ["line 1"]
     let (stored, stale) = (attributes, Staleness(onError: .minutes(1)))
     let options = LoadOptions(expires: .never, stale: stale, waitsForCommit: true)
-    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
-      .stored("board", stored)
+    _ = try await boards.result(for: "thun", options: options) { _ in
+      .value("board", stored)
     }
     let entry = try #require(try boards.entry(for: "thun"))
     #expect(entry.entityTag == Array("\"v1\"".utf8) && entry.tags == ["line 1"])
@@ -91,19 +91,19 @@ import Testing
     let stored = attributes
     let options = LoadOptions(
       expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
-    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
-      .stored("board", stored)
+    _ = try await boards.result(for: "thun", options: options) { _ in
+      .value("board", stored)
     }
     let version = try boards.entry(for: "thun")?.version
     clock.advance(by: .minutes(2))
     let told = Shared<CachedValue<String>?>(nil)
-    let loaded = try await boards.revalidatedResult(for: "thun", options: options) { known in
+    let loaded = try await boards.result(for: "thun", options: options) { known in
       told.withLock { $0 = known }
       return known == nil ? .value("new") : .unchanged
     }
     #expect(loaded?.value == "board" && loaded?.source == .loaded && loaded?.error == nil)
     let known = try #require(told.withLock { $0 })
-    #expect(known.value == "board" && known.entityTag == stored.entityTag)
+    #expect(known.value == "board" && known.validators.entityTag == stored.entityTag)
     #expect(known.metadata == [1, 2, 3])
     let entry = try #require(try boards.entry(for: "thun"))
     #expect(entry.version == version && entry.state == .fresh)
@@ -122,11 +122,11 @@ import Testing
     var attributes = EntryAttributes()
     attributes.entityTag = [7]
     let stored = attributes
-    _ = try await boards.revalidatedResult(for: "thun", options: options) { _ in
-      .stored("board", stored)
+    _ = try await boards.result(for: "thun", options: options) { _ in
+      .value("board", stored)
     }
     clock.advance(by: .minutes(2))
-    let loaded = try await boards.revalidatedResult(for: "thun", options: options) { _ in
+    let loaded = try await boards.result(for: "thun", options: options) { _ in
       if isRemoved {
         try await boards.remove("thun")
       } else {
@@ -145,7 +145,7 @@ import Testing
   @Test func `unchanged without anything known is an error`() async throws {
     let boards = try cache()
     let error = await #expect(throws: LarderError.self) {
-      try await boards.revalidatedResult(for: "thun", options: LoadOptions(waitsForCommit: true)) {
+      try await boards.result(for: "thun", options: LoadOptions(waitsForCommit: true)) {
         _ in .unchanged
       }
     }

@@ -29,7 +29,7 @@ import Testing
   /// Loads keys as `of KEY`; a key `none...` has no value, and one `bad...` fails.
   @Sendable private func load(
     _ missing: [(key: String, stored: CachedValue<String>?)]
-  ) async throws -> [(String, LoadOutcome<String>)] {
+  ) async throws -> [(String, Loaded<String>)] {
     asked.withLock { $0.append(missing.map { $0.key }) }
     let number = try await origin.load()
     return missing.reversed().compactMap { missing in
@@ -211,7 +211,7 @@ import Testing
       clock.advance(by: .seconds(2))
       let options = LoadOptions(expires: .after(.minutes(5)), waitsForCommit: true)
       let found = try await boards.values(for: ["a", "b"], options: options) { missing in
-        #expect(missing.map { $0.stored?.entityTag } == [[7], nil])
+        #expect(missing.map { $0.stored?.validators.entityTag } == [[7], nil])
         return missing.map { ($0.key, $0.stored == nil ? .value("new") : .unchanged) }
       }
       #expect(found == ["old", "new"])

@@ -156,8 +156,8 @@ import Testing
     try await prepare(.absent, boards)
     func ask(_ attributes: EntryAttributes) -> Task<String?, any Error> {
       Task {
-        try await boards.revalidatedResult(for: "thun") { _ in
-          .stored(try await origin.text(), attributes)
+        try await boards.result(for: "thun") { _ in
+          .value(try await origin.text(), attributes)
         }?.value
       }
     }

@@ -182,7 +182,7 @@ import Testing
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(10), waitsForCommit: true)
     let ask = {
-      try await boards.revalidatedResult(for: "thun", options: options) { known in
+      try await boards.result(for: "thun", options: options) { known in
         _ = try await origin.load()
         return known == nil ? .value("board") : .unchanged
       }

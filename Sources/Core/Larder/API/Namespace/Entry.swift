@@ -40,7 +40,7 @@ extension Store {
     /// Whether it is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool
     /// Whether it is a negative entry, which records that its key has no value; reads miss it. See
-    /// ``Cache/resultIfPresent(for:options:load:)``.
+    /// ``Loaded/absent``.
     public var isNegative: Bool
     /// The entries it belongs to. The removal of the last of them removes it.
     public var owners: [Owner]

@@ -24,12 +24,12 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     var isCalling = true
   }
 
-  private let source: @Sendable (Missing) async throws -> [Key: LoadOutcome<Value>]
+  private let source: @Sendable (Missing) async throws -> [Key: Loaded<Value>]
   /// Whether it is a load inside another one.
   private let isNested = LoadDependencies.running != nil
   private let state = Mutex(State())
 
-  init(_ source: @escaping @Sendable (Missing) async throws -> [Key: LoadOutcome<Value>]) {
+  init(_ source: @escaping @Sendable (Missing) async throws -> [Key: Loaded<Value>]) {
     self.source = source
   }
 
@@ -108,7 +108,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
 
   /// Calls the source, queues the writes of all outcomes together, and gives each key's callers theirs.
   private func call(_ members: [Member]) async -> [Result<LoadedValue<Value>, any Error>] {
-    let outcomes: Result<[Key: LoadOutcome<Value>], any Error>
+    let outcomes: Result<[Key: Loaded<Value>], any Error>
     do {
       let answers = try await LoadDependencies.$running.withValue(self) {
         try await source(members.map { (Key($0.load.key), $0.turn.lookup.cachedValue) })

@@ -12,7 +12,7 @@ extension Cache {
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
     load:
       @escaping @Sendable ([(key: Name, stored: CachedValue<Value>?)]) async throws -> [(
-        Name, LoadOutcome<Value>
+        Name, Loaded<Value>
       )]
   ) async throws -> [Value?] {
     try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
@@ -27,14 +27,14 @@ extension Cache {
   /// - Parameter load: called once with the keys that are missing or too old, in their order and each once, together with the
   ///   stored values. It is called again only for keys that another process was loading and has not stored. It returns an
   ///   answer for each, in any order. A key without an answer is absent. If it throws, every key has that error;
-  ///   ``LoadOutcome/failed(_:)`` is the error of one.
+  ///   ``Loaded/failed(_:)`` is the error of one.
   /// - Returns: the results in the order of the keys; nil for a key that has no value.
   /// - Throws: `CancellationError` if the task is cancelled.
   public func results<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
     load:
       @escaping @Sendable ([(key: Name, stored: CachedValue<Value>?)]) async throws -> [(
-        Name, LoadOutcome<Value>
+        Name, Loaded<Value>
       )]
   ) async throws -> [Result<CacheResult<Value>?, any Error>] {
     var places: [Key: Int] = [:]

@@ -2,8 +2,9 @@ import LarderSystem
 
 /// Reads that load a missing or stale value.
 ///
-/// `value` returns the value, the others a ``CacheResult``, which also has the source of the value, its age, and the error that
-/// was met on the way.
+/// `value` returns the value, `result` a ``CacheResult``, which also has the source of the value, its age, and the error that was
+/// met on the way. Both take a closure that returns a value, or one that gets the stored value and returns a ``Loaded``;
+/// `values` and `results` take one that loads many keys.
 ///
 /// Tasks of this process that ask for a key at the same time share one load and its outcome. A task that is cancelled
 /// stops waiting; when every waiting task is cancelled, so is the load. An error reaches every waiting task and is not
@@ -60,7 +61,7 @@ extension Cache {
     let stored = try stored(key, options)
     if case .known(let result?) = stored { return result }
     let key = key.copied
-    let load: @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value> = { _ in
+    let load: @Sendable (CachedValue<Value>?) async throws -> Loaded<Value> = { _ in
       .value(try await load())
     }
     if case .needsLoad(let lookup) = stored,
@@ -77,21 +78,27 @@ extension Cache {
     throw notStored(key)
   }
 
-  /// The value under `key`, read or loaded; nil if the load finds none, which is stored for ``LoadOptions/absent``.
-  public func resultIfPresent(
+  /// The value under `key`, read or loaded; nil if the load finds none.
+  public func value(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
-    load: @escaping @Sendable () async throws -> Value?
-  ) async throws -> CacheResult<Value>? {
-    try await revalidatedResult(for: key, options: options) { _ in
-      try await load().map { .value($0) } ?? .absent
-    }
+    load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
+  ) async throws -> Value? {
+    try await result(for: key, options: options, load: load)?.value
   }
 
-  /// The value under `key`, read or loaded; nil if the load finds none. The load gets the stored value, so that it can
-  /// ask the origin whether that value is still current.
-  public func revalidatedResult(
+  /// The value under `key`, read or loaded, with its source and age; nil if the load finds none, which is stored for
+  /// ``LoadOptions/absent``.
+  ///
+  ///     let page = try await pages.result(for: url) { stored in
+  ///       let answer = try await api.page(url, unlessMatching: stored?.validators.entityTag)
+  ///       guard let text = answer.text else { return .unchanged }
+  ///       return Loaded(text, validators: Validators(entityTag: answer.entityTag))
+  ///     }
+  ///
+  /// - Parameter load: gets the stored value, fresh or stale, so that it can ask the origin whether that one is still current.
+  public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
-    load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+    load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value>? {
     switch try stored(key, options) {
     case .known(let result): return result
@@ -128,7 +135,7 @@ extension Cache {
   /// one if the load fails or runs in the background.
   package func result(
     after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
-    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value>? {
     let loading = CacheLoad(cache: self, key: key, options: options, source: .key(load))
     return try await loading.result(of: loading.begin(after: lookup))

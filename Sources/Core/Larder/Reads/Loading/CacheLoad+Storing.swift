@@ -33,8 +33,8 @@ extension CacheLoad {
   /// Starts the lifetime of the stored value again. If the entry was evicted meanwhile, the value is stored again.
   func renew(_ known: CachedValue<Value>, _ turn: Turn) -> LoadedValue<Value> {
     var attributes = options.attributes(codec: cache.codecID)
-    attributes.entityTag = known.entityTag
-    attributes.lastModified = known.lastModified
+    attributes.entityTag = known.validators.entityTag
+    attributes.lastModified = known.validators.lastModified
     attributes.metadata = known.metadata
     attributes = attributes.counted(from: engine.clock.now)
     do {

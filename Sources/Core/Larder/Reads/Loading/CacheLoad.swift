@@ -39,7 +39,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
   /// The origin of the value.
   enum Source: Sendable {
     /// A closure that loads this key alone. It gets the stored value.
-    case key(@Sendable (CachedValue<Value>?) async throws -> LoadOutcome<Value>)
+    case key(@Sendable (CachedValue<Value>?) async throws -> Loaded<Value>)
     /// A load of several keys.
     case bulk(BulkLoad<Value>)
   }
@@ -97,7 +97,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
 
   private func run(
     _ running: InFlight, waits: Bool,
-    _ load: (CachedValue<Value>?) async throws -> LoadOutcome<Value>
+    _ load: (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> LoadedValue<Value> {
     let turn = try await awaitTurn(running, after: takeTurn(running, waits: waits))
     if turn.isAnswered { return LoadedValue(result: cache.result(turn.lookup)) }
@@ -127,11 +127,9 @@ struct CacheLoad<Value: Sendable>: Sendable {
   }
 
   /// The value of an outcome, and its write, which is still to be queued.
-  func loaded(_ outcome: LoadOutcome<Value>, _ turn: Turn) throws -> LoadedValue<Value> {
+  func loaded(_ outcome: Loaded<Value>, _ turn: Turn) throws -> LoadedValue<Value> {
     switch outcome {
-    case .value(let value):
-      return store(value, options.attributes(codec: cache.codecID), turn)
-    case .stored(let value, let attributes):
+    case .value(let value, let attributes):
       return store(value, merged(attributes), turn)
     case .unchanged:
       guard let known = turn.lookup.cachedValue else {
@@ -167,7 +165,8 @@ extension CacheLookup {
     guard let entry = found.entry, let value else { return nil }
     return CachedValue(
       value: value, written: Timestamp(milliseconds: entry.header.written),
-      entityTag: entry.fields?[.entityTag], lastModified: entry.fields?[.lastModified],
+      validators: Validators(
+        entityTag: entry.fields?[.entityTag], lastModified: entry.fields?[.lastModified]),
       metadata: entry.fields?[.metadata])
   }
 }

@@ -49,32 +49,3 @@ public struct CacheResult<Value: Sendable>: Sendable {
     self.isCommitted = isCommitted ?? (source != .loaded || error == nil)
   }
 }
-
-/// The stored value, for a load that asks its origin whether it is still current.
-public struct CachedValue<Value: Sendable>: Sendable {
-  /// The value, fresh or stale.
-  public var value: Value
-  /// When it was written or last found unchanged.
-  public var written: Timestamp
-  /// The entity tag (RFC 9110, section 8.8.3) it was stored with, byte for byte.
-  public var entityTag: [UInt8]?
-  /// The Last-Modified field (RFC 9110, section 8.8.2) it was stored with, byte for byte.
-  public var lastModified: [UInt8]?
-  /// The writer's own bytes beside the value; see ``EntryAttributes/metadata``.
-  public var metadata: [UInt8]?
-}
-
-/// The outcome of a load that received the stored value.
-public enum LoadOutcome<Value: Sendable>: Sendable {
-  /// A value, stored as the options say.
-  case value(Value)
-  /// A value with attributes of its own: lifetime, validators, tags. The options supply those that are left out, and the
-  /// cache its codec.
-  case stored(Value, EntryAttributes)
-  /// The stored value is still current, and its lifetime starts again. An error without a stored value.
-  case unchanged
-  /// The origin has no such value.
-  case absent
-  /// The load of this key failed, as if its closure had thrown the error.
-  case failed(any Error)
-}

@@ -152,7 +152,7 @@ extension Cache {
     concurrency: Int = 1, pause: Duration = .zero, priority: TaskPriority? = .utility,
     load:
       @escaping @Sendable ([(key: Name, stored: CachedValue<Value>?)]) async throws -> [(
-        Name, LoadOutcome<Value>
+        Name, Loaded<Value>
       )]
   ) throws(LarderError) -> Prefetch<Name> {
     var options = options
