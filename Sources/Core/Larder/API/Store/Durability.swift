@@ -28,6 +28,7 @@ extension Store {
     options.create = false
     options.durability = durability
     options.changesDurability = true
+    try WriteBuffer.commit(at: path, options)
     try Store(at: path, options: options).close()
   }
 }

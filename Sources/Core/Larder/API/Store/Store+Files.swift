@@ -29,6 +29,7 @@ extension Store {
     at path: String, options: Options = Options(),
     _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
+    try WriteBuffer.commit(at: path, options)
     let environment = try StoreEngine.environmentToCompact(at: path, options)
     defer { environment.close() }
     let before = environment.fileSize

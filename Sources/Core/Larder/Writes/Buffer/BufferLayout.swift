@@ -9,7 +9,7 @@ struct BufferLayout {
     /// The end of the log as its writers know it: a record before it is written, one behind it never was.
     static let tail = 1
     static let lock = 2
-    /// Two words: the commit on which an even generation lies, and an odd one.
+    /// Two words: the commit on which this generation lies, and the last or the next one.
     static let base = 3
     /// The generation of the metadata in the commit on which the records lie.
     static let metadata = 5
@@ -61,17 +61,25 @@ struct BufferLayout {
 /// One word that says which records are valid. Every change of it is one atomic store.
 struct BufferState: Equatable {
   private static let endMask: UInt64 = 0xFFFF_FFFF
+  private static let baseBit: UInt64 = 1 << 32
   private static let frozenBit: UInt64 = 1 << 33
   private static let generationShift: UInt64 = 34
 
   var word: UInt64
 
+  static let first = BufferState(word: 1 << generationShift)
+
   /// The end of the visible records, in words from the beginning of the log.
   var end: Int { Int(word & Self.endMask) }
   /// A transaction commits the records, or has committed them. Nobody appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }
-  /// Rises with every commit. A record is of one generation.
+  /// Rises with every commit. A record is of one generation. Its low 16 bits are never 0, as those of an empty place in the hash
+  /// table are.
   var generation: UInt64 { word &>> Self.generationShift }
+  /// Which of the two bases is that of this generation: a kill may leave that of the next one written.
+  var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
+  /// Whether a place of an earlier generation in the hash table looks like one of this generation.
+  var needsEmptyTable: Bool { generation & 0xFFFF == 1 }
   /// Equal in two states between which no records were committed and none were frozen.
   var epoch: UInt64 { word & ~Self.endMask }
   /// Grows with every record and every commit.
@@ -81,7 +89,10 @@ struct BufferState: Equatable {
   var frozen: BufferState { BufferState(word: word | Self.frozenBit) }
   var thawed: BufferState { BufferState(word: stamp) }
   /// The next generation, which is empty.
-  var next: BufferState { BufferState(word: (generation &+ 1) &<< Self.generationShift) }
+  var next: BufferState {
+    let next = (generation &+ 1) & 0xFFFF == 0 ? generation &+ 2 : generation &+ 1
+    return BufferState(word: next &<< Self.generationShift | ~word & Self.baseBit)
+  }
 }
 
 /// A place in the hash table: 16 bits of the hash, 16 bits of the generation, and where the record begins in the log. A place of

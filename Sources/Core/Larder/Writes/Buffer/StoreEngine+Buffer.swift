@@ -111,7 +111,7 @@ extension StoreEngine {
     guard let buffer = reader.buffer, environment.isOpen else { return }
     do throws(LarderError) {
       try flush(lockTimeout: checkpointInterval)
-      try checkpoint()
+      if environment.durability == .checkpointed { try checkpoint() }
     } catch {
       // The records stay, and every process sees them. The next write meets the same error and reports it.
       if environment.isOpen, buffer.hasRecords { scheduleSettling() }

@@ -16,7 +16,10 @@ extension WriteBatch {
         if contents.isDamaged { counters.next &+= 1 << 20 }
       }
     }
-    for time in contents.times { session.recordWrite(at: Timestamp(milliseconds: time)) }
+    for time in contents.times {
+      session.recordWrite(
+        at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
+    }
   }
 
   private mutating func store(_ entry: BufferContents.Entry) throws(LarderError) {

@@ -36,8 +36,8 @@ struct BufferedNamespace {
   fileprivate func save(_ index: Int, _ view: borrowing SharedTable.View) {
     let place = BufferLayout.namespace(index)
     view.store(next, wide: place + 1)
-    view.store(UInt64(entries), wide: place + 2)
-    view.store(UInt64(bytes), wide: place + 3)
+    view.store(UInt64(clamping: entries), wide: place + 2)
+    view.store(UInt64(clamping: bytes), wide: place + 3)
     // Last, so that the slot is complete once it has an id.
     view.release(UInt64(id.rawValue), to: place)
   }
@@ -123,7 +123,7 @@ extension WriteBuffer {
   /// - Parameter header: makes the header of a version.
   func append(_ write: borrowing BufferedWrite, _ header: (UInt64) -> EntryHeader) -> Answer {
     let table = table
-    let answer = lock.withLock(table.view, waitingAtMost: Self.appendTimeout) { view -> Answer in
+    let answer = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { view -> Answer in
       index(view)
       let (state, former) = (
         BufferState(word: view.acquire(BufferLayout.Place.state)), write.former
@@ -180,11 +180,11 @@ extension WriteBuffer {
     KillPoint.pass(2)
     namespace.next += 1
     if namespace.entries != .max { namespace.entries -= added.entries }
-    if namespace.bytes != .max { namespace.bytes -= added.bytes }
+    if namespace.bytes != .max { namespace.bytes &-= added.bytes }
     // If the process is killed from here on, a version may be left out, and room that nobody uses; never is one given twice.
     namespace.save(known.index, view)
     if entries != .max { view.store(UInt64(entries - added.entries), wide: room) }
-    if bytes != .max { view.store(UInt64(bytes - added.bytes), wide: room + 1) }
+    if bytes != .max { view.store(UInt64(clamping: bytes &- added.bytes), wide: room + 1) }
     view.store(UInt64(pages), wide: room + 2)
     KillPoint.pass(3)
     // The commit point.

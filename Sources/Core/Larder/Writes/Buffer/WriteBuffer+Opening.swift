@@ -57,9 +57,20 @@ extension WriteBuffer {
         view.store(word, wide: BufferLayout.Place.origin + index)
       }
       view.store(1, wide: BufferLayout.Place.watched)
+      view.store(BufferState.first.word, wide: BufferLayout.Place.state)
       view.store(newest, wide: BufferLayout.Place.base)
       view.store(newest, wide: BufferLayout.Place.base + 1)
     }
+  }
+
+  /// Commits the records that killed processes have left, before the data file is replaced or changed below them.
+  static func commit(at path: String, _ options: Store.Options) throws(LarderError) {
+    guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return }
+    var options = options
+    options.create = false
+    options.changesDurability = false
+    options.durability = nil
+    try Store(at: path, options: options).close()
   }
 
   /// Whether the records lie on the newest commit, or are in it.
@@ -70,7 +81,7 @@ extension WriteBuffer {
       view.wide(BufferLayout.Place.isClosed) == 0
     else { return false }
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-    let base = view.acquire(BufferLayout.Place.base + Int(state.generation & 1))
+    let base = view.acquire(BufferLayout.Place.base + state.base)
     let newest = environment.lastTransaction
     return base == newest || state.isFrozen && base &+ 1 == newest
   }

@@ -85,7 +85,7 @@ extension WriteBuffer {
     }
     guard Checksum.keyHash(of: key.span, in: record.id) == record.keyHash,
       EntryHeader.isIntact(bytes.span, keyHash: record.keyHash),
-      let header = EntryHeader(bytes.span), header.fieldsCount == 0
+      let header = EntryHeader(bytes.span), header.flags.isEmpty, header.fieldsCount == 0
     else { return nil }
     let newest = find(key.span, in: record.id, keyHash: record.keyHash, state)?.offset ?? offset
     let first = UInt64(bigEndianBytes: key.prefix(8)) &<< UInt64(8 * max(0, 8 - key.count))

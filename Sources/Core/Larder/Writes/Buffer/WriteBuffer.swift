@@ -13,7 +13,8 @@ import Synchronization
 final class WriteBuffer: Sendable {
   let table: SharedTable
   let layout: BufferLayout
-  let lock: SharedLock
+  /// Nil in a process that may only read the file.
+  let lock: SharedLock?
   /// Whether this process may append; it reads and commits records in any case.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
@@ -26,15 +27,16 @@ final class WriteBuffer: Sendable {
   /// The buffer of the store, if its directory has one.
   init?(of environment: Environment, store: [UInt8], appends: Bool) {
     let table = Self.table(of: environment, store)
-    guard table.openExisting(), let layout = BufferLayout(count: table.view.count),
-      let slots = ProcessSlots.shared(in: environment.path)
+    guard table.openExisting() || table.openForReading(),
+      let layout = BufferLayout(count: table.view.count)
     else { return nil }
-    let lock = SharedLock(slots, place: BufferLayout.Place.lock)
+    let slots = table.view.isWritable ? ProcessSlots.shared(in: environment.path) : nil
+    let lock = slots.map { SharedLock($0, place: BufferLayout.Place.lock) }
     self.table = table
     self.layout = layout
     self.lock = lock
     mayAppend = appends
-    lock.recover(table.view)
+    lock?.recover(table.view)
   }
 
   /// Whether this process appends.
@@ -61,7 +63,7 @@ final class WriteBuffer: Sendable {
   /// The commit on which the records of that state lie.
   func base(of state: BufferState) -> UInt64 {
     let table = table
-    return table.view.acquire(BufferLayout.Place.base + Int(state.generation & 1))
+    return table.view.acquire(BufferLayout.Place.base + state.base)
   }
 
   /// Whether a snapshot contains the records of that state, or was made after them.
@@ -95,7 +97,7 @@ extension WriteBuffer {
   /// - Returns: the state to be committed; nil if the commit contains the records already: their writer was killed.
   func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferState? {
     let table = table
-    let frozen = lock.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferState in
+    let frozen = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferState in
       index(view)
       let state = BufferState(word: view.acquire(BufferLayout.Place.state)).frozen
       view.release(state.word, to: BufferLayout.Place.state)
@@ -140,8 +142,7 @@ extension WriteBuffer {
     for index in 0..<BufferLayout.namespaceCount {
       view.store(0, wide: BufferLayout.namespace(index))
     }
-    // A place of 65,536 generations ago would look like one of this generation.
-    if state.generation & 0xFFFF == 0 {
+    if state.needsEmptyTable {
       for slot in 0..<layout.slots { view.store(0, wide: BufferLayout.Place.table + slot) }
     }
     KillPoint.pass(10)
@@ -152,7 +153,7 @@ extension WriteBuffer {
       view.store(UInt64(clamping: room), wide: BufferLayout.Place.room + index)
     }
     view.store(terms.isWatched ? 1 : 0, wide: BufferLayout.Place.watched)
-    view.release(commit, to: BufferLayout.Place.base + Int(state.generation & 1))
+    view.release(commit, to: BufferLayout.Place.base + state.base)
     KillPoint.pass(12)
     view.release(state.word, to: BufferLayout.Place.state)
     KillPoint.pass(13)
