@@ -96,7 +96,8 @@ import ExampleTesting
   func `an unusable answer leaves the stored pages`(status: Int, body: String) async throws {
     fixture.fake.fill(60)
     let all = try await fixture.catalog().all().slugs
-    fixture.server.become { _ in .init(status, ["Cache-Control": "max-age=600"], text: body) }
+    let fields = status == 200 ? ["Cache-Control": "max-age=600"] : [:]
+    fixture.server.become { _ in .init(status, fields, text: body) }
     await #expect(throws: ServiceError.self) { try await fixture.catalog().all(isFresh: true) }
     _ = fixture.asked()
     #expect(try await fixture.catalog().all().slugs == all && fixture.asked().all == 0)

@@ -8,11 +8,10 @@ import ExampleTesting
   init() throws { program = try TestedProgram("larder-departures", store: "my store") }
 
   @Test func `commands print what they found, its source and its age`() async throws {
-    let day = "board 8503651 --offline --day 2025-07-12 --now 2025-07-12T"
     try await program.check(
       """
       board 8503651 --offline          | : from the service_08:05     BAT 101   Rapperswil SG (See)  platform 1AB  (Limmat)_
-      board 8503651 --offline --log    | : from the store, | ! 8503651_2025-07-12: disk,
+      board 8503651 --offline --log    | : from the store, | ! -12: disk,
       board 8503669 --offline          | platform 2! | BAT 201   Z\u{FC}rich
       board 8503669 --offline --day 2025-07-13 | no departures
       lake thunersee --offline         | weather      20.0 C, clear sky (from the service) | temperature  18.7 C, by a simulation | sun          05:4
@@ -21,8 +20,6 @@ import ExampleTesting
       favourites --offline             | 0 loaded, 1 fresh already
       publish --offline                | ^8503651: 7 departures for the widget_
       widget --offline                 | ^09:35  BAT 102  Rapperswil SG (See)  (Linth)  from Z\u{FC}rich
-      \(day)03:30:00+0200 | : from the store,
-      \(day)05:00:00+0200 | : from the store,
       board 8503651 --no-network = 4   | ! cannot be reached
       board 1 --offline = 1            | ! ^error: the station 1 is not in the timetable
       lake loch-ness --offline = 1     | ! one of zuerichsee,
@@ -30,6 +27,17 @@ import ExampleTesting
       board 1 --day 2025-02-30 --offline = 2 | ! ^Error:
       board 1 --now yesterday --offline = 2 | ! "yesterday" is not a time
       publish --base http://x --now 2025-07-12T05:00:00Z = 2 | ! no station is given, and none is saved
+      """)
+  }
+
+  @Test func `a command waits for newer data and stores it`() async throws {
+    let day = "board 8503651 --offline --day 2025-07-12 --now 2025-07-12T"
+    try await program.check(
+      """
+      \(day)03:00:00+0200 | : from the service_
+      \(day)03:30:00+0200 | : from the store,
+      \(day)05:00:00+0200 | : from the service_
+      \(day)05:30:00+0200 | : from the store,
       """)
   }
 
@@ -49,10 +57,10 @@ import ExampleTesting
       fake.change { $0.answer = .init(403, text: "no") }
       try await program.check(
         """
-        board 1 \(base) --policy revalidate | 09:00     BAT 90 | stale: the service answered 403
+        board 1 \(base) --policy revalidate | 09:00     BAT 90 | stale: the service answered 403 | ! ^names of ships: the service answered 403
         favourites 2 \(base) = 5 | ! ^2: the service answered 403
         favourites 8503669 --rows 2 --offline    | ^1 loaded
-        favourites \(base) --no-network          | ^0 loaded
+        favourites \(base) --no-network          | ^0 loaded | ! ^2: the service cannot be reached
         board 8503669 \(base) --no-network = 4   | ! there is no network
         """)
     }

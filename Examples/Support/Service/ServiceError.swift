@@ -17,11 +17,8 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   case refused(status: Int, message: String)
   /// A body in the wrong form.
   case undecodable(path: String, reason: String)
-
-  /// Other content than was expected.
-  public static func wrongContent(path: String, type: String) -> ServiceError {
-    .undecodable(path: path, reason: type + "; a login page of this network may have sent it")
-  }
+  /// Other content than was expected: often the login page of a public network.
+  case wrongContent(path: String, type: String)
 
   /// Whether the network is probably gone: stored data may be shown instead.
   public var isOffline: Bool {
@@ -52,6 +49,8 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .undecodable(let path, let reason):
       // The query may contain a secret.
       "the service's answer to \(path.prefix { $0 != "?" }) is not what it should be: \(reason)"
+    case .wrongContent(let path, let type):
+      "the answer to \(path.prefix { $0 != "?" }) is \(type); a login page of this network may have sent it"
     }
   }
 
@@ -73,7 +72,8 @@ extension DecodingError {
     switch self {
     case .keyNotFound(let key, let context): "\(Self.path(context.codingPath + [key])) is missing"
     case .valueNotFound(_, let context): "\(Self.path(context.codingPath)) is null"
-    case .typeMismatch(let type, let context): "\(Self.path(context.codingPath)) is not \(type)"
+    case .typeMismatch(let type, let context):
+      "\(Self.path(context.codingPath)) is not \(type is [String: Any].Type ? "an object" : "\(type)")"
     case .dataCorrupted(let context):
       context.debugDescription.contains("not valid JSON")
         ? "it is not JSON" : "\(Self.path(context.codingPath)): \(context.debugDescription)"

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// What a load returns, the same for every loading call:
+/// The outcome of a load, the same for every loading call:
 ///
 ///     Loaded(board, expires: .after(.minutes(2)), tags: ["boards"])
 public enum Loaded<Value: Sendable>: Sendable {
@@ -13,13 +13,13 @@ public enum Loaded<Value: Sendable>: Sendable {
   /// The load of this key failed, as if its closure had thrown the error.
   case failed(any Error)
 
-  /// A value. What is left out comes from ``LoadOptions``, else from the rules of the namespace.
+  /// A value. ``LoadOptions`` supply the attributes that are left out, else the rules of the namespace.
   ///
   /// - Parameters:
   ///   - expires: how long it stays fresh.
   ///   - stale: how long it is kept after that.
   ///   - tags: replace those of the options; none keeps them. So do `owners`.
-  ///   - validators: what a later load asks the origin with.
+  ///   - validators: a later load asks the origin with them.
   ///   - metadata: bytes beside the value; see ``EntryAttributes/metadata``.
   public init(
     _ value: Value, expires: Expiration? = nil, stale: Duration? = nil, tags: [String] = [],
