@@ -1,68 +1,136 @@
-/// The free pages of a commit, followed from one commit of this process to the next.
+/// The lists of free pages of a commit, followed to later commits of any process.
 ///
-/// Only the lists that the commit changed are read: it takes pages from the oldest lists, stores the rest of those again,
-/// and stores one list of the pages that it freed.
+/// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of those lists again. It
+/// adds a list of the pages that it freed. So this reads the lists at both ends only, and the last pages of a list that lost
+/// some. The cost depends on what the commits changed, and not on the number of free pages.
+///
+/// The lists are kept in memory: a process that was killed before its commit may have written over the pages of an older
+/// commit, so those cannot tell what was taken.
 struct KnownFreePages {
-  /// All free pages, and maybe some that were free and are in use again.
+  /// A list, its pages in descending order.
+  struct List {
+    let commit: UInt64
+    private(set) var pages: [UInt64]
+
+    init(_ list: borrowing FreeList) {
+      commit = list.transaction
+      pages = (0..<list.count).map { list.page($0) }
+    }
+
+    fileprivate mutating func replace(from start: Int, by list: borrowing FreeList) {
+      pages.removeSubrange(start...)
+      for index in start..<list.count { pages.append(list.page(index)) }
+    }
+  }
+
+  /// The lists, those of old commits last, and behind them those of young commits, which come first: a queue.
+  private var old: [List]
+  private var young: [List] = []
   private var pages: PageSet
+  /// The commit that has these lists.
+  private(set) var commit: UInt64
+  private(set) var count: Int
 
-  init(_ pages: PageSet) { self.pages = pages }
+  /// - Parameters:
+  ///   - lists: all of a commit, the oldest first.
+  ///   - pages: what is on them.
+  init(_ lists: [List], _ pages: PageSet, of commit: UInt64) {
+    old = lists.reversed()
+    self.pages = pages
+    self.commit = commit
+    count = lists.reduce(0) { $0 + $1.pages.count }
+  }
 
-  func mayContain(_ page: UInt64) -> Bool { pages.contains(page) }
+  func contains(_ page: UInt64) -> Bool { pages.contains(page) }
 
-  /// - Precondition: `next` is the commit after `former`, and no later commit exists, so that the pages of both are whole.
-  /// - Returns: the number of pages that `next` freed.
-  mutating func advance(
-    from former: SnapshotPages, to next: SnapshotPages
-  ) throws(PageDamage) -> Int {
+  /// The number of pages that commits after `former` freed.
+  func count(after former: UInt64) -> Int {
+    (old + young).reduce(0) { $0 + ($1.commit > former ? $1.pages.count : 0) }
+  }
+
+  /// - Precondition: `next` is the last commit, and later than ``commit``.
+  /// - Returns: the number of pages that were freed since then.
+  mutating func advance(to next: SnapshotPages) throws(PageDamage) -> Int {
     pages.grow(upTo: next.lastPage + 1)
     do throws(LMDBError) {
-      let unchanged = try removeTaken(former, next)
-      var cursor = Self.cursor(in: next)
-      while let record = try cursor.next() {
-        let list = try unsafe FreeList(record)
-        if list.transaction >= unchanged { break }
-        insert(list)
+      var cursor = TreeCursor(next.free, in: next.table, numberKeys: true)
+      let added = try added(&cursor)
+      try followTaken(&cursor)
+      var freed = 0
+      for list in added.reversed() {
+        insert(list.pages[...])
+        freed += list.pages.count
+        young.append(list)
       }
-      if let record = try cursor.last() {
-        let list = try unsafe FreeList(record)
-        if list.transaction == next.id {
-          insert(list)
-          return list.count
-        }
-      }
-      return 0
+      commit = next.id
+      return freed
     } catch {
       throw PageDamage(page: next.free.root, reason: "the lists of free pages cannot be read")
     }
   }
 
-  private mutating func insert(_ list: borrowing FreeList) {
-    for index in 0..<list.count { _ = pages.insert(list.page(index)) }
-  }
-
-  /// Removes the pages of those lists at the front that the commit changed; returns the number of the first list that it
-  /// did not.
-  private mutating func removeTaken(
-    _ former: SnapshotPages, _ next: SnapshotPages
-  ) throws(LMDBError) -> UInt64 {
-    var old = Self.cursor(in: former)
-    var new = Self.cursor(in: next)
-    var candidate = try new.next()
-    while let record = try old.next() {
-      let list = try unsafe FreeList(record)
-      while let found = candidate, try unsafe FreeList(found).transaction < list.transaction {
-        candidate = try new.next()
-      }
-      if let found = candidate, try unsafe list.isSame(as: FreeList(found)) {
-        return list.transaction
-      }
-      for index in 0..<list.count { pages.remove(list.page(index)) }
+  /// The lists of later commits, the youngest first.
+  private func added(_ cursor: inout TreeCursor) throws(LMDBError) -> [List] {
+    var added: [List] = []
+    var record = try cursor.last()
+    while let found = record, case let list = try unsafe FreeList(found), list.transaction > commit
+    {
+      added.append(List(list))
+      record = try cursor.previous()
     }
-    return .max
+    return added
   }
 
-  private static func cursor(in pages: SnapshotPages) -> TreeCursor {
-    TreeCursor(pages.free, in: pages.table, numberKeys: true)
+  /// Replaces the oldest lists up to the first one that no commit has changed.
+  private mutating func followTaken(_ cursor: inout TreeCursor) throws(LMDBError) {
+    var changed: [(list: List, from: Int)] = []
+    var isUnchanged = false
+    var record = try cursor.first()
+    while let found = record, case let list = try unsafe FreeList(found),
+      list.transaction <= commit
+    {
+      while let oldest = oldestCommit, oldest < list.transaction { remove(popOldest().pages[...]) }
+      if oldestCommit == list.transaction {
+        isUnchanged = list.hasSameEnds(as: old[old.count - 1].pages)
+        if isUnchanged { break }
+        var rest = popOldest()
+        let from = list.commonCount(with: rest.pages)
+        remove(rest.pages[from...])
+        rest.replace(from: from, by: list)
+        changed.append((rest, from))
+      } else {
+        // LMDB divides the rest of a long list.
+        changed.append((List(list), 0))
+      }
+      record = try cursor.next()
+    }
+    while !isUnchanged, oldestCommit != nil { remove(popOldest().pages[...]) }
+    // A page may have come from one list to another, so all are removed before any is inserted.
+    while let (list, from) = changed.popLast() {
+      insert(list.pages[from...])
+      old.append(list)
+    }
+  }
+
+  private var oldestCommit: UInt64? {
+    mutating get {
+      if old.isEmpty {
+        swap(&old, &young)
+        old.reverse()
+      }
+      return old.last?.commit
+    }
+  }
+
+  private mutating func popOldest() -> List { old.removeLast() }
+
+  private mutating func insert(_ added: ArraySlice<UInt64>) {
+    for page in added { _ = pages.insert(page) }
+    count += added.count
+  }
+
+  private mutating func remove(_ taken: ArraySlice<UInt64>) {
+    for page in taken { pages.remove(page) }
+    count -= taken.count
   }
 }

@@ -53,6 +53,9 @@ final class WriteGuard: @unchecked Sendable {
   private(set) var freedPageCount = 0
   /// The last commit whose pages are among ``freedPageCount``.
   private var lastCounted: UInt64?
+  /// How often all lists of free pages were read, and the writes since then.
+  private(set) var listReadings = 0
+  private var writesSinceReading = 0
   /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
   /// Whether there is any damage, which every call of a write asks.
@@ -76,19 +79,27 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.begin()
     recentPaths.forget()
     let isKnown = pages.id == former.id || pages.id == ownCommit.id
-    lastCounted = lastCounted ?? pages.id
     if !isKnown || writesRemembered >= Self.rememberedWrites {
       checkedPages.forget()
-      freePages = nil
       writesRemembered = 0
-    } else if pages.id != former.id {
-      if let freed = try freePages?.advance(from: former, to: pages) {
-        freedPageCount += freed
-        lastCounted = pages.id
-      }
     }
-    checkedPages.hasLists = freePages != nil
     writesRemembered += 1
+    lastCounted = lastCounted ?? pages.id
+    try followFreePages()
+    checkedPages.hasLists = freePages != nil
+  }
+
+  /// The lists are read again after some writes, because they may have been damaged. The longer they are the later, so that
+  /// the cost of a write does not grow with them.
+  private func followFreePages() throws(PageDamage) {
+    guard let (commit, count) = freePages.map({ ($0.commit, $0.count) }) else { return }
+    writesSinceReading += 1
+    if writesSinceReading > max(Self.rememberedWrites, count / 16) || commit > pages.id {
+      freePages = nil
+    } else if commit < pages.id, let freed = try freePages?.advance(to: pages) {
+      freedPageCount += freed
+      lastCounted = pages.id
+    }
   }
 
   /// Counts a write, and returns its serial number.
@@ -109,38 +120,45 @@ final class WriteGuard: @unchecked Sendable {
         try tree(of: Database(handle: UInt32(index) + 2))
       }
     try check.compare(used: trees.reduce(2 + pages.free.pages) { $0 + $1.pages })
-    try compareUse(of: trees, with: check.free)
-    freePages = KnownFreePages(check.free)
+    try compareUse(of: trees, with: check)
     // The pages that this write has read so far were not compared with the lists.
     named.removeAll(keepingCapacity: true)
     recentPaths.forget()
     checkedPages.hasLists = true
   }
 
-  /// A list of free pages that names a page in use, and lacks another one, has the right length.
-  private func compareUse(of trees: [Tree], with free: PageSet) throws(PageDamage) {
+  /// A list of free pages that names a page in use, and lacks another one, has the right length. A record that leads to a page
+  /// of the tree of those lists may do so unnoticed, too, where the keys fit.
+  private func compareUse(
+    of trees: [Tree], with lists: FreeListCheck
+  ) throws(PageDamage) {
     if hasComparedUse { return }
     var inUse = PagesInUse(of: pages)
     for tree in trees { inUse.add(tree) }
-    if let page = inUse.pages.first(in: free) {
+    if let page = inUse.pages.first(in: lists.free) {
       throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
+    }
+    if let page = inUse.pages.first(in: lists.treePages) {
+      throw PageDamage(page: page, reason: "it is in use twice")
     }
     hasComparedUse = true
   }
 
-  /// Whether a page is free in the last commit. False as long as no list of free pages was checked. May read all lists.
+  /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
-    guard freePages?.mayContain(page) == true else { return false }
-    let check = try readFreeLists()
-    freePages = KnownFreePages(check.free)
-    return check.free.contains(page)
+    guard freePages?.contains(page) == true else { return false }
+    return try readFreeLists().free.contains(page)
   }
 
   private func readFreeLists() throws(PageDamage) -> FreeListCheck {
-    var check = FreeListCheck(pages: pages, newAfter: lastCounted ?? pages.id)
+    listReadings += 1
+    writesSinceReading = 0
+    var check = FreeListCheck(pages: pages)
     try check.run()
-    freedPageCount += check.newCount
+    let known = KnownFreePages(check.lists, check.free, of: pages.id)
+    freedPageCount += known.count(after: lastCounted ?? pages.id)
     lastCounted = pages.id
+    freePages = known
     return check
   }
 

@@ -20,6 +20,11 @@
     unsafe start + Int(truncatingIfNeeded: page &<< UInt64(truncatingIfNeeded: shift))
   }
 
+  /// The page that an address lies in.
+  func page(at address: UnsafeRawPointer) -> UInt64 {
+    unsafe UInt64(address - start) >> UInt64(shift)
+  }
+
   @inline(__always)
   func contains(_ page: UInt64) -> Bool { page >= 2 && page < end }
 }

@@ -1,3 +1,4 @@
+import CLarderSystem
 import LarderSystem
 
 /// One record of LMDB's free lists: the pages that one commit freed.
@@ -36,10 +37,25 @@ struct FreeList: ~Escapable {
 
   func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }
 
-  /// Whether both lists have the same number, length and first page.
-  func isSame(as other: borrowing FreeList) -> Bool {
-    transaction == other.transaction && count == other.count
-      && (count == 0 || page(0) == other.page(0))
+  /// Whether the list is as long as `pages`, and begins and ends with the same page.
+  func hasSameEnds(as pages: [UInt64]) -> Bool {
+    count == pages.count
+      && (count == 0 || page(0) == pages[0] && page(count - 1) == pages[count - 1])
+  }
+
+  /// How many pages both begin with, or 0 if pages in the middle differ.
+  func commonCount(with pages: [UInt64]) -> Int {
+    var (low, high) = (0, min(count, pages.count))
+    while low < high {
+      let middle = (low + high) / 2
+      if page(middle) == pages[middle] { low = middle + 1 } else { high = middle }
+    }
+    let isSame = unsafe words.withUnsafeBytes { words in
+      unsafe pages.withUnsafeBytes { pages in
+        unsafe low == 0 || memcmp(words.baseAddress! + 8, pages.baseAddress!, 8 * low) == 0
+      }
+    }
+    return isSame ? low : 0
   }
 }
 
