@@ -3,7 +3,7 @@ extension WriteGuard {
   private struct Place {
     /// The number of the path among the recent ones.
     var path: Int
-    var leaf: CheckedPath.Level
+    var leaf: TreePath.Level
     /// The number of the page above; 0 for a leaf that is the root.
     var parent: UInt64
     /// The bytes of the record with its entry in the page's list; 0 if no record has that key.
@@ -64,7 +64,7 @@ extension WriteGuard {
     let tree = try tree(of: database)
     guard let place = try place(of: key, in: database) else { return }
     let leaf = place.leaf
-    try checkNext(behind: place, in: tree)
+    try checkNext(behind: place)
     note(place, added: 0)
     guard tree.depth > 1 else { return }
     let facts = checkedPages[leaf.number]
@@ -74,18 +74,18 @@ extension WriteGuard {
       (used - Int(facts.removed)) * 100 < capacity * Self.sparsePercent
       || used + Int(facts.added) > capacity
       || checkedPages[place.parent].removals > 0
-    if mayUnderflow { try willMerge(recentPaths[place.path], in: tree) }
+    if mayUnderflow { try willMerge(recentPaths[place.path]) }
   }
 
   /// Checks the page behind a leaf if a cursor on the record may move there: from the last record of the page, or from any
   /// record of a page that this write has changed.
-  private func checkNext(behind place: Place, in tree: Tree) throws(PageDamage) {
+  private func checkNext(behind place: Place) throws(PageDamage) {
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]
     if facts.hasCheckedNext { return }
     guard facts.added > 0 || facts.removed > 0 || leaf.index >= leaf.page.count - 1 else { return }
     var next = recentPaths[place.path]
-    _ = try move(&next, forward: true, in: tree)
+    _ = try next.move(forward: true, at: next.tree.depth - 1, by: self)
     checkedPages[leaf.number].hasCheckedNext = true
   }
 
@@ -107,7 +107,8 @@ extension WriteGuard {
       if tree.isEmpty { return nil }
       index = try unsafe newPath(to: searched, in: database, tree)
     }
-    let (leaf, parent) = recentPaths.end(of: index)
+    let leaf = recentPaths[index].leaf
+    let parent = recentPaths[index].tree.depth > 1 ? recentPaths[index].branch.number : 0
     guard let node = leaf.page.node(leaf.index, pageSize: pageSize),
       unsafe searched.isSame(as: node.key, count: node.keyCount)
     else { return Place(path: index, leaf: leaf, parent: parent, size: 0) }
@@ -116,18 +117,6 @@ extension WriteGuard {
     return Place(
       path: index, leaf: leaf, parent: parent,
       size: PageTable.nodeHeaderSize + node.keyCount + inline + Self.entryAndPadding)
-  }
-
-  /// The path to the record of `key`, or to the record behind which `key` would be inserted.
-  func knownPath(
-    to key: PageCheck.Key, in database: Database, _ tree: Tree
-  ) throws(PageDamage) -> CheckedPath {
-    let searched = unsafe SearchKey(key.start, count: key.count)
-    if let known = unsafe recentPaths.find(searched, in: database, pageSize: pageSize) {
-      return recentPaths[known]
-    }
-    let new = try unsafe newPath(to: searched, in: database, tree)
-    return recentPaths[new]
   }
 }
 
@@ -145,19 +134,19 @@ extension WriteGuard {
     let facts = checkedPages[leaf.number]
     let isUnchanged = facts.added == 0 && facts.removed == 0
     if isUnchanged, forward, leaf.index < leaf.page.count - 1 { return }
-    if try move(&path, forward: forward, in: tree) {
+    if try path.move(forward: forward, at: tree.depth - 1, by: self) {
       try checkValues(of: path.leaf)
     }
   }
 
   /// Checks the pages before a cursor moves to the first record or the last.
   func willMove(toLast atLast: Bool, in database: Database) throws(PageDamage) {
-    let path = try path(toLast: atLast, in: tree(of: database))
-    if !path.levels.isEmpty { try checkValues(of: path.leaf) }
+    let tree = try tree(of: database)
+    if !tree.isEmpty { try checkValues(of: path(toLast: atLast, in: tree).leaf) }
   }
 
   /// Checks the values of a leaf that lie on overflow pages: a cursor leads LMDB to any of them.
-  private func checkValues(of leaf: CheckedPath.Level) throws(PageDamage) {
+  private func checkValues(of leaf: TreePath.Level) throws(PageDamage) {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {
       guard let node = leaf.page.node(index, pageSize: pageSize) else { continue }
@@ -168,7 +157,7 @@ extension WriteGuard {
 
   /// Checks the pages of a value outside its leaf: LMDB frees them when the value is replaced or removed.
   func checkValue(
-    of node: TreePage.Node, at index: Int, in leaf: CheckedPath.Level
+    of node: TreePage.Node, at index: Int, in leaf: TreePath.Level
   ) throws(PageDamage) {
     let table = pages.table
     guard !table.value(of: node, in: leaf.page).isDamaged,

@@ -9,22 +9,22 @@ extension WriteGuard {
   private static let fewChildren = 3
 
   /// The pages that LMDB may merge with the leaf of `path`, and those above that may then be merged.
-  func willMerge(_ path: CheckedPath, in tree: Tree) throws(PageDamage) {
-    let bottom = tree.depth - 1
+  func willMerge(_ path: TreePath) throws(PageDamage) {
+    let bottom = path.tree.depth - 1
     var level = bottom - 1
-    let parent = path.levels[level]
+    let parent = path.branch
     checkedPages[parent.number].removals += 1
     let removals = Int(checkedPages[parent.number].removals)
     if removals < Self.removalsBeforeAll {
-      try checkBeside(path, by: removals + 1, level: bottom, in: tree) { _ throws(PageDamage) in }
+      try checkBeside(path, by: removals + 1, level: bottom) { _ throws(PageDamage) in }
     } else {
-      try checkBelow(parent, in: tree, level: level)
+      try checkBelow(parent, in: path.tree, level: level)
     }
     while level > 0,
-      try isDrained(path.levels[level], level: level, above: path.levels[level - 1], in: tree)
+      try isDrained(path[level], level: level, above: path[level - 1], in: path.tree)
     {
-      let number = path.levels[level].number
-      let above = path.levels[level - 1].number
+      let number = path[level].number
+      let above = path[level - 1].number
       if !checkedPages[number].isDrained {
         checkedPages[number].isDrained = true
         checkedPages[above].drained += 1
@@ -32,10 +32,10 @@ extension WriteGuard {
       let distance = checkedPages[above].drained + 1
       if checkedPages[number].covered < distance {
         let level = level
-        try checkBelow(path.levels[level], in: tree, level: level)
-        try checkBeside(path, by: Int(distance), level: level, in: tree) {
+        try checkBelow(path[level], in: path.tree, level: level)
+        try checkBeside(path, by: Int(distance), level: level) {
           (beside) throws(PageDamage) in
-          try checkBelow(beside, in: tree, level: level)
+          try checkBelow(beside, in: path.tree, level: level)
         }
         checkedPages[number].covered = distance
       }
@@ -45,7 +45,7 @@ extension WriteGuard {
 
   /// Whether the removals may leave a branch page so few children that LMDB merges it.
   private func isDrained(
-    _ branch: CheckedPath.Level, level: Int, above: CheckedPath.Level, in tree: Tree
+    _ branch: TreePath.Level, level: Int, above: TreePath.Level, in tree: Tree
   ) throws(PageDamage) -> Bool {
     let facts = checkedPages[branch.number]
     if facts.isDrained || checkedPages[above.number].drained > 0 { return true }
@@ -59,47 +59,40 @@ extension WriteGuard {
 
   /// The pages up to `distance` before and behind the path's page on a level.
   private func checkBeside(
-    _ path: CheckedPath, by distance: Int, level: Int, in tree: Tree,
-    _ visit: (CheckedPath.Level) throws(PageDamage) -> Void
+    _ path: TreePath, by distance: Int, level: Int,
+    _ visit: (TreePath.Level) throws(PageDamage) -> Void
   ) throws(PageDamage) {
     for forward in [false, true] {
       var beside = path
-      beside.levels.removeSubrange((level + 1)...)
       for _ in 0..<distance {
-        guard try move(&beside, forward: forward, in: tree)
-        else { break }
-        try visit(beside.levels[level])
+        guard try beside.move(forward: forward, at: level, by: self) else { break }
+        try visit(beside[level])
       }
     }
   }
 
   /// All pages right below a branch page, and the first leaf below it.
   private func checkBelow(
-    _ branch: CheckedPath.Level, in tree: Tree, level: Int
+    _ branch: TreePath.Level, in tree: Tree, level: Int
   ) throws(PageDamage) {
     if checkedPages[branch.number].total > 0 { return }
     var total = 0
-    let isLeaf = level + 1 == tree.depth - 1
     for index in 0..<branch.page.count {
-      let reference = try child(index, of: branch)
-      let page = try checked(reference, isLeaf: isLeaf, numberKeys: false)
-      total += pageSize - page.upper + 2 * page.count
-      if !isLeaf, index == 0 {
-        let first = CheckedPath.Level(reference: reference, page: page, index: 0)
-        try checkFirstLeaf(below: first, in: tree, level: level + 1)
+      let child = try openChild(index, of: branch, at: level + 1, in: tree)
+      total += pageSize - child.page.upper + 2 * child.page.count
+      var first = child
+      for level in level + 1..<tree.depth - 1 where index == 0 {
+        first = try openChild(0, of: first, at: level + 1, in: tree)
       }
     }
     checkedPages[branch.number].total = Int32(clamping: total)
   }
 
-  private func checkFirstLeaf(
-    below branch: CheckedPath.Level, in tree: Tree, level: Int
-  ) throws(PageDamage) {
-    var branch = branch
-    for level in level..<(tree.depth - 1) {
-      let reference = try child(0, of: branch)
-      let page = try checked(reference, isLeaf: level + 1 == tree.depth - 1, numberKeys: false)
-      branch = CheckedPath.Level(reference: reference, page: page, index: 0)
-    }
+  private func openChild(
+    _ index: Int, of branch: TreePath.Level, at level: Int, in tree: Tree
+  ) throws(PageDamage) -> TreePath.Level {
+    guard let reference = branch.child(index, pageSize: pageSize) else { throw branch.damage }
+    let page = try open(reference, isLeaf: level == tree.depth - 1)
+    return TreePath.Level(reference: reference, page: page, index: 0)
   }
 }

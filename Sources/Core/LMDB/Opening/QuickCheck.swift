@@ -162,19 +162,12 @@ struct QuickCheck {
     if tree.isEmpty { return nil }
     return try unsafe key.withUnsafeBufferPointer { (bytes) throws(Finding) -> TreePage.Node? in
       let key = unsafe SearchKey(UnsafeRawPointer(bytes.baseAddress!), count: bytes.count)
-      var number = tree.root
-      for _ in 1..<tree.depth {
-        let branch = try page(number, isLeaf: false)
-        let index = unsafe branch.lastNotAfter(key, pageSize: map.pageSize)
-        guard branch.count > 1, index >= 0,
-          let node = branch.node(index, pageSize: map.pageSize)
-        else { throw Finding(kind: .damaged, detail: "page \(number): a branch of one page") }
-        number = node.child
-      }
-      let leaf = try page(number, isLeaf: true)
+      var path = TreePath(tree)
+      try unsafe path.seek(key, by: self)
+      let leaf = path.leaf.page
       // A damaged page may have any order.
       for index in 0..<leaf.count {
-        guard let node = leaf.node(index, pageSize: map.pageSize) else { continue }
+        guard let node = leaf.node(index, pageSize: pageSize) else { continue }
         if unsafe key.isSame(as: node.key, count: node.keyCount) { return node }
       }
       return nil
@@ -199,5 +192,21 @@ struct QuickCheck {
       throw Finding(
         kind: .truncated, detail: "page \(number) is in use and the file ends after \(filePages)")
     }
+  }
+}
+
+extension QuickCheck: PageOpener {
+  var pageSize: Int { map.pageSize }
+
+  func open(_ reference: PageReference, isLeaf: Bool) throws(Finding) -> TreePage {
+    let page = try page(reference.page, isLeaf: isLeaf)
+    guard isLeaf || page.count > 1 else {
+      throw failure(PageDamage(page: reference.page, reason: "a branch of one page"))
+    }
+    return page
+  }
+
+  func failure(_ damage: PageDamage) -> Finding {
+    Finding(kind: .damaged, detail: damage.description)
   }
 }

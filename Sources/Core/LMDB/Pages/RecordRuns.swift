@@ -92,8 +92,8 @@ extension TreeCursor {
     _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
   ) -> Int {
     unsafe records[0] = RecordRuns.Record(first)
-    if path.numberKeys { return 1 }
-    let (page, table) = (path.leaf.page, path.table)
+    if pages.numberKeys { return 1 }
+    let (page, table) = (path.leaf.page, pages.table)
     let pageSize = table.pageSize
     if path.tree.depth > 1 { Self.prefetchLeaves(behind: path.branch, in: table) }
     var former = unsafe SearchKey(first.key, count: first.keyCount, readable: 8)

@@ -13,6 +13,7 @@ import LarderSystem
     let valueCount: Int
   }
 
+  let pages: PageReader
   private(set) var path: TreePath
   private var state = State.unset
   /// The key of the record that the cursor is on.
@@ -22,7 +23,8 @@ import LarderSystem
   private enum State { case unset, onRecord, beforeFirst, afterLast }
 
   init(_ tree: Tree, in table: PageTable, numberKeys: Bool) {
-    path = TreePath(tree, in: table, numberKeys: numberKeys)
+    pages = PageReader(table: table, numberKeys: numberKeys)
+    path = TreePath(tree)
   }
 
   /// The first record whose key is at least `start`.
@@ -32,8 +34,8 @@ import LarderSystem
       state = .afterLast
       return nil
     }
-    try unsafe path.seek(start)
-    guard let node = path.leaf.page.node(path.leaf.index, pageSize: path.table.pageSize) else {
+    try unsafe path.seek(start, by: pages)
+    guard let node = path.leaf.page.node(path.leaf.index, pageSize: pages.table.pageSize) else {
       throw .damagedPage
     }
     state = .onRecord
@@ -64,7 +66,7 @@ import LarderSystem
       state = atLast ? .beforeFirst : .afterLast
       return nil
     }
-    try path.seekEnd(atLast: atLast)
+    try path.seekEnd(atLast: atLast, by: pages)
     state = .onRecord
     return try record()
   }
@@ -78,7 +80,7 @@ import LarderSystem
     let index = path.leaf.index &+ 1
     if index < path.leaf.page.count {
       path.leaf.index = index
-    } else if try !path.moveLeaf(forward: true) {
+    } else if try !moveLeaf(forward: true) {
       state = .afterLast
       return nil
     }
@@ -93,7 +95,7 @@ import LarderSystem
     }
     if path.leaf.index > 0 {
       path.leaf.index -= 1
-    } else if try !path.moveLeaf(forward: false) {
+    } else if try !moveLeaf(forward: false) {
       state = .beforeFirst
       return nil
     }
@@ -110,22 +112,26 @@ import LarderSystem
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
     let leaf = path.leaf
-    guard let node = leaf.page.node(leaf.index, pageSize: path.table.pageSize) else {
+    guard let node = leaf.page.node(leaf.index, pageSize: pages.table.pageSize) else {
       throw .damagedPage
     }
     if let after, let former = unsafe key {
       let (former, new) = unsafe (SearchKey(former, count: keyCount), node.searched)
       let isOrdered =
         unsafe after
-        ? former.isBefore(new, numberKeys: path.numberKeys)
-        : new.isBefore(former, numberKeys: path.numberKeys)
+        ? former.isBefore(new, numberKeys: pages.numberKeys)
+        : new.isBefore(former, numberKeys: pages.numberKeys)
       guard isOrdered else { throw .damagedPage }
     }
-    let value = path.table.value(of: node, in: leaf.page)
+    let value = pages.table.value(of: node, in: leaf.page)
     guard let start = unsafe value.start else { throw .damagedPage }
     unsafe (key, keyCount) = (node.key, node.keyCount)
     return unsafe Record(
       key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
+  }
+
+  private mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
+    try path.move(forward: forward, at: path.tree.depth &- 1, by: pages)
   }
 
   private mutating func forget() {

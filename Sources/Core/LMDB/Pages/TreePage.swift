@@ -34,12 +34,14 @@ import CLarderSystem
     count = (lower &- PageTable.headerSize) &>> 1
   }
 
-  /// Stands for a page before there is one; it has no record.
-  init(emptyIn table: PageTable) {
-    unsafe start = table.start
+  private init() {
+    unsafe start = UnsafeRawPointer(bitPattern: 1)!
     upper = 0
     count = 0
   }
+
+  /// Stands for a page before there is one; it has no record.
+  static var none: TreePage { TreePage() }
 
   /// A record's header and key, proven to lie within the page.
   @safe struct Node {
@@ -142,19 +144,6 @@ import CLarderSystem
       index &+= 1
     }
     return index &+ 1 == count ? index : unsafe lastNotAfter(key, pageSize: pageSize)
-  }
-
-  /// The index of a key in a page of the free list's tree; -1 if the page is damaged.
-  func lastNotAfter(number key: PageCheck.Key, pageSize: Int) -> Int {
-    let wanted = unsafe key.start.loadUnaligned(as: UInt64.self)
-    var found = 0
-    for index in 0..<count {
-      guard let node = node(index, pageSize: pageSize) else { return -1 }
-      if node.keyCount == 8, unsafe node.key.loadUnaligned(as: UInt64.self) <= wanted {
-        found = index
-      }
-    }
-    return found
   }
 
   var hasEvenBounds: Bool {

@@ -1,125 +1,194 @@
-/// The pages from a tree's root to one of its leaves. Each is checked when the path comes to it.
-@safe struct TreePath: ~Copyable {
+/// A page number as a branch page or a tree's record has it, and the keys that the page may have.
+struct PageReference {
+  let page: UInt64
+  /// The address of the record that has the number.
+  let place: UInt
+  /// The page's keys are at least `low` and less than `high`; nil stands for no bound.
+  let low: PageCheck.Key?
+  let high: PageCheck.Key?
+}
+
+extension PageReference {
+  /// The reference to the root of a tree.
+  init(to tree: Tree) {
+    (page, place, low, high) = (tree.root, tree.place, nil, nil)
+  }
+}
+
+/// Opens the pages that a path leads to, and checks them as far as the user of the path needs.
+protocol PageOpener {
+  associatedtype Failure: Error
+  var pageSize: Int { get }
+  func open(_ reference: PageReference, isLeaf: Bool) throws(Failure) -> TreePage
+  /// The error for a page whose records do not lie within it.
+  func failure(_ damage: PageDamage) -> Failure
+}
+
+/// The pages from a tree's root to one of its leaves, each opened when the path comes to it.
+@safe struct TreePath {
   /// A page on the path, and the record of it that the path takes.
   @safe struct Level {
+    var reference: PageReference
     var page: TreePage
     var index: Int
+
+    var number: UInt64 { reference.page }
   }
 
-  let tree: Tree
-  let table: PageTable
-  let numberKeys: Bool
-  // Each write reads the tree of free pages, which mostly has one or two levels: they need no allocation.
+  private(set) var tree: Tree
+  // Most trees have one or two levels, and need no allocation.
   var leaf: Level
   /// The page above the leaf.
   private(set) var branch: Level
-  /// The pages above that, from the root on; nil for a tree of one or two levels.
-  private let upper: UnsafeMutablePointer<Level>?
+  /// The pages above that, from the root on.
+  private var upper: [Level] = []
+  /// Whether the path leads from the root to a leaf.
+  private(set) var isWhole = false
 
-  init(_ tree: Tree, in table: PageTable, numberKeys: Bool) {
+  init(_ tree: Tree) {
     self.tree = tree
-    self.table = table
-    self.numberKeys = numberKeys
-    leaf = Level(page: TreePage(emptyIn: table), index: 0)
+    leaf = Level(reference: PageReference(to: tree), page: .none, index: 0)
     branch = leaf
-    unsafe upper = tree.depth > 2 ? .allocate(capacity: tree.depth - 2) : nil
   }
 
-  deinit { unsafe upper?.deallocate() }
-
-  func place(at level: Int) -> Level {
-    level == tree.depth - 2 ? branch : unsafe upper![level]
+  /// Forgets the pages and keeps their memory, for a path in another tree or commit.
+  mutating func begin(in tree: Tree) {
+    self.tree = tree
+    isWhole = false
   }
 
-  private mutating func set(_ page: TreePage, _ index: Int, at level: Int) {
-    let place = Level(page: page, index: index)
-    switch tree.depth - level {
+  subscript(level: Int) -> Level {
+    switch tree.depth &- level {
+    case 1: leaf
+    case 2: branch
+    default: upper[level]
+    }
+  }
+
+  private mutating func set(_ place: Level, at level: Int) {
+    switch tree.depth &- level {
     case 1: leaf = place
     case 2: branch = place
-    default: unsafe upper![level] = place
+    default: if level < upper.count { upper[level] = place } else { upper.append(place) }
     }
   }
+}
 
-  /// Leads to the last record whose key is at most `start`, or to the first record of its leaf.
-  mutating func seek(_ start: SearchKey) throws(LMDBError) {
-    var number = tree.root
-    for level in 0..<tree.depth {
-      let page = try open(number, level: level)
-      let index = unsafe page.lastNotAfter(start, pageSize: table.pageSize)
-      guard index >= 0, let node = page.node(index, pageSize: table.pageSize) else {
-        throw .damagedPage
-      }
-      set(page, index, at: level)
-      number = node.child
-    }
+extension TreePath {
+  /// Leads to the last record whose key is at most `key`, or to the first record of its leaf.
+  @inline(__always)
+  mutating func seek<Opener: PageOpener>(
+    _ key: SearchKey, by opener: Opener
+  ) throws(Opener.Failure) {
+    let pageSize = opener.pageSize
+    try descend(by: opener) { page in unsafe page.lastNotAfter(key, pageSize: pageSize) }
   }
 
   /// Leads to the first record of the tree or the last.
-  mutating func seekEnd(atLast: Bool) throws(LMDBError) {
-    try descend(to: tree.root, from: 0, atLast: atLast)
+  mutating func seekEnd<Opener: PageOpener>(
+    atLast: Bool, by opener: Opener
+  ) throws(Opener.Failure) {
+    try descend(by: opener) { page in atLast ? page.count &- 1 : 0 }
   }
 
-  /// Moves to the next or the previous leaf; false at the end.
+  /// Moves to the next or the previous page of a level; false at the end. The levels below stay where they are.
   @inline(never)
-  mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
-    var level = tree.depth - 2
-    while level >= 0 {
-      let place = place(at: level)
-      let index = place.index + (forward ? 1 : -1)
-      let page = place.page
-      if index >= 0, index < page.count {
-        guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
-        set(page, index, at: level)
-        try descend(to: node.child, from: level + 1, atLast: !forward)
-        return true
-      }
-      level -= 1
+  mutating func move<Opener: PageOpener>(
+    forward: Bool, at bottom: Int, by opener: Opener
+  ) throws(Opener.Failure) -> Bool {
+    for level in (0..<bottom).reversed() {
+      var place = self[level]
+      place.index += forward ? 1 : -1
+      guard place.index >= 0, place.index < place.page.count else { continue }
+      set(place, at: level)
+      try open(level + 1...bottom, by: opener) { page in forward ? 0 : page.count &- 1 }
+      return true
     }
     return false
   }
 
-  private mutating func descend(to root: UInt64, from: Int, atLast: Bool) throws(LMDBError) {
-    var number = root
-    for level in from..<tree.depth {
-      let page = try open(number, level: level)
-      let index = atLast ? page.count - 1 : 0
-      guard let node = page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
-      set(page, index, at: level)
-      number = node.child
+  /// The root of a whole path stays.
+  @inline(__always)
+  private mutating func descend<Opener: PageOpener>(
+    by opener: Opener, _ choose: (TreePage) -> Int
+  ) throws(Opener.Failure) {
+    let bottom = tree.depth &- 1
+    guard isWhole else {
+      try open(0...bottom, by: opener, choose)
+      isWhole = true
+      return
     }
+    isWhole = false
+    var root = self[0]
+    root.index = choose(root.page)
+    if root.index < 0 { throw opener.failure(root.damage) }
+    set(root, at: 0)
+    if bottom > 0 { try open(1...bottom, by: opener, choose) }
+    isWhole = true
   }
 
-  /// Changes nothing; a method that did not say `mutating` would be given a copy of the path.
-  private mutating func open(_ number: UInt64, level: Int) throws(LMDBError) -> TreePage {
-    guard let page = TreePage(number, isLeaf: level == tree.depth &- 1, in: table) else {
-      throw .damagedPage
+  @inline(__always)
+  private mutating func open<Opener: PageOpener>(
+    _ levels: ClosedRange<Int>, by opener: Opener, _ choose: (TreePage) -> Int
+  ) throws(Opener.Failure) {
+    var level = levels.lowerBound
+    while level <= levels.upperBound {
+      var reference = PageReference(to: tree)
+      if level > 0 {
+        let above = self[level &- 1]
+        guard let child = above.child(above.index, pageSize: opener.pageSize) else {
+          throw opener.failure(above.damage)
+        }
+        reference = child
+      }
+      let page = try opener.open(reference, isLeaf: level == tree.depth &- 1)
+      let place = Level(reference: reference, page: page, index: choose(page))
+      if place.index < 0 { throw opener.failure(place.damage) }
+      set(place, at: level)
+      level &+= 1
     }
-    try checkBounds(of: page, level: level)
+  }
+}
+
+extension TreePath.Level {
+  /// The reference in a record of a branch page; nil if the record does not lie within the page.
+  @inline(__always)
+  func child(_ index: Int, pageSize: Int) -> PageReference? {
+    guard let node = page.node(index, pageSize: pageSize) else { return nil }
+    var high = reference.high
+    if index &+ 1 < page.count {
+      guard let next = page.node(index &+ 1, pageSize: pageSize) else { return nil }
+      high = unsafe PageCheck.Key(start: next.key, count: next.keyCount)
+    }
+    return unsafe PageReference(
+      page: node.child, place: UInt(bitPattern: node.start),
+      low: index == 0 ? reference.low : PageCheck.Key(start: node.key, count: node.keyCount),
+      high: high)
+  }
+
+  var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
+}
+
+/// Opens pages for reads: proves of each that it is the one that the reference means, and that a search by key would come to
+/// its records.
+///
+/// After a changed key in a branch page, a move from page to page would reach records that no search by key does, and return
+/// values that writes by key no longer replace.
+struct PageReader: PageOpener {
+  let table: PageTable
+  /// Whether the keys are numbers in the machine's byte order, as in the free list.
+  let numberKeys: Bool
+
+  var pageSize: Int { table.pageSize }
+
+  func open(_ reference: PageReference, isLeaf: Bool) throws(LMDBError) -> TreePage {
+    guard let page = TreePage(reference.page, isLeaf: isLeaf, in: table),
+      page.lies(
+        from: reference.low, to: reference.high, isLeaf: isLeaf, numberKeys: numberKeys,
+        pageSize: table.pageSize)
+    else { throw .damagedPage }
     return page
   }
 
-  /// Throws unless the keys of a page lie between the keys of the references on the path to it.
-  ///
-  /// A search by key never reaches a record outside these bounds. After a changed key in a branch page, a move from page to
-  /// page would reach it, and return a value that writes by key no longer replace.
-  private mutating func checkBounds(of page: TreePage, level: Int) throws(LMDBError) {
-    let lies = page.lies(
-      from: try bound(above: level, ofNext: false), to: try bound(above: level, ofNext: true),
-      isLeaf: level == tree.depth - 1, numberKeys: numberKeys, pageSize: table.pageSize)
-    guard lies else { throw .damagedPage }
-  }
-
-  /// The nearest reference that bounds the page of a level: the one that leads to it, or the next one. Nil if there is no bound.
-  private mutating func bound(
-    above level: Int, ofNext: Bool
-  ) throws(LMDBError) -> PageCheck.Key? {
-    for level in (0..<level).reversed() {
-      let place = place(at: level)
-      let index = ofNext ? place.index + 1 : place.index
-      guard index > 0, index < place.page.count else { continue }
-      guard let node = place.page.node(index, pageSize: table.pageSize) else { throw .damagedPage }
-      return unsafe PageCheck.Key(start: node.key, count: node.keyCount)
-    }
-    return nil
-  }
+  func failure(_ damage: PageDamage) -> LMDBError { .damagedPage }
 }

@@ -27,7 +27,7 @@ struct TreeWalk {
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
     if tree.isEmpty { return }
-    try page(tree.root, level: 1, from: nil, to: nil, visit)
+    try page(PageReference(to: tree), level: 1, visit)
   }
 
   /// Compares the numbers of records and pages with those in the tree's record.
@@ -45,11 +45,11 @@ struct TreeWalk {
   }
 
   private mutating func page<Failure>(
-    _ number: UInt64, level: Int, from low: PageCheck.Key?, to high: PageCheck.Key?,
+    _ reference: PageReference, level: Int,
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
     let check = PageCheck(table: table, numberKeys: numberKeys, tiling: tiling)
-    let isLeaf = level == tree.depth
+    let (number, isLeaf) = (reference.page, level == tree.depth)
     let page: TreePage
     do throws(PageDamage) {
       page = try check.open(number, isLeaf: isLeaf)
@@ -62,21 +62,18 @@ struct TreeWalk {
       return
     }
     do throws(PageDamage) {
-      try check.check(number, isLeaf: isLeaf, from: low, to: high)
+      try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
     } catch {
       // The readable records of a damaged page are visited, too.
       damage.append(error)
     }
+    let place = TreePath.Level(reference: reference, page: page, index: 0)
     for index in 0..<page.count {
       guard let node = page.node(index, pageSize: table.pageSize) else { continue }
-      let key = unsafe PageCheck.Key(start: node.key, count: node.keyCount)
       if isLeaf {
         try record(node, in: page, number, visit)
-      } else {
-        let next = index + 1 < page.count ? page.node(index + 1, pageSize: table.pageSize) : nil
-        try self.page(
-          node.child, level: level + 1, from: index == 0 ? low : key,
-          to: next.map { unsafe PageCheck.Key(start: $0.key, count: $0.keyCount) } ?? high, visit)
+      } else if let child = place.child(index, pageSize: table.pageSize) {
+        try self.page(child, level: level + 1, visit)
       }
     }
   }
