@@ -24,21 +24,23 @@ public struct Verification: Sendable {
       case pages
     }
 
+    /// The fault, with its facts.
+    let fault: Fault
     /// The check that found it.
-    public var kind: Kind
+    public var kind: Kind { fault.kind }
     /// The namespace it concerns; nil if it concerns none or is unknown.
     public var namespace: String?
     /// The entry it concerns; nil if it concerns none or is unknown.
     public var key: Key?
     /// The contradiction or the damage, in one sentence.
-    public var detail: String
+    public var detail: String { fault.description }
 
-    /// A new inconsistency.
-    init(kind: Kind, namespace: String? = nil, key: Key? = nil, detail: String) {
-      self.kind = kind
+    /// The entry as the databases name it.
+    var entryKey: [UInt8]?
+
+    init(_ fault: Fault, namespace: String? = nil) {
+      self.fault = fault
       self.namespace = namespace
-      self.key = key
-      self.detail = detail
     }
 
     /// Namespace, key and detail in one line.

@@ -12,15 +12,13 @@ extension Verifier {
       if found.key.count > 4 {
         try checkEntry(found.key.copied, found.value, transaction)
       } else {
-        report(.metadata, nil, "there is a record with a key of \(found.key.count) bytes")
+        report(.shortKey(found.key.copied))
       }
       try step()
       record = try cursor.next()
     }
     for (id, count) in orphans {
-      report(
-        .metadata, nil,
-        "there are \(count) entries of namespace id \(id.rawValue), which does not exist")
+      report(.orphanedEntries(of: id, count))
     }
   }
 
@@ -48,20 +46,20 @@ extension Verifier {
     guard StoredKey.isWellFormed(entryKey.span.extracting(4..<entryKey.count)),
       let entry = decoded, let key = entry.key,
       StoredKey(key.span).bytes == entry.storedKey.bytes
-    else { return report(.damagedEntry, entryKey, "the entry cannot be read") }
+    else { return report(.unreadableEntry, of: entryKey) }
     count(entry)
     guard entry.isIntact(record) else {
-      return report(.damagedEntry, entryKey, "the checksum does not match")
+      return report(.wrongChecksum, of: entryKey)
     }
     if entry.header.flags.contains(.tagged) == entry.fields.tags.isEmpty {
-      report(.tags, entryKey, "the header contradicts the tags")
+      report(.contradictedTags, of: entryKey)
     }
-    for detail in missingTags ?? [] { report(.tags, entryKey, detail) }
+    for fault in missingTags ?? [] { report(fault, of: entryKey) }
     try checkIndexed(entry, transaction)
     if entry.header.flags.contains(.chunked) {
       let payload = record.extracting(entry.header.payloadStart..<record.count)
       if try assemble(payload, of: entry, transaction) == nil {
-        report(.damagedChunks, entryKey, "a chunk of the value is missing or damaged")
+        report(.missingChunk, of: entryKey)
       }
     }
   }
@@ -102,14 +100,14 @@ extension Verifier {
     let (header, entryKey) = (entry.header, entry.entryKey)
     let indexes = engine.indexes
     if header.deadline > max(header.staleUntil, 0) {
-      report(.deadlines, entryKey, "the expiry index has it after its end")
+      report(.lateDeadline, of: entryKey)
     }
     if header.deadline != EntryHeader.never {
       let key = IndexKey.deadline(of: header, entry: entryKey)
       let region = try transaction.find(key, in: indexes.deadlines)
       let record = region.flatMap { ExpiryRecord(key.span, transaction.bytes(of: $0)) }
       if record?.contains(header.sequence) != true {
-        report(.deadlines, entryKey, "it is missing from the expiry index")
+        report(.missingDeadline, of: entryKey)
       }
     }
     if header.sequence != 0 {
@@ -117,7 +115,7 @@ extension Verifier {
         IndexKey.queue(header.sequence, in: entry.id), in: indexes.queue)
       let isQueued =
         region.map { transaction.bytes(of: $0).elementsEqual(entry.storedKey.bytes.span) } ?? false
-      if !isQueued { report(.queue, entryKey, "it is missing from the queue") }
+      if !isQueued { report(.missingInQueue, of: entryKey) }
     }
   }
 }

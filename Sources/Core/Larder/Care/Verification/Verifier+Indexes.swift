@@ -11,9 +11,9 @@ extension Verifier {
     var record = try cursor.first()
     while let found = record {
       if let expiry = ExpiryRecord(found.key, found.value) {
-        for indexed in expiry { try check(indexed, from: next, transaction) }
+        for indexed in expiry { try check(indexed, at: found.key, from: next, transaction) }
       } else {
-        report(.deadlines, nil, "a record of the expiry index is damaged")
+        report(.damagedDeadline(at: found.key.copied))
       }
       try step()
       record = try cursor.next()
@@ -22,17 +22,18 @@ extension Verifier {
 
   /// - Parameter next: the earliest time that the state allows.
   private mutating func check(
-    _ indexed: IndexedEntry, from next: Int64, _ transaction: borrowing ReadTransaction
+    _ indexed: IndexedEntry, at key: Span<UInt8>, from next: Int64,
+    _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     let entryKey = try indexed.entryKey(in: transaction, engine.indexes)
     let header = try entryKey.flatMap { key throws(LMDBError) in
       try self.header(at: key, transaction)
     }
     if header.map(indexed.leads) != true {
-      report(.deadlines, entryKey, "the expiry index has a record without an entry")
+      report(.danglingDeadline(at: key.copied), of: entryKey)
     }
     if indexed.deadline < next {
-      report(.deadlines, entryKey, "it expires before the earliest time that the state allows")
+      report(.earlyDeadline, of: entryKey)
     }
   }
 
@@ -43,10 +44,10 @@ extension Verifier {
     while let found = record {
       if let queued = QueueRecord(found.key, found.value) {
         if try header(at: queued.entryKey, transaction)?.sequence != queued.position {
-          report(.queue, queued.entryKey, "the queue has a record without an entry")
+          report(.danglingQueueRecord(at: found.key.copied), of: queued.entryKey)
         }
       } else {
-        report(.queue, nil, "a record of the queue is damaged")
+        report(.damagedQueueRecord(at: found.key.copied))
       }
       try step()
       record = try cursor.next()
@@ -59,12 +60,12 @@ extension Verifier {
     var record = try cursor.first()
     while let found = record {
       if found.key.count != 16 {
-        report(.chunks, nil, "the key of a chunk is damaged")
+        report(.damagedChunkKey(at: found.key.copied))
       } else {
         let index: UInt32 = found.key.bigEndian(at: 12)
         let count = chunked[found.key.namespaceID]?[found.key.bigEndian(at: 4)]
         if count.map({ Int(index) * engine.reader.chunkSize < $0 }) != true {
-          report(.chunks, nil, "there is a chunk \(index) without a value")
+          report(.danglingChunk(at: found.key.copied))
         }
       }
       try step()

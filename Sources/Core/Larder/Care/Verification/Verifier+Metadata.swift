@@ -9,7 +9,7 @@ extension Verifier {
     do throws(LarderError) {
       _ = try engine.metadata.settings(in: transaction)
     } catch  where error.code == .damaged {
-      report(.metadata, nil, error.message)
+      report(.damagedRecord(error.message))
     }
   }
 
@@ -20,18 +20,16 @@ extension Verifier {
       do throws(LarderError) {
         record = try NamespaceRecord(bytes.span, name: name, seal: engine.seal)
       } catch {
-        report(.metadata, nil, error.message)
+        report(.damagedRecord(error.message))
         continue
       }
       if let other = names.updateValue(name, forKey: record.id) {
-        report(.metadata, nil, "namespaces \(other) and \(name) have the same id")
+        report(.sharedID(other, name))
       }
       do throws(LarderError) {
         namespaces.append(try engine.metadata.listed(record, name: name, in: transaction))
       } catch  where error.code == .damaged {
-        report(
-          .counters, namespace: name,
-          "the record of its counters is damaged; the next write to it counts its entries again")
+        report(.damagedCounters, in: name)
       }
     }
     result.namespaces = names.count
@@ -48,10 +46,11 @@ extension Verifier {
       {
         garbage.insert(id)
         if let name = names[id] {
-          report(.metadata, nil, "namespace \(name) is in use and listed as cleared")
+          report(.clearedInUse(id, name))
         }
       } else {
-        report(.metadata, nil, "the record of a cleared namespace is damaged")
+        let isInUse = MetadataKey.id(of: found.key).map { names[$0] != nil } ?? true
+        report(.damagedClearedRecord(at: found.key.copied, isInUse: isInUse))
       }
       record = try cursor.next()
     }
@@ -65,9 +64,7 @@ extension Verifier {
     while let found = record, found.key.starts(with: prefix.span) {
       let id = MetadataKey.id(of: found.key) ?? .store
       if names[id] == nil, !garbage.contains(id) {
-        report(
-          .metadata, nil, "there are counters of namespace id \(id.rawValue), which does not exist"
-        )
+        report(.orphanedCounters(of: id))
       }
       record = try cursor.next()
     }
@@ -79,12 +76,10 @@ extension Verifier {
   ) throws(LMDBError) {
     let tombstones = try Tombstone.all(in: transaction, engine.seal)
     for tombstone in tombstones where tombstone.isDamaged {
-      report(.metadata, nil, "the record of an invalidated tag is damaged")
+      report(.damagedInvalidatedTag)
     }
     if state.tombstones != tombstones.count {
-      report(
-        .counters, nil,
-        "counted \(state.tombstones) invalidated tags, found \(tombstones.count)")
+      report(.invalidatedTagCount(counted: state.tombstones, found: tombstones.count))
     }
   }
 
@@ -95,26 +90,18 @@ extension Verifier {
       let counted = namespace.counters
       let name = namespace.facts.name
       if found.entries > 0, found.next >= counted.next {
-        report(
-          .counters, namespace: name,
-          "the next version would be \(counted.next), but version \(found.next) is in use")
+        report(.usedVersion(next: counted.next, used: found.next), in: name)
       }
       if (found.pinned, found.queue.windowEntries, found.queue.windowBytes) != (
         counted.pinned, counted.queue.windowEntries, counted.queue.windowBytes
       ) {
         report(
-          .counters, namespace: name,
-          "counted \(counted.pinned) pinned entries and \(counted.queue.windowEntries) entries of "
-            + "\(counted.queue.windowBytes) bytes in the window, found \(found.pinned) and "
-            + "\(found.queue.windowEntries) of \(found.queue.windowBytes)")
+          .pinnedOrWindow(counted: Fault.Window(counted), found: Fault.Window(found)), in: name)
       }
       if (found.entries, found.bytes, found.stored) != (
         counted.entries, counted.bytes, counted.stored
       ) {
-        report(
-          .counters, namespace: name,
-          "counted \(counted.entries) entries of \(counted.bytes) bytes (\(counted.stored) stored), "
-            + "found \(found.entries) of \(found.bytes) (\(found.stored))")
+        report(.entryCount(counted: Fault.Entries(counted), found: Fault.Entries(found)), in: name)
       }
     }
   }
@@ -148,14 +135,14 @@ extension Verifier {
       if (totals.entries, totals.bytes, totals.stored) != (
         state.entries, state.bytes, state.stored
       ) {
-        report(.counters, nil, "the totals of the store differ from the sums of its namespaces")
+        report(.totals)
       }
     }
     if state.dependents < dependents {
-      report(.counters, nil, "counted \(state.dependents) entries with owners, found \(dependents)")
+      report(.dependents(counted: state.dependents, found: dependents))
     }
     if state.garbage != UInt64(garbage.count) {
-      report(.counters, nil, "counted \(state.garbage) cleared ids, found \(garbage.count)")
+      report(.clearedCount(counted: state.garbage, found: garbage.count))
     }
   }
 }

@@ -27,21 +27,21 @@ struct KeyCounts {
 extension Verifier {
   /// Takes the records of the tag index that an entry explains, each once.
   ///
-  /// - Returns: a sentence for each record that is missing.
+  /// - Returns: the records that are missing.
   mutating func takeTags(
     of entry: StoredEntry, _ transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> [String] {
-    var missing: [String] = []
+  ) throws(LMDBError) -> [Fault] {
+    var missing: [Fault] = []
     var seen: Set<[UInt8]> = []
     for owner in entry.owners {
       let key = IndexKey.owner(owner.entryKey, entry: entry.entryKey)
       guard try isMissing(key, &seen, transaction) else { continue }
-      missing.append("it is missing under its owner \(Key(owner.key))")
+      missing.append(.missingOwner(Key(owner.key)))
     }
     for tag in entry.fields.tags {
       let key = IndexKey.tag(tag, entry: entry.entryKey)
       guard try isMissing(key, &seen, transaction) else { continue }
-      missing.append("it is missing under tag \(String(decoding: tag, as: UTF8.self))")
+      missing.append(.missingTag(tag))
     }
     return missing
   }
@@ -81,13 +81,13 @@ extension Verifier {
   ) throws(LMDBError) {
     tagLookups += 1
     guard let entryKey = IndexKey.tagged(key) else {
-      return report(.tags, nil, "a record of the tag index is damaged")
+      return report(.damagedTag(at: key))
     }
     let entry = try transaction.find(entryKey, in: .entries).flatMap {
       StoredEntry(entryKey: entryKey, record: transaction.bytes(of: $0))
     }
     if entry?.tagKeys.contains(key) != true {
-      report(.tags, entryKey, "the tag index has a record without an entry")
+      report(.danglingTag(at: key), of: entryKey)
     }
   }
 }

@@ -74,9 +74,7 @@ struct Verifier {
           verifier.checkTotals(state)
           try verifier.checkTombstones(state, transaction)
         } else {
-          verifier.report(
-            .metadata, nil,
-            "the record of the store's state is damaged; the next write rebuilds it")
+          verifier.report(.damagedState)
         }
       }
       return true
@@ -91,7 +89,7 @@ struct Verifier {
 
   private mutating func checkPages(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     for damage in try transaction.damagedPages(databases: engine.indexes.all) {
-      report(.pages, nil, damage.description)
+      report(.damagedPage(damage))
     }
   }
 
@@ -125,24 +123,18 @@ struct Verifier {
   }
 
   /// - Parameter entryKey: the entry it concerns, if that is known.
-  mutating func report(
-    _ kind: Verification.Inconsistency.Kind, _ entryKey: [UInt8]?, _ detail: String
-  ) {
-    var name: String?
-    var key: Key?
+  mutating func report(_ fault: Fault, of entryKey: [UInt8]? = nil) {
+    var found = Verification.Inconsistency(fault)
     if let entryKey, entryKey.count > 4 {
-      name = names[entryKey.span.namespaceID]
+      found.entryKey = entryKey
+      found.namespace = names[entryKey.span.namespaceID]
       let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
-      key = Key(stored.short ?? stored.bytes)
+      found.key = Key(stored.short ?? stored.bytes)
     }
-    result.faults.append(
-      Verification.Inconsistency(kind: kind, namespace: name, key: key, detail: detail))
+    result.faults.append(found)
   }
 
-  mutating func report(
-    _ kind: Verification.Inconsistency.Kind, namespace: String, _ detail: String
-  ) {
-    result.faults.append(
-      Verification.Inconsistency(kind: kind, namespace: namespace, detail: detail))
+  mutating func report(_ fault: Fault, in namespace: String) {
+    result.faults.append(Verification.Inconsistency(fault, namespace: namespace))
   }
 }

@@ -1,0 +1,146 @@
+import LMDB
+import LarderSystem
+
+/// What is wrong in a store, with the facts: all that ``Store/verify()`` can find.
+enum Fault: Hashable, Sendable {
+  // Of an entry.
+  case unreadableEntry
+  case wrongChecksum
+  /// A chunk of the value is missing or damaged.
+  case missingChunk
+  case lateDeadline
+  case missingDeadline
+  case missingInQueue
+  case missingTag([UInt8])
+  case missingOwner(Key)
+  case contradictedTags
+
+  // Of the record of an index under that key; `dangling` means that it leads to no entry that knows of it.
+  case damagedDeadline(at: [UInt8])
+  case danglingDeadline(at: [UInt8])
+  /// It is due before the earliest time that the state allows.
+  case earlyDeadline
+  case damagedQueueRecord(at: [UInt8])
+  case danglingQueueRecord(at: [UInt8])
+  case damagedTag(at: [UInt8])
+  case danglingTag(at: [UInt8])
+  case damagedChunkKey(at: [UInt8])
+  case danglingChunk(at: [UInt8])
+
+  // Of counters.
+  case damagedCounters
+  case usedVersion(next: UInt64, used: UInt64)
+  case pinnedOrWindow(counted: Window, found: Window)
+  case entryCount(counted: Entries, found: Entries)
+  case totals
+  case dependents(counted: UInt64, found: UInt64)
+  case clearedCount(counted: UInt64, found: Int)
+  case invalidatedTagCount(counted: UInt64, found: Int)
+
+  // Of the store's own records. The message of an error names the record.
+  case damagedRecord(String)
+  case shortKey([UInt8])
+  case orphanedEntries(of: NamespaceID, Int)
+  case orphanedCounters(of: NamespaceID)
+  case sharedID(String, String)
+  case clearedInUse(NamespaceID, String)
+  case damagedClearedRecord(at: [UInt8], isInUse: Bool)
+  case damagedInvalidatedTag
+  case damagedState
+
+  case damagedPage(PageDamage)
+}
+
+extension Fault {
+  struct Window: Hashable {
+    let pinned, entries, bytes: UInt64
+
+    init(_ counters: NamespaceCounters) {
+      pinned = counters.pinned
+      (entries, bytes) = (counters.queue.windowEntries, counters.queue.windowBytes)
+    }
+  }
+
+  struct Entries: Hashable {
+    let entries, bytes, stored: UInt64
+
+    init(_ counters: NamespaceCounters) {
+      (entries, bytes, stored) = (counters.entries, counters.bytes, counters.stored)
+    }
+  }
+
+  var kind: Verification.Inconsistency.Kind {
+    switch self {
+    case .unreadableEntry, .wrongChecksum: .damagedEntry
+    case .missingChunk: .damagedChunks
+    case .lateDeadline, .missingDeadline, .damagedDeadline, .danglingDeadline, .earlyDeadline:
+      .deadlines
+    case .missingInQueue, .damagedQueueRecord, .danglingQueueRecord: .queue
+    case .missingTag, .missingOwner, .contradictedTags, .damagedTag, .danglingTag: .tags
+    case .damagedChunkKey, .danglingChunk: .chunks
+    case .damagedCounters, .usedVersion, .pinnedOrWindow, .entryCount, .totals, .dependents,
+      .clearedCount, .invalidatedTagCount:
+      .counters
+    case .damagedRecord, .shortKey, .orphanedEntries, .orphanedCounters, .sharedID, .clearedInUse,
+      .damagedClearedRecord, .damagedInvalidatedTag, .damagedState:
+      .metadata
+    case .damagedPage: .pages
+    }
+  }
+}
+
+extension Fault: CustomStringConvertible {
+  /// One sentence.
+  var description: String {
+    switch self {
+    case .unreadableEntry: "the entry cannot be read"
+    case .wrongChecksum: "the checksum does not match"
+    case .missingChunk: "a chunk of the value is missing or damaged"
+    case .lateDeadline: "the expiry index has it after its end"
+    case .missingDeadline: "it is missing from the expiry index"
+    case .missingInQueue: "it is missing from the queue"
+    case .missingTag(let tag): "it is missing under tag \(String(decoding: tag, as: UTF8.self))"
+    case .missingOwner(let owner): "it is missing under its owner \(owner)"
+    case .contradictedTags: "the header contradicts the tags"
+    case .damagedDeadline: "a record of the expiry index is damaged"
+    case .danglingDeadline: "the expiry index has a record without an entry"
+    case .earlyDeadline: "it expires before the earliest time that the state allows"
+    case .damagedQueueRecord: "a record of the queue is damaged"
+    case .danglingQueueRecord: "the queue has a record without an entry"
+    case .damagedTag: "a record of the tag index is damaged"
+    case .danglingTag: "the tag index has a record without an entry"
+    case .damagedChunkKey: "the key of a chunk is damaged"
+    case .danglingChunk(let key):
+      "there is a chunk \(key.span.bigEndian(at: 12) as UInt32) without a value"
+    case .damagedCounters:
+      "the record of its counters is damaged; the next write to it counts its entries again"
+    case .usedVersion(let next, let used):
+      "the next version would be \(next), but version \(used) is in use"
+    case .pinnedOrWindow(let counted, let found):
+      "counted \(counted.pinned) pinned entries and \(counted.entries) entries of "
+        + "\(counted.bytes) bytes in the window, found \(found.pinned) and "
+        + "\(found.entries) of \(found.bytes)"
+    case .entryCount(let counted, let found):
+      "counted \(counted.entries) entries of \(counted.bytes) bytes (\(counted.stored) stored), "
+        + "found \(found.entries) of \(found.bytes) (\(found.stored))"
+    case .totals: "the totals of the store differ from the sums of its namespaces"
+    case .dependents(let counted, let found):
+      "counted \(counted) entries with owners, found \(found)"
+    case .clearedCount(let counted, let found): "counted \(counted) cleared ids, found \(found)"
+    case .invalidatedTagCount(let counted, let found):
+      "counted \(counted) invalidated tags, found \(found)"
+    case .damagedRecord(let message): message
+    case .shortKey(let key): "there is a record with a key of \(key.count) bytes"
+    case .orphanedEntries(let id, let count):
+      "there are \(count) entries of namespace id \(id.rawValue), which does not exist"
+    case .orphanedCounters(let id):
+      "there are counters of namespace id \(id.rawValue), which does not exist"
+    case .sharedID(let one, let other): "namespaces \(one) and \(other) have the same id"
+    case .clearedInUse(_, let name): "namespace \(name) is in use and listed as cleared"
+    case .damagedClearedRecord: "the record of a cleared namespace is damaged"
+    case .damagedInvalidatedTag: "the record of an invalidated tag is damaged"
+    case .damagedState: "the record of the store's state is damaged; the next write rebuilds it"
+    case .damagedPage(let damage): damage.description
+    }
+  }
+}
