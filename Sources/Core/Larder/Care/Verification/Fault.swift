@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// What is wrong in a store, with the facts: all that ``Store/verify()`` can find.
+/// The faults that ``Store/verify()`` can find in a store, with the facts.
 enum Fault: Hashable, Sendable {
   // Of an entry.
   case unreadableEntry
