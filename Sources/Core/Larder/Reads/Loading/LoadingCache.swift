@@ -21,7 +21,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
     self.load = load
   }
 
-  /// The value under `key`, read or loaded; see ``Cache/value(for:options:load:)``.
+  /// The value under `key`, read or loaded; see `value(for:options:load:)` of ``Cache``.
   ///
   /// - Parameter policy: replaces the policy of ``options``; nil keeps it.
   public func value(for key: Key, policy: RequestPolicy? = nil) async throws -> Value {

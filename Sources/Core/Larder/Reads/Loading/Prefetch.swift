@@ -121,7 +121,7 @@ extension Cache {
   /// - Parameters:
   ///   - concurrency: how many loads run at a time, 1 or more.
   ///   - pause: how long each of the concurrent loads waits before the next one, by the store's clock.
-  ///   - load: see ``value(for:options:load:)``.
+  ///   - load: see `value(for:options:load:)`.
   public func prefetch<Key: StoreKey & Sendable>(
     _ keys: some Sequence<Key>, options: LoadOptions = LoadOptions(), concurrency: Int = 2,
     pause: Duration = .zero, priority: TaskPriority? = .utility,
