@@ -9,8 +9,9 @@ import Testing
 
 /// Entries of the write buffer are entries like all others, for whoever asks.
 @Suite struct WriteBufferTests {
-  private static func options() -> Store.Options {
+  private static func options(_ durability: Durability? = nil) -> Store.Options {
     var options = Store.Options()
+    options.durability = durability
     options.writeBuffer = 256 << 10
     options.checkpointInterval = .seconds(3600)
     return options
@@ -103,6 +104,30 @@ import Testing
         if number % 7 == 0 { #expect(try notes.count() <= 20) }
         #expect(try notes.text("key \(number)") == "\(number)")
       }
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test
+  func `a change of the files keeps what a killed process has left, and no open store is closed`()
+    throws
+  {
+    try withTemporaryDirectory { path in
+      let writer = try OtherProcess("buffered", path + "/s", "0", "262144", "7")
+      #expect(writer.line() == "open")
+      for _ in 0..<20 { _ = writer.line() }
+      writer.kill()
+      var last = 20
+      while let line = writer.line() { last = Int(line) ?? last }
+      try Store.change(durability: .scratch, ofStoreAt: path + "/s")
+      _ = try Store.compact(at: path + "/s")
+      let store = try Store(at: path + "/s", options: Self.options(.scratch))
+      let numbers = store.namespace("numbers-0")
+      let value: [UInt8]? = try numbers.value(for: last % BufferedNumber.keys)
+      #expect(value.flatMap { BufferedNumber.number($0) } ?? 0 >= last)
+      #expect(failure { try Store.change(durability: .durable, ofStoreAt: store.path) } != nil)
+      for _ in 0..<2 { try numbers.set([1], for: "still open") }
       #expect(try store.verify().faults == [])
       try store.close()
     }

@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -70,6 +71,9 @@ extension WriteBuffer {
     options.create = false
     options.changesDurability = false
     options.durability = nil
+    let environment = try Environment.open(at: path, options)
+    // If this process has the store open, its handles stay open, and the caller is told.
+    guard environment.attachment.withLock({ $0.object == nil }) else { return }
     try Store(at: path, options: options).close()
   }
 
