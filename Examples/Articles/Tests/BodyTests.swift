@@ -24,4 +24,44 @@ import ExampleTesting
     #expect(result.failures.first?.contains(reason) == true, "\(result)")
     #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
   }
+
+  @Test func `a redirection is no article`() async throws {
+    fixture.readeck.fill(1)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      request.path == Fixture.body(0)
+        ? .init(302, ["Location": "/moved"]) : readeck.answer(request)
+    }
+    let result = try await fixture.sync()
+    #expect(result.stored == 0 && result.failed == 1, "\(result)")
+  }
+
+  @Test func `difficult pages are stored as they are`() async throws {
+    fixture.readeck.fill(4)
+    let long = "/img?q=" + String(repeating: "a%2C", count: 512)
+    fixture.readeck.set(.init(bytes: FakeReadeck.Image.bytes(3)), at: long)
+    let huge = "<p>" + String(repeating: "\u{E9}", count: 800_000) + "</p><img src='\(long)'>"
+    let tooLong = "<img src='/img/\(String(repeating: "a", count: 70_000))'>"
+    for (number, html) in [huge, "the same", "the same", tooLong].enumerated() {
+      fixture.readeck.change(FakeReadeck.id(number)) { ($0.html, $0.title) = (html, " \n") }
+    }
+    fixture.readeck.pages += [fixture.readeck.pages[2], fixture.readeck.pages[2]]
+    #expect(try await fixture.sync().outcome == .done)
+    #expect(Set(fixture.asked().bodies).count == 4)
+    fixture.network.fail()
+    #expect(try await fixture.reader.article(FakeReadeck.id(0)).html == huge)
+    for number in 1...2 {
+      #expect(try await fixture.reader.article(FakeReadeck.id(number)).html == "the same")
+    }
+    let image: [UInt8]? = try fixture.images.value(for: fixture.address(long))
+    #expect(image == FakeReadeck.Image.bytes(3))
+    let untitled = try fixture.reader.stored().first
+    #expect(untitled?.bookmark.name == "https://example.com/\(FakeReadeck.id(3))")
+  }
+
+  @Test func `bytes that are not UTF-8 are replaced`() async throws {
+    fixture.readeck.fill(1)
+    let body = Data([0x41, 0xE9, 0x42, 0xC3, 0xA9])
+    fixture.answer(Fixture.body(0)) { $0 = .init(200, ["Content-Type": "text/html"], body: body) }
+    #expect(try await fixture.reader.article(FakeReadeck.id(0)).html == "A\u{FFFD}B\u{E9}")
+  }
 }

@@ -28,6 +28,25 @@ import ExampleTesting
     #expect(try images.count() == 0)
   }
 
+  @Test func `an image that two articles fetch at once has both as owners`() async throws {
+    fixture.readeck.fill(2)
+    for number in 0..<2 {
+      fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
+    }
+    fixture.readeck.set(FakeReadeck.Image(), at: "/img/shared")
+    let gate = fixture.hold { $0.bare == "/img/shared" }
+    for number in 0..<2 { _ = try await fixture.reader.article(FakeReadeck.id(number)) }
+    try await fixture.asked(for: "/img/shared")
+    gate.open()
+    await fixture.reader.finish()
+    #expect(fixture.asked().images == ["/img/shared"])
+    for count in [2, 1, 0] {
+      #expect(try entry("/img/shared")?.owners.count ?? 0 == count)
+      if count > 0 { try await fixture.articles.remove(FakeReadeck.id(count - 1)) }
+    }
+    #expect(try fixture.reader.usage().images == 0)
+  }
+
   @Test func `an article whose images do not fit is stored without them`() async throws {
     try await fixture.reader.change(.test(imageMegabytes: 50))
     fixture.readeck.fill(3, images: 3)
@@ -81,4 +100,57 @@ import ExampleTesting
     #expect(try await fixture.sync().images == 1)
     #expect(fixture.asked().images == [gone])
   }
+
+  @Test func `an image that is too large is fetched a day later`() async throws {
+    fixture.readeck.fill(1, images: 1)
+    fixture.readeck.set(.init(bytes: [UInt8](repeating: 7, count: 64_000_001)), at: "/img/large")
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.html = "<img src='/img/large'>" }
+    #expect(try await fixture.sync().images == 0)
+    fixture.readeck.set(.init(), at: "/img/large")
+    _ = fixture.asked()
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(fixture.asked().images == [])
+    fixture.clock.advance(by: .days(1))
+    #expect(try await fixture.sync().images == 1)
+  }
+
+  @Test(arguments: [200, 404])
+  func `an article removed during its images does not stop a sync`(status: Int) async throws {
+    fixture.readeck.fill(5, images: 2)
+    let (id, path) = (FakeReadeck.id(4), "/img/\(FakeReadeck.id(4))-0")
+    fixture.readeck.set(FakeReadeck.Image(status: status), at: path)
+    fixture.server.become { [readeck = fixture.readeck, articles = fixture.articles] request in
+      if request.bare == path { try await articles.remove(id) }
+      return readeck.answer(request)
+    }
+    let result = try await fixture.sync()
+    #expect(result.stored == 5 && result.kept == 4 && result.reason == nil)
+    let usage = try fixture.reader.usage()
+    #expect(usage.articles == 4 && usage.images == 8)
+  }
+
+  @Test(arguments: [5, 60_000_000])
+  func `a late image of an earlier version is not stored`(size: Int) async throws {
+    try await fixture.reader.change(.test(imageMegabytes: 50))
+    fixture.readeck.fill(1, images: 1)
+    let (id, path) = (FakeReadeck.id(0), "/img/\(FakeReadeck.id(0))-0")
+    fixture.readeck.set(.init(bytes: FakeReadeck.Image.bytes(size)), at: path)
+    fixture.readeck.set(.init(), at: "/img/new")
+    let gate = fixture.hold { $0.bare == path }
+    _ = try await fixture.reader.article(id)
+    try await fixture.asked(for: path)
+    fixture.readeck.change(id) {
+      ($0.html, $0.updated, $0.entityTag) = ("<img src='/img/new'>", "2026-01-01T00:00:00Z", "1")
+    }
+    _ = try await fixture.reader.article(fixture.reader.unread().bookmarks[0].id)
+    try await waitUntil { try entry("/img/new") != nil }
+    gate.open()
+    await fixture.reader.finish()
+    #expect(try entry(path) == nil)
+    let article = try #require(try fixture.reader.stored().first)
+    #expect(article.images == [fixture.address("/img/new")] && !article.lacksImages)
+    #expect(article.bookmark.updated == "2026-01-01T00:00:00Z")
+    #expect(try fixture.images(of: 0) == 1)
+  }
+
 }

@@ -66,6 +66,43 @@ import ExampleTesting
     #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
   }
 
+  /// Sends each change a second time, as a network may; the answer is that to the second one.
+  private struct Doubling: HTTPTransport {
+    let network: Network
+
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      let bytes = try await body.bytes()
+      if request.method != .get {
+        _ = try await network.send(request, body: HTTPBody(bytes), interim: interim)
+      }
+      return try await network.send(request, body: HTTPBody(bytes), interim: interim)
+    }
+  }
+
+  @Test(arguments: PendingEdit.Kind.allCases)
+  func `a change that arrives twice has the effect of one`(kind: PendingEdit.Kind) async throws {
+    try await fixture.sync(new: 2)
+    fixture.readeck.change(id) { page in
+      (page.isArchived, page.isMarked) = (kind == .unarchive, kind == .unmark)
+      page.progress = kind == .unread ? 100 : 50
+    }
+    let reader = Fixture.reader(
+      in: fixture.store, at: fixture.server.base, over: Doubling(network: fixture.network))
+    fixture.server.forget()
+    // The answer to the second deletion is a refusal, and the next look tells that it has arrived.
+    _ = try await reader.edit(id, kind)
+    #expect(try await reader.sendEdits().left == 0)
+    #expect(fixture.server.received.count { $0.method != "GET" } == 2)
+    let page = fixture.page(0)
+    #expect((page == nil) == (kind == .delete))
+    #expect(page?.isArchived ?? false == (kind == .archive))
+    #expect(page?.isMarked ?? false == (kind == .mark))
+    #expect(page?.progress ?? 50 == (kind == .read ? 100 : kind == .unread ? 0 : 50))
+  }
+
   @Test(arguments: [
     ("GET", 200, "<html>Please log in</html>", "login page"),
     ("PATCH", 200, "<html>Please log in</html>", "does not have the change"),
@@ -95,6 +132,41 @@ import ExampleTesting
     #expect(fixture.page(0)?.isMarked == true && fixture.page(1)?.isMarked == true)
   }
 
+  @Test(
+    arguments: [
+      (409, FakeReadeck.words(409)), (400, #"{"is_valid": false, "fields": {}}"#),
+    ], PendingEdit.Kind.allCases)
+  func `the service's refusal of a change drops it, and undoes it here`(
+    answer: (status: Int, body: String), kind: PendingEdit.Kind
+  ) async throws {
+    fixture.readeck.fill(1)
+    fixture.readeck.change(id) { page in
+      page.isMarked = kind == .unmark
+      (page.isArchived, page.progress) = (kind == .unarchive, kind == .unread ? 100 : 50)
+    }
+    _ = try await fixture.reader.article(id)
+    let before = try fixture.reader.stored()
+    fixture.answer(with: .init(answer.status, text: answer.body)) { $0.method != "GET" }
+    let report = try await fixture.reader.edit(id, kind)
+    #expect(report.conflicts.count == 1 && report.left == 0, "\(report)")
+    #expect(try before.count == 1 && fixture.reader.stored() == before)
+  }
+
+  @Test func `a 404 of a proxy while the service is down loses no change`() async throws {
+    try await fixture.sync(new: 3)
+    for (number, kind) in [PendingEdit.Kind.archive, .mark, .delete].enumerated() {
+      try await queue([kind], of: number)
+    }
+    let pages = fixture.readeck.pages
+    fixture.readeck.pages = []
+    fixture.readeck.set(404)
+    let waiting = try await fixture.reader.sendEdits()
+    #expect(waiting.left == 3 && waiting.sent == 0 && waiting.conflicts.isEmpty, "\(waiting)")
+    fixture.readeck.set(200)
+    fixture.readeck.pages = pages
+    #expect(try await fixture.reader.sendEdits().sent == 3)
+  }
+
   @Test func `senders at the same time send each change once, in its order`() async throws {
     try await fixture.sync(new: 1)
     try await queue([.archive, .unarchive, .mark])
@@ -117,6 +189,14 @@ import ExampleTesting
     #expect(try fixture.reader.pendingEdits().map(\.kind) == [.archive, .unarchive])
     fixture.readeck.fill(1, from: 2)
     #expect(try await fixture.reader.edit(FakeReadeck.id(2), .mark).sent == 3)
+  }
+
+  @Test func `a change of a later version waits, and holds up no other`() async throws {
+    fixture.readeck.fill(1)
+    try await fixture.reader.storage.outbox.namespace.set(
+      #"{"article":"a","title":"x","kind":"share","made":1}"#, for: "1000000000001")
+    #expect(try await fixture.reader.edit(id, .mark).sent == 1)
+    #expect(try fixture.reader.storage.outbox.count() == 2)
   }
 
   // MARK: Changes of others
@@ -150,11 +230,61 @@ import ExampleTesting
     #expect(report.left == 0 && fixture.page(0)?.isMarked == isSent)
   }
 
+  @Test func `a change of others between two of the user is seen`() async throws {
+    try await fixture.sync(new: 1)
+    try await queue([.mark, .archive])
+    let looks = Atomic(0)
+    fixture.server.become { [readeck = fixture.readeck, id] request in
+      // After the second look, which shows the first change.
+      if request.bare.hasSuffix(id), request.method == "GET",
+        looks.add(1, ordering: .relaxed).newValue == 3
+      {
+        readeck.change(id) { $0.updated = "2028-01-01T00:00:00Z" }
+      }
+      return readeck.answer(request)
+    }
+    let report = try await fixture.reader.sendEdits()
+    #expect(report.sent == 1 && report.conflicts.count == 1, "\(report)")
+    #expect(fixture.page(0)?.isArchived == false && fixture.page(0)?.isMarked == true)
+  }
+
+  /// The service's time of the first change is later than the second change.
+  @Test(arguments: [PendingEdit.Kind.archive, .delete])
+  func `the user's own change is no later one of others`(second: PendingEdit.Kind) async throws {
+    try await fixture.sync(new: 1)
+    for kind in [.mark, second] {
+      #expect(try await fixture.reader.edit(id, kind) == OutboxReport(sent: 1))
+    }
+    #expect(fixture.page(0)?.isArchived ?? true)
+  }
+
   @Test func `a change of an article that was deleted elsewhere removes it here`() async throws {
     try await fixture.sync(new: 2)
     fixture.readeck.pages.removeAll { $0.id == id }
     let report = try await fixture.reader.edit(id, .mark)
     #expect(report.conflicts.count == 1 && report.left == 0)
     #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
+  }
+
+  @Test(arguments: [PendingEdit.Kind.archive, .delete, .mark], [0, 3])
+  func `a change that another process sends during a sync stays`(
+    kind: PendingEdit.Kind, number: Int
+  ) async throws {
+    fixture.readeck.fill(4)
+    let other = fixture.another()
+    let isEdited = Atomic(false)
+    fixture.server.become { [readeck = fixture.readeck, clock = fixture.clock, id] request in
+      let answer = readeck.answer(request)
+      if request.bare == Fixture.body(number), !isEdited.exchange(true, ordering: .relaxed) {
+        clock.advance(by: .seconds(1))
+        _ = try await other.edit(id, kind)
+      }
+      return answer
+    }
+    let result = try await fixture.sync()
+    #expect(try fixture.reader.pendingEdits().isEmpty && result.outcome == .done, "\(result)")
+    let last = try fixture.reader.stored().first { $0.bookmark.id == id }
+    #expect(last?.bookmark.isMarked == (kind == .mark ? true : nil))
+    #expect(result.total == (kind == .mark ? 4 : 3) && result.kept == result.total)
   }
 }

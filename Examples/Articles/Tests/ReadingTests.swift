@@ -38,7 +38,7 @@ import ExampleTesting
     #expect(unreadable.count == 5 && result.unreadable == unreadable)
     let reason = "a bookmark without id or updated"
     #expect(unreadable[3...] == ["[3]: \(reason)", "a: [4]: \(reason)"])
-    fixture.server.become { _ in .init(json: #"[{"id": 7}]"#) }
+    fixture.server.become { _ in .init(200, text: #"[{"id": 7}]"#) }
     await #expect(throws: ServiceError.self) { try await fixture.reader.unread() }
   }
 
@@ -65,6 +65,30 @@ import ExampleTesting
     #expect(try !images.contains(fixture.address("/img/\(id)-0")), "it does not show it any more")
     #expect(try images.contains(fixture.address("/img/\(id)-1")))
     #expect(try await fixture.sync().outcome == .nothingNew)
+  }
+
+  @Test func `an edit of other fields leaves the body`() async throws {
+    try await fixture.sync(new: 2)
+    let id = FakeReadeck.id(0)
+    fixture.readeck.change(id) {
+      $0.updated = "2026-02-02T00:00:00Z"
+      $0.title = "Another title"
+    }
+    let before = try fixture.articles.entry(for: id)
+    _ = fixture.asked()
+    #expect(try await fixture.sync().stored == 1)
+    let asked = fixture.server.received.last
+    #expect(
+      asked?.fields["if-none-match"]
+        == before?.entityTag.map { String(decoding: $0, as: UTF8.self) })
+    let article = try #require(try fixture.reader.stored().last)
+    #expect(article.bookmark.name == "Another title" && !article.isEdited)
+    let after = try fixture.articles.entry(for: id)
+    #expect(after?.entityTag == before?.entityTag && after?.lastModified == before?.lastModified)
+    #expect(after?.entityTag != nil && after?.lastModified != nil && after?.size == before?.size)
+    _ = fixture.asked()
+    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(fixture.server.count == 1)
   }
 
   @Test func `an edited article that cannot be fetched is outdated`() async throws {
@@ -163,5 +187,53 @@ import ExampleTesting
     gate.open()
     for task in opening { #expect(try await task.value.isKept) }
     #expect(fixture.server.received.map(\.bare) == ["/api/bookmarks/\(id)", Fixture.body(0)])
+  }
+
+  enum Fault: CaseIterable {
+    case broken, throttled, portal, empty, unauthorized
+
+    var answer: LocalServer.Answer {
+      switch self {
+      case .broken: .init(500)
+      case .throttled: .init(429, ["Retry-After": "7200"])
+      case .portal: .init(200, ["Content-Type": "text/html"], text: "<html>Please log in</html>")
+      case .empty: .init(200, ["Content-Type": "text/html"], text: "")
+      case .unauthorized: .init(401)
+      }
+    }
+  }
+
+  @Test(arguments: Fault.allCases, [true, false])
+  func `the stored version of an edited article is opened under any failure`(
+    fault: Fault, ofBodyOnly: Bool
+  ) async throws {
+    try await fixture.sync(new: 1)
+    let id = FakeReadeck.id(0)
+    fixture.readeck.change(id) { ($0.updated, $0.html) = ("2026-01-01T00:00:00Z", "new") }
+    _ = try await fixture.reader.unread()
+    fixture.answer(with: fault.answer) { !ofBodyOnly || $0.path.hasSuffix("/article") }
+    let old = try await fixture.reader.article(id)
+    #expect(old.isKept && old.html.hasPrefix("<section>0") && old.reason != nil)
+    #expect(old.isRefused == (fault == .unauthorized), "\(old)")
+    await #expect(throws: ServiceError.self) { try await fixture.reader.article("other") }
+  }
+
+  @Test func `without room an article is opened and not kept`() async throws {
+    try await fixture.sync(new: 2, images: 1)
+    fixture.readeck.fill(1, from: 2)
+    try fixture.store.fill()
+    for _ in 0..<2 {
+      let article = try await fixture.reader.article(FakeReadeck.id(2))
+      #expect(!article.isKept && article.html.contains("<section>2 "))
+    }
+    #expect(try fixture.reader.stored().ids == [1, 0].map(FakeReadeck.id))
+  }
+
+  @Test func `a full shelf has room for an article that is opened`() async throws {
+    try await fixture.reader.change(.test(articles: 10, keepsImages: false))
+    try await fixture.sync(new: 11)
+    #expect(try await fixture.reader.article(FakeReadeck.id(0)).isKept)
+    let ids = ([0] + (2..<11)).reversed().map(FakeReadeck.id)
+    #expect(try fixture.reader.stored().ids == ids, "the oldest has left")
   }
 }

@@ -152,6 +152,37 @@ import ExampleTesting
     #expect(throws: ArticlesError.off) { try fixture.reader.sync() }
   }
 
+  @Test func `a sync that is ended keeps what it has`() async throws {
+    fixture.readeck.fill(20)
+    let gate = fixture.hold { $0.bare == Fixture.body(15) }
+    let run = try fixture.reader.sync()
+    try await fixture.asked(for: Fixture.body(15))
+    run.cancel()
+    let result = await run.result()
+    gate.open()
+    #expect(result.outcome == .partial && result.stored == 4)
+    #expect(try await fixture.sync().stored == 16)
+  }
+
+  @Test func `an article whose transfer fails does not end the sync`() async throws {
+    fixture.readeck.fill(6)
+    fixture.network.fail(with: .networkConnectionLost, at: Fixture.body(4))
+    let result = try await fixture.sync()
+    #expect(result.failed == 1 && !result.isStopped && result.kept == 5)
+    #expect(result.failures[0].hasPrefix("Article 4: the service cannot be reached"))
+    fixture.network.recover()
+    #expect(try await fixture.sync().stored == 1)
+  }
+
+  @Test func `unread are all that are not archived, also half-read ones`() async throws {
+    fixture.readeck.fill(4)
+    fixture.readeck.change(FakeReadeck.id(0)) { $0.progress = 50 }
+    fixture.readeck.change(FakeReadeck.id(1)) { $0.isArchived = true }
+    let result = try await fixture.sync()
+    #expect(result.total == 3)
+    #expect(try fixture.reader.stored().ids == [3, 2, 0].map(FakeReadeck.id))
+  }
+
   @Test(arguments: ["entries", "bytes", "disk"])
   func `a store without room keeps the newest, and the sync says so`(limit: String) async throws {
     try await fixture.reader.change(.test(articles: 60, keepsImages: false))
@@ -182,6 +213,36 @@ import ExampleTesting
     fixture.readeck.fill(1, from: 60)
     #expect(try await fixture.sync().stored == 1)
     #expect(try fixture.reader.stored().first?.bookmark.id == FakeReadeck.id(60))
+  }
+
+  @Test func `an article that can never fit fails alone`() async throws {
+    try await fixture.sync(new: 5)
+    try fixture.store.override(
+      Rules.Overrides(largestValue: 1_000_000), for: fixture.articles.name)
+    fixture.readeck.fill(2, from: 5)
+    let text = String(repeating: "x", count: 2_000_000)
+    fixture.readeck.change(FakeReadeck.id(6)) { $0.html = text }
+    let result = try await fixture.sync()
+    #expect(result.failed == 1 && result.stored == 1 && result.kept == 6, "\(result)")
+  }
+
+  @Test(arguments: [401, 403], [true, false])
+  func `a refusal of one article ends no sync, one of the list does`(status: Int, isOfAll: Bool)
+    async throws
+  {
+    fixture.readeck.fill(4)
+    let path = Fixture.body(2)
+    let isReached = Atomic(false)
+    let trouble = LocalServer.Answer(status)
+    fixture.server.become { [readeck = fixture.readeck] request in
+      if request.bare == path { isReached.store(true, ordering: .relaxed) }
+      return request.bare == path || isOfAll && isReached.load(ordering: .relaxed)
+        ? trouble : readeck.answer(request)
+    }
+    let result = try await fixture.sync()
+    #expect(result.isStopped == isOfAll, "\(result)")
+    #expect(result.kept == (isOfAll ? 1 : 3) && result.failed == (isOfAll ? 0 : 1))
+    #expect(result.isRefused == isOfAll)
   }
 
   @Test func `a sync removes what the service does not list any more`() async throws {

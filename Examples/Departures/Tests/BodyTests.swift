@@ -8,6 +8,12 @@ import ExampleTesting
     try JSONDecoder().decode(type, from: Data(json.utf8))
   }
 
+  private func run(_ stop: String, _ more: String = "") throws -> Departure? {
+    let time = #""departure": "2026-07-11T15:05:00+0200""#
+    return try read(BoardBody.Run.self, #"{"stop": {\#(time)\#(stop)}\#(more)}"#)
+      .departure(from: "A")
+  }
+
   @Test func `fields that nothing uses never fail, and others of another form are nil`() throws {
     let board = try read(
       BoardBody.self,
@@ -24,9 +30,65 @@ import ExampleTesting
     #expect(try unknown.board(asked: "1", on: day("2025-07-12")) == nil, "no empty board")
   }
 
+  @Test func `delays, cancelled runs and platforms`() throws {
+    #expect(try run(#", "departureTimestamp": 0"#)?.time == moment("2026-07-11T15:05:00+0200"))
+    let late =
+      #", "delay": 4, "prognosis": {"departure": "2026-07-11T16:35:00+0200", "platform": "2!"}"#
+    #expect(try run(late)?.delay == 90 && run(late)?.platform == "2!")
+    #expect(try run(#", "delay": 4"#)?.delay == 4 && run(#", "delay": null"#)?.delay == nil)
+    for year in ["0001", "1970", "9999"] {
+      let odd = try run(#", "prognosis": {"departure": "\#(year)-01-01T00:00:00Z"}"#)
+      #expect(odd?.delay == nil && odd?.leaves == odd?.time, "\(year)")
+    }
+    for stop in [#", "delay": "X""#, #", "cancelled": true"#, #", "cancelled": 1"#] {
+      #expect(try run(stop)?.isCancelled == true)
+    }
+    #expect(try run("", #", "cancelled": "true""#)?.isCancelled == true)
+  }
+
+  @Test func `only boats of Lake Zurich have ships`() throws {
+    func ship(_ category: String, _ company: String) throws -> String? {
+      let fields =
+        #", "category": "\#(category)", "number": "1", "name": "000777", "operator": \#(company)"#
+      return try run("", fields)?.named(by: ["777": "Limmat", "1": "Linth"]).ship
+    }
+    #expect(try ship("BAT", #""ZSG    F""#) == "Limmat")
+    #expect(try ship("S", #""ZSG""#) == nil && ship("BAT", "null") == nil)
+    #expect(try ship("BAT", #""BLS""#) == nil)
+  }
+
+  @Test(arguments: ["1e308", "-1e308", "1e17", "273000", #""nan""#, "[]"])
+  func `measurements that cannot be are none`(number: String) throws {
+    let weather =
+      #"{"list": [{"dt": 1752300000, "main": {"temp": \#(number)}}, {"dt": "1752310800", "main": {"temp": "290"}}]}"#
+    #expect(try read(ForecastBody.self, weather).forecasts.map(\.celsius) == [16.85])
+    let lakes = #"{"lakes": [{"name": "x", "temperature": \#(number), "waterLevel": \#(number)}]}"#
+    let row = try read(LakeReport.self, lakes).lakes.elements[0]
+    #expect(row.celsius == nil && row.level == nil)
+    let simulation =
+      #"{"time": ["2025-07-12T00:00:00Z", 7, null], "variables": {"T": {"data": [\#(number), 1, 2]}}}"#
+    #expect(try read(SimulationBody.self, simulation).celsius(at: .init(milliseconds: .max)) == nil)
+  }
+
   @Test(arguments: [("405,96 m", 405.96), ("405.96 m.\u{FC}.M.", 405.96), ("405.96", 405.96)])
   func `levels have a point or a comma`(text: String, metres: Double) throws {
     let body = try read(LakeReport.self, #"{"lakes": [{"name": "x", "waterLevel": "\#(text)"}]}"#)
     #expect(body.lakes.elements[0].level == metres)
+  }
+
+  @Test(.enabled(if: Folders.hasShared, "skipped: no recorded data"))
+  func `every recorded board and place is read`() throws {
+    var departures = 0
+    for folder in ["stationboard", "synthetic_ship"] {
+      let files = try FileManager.default.contentsOfDirectory(
+        at: Folders.shared("departures/" + folder), includingPropertiesForKeys: nil)
+      for file in files where file.pathExtension == "json" {
+        let body = try JSONDecoder().decode(BoardBody.self, from: Data(contentsOf: file))
+        #expect(body.stationboard.skipped.isEmpty, "\(file.lastPathComponent)")
+        guard let first = body.stationboard.elements.compactMap(\.stop.time).first else { continue }
+        departures += body.board(asked: "", on: CalendarDay(of: first))?.departures.count ?? 0
+      }
+    }
+    #expect(departures == 103)
   }
 }
