@@ -14,7 +14,7 @@ import Synchronization
   package let stripe: Int
   /// The bytes on top of the snapshot for the one key that is looked up; see ``overlay(_:count:_:)``.
   private var overlaid: (hash: UInt64, region: Region)?
-  /// A number that a caller adds to ``id`` to tell states of what lies on top of the snapshot.
+  /// Tells apart the states of the bytes on top of the snapshot; a part of ``moment``.
   package var stamp: UInt64 = 0
 
   /// The caller owns the slot and has renewed its transaction.

@@ -1,4 +1,4 @@
-/// A lock in a word of a table, for a few hundred nanoseconds: between the threads of a process, and between processes.
+/// A lock in a word of a table. Threads and processes hold it for a few hundred nanoseconds.
 ///
 /// The word is a number that rises with every owner, and in its low 16 bits the slot of the process that owns it; 0 is nobody.
 /// So a waiter can tell an owner that was killed from one that is slow, and takes its place.

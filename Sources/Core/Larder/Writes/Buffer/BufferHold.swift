@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// A transaction's hold on the write buffer: nobody appends while the transaction is open, and its commit contains the records.
+/// The hold of a transaction on the write buffer. Nobody appends while the transaction is open, and its commit stores the records.
 struct BufferHold {
   private let buffer: WriteBuffer?
   private var isHeld = false

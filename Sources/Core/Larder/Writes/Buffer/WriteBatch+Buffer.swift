@@ -12,13 +12,19 @@ extension WriteBatch {
         counters.next = max(counters.next, namespace.next)
         counters.removals.count(
           .replaced, entries: namespace.replaced.entries, bytes: namespace.replaced.bytes)
-        // What damaged records said is lost; so nobody may take a version again that one of them has.
-        if contents.isDamaged { counters.next &+= 1 << 20 }
       }
     }
+    if contents.isDamaged { try skipVersions(of: buffer) }
     for time in contents.times {
       session.recordWrite(
         at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
+    }
+  }
+
+  /// The damaged records are lost. Readers may know their versions, so that no other value may get one of them.
+  private mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
+    for id in Set(buffer.namespaceIDs) where try session.name(of: id) != nil {
+      try session.update(id) { $0.next &+= 1 << 20 }
     }
   }
 

@@ -76,7 +76,7 @@ extension WriteBuffer {
     var keyHash: UInt64
     /// The record on top of the snapshot, if there is one.
     var found: Found?
-    /// Bytes of the value that is replaced; nil if there is none.
+    /// Bytes of the value that is replaced; nil for a new entry.
     var size: Int?
   }
 
@@ -92,6 +92,12 @@ extension WriteBuffer {
   func knows(_ id: NamespaceID) -> Bool {
     let table = table
     return namespace(id, table.view)?.slot != nil
+  }
+
+  /// The namespaces that may have records in this generation.
+  var namespaceIDs: [NamespaceID] {
+    let table = table
+    return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }
   }
 
   private func namespace(
@@ -181,7 +187,7 @@ extension WriteBuffer {
     namespace.next += 1
     if namespace.entries != .max { namespace.entries -= added.entries }
     if namespace.bytes != .max { namespace.bytes &-= added.bytes }
-    // If the process is killed from here on, a version may be left out, and room that nobody uses; never is one given twice.
+    // A process that is killed from here on leaves out a version, or some of the room. No version is given twice.
     namespace.save(known.index, view)
     if entries != .max { view.store(UInt64(entries - added.entries), wide: room) }
     if bytes != .max { view.store(UInt64(clamping: bytes &- added.bytes), wide: room + 1) }

@@ -9,10 +9,11 @@ import Synchronization
 #endif
 
 extension WriteBuffer {
-  /// Makes the file of a store that is opened, or keeps the one that killed processes have left. Only a process that is alone does
-  /// either: all others use what is there.
-  /// Records that do not belong to the data, as those of an earlier boot, are dropped.
+  /// Makes the file, or keeps the file that killed processes have left. Only a process that has the store open alone calls this.
+  /// Records that do not belong to the data, such as those of an earlier boot, are dropped.
   static func prepare(of environment: Environment, _ options: Store.Options) {
+    // Most stores have no buffer and want none.
+    guard wanted(by: options) > 0 || FileStatus.of(path(in: environment)) != nil else { return }
     do throws(LarderError) {
       let format = try StoreFormat(of: environment)
       let boot = if let boot = options.hooks.boot { boot } else { try currentBoot(environment) }
@@ -38,7 +39,6 @@ extension WriteBuffer {
   private static func prepare(
     of environment: Environment, store: [UInt8], bytes: Int, _ boot: BootIdentity
   ) {
-    let path = environment.path + "/" + MappedFile.buffer.rawValue
     guard let data = FileStatus.of(environment.path + "/data.mdb") else { return }
     let file = FileIdentity(data)
     let origin = [boot.high, boot.low, file.device, file.inode]
@@ -47,7 +47,7 @@ extension WriteBuffer {
       if keeps(table.view, origin, of: environment) { return }
     }
     do throws(SystemError) {
-      try FileStatus.remove(path)
+      try FileStatus.remove(path(in: environment))
     } catch {
       return
     }

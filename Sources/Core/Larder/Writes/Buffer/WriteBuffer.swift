@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The write buffer: entries in memory that all processes of a store share, on top of the last commit.
+/// The write buffer has entries on top of the last commit, in memory that all processes of a store share.
 ///
-/// Each write of one entry appends a record, and every reader sees it at once. A commit contains all records before it adds changes
-/// of its own; then a new generation begins, which is empty. So the records always lie directly on one commit, the base, and a
-/// killed process loses none: they are in the file. While a transaction is open the buffer is frozen, and whoever wants to append
-/// writes a transaction behind it.
+/// Each write of one entry appends a record, and every reader sees the record at once. A commit stores all records before it adds
+/// changes of its own. Then a new generation begins, which is empty. So the records always lie directly on one commit, the base. The
+/// records are in the file, and a killed process loses none. While a transaction is open the buffer is frozen, and a writer makes a
+/// transaction behind it.
 ///
 /// Everything in the file may be damaged. Offsets and lengths are checked before use, and an entry has its checksum.
 final class WriteBuffer: Sendable {
@@ -26,6 +26,8 @@ final class WriteBuffer: Sendable {
 
   /// The buffer of the store, if its directory has one.
   init?(of environment: Environment, store: [UInt8], appends: Bool) {
+    // Most stores have none, and need no attempt to map it.
+    guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
     let table = Self.table(of: environment, store)
     guard table.openExisting() || table.openForReading(),
       let layout = BufferLayout(count: table.view.count)
@@ -44,6 +46,10 @@ final class WriteBuffer: Sendable {
 
   /// Lets this process append no more, before it closes the store.
   func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  static func path(in environment: Environment) -> String {
+    environment.path + "/" + MappedFile.buffer.rawValue
+  }
 
   static func table(of environment: Environment, _ store: [UInt8]) -> SharedTable {
     SharedTable(
@@ -71,11 +77,10 @@ final class WriteBuffer: Sendable {
     state.isFrozen && snapshot > base(of: state)
   }
 
-  /// Lets nobody append any more, in any process, before the files are replaced.
-  func close() {
-    let table = table
-    let view = table.view
-    if view.isWritable { view.release(1, to: BufferLayout.Place.isClosed) }
+  /// If the file is no longer in the directory, nobody appends any more: a process that opens the store now would not see the
+  /// records.
+  private func checkPlace(_ view: borrowing SharedTable.View) {
+    if view.isWritable, !table.isInPlace { view.release(1, to: BufferLayout.Place.isClosed) }
   }
 }
 
@@ -100,6 +105,7 @@ extension WriteBuffer {
     let frozen = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferState in
       index(view)
       let state = BufferState(word: view.acquire(BufferLayout.Place.state)).frozen
+      if state.end > 0 { checkPlace(view) }
       view.release(state.word, to: BufferLayout.Place.state)
       return state
     }

@@ -225,7 +225,7 @@ extension Store {
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()
     engine.awaitLoadWrites()
-    // What `body` reads beside the batch includes the entries that were written before.
+    // A read of `body` beside the batch finds the entries that were written before.
     try engine.settle()
     engine.queue.beginDirectWrite()
     defer { engine.queue.endDirectWrite() }
