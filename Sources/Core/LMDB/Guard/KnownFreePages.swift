@@ -33,7 +33,7 @@ struct KnownFreePages {
 
   /// - Parameters:
   ///   - lists: all of a commit, the oldest first.
-  ///   - pages: what is on them.
+  ///   - pages: the pages on these lists.
   init(_ lists: [List], _ pages: PageSet, of commit: UInt64) {
     old = lists.reversed()
     self.pages = pages

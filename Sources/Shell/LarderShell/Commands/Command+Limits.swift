@@ -163,7 +163,7 @@ private struct Excess {
     }
     tally = usage - Tally(entries: limits.entries ?? .max, bytes: limits.bytes ?? .max)
     isRefused = isRefused && !isEmpty
-    // What the file has to lose is at least as much of its values.
+    // Values of at least as many bytes leave as the file is too large.
     if file > tally.bytes { tally.bytes = file }
   }
 

@@ -60,7 +60,7 @@ struct FirstOf<Element> {
   /// Is called often while elements are sorted; what it throws ends that.
   private let pause: () throws -> Void
   private var kept: [Element] = []
-  /// The last of the first ones so far: what comes behind it is none of them.
+  /// The last element of those that are kept; an element behind it is not kept.
   private var last: Element?
   /// How many there were in all.
   private(set) var count = 0

@@ -86,7 +86,7 @@ struct SelectionWalk {
       if try !visit(range, of: namespace, readingValues, take) { return }
     }
     while let (entry, namespace) = try nextFromInput() {
-      // An entry that was removed meanwhile or has a damaged value is none: its value would seem to be empty.
+      // An entry that was removed meanwhile, or has a damaged value, is left out: its value would seem to be empty.
       let wantsMore =
         try readingValues
         ? namespace.lookUp(entry.key.bytes, damaged: &damaged, take) : take(entry, Span())

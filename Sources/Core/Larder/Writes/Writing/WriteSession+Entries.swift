@@ -9,7 +9,7 @@ enum EntryChange {
   case committed
   /// Attributes of the entry were changed by a caller; its value stays.
   case touched
-  /// The same, and nobody is told.
+  /// Attributes of the entry were changed by a part of Larder; subscribers are not told.
   case amended
   case removed(RemovalReason)
   /// The entry of a cleared namespace is gone, whose counters do not include it any more.
