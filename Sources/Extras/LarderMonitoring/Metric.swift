@@ -53,6 +53,12 @@ struct MetricList {
       gauge("larder_utilization_ratio", utilization, ["resource": resource])
     }
     gauge("larder_memory_bytes", usage.memory.used)
+    if let buffer = statistics.writeBuffer {
+      gauge("larder_write_buffer_bytes", buffer.size.used)
+      gauge("larder_utilization_ratio", buffer.size.utilization ?? 0, ["resource": "write_buffer"])
+      counter("larder_write_buffer_commits", UInt64(buffer.commits))
+      counter("larder_write_buffer_bypasses", UInt64(buffer.bypasses))
+    }
     for namespace in statistics.namespaces { add(namespace) }
   }
 

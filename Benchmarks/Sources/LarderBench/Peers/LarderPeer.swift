@@ -19,6 +19,13 @@ extension PeerKind {
     promise: [.unsynced: "losing power loses the newest writes: 200 ms and a sync"],
     loadsSorted: true,
     open: { site in try LarderPeer(site, unsynced: .checkpointed) })
+
+  static let larderBuffered = PeerKind(
+    id: "larder-buffered", name: "Larder, buffered",
+    usage: "the same with a write buffer of 4 MB, which all processes share",
+    promise: [.unsynced: "losing power loses the newest writes: 200 ms and a sync"],
+    loadsSorted: true, worksInBackground: true,
+    open: { site in try LarderPeer(site, unsynced: .checkpointed, writeBuffer: 4 << 20) })
 }
 
 final class LarderPeer: Peer {
@@ -27,8 +34,9 @@ final class LarderPeer: Peer {
   private let data: Dataset
 
   /// - Parameter unsynced: the level where writes wait for no disk; nil for a temporary store.
-  init(_ site: Site, unsynced: Durability?) throws {
+  init(_ site: Site, unsynced: Durability?, writeBuffer: Int = 0) throws {
     var options = Store.Options()
+    options.writeBuffer = writeBuffer
     options.durability = site.level == .durable ? .durable : unsynced
     store =
       options.durability == nil

@@ -58,7 +58,7 @@ struct Site: Sendable {
 
 extension PeerKind {
   static let all: [PeerKind] = [
-    .larder, .larderGrouped, .lmdb, .lmdbIndexed, .lmdbChecked, .lmdbMapped, .rawSQLite,
+    .larder, .larderGrouped, .larderBuffered, .lmdb, .lmdbIndexed, .lmdbChecked, .lmdbMapped, .rawSQLite,
     .bareSQLite, .sqlite, .sqliteTogether, .rocksDB, .levelDB, .files, .redis, .diskcache,
     .dictionary,
   ]

@@ -189,7 +189,7 @@ extension ReaderSlot {
     deinit { unsafe bytes?.deallocate() }
 
     mutating func filled(count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) -> Region {
-      if unsafe (bytes?.count ?? 0) < count {
+      if unsafe (bytes?.count ?? -1) < count {
         unsafe bytes?.deallocate()
         unsafe bytes = UnsafeMutableBufferPointer.allocate(capacity: max(count, 1024))
       }

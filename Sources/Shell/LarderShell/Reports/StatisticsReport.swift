@@ -95,7 +95,7 @@ struct StatisticsReport {
         ("stale hits", .number(Int(clamping: reads.staleHits))),
         ("misses", .number(Int(clamping: reads.misses))),
         ("hit rate", reads.hitRate.map { .share($0) } ?? .null),
-      ] + added.map { ($0.name.replacing("_", with: " "), $0.cell) }
+      ] + bufferFacts.map { ($0.name.replacing("_", with: " "), $0.cell) } + added.map { ($0.name.replacing("_", with: " "), $0.cell) }
     return .object(facts.map { Column($0.0) }, facts.map(\.1))
   }
 
@@ -188,7 +188,12 @@ struct StatisticsReport {
       + Self.limits([
         ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
         ("memory", limits.memory),
-      ]) + Self.counts(statistics.reads) + added.map { ($0.name, $0.cell) }
+      ]) + Self.counts(statistics.reads) + bufferFacts + added.map { ($0.name, $0.cell) }
+  }
+
+  private var bufferFacts: [Fact] {
+    guard let size = statistics.writeBuffer?.size else { return [] }
+    return [("write_buffer", .size(size.used)), ("write_buffer_limit", .size(size.limit ?? 0))]
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {

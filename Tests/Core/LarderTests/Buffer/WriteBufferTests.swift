@@ -94,6 +94,121 @@ import Testing
     }
   }
 
+  @Test func `removals and conditional writes make no commit`() throws {
+    try withBuffered { store, notes in
+      let commit = store.engine.environment.lastTransaction
+      try notes.set("one", for: "a")
+      #expect(try notes.remove("a"))
+      #expect(try !notes.remove("a"))
+      #expect(try notes.text("a") == nil)
+      #expect(try notes.entry(for: "a") == nil)
+      #expect(try notes.setIfAbsent(Array("two".utf8), for: "a"))
+      #expect(try !notes.setIfAbsent(Array("three".utf8), for: "a"))
+      let version = try #require(try notes.entry(for: "a")).version
+      #expect(try !notes.replace(nil, with: [1], for: "a"))
+      #expect(try !notes.replace(version + 1, with: [1], for: "a"))
+      #expect(try notes.replace(version, with: Array("four".utf8), for: "a"))
+      #expect(try notes.remove("first"))
+      #expect(try notes.text("first") == nil)
+      #expect(store.engine.environment.lastTransaction == commit)
+      #expect(try notes.text("a") == "four")
+      #expect(try notes.keys() == [Key("a")])
+      #expect(try notes.count() == 1)
+    }
+  }
+
+  @Test func `a removal keeps an earlier load from storing`() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.path + "/s", options: Self.options())
+    let cache = store.cache(TextCodec(), in: "notes")
+    for _ in 0..<2 { try await cache.namespace.set("first", for: "first") }
+    let value = try await cache.value(for: "a") {
+      _ = try await cache.namespace.remove("a")
+      return "loaded"
+    }
+    #expect(value == "loaded")
+    let stored = try cache.value(for: "a")
+    #expect(stored == nil)
+    try store.close()
+  }
+
+  /// The same writes to a store with a buffer and to one without.
+  @Test func `the buffer changes no value, version or counter`() throws {
+    var random = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<4 * TestSettings.trials {
+      try withTemporaryDirectory { path in
+        let clock = ManualClock()
+        let stores = try [256 << 10, 0].map { bytes in
+          var options = Self.options()
+          options.writeBuffer = bytes
+          options.clock = clock
+          return try Store(at: path + "/\(bytes)", options: options)
+        }
+        for step in 0..<400 {
+          let choice = (
+            Int.random(in: 0..<100, using: &random), Int.random(in: 0..<12, using: &random)
+          )
+          let size = Int.random(in: 0..<40, using: &random)
+          let answers = try stores.map { try Self.write($0, choice, size) }
+          #expect(answers[0] == answers[1], "step \(step), \(choice), seed \(TestSettings.seed)")
+          if choice.0 == 0 { clock.advance(by: .seconds(1)) }
+        }
+        let figures = try stores.map { try $0.statistics().namespaces[0] }
+        #expect(figures[0].removals == figures[1].removals, "seed \(TestSettings.seed)")
+        #expect(figures[0].usage == figures[1].usage, "seed \(TestSettings.seed)")
+        for store in stores {
+          #expect(try store.verify().faults == [], "seed \(TestSettings.seed)")
+          try store.close()
+        }
+      }
+    }
+  }
+
+  private static func write(
+    _ store: Store, _ choice: (kind: Int, key: Int), _ size: Int
+  ) throws -> String {
+    let (notes, key) = (store.namespace("notes"), "a key of more than eight bytes \(choice.key)")
+    let value = [UInt8](repeating: UInt8(size), count: size)
+    let version = try notes.entry(for: key)?.version
+    switch choice.kind {
+    case 0: return "\(try notes.count())"
+    case 1: try store.sync()
+    case 2:
+      try store.write { batch in
+        try batch.set(value, for: key, in: notes)
+        try batch.remove("a key of more than eight bytes \(choice.key / 2)", from: notes)
+      }
+    case 3..<30: return "\(try notes.remove(key))"
+    case 30..<40: return "\(try notes.setIfAbsent(value, for: key))"
+    case 40..<50: return "\(try notes.replace(version, with: value, for: key))"
+    case 50..<60: try notes.set(value, for: key, expires: .after(.seconds(3)))
+    default: try notes.set(value, for: key)
+    }
+    return "\(version ?? 0) \(try notes.value(for: key) ?? [])"
+  }
+
+  @Test func `a full namespace evicts ahead, and its limit holds`() throws {
+    try withTemporaryDirectory { path in
+      let store = try Store(at: path + "/s", options: Self.options())
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 2000)), for: "notes")
+      try store.write { batch in
+        for number in 0..<2000 { try batch.set([1], for: "key \(number)", in: notes) }
+      }
+      let commit = store.engine.environment.lastTransaction
+      for number in 0..<1000 {
+        try notes.set("\(number)", for: "new \(number)")
+        #expect(try notes.text("new \(number)") == "\(number)")
+        if number % 100 == 0 { #expect(try notes.count() <= 2000) }
+      }
+      // Seven entries are evicted ahead; each count makes a commit, too.
+      #expect(store.engine.environment.lastTransaction - commit < 1000 / 6 + 20)
+      #expect((1990...2000).contains(try notes.count()))
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
   @Test func `a limit holds at every moment`() throws {
     try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s", options: Self.options())

@@ -6,20 +6,26 @@ extension Store.Namespace {
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Void> {
-    let (name, key) = (try writableName, key.copied)
+    let (name, key, handle) = (try writableName, key.copied, handle)
     return SharedWrite(size: value.count) { batch in
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
+    }.buffered { engine throws(LarderError) in
+      try engine.append(value.span, for: key.span, in: handle, attributes).map { _ in }
     }
   }
 
   func puttingIfAbsent(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, key.copied)
+    let (name, key, handle) = (try writableName, key.copied, handle)
     return SharedWrite(size: value.count) { batch in
       if try batch.holdsFresh(key.span, in: name) { return false }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
       return true
+    }.buffered { engine throws(LarderError) in
+      try engine.append(value.span, for: key.span, in: handle, attributes, if: .unlessFresh).map {
+        $0 != nil
+      }
     }
   }
 
@@ -27,13 +33,17 @@ extension Store.Namespace {
   func replacing(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, key.copied)
+    let (name, key, handle) = (try writableName, key.copied, handle)
     return SharedWrite(size: value.count) { batch in
       guard try batch.session.living(key.span, in: name)?.header.version == version else {
         return false
       }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
       return true
+    }.buffered { engine throws(LarderError) in
+      try engine.append(value.span, for: key.span, in: handle, attributes, if: .over(version)).map {
+        $0 != nil
+      }
     }
   }
 
@@ -72,8 +82,11 @@ extension Store.Namespace {
   }
 
   func removing(_ key: some StoreKey) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, key.copied)
+    let (name, key, handle) = (try writableName, key.copied, handle)
     return SharedWrite { batch in try batch.remove(key.span, in: name) }
+      .buffered { engine throws(LarderError) in
+        try engine.appendRemoval(of: key.span, in: handle)
+      }
   }
 
   func popping(_ key: some StoreKey) throws -> SharedWrite<[UInt8]?> {

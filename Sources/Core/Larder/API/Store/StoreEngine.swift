@@ -138,6 +138,12 @@ extension StoreEngine {
       endsWithProcess
       let format = try StoreFormat(of: environment)
       let engine = StoreEngine(environment: environment, format: format, options: options)
+      if engine.reader.buffer?.appends == true, format.version != StoreFormat.buffered {
+        try engine.commit { batch in
+          try batch.session.transaction.put(
+            format.withBuffer.encoded, for: MetadataKey.format, in: .main)
+        }
+      }
       attachment.object = engine
       if !options.readOnly, !options.allowsForeignOwner { engine.applyFileLimit() }
       return engine
@@ -147,7 +153,7 @@ extension StoreEngine {
   /// Maps no more than the disk limit allows, before any read: a map with reads in it cannot be made smaller.
   private func applyFileLimit() {
     do throws(LarderError) {
-      guard let limit = try metadata.settings(in: beginRead()).limits.disk else { return }
+      guard let limit = try metadata.settings(in: reader.beginRead()).limits.disk else { return }
       environment.setFileLimit(limit)
     } catch {
       // A damaged record of the limits must not keep the store from being opened; the next write reports it.

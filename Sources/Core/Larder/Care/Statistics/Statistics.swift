@@ -67,6 +67,17 @@ public struct Statistics: Sendable {
     public var transaction: UInt64
   }
 
+  /// The write buffer.
+  public struct WriteBuffer: Sendable, Hashable {
+    /// Bytes of the entries that were in it when the figures were asked for, older versions of the same keys included.
+    public var size: Tier
+    /// How often this process has committed entries of the buffer.
+    public var commits: Int
+    /// How often a `set` of this process made a commit of its own, because the buffer was full, a limit was near, or a commit was
+    /// under way.
+    public var bypasses: Int
+  }
+
   /// A reader slot of the store.
   public struct Reader: Sendable, Hashable {
     /// The process it belongs to.
@@ -95,6 +106,8 @@ public struct Statistics: Sendable {
   public var file: File
   /// The readers of all processes.
   public var readers: [Reader]
+  /// The write buffer; nil if the store has none.
+  public var writeBuffer: WriteBuffer?
 
   /// The reads of all namespaces.
   public var reads: ReadCounters { namespaces.reduce(ReadCounters()) { $0 + $1.reads } }
@@ -110,9 +123,11 @@ extension Store {
   /// The store's figures. Reading them counts as no read. It first commits the loaded values and the queued removals of
   /// this process. O(namespaces + pages of the free list).
   public func statistics() throws(LarderError) -> Statistics {
+    let buffer = engine.reader.buffer?.statistics
     try engine.flushPending(of: self)
     let transaction = try engine.beginRead()
     let settings = try engine.metadata.settings(in: transaction)
+    let format = try StoreFormat(of: engine.environment)
     let memory = engine.memory.statistics
     let namespaces = try engine.metadata.namespaces(in: transaction).map { listed in
       Statistics.Namespace(
@@ -125,7 +140,7 @@ extension Store {
       let newest = transaction.id
       let size = engine.environment.fileSize
       return Statistics(
-        path: path, format: Int(StoreFormat.current), durability: durability,
+        path: path, format: Int(format.version), durability: durability,
         namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),
         storedSize: Int(clamping: state.stored),
@@ -136,7 +151,7 @@ extension Store {
         readers: try engine.environment.readerTable.readers().map { reader in
           Statistics.Reader(
             process: reader.process, age: reader.transaction.map { newest &- min($0, newest) })
-        })
+        }, writeBuffer: buffer)
     } catch {
       throw engine.error(error)
     }

@@ -4,8 +4,11 @@ import LarderSystem
 /// The record `F`: says that a file is a Larder store, of which format, and which store.
 struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
-  /// The only format that this version reads and writes.
-  static let current: UInt32 = 4
+  /// The format of a store without a write buffer.
+  static let plain: UInt32 = 4
+  /// The format of a store that has, or had, a write buffer. A version of Larder that knows no buffer refuses it: a commit that
+  /// leaves out the records of the buffer would lose them.
+  static let buffered: UInt32 = 5
 
   var version: UInt32
   /// 16 random bytes that identify the store. Its own records are sealed with them, and a page cursor of another store is
@@ -17,8 +20,12 @@ struct StoreFormat {
     var identity: [UInt8] = []
     identity.append(word: generator.next())
     identity.append(word: generator.next())
-    return StoreFormat(version: current, identity: identity)
+    return StoreFormat(version: plain, identity: identity)
   }
+
+  var withBuffer: StoreFormat { StoreFormat(version: Self.buffered, identity: identity) }
+
+  private var isReadable: Bool { (Self.plain...Self.buffered).contains(version) }
 
   private init(version: UInt32, identity: [UInt8]) {
     self.version = version
@@ -39,7 +46,7 @@ struct StoreFormat {
     guard bytes.count >= 28, bytes.starts(with: mark.span) else { return .foreign }
     let format = StoreFormat(
       version: bytes.halfWord(at: 8), identity: bytes.extracting(12..<28).copied)
-    if format.version == current, !bytes.elementsEqual(format.encoded.span) { return .damaged }
+    if format.isReadable, !bytes.elementsEqual(format.encoded.span) { return .damaged }
     return .format(format)
   }
 
@@ -69,16 +76,17 @@ extension StoreFormat {
         hint: "copy everything readable into a new store: larder STORE salvage NEW")
     case .format(let format): self = format
     }
-    if version == Self.current { return }
-    guard version < Self.current else {
+    if isReadable { return }
+    let readable = "this version of Larder reads formats \(Self.plain) and \(Self.buffered)"
+    guard version < Self.plain else {
       throw LarderError(
         .newerFormat,
-        "\(path) has format \(version), this version of Larder reads format \(Self.current)",
+        "\(path) has format \(version), \(readable)",
         hint: "use the newer Larder that wrote it, or another directory")
     }
     throw LarderError(
       .cannotOpen,
-      "\(path) has format \(version), this version of Larder reads format \(Self.current)",
+      "\(path) has format \(version), \(readable)",
       hint:
         "remove the directory, which a cache can do without, or open it with the Larder that wrote it"
     )

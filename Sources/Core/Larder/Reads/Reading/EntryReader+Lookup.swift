@@ -138,13 +138,13 @@ extension EntryReader {
     return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
   }
 
-  /// The record of the write buffer that lies on top of the snapshot, or else that in the snapshot.
+  /// The record of the write buffer that lies on top of the snapshot, or else that in the snapshot. A removal has no bytes.
   @inline(__always)
   private func find(
     _ key: Span<UInt8>, _ keyHash: UInt64, id: NamespaceID,
     in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Region? {
-    if let region = transaction.overlay(of: keyHash) { return region }
+    if let region = transaction.overlay(of: keyHash) { return region.count == 0 ? nil : region }
     return try find(key, id: id, in: transaction)
   }
 

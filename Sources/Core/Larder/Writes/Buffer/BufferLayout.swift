@@ -13,12 +13,16 @@ struct BufferLayout {
     static let base = 3
     /// The generation of the metadata in the commit on which the records lie.
     static let metadata = 5
-    /// The entries, the bytes of values and the pages of the file that the records may add before a limit is reached.
+    /// The ``BufferRoom`` of the store: two words.
     static let room = 6
+    /// The pages of the file that the commit of further records may take.
+    static let pages = 8
     /// Whether the store ever had a subscription.
     static let watched = 9
     /// Nobody appends any more.
     static let isClosed = 10
+    /// Whether entries belong to others, which a removal takes along.
+    static let dependents = 11
     /// The boot of the machine and the data file for which the file was made: four words.
     static let origin = 12
     static let namespaces = 16
@@ -34,7 +38,7 @@ struct BufferLayout {
   let slots: Int
 
   var log: Int { Place.table + slots }
-  /// Words of the log. A record has at least ten words, so the table is never full.
+  /// Words of the log.
   var logSize: Int { 8 * slots }
   var wideCount: Int { log + logSize }
   /// The number of 32-bit words of the table.

@@ -3,12 +3,25 @@ import LarderSystem
 /// A record of the log: which key it is of, and the entry as the database of entries will have it.
 ///
 ///     word 0  seal
-///          1  bytes of the key (u16), of the entry (u32)
-///          2  namespace id
+///          1  bytes of the key (u16), of the entry (u32), kind (u16)
+///          2  namespace id (u32), 1 + bytes of the value in the buffer that the record replaces (u32), or 0
 ///          3  hash of namespace and key
 ///          4  the key, then the entry, each filled to a whole word
 struct BufferRecord: Equatable {
+  /// What a record says of its key.
+  struct Kind: OptionSet {
+    let rawValue: UInt16
+    /// The entry is removed; the record has none.
+    static let removal = Kind(rawValue: 1)
+    /// A record of the key before this one was a removal, so that an entry in the data is no predecessor.
+    static let afterRemoval = Kind(rawValue: 2)
+    /// The first record of the key was an entry, which has replaced the one in the data.
+    static let replacesData = Kind(rawValue: 4)
+  }
+
   static let headerSize = 4
+  /// So that the hash table, which has a place for every eighth word, is never full.
+  private static let leastSize = 10
   static let longestKey = StoredKey.longestShort
   /// Entries of more bytes go straight to LMDB.
   static let largestEntry = 16_384 + EntryHeader.largestSize + 1024
@@ -17,18 +30,26 @@ struct BufferRecord: Equatable {
   let keyHash: UInt64
   let keyCount: Int
   let entryCount: Int
+  let kind: Kind
+  /// Bytes of the value in the buffer that the record replaces or removes; nil if there is none.
+  let replaced: Int?
 
-  init(id: NamespaceID, keyHash: UInt64, keyCount: Int, entryCount: Int) {
+  init(
+    id: NamespaceID, keyHash: UInt64, keyCount: Int, entryCount: Int, _ kind: Kind, replaced: Int?
+  ) {
     self.id = id
     self.keyHash = keyHash
     self.keyCount = keyCount
     self.entryCount = entryCount
+    self.kind = kind
+    self.replaced = replaced
   }
+
+  var isRemoval: Bool { kind.contains(.removal) }
 
   /// Words of the whole record.
   var size: Int {
-    Self.headerSize + SharedTable.View.wideCount(ofBytes: keyCount)
-      + SharedTable.View.wideCount(ofBytes: entryCount)
+    max(Self.leastSize, entryStart + SharedTable.View.wideCount(ofBytes: entryCount))
   }
 
   /// Where the entry begins in the record.
@@ -39,14 +60,25 @@ struct BufferRecord: Equatable {
   {
     guard offset >= 0, end <= layout.logSize, offset <= end - Self.headerSize else { return nil }
     let start = layout.log + offset
-    let counts = view.wide(start + 1)
-    id = NamespaceID(rawValue: UInt32(truncatingIfNeeded: view.wide(start + 2)))
+    let (counts, owner) = (view.wide(start + 1), view.wide(start + 2))
+    id = NamespaceID(rawValue: UInt32(truncatingIfNeeded: owner))
     keyHash = view.wide(start + 3)
     keyCount = Int(counts & 0xFFFF)
     entryCount = Int(counts &>> 16 & 0xFFFF_FFFF)
-    guard (1...Self.longestKey).contains(keyCount), entryCount > EntryHeader.checksumSize,
+    kind = Kind(rawValue: UInt16(counts &>> 48))
+    replaced = owner &>> 32 == 0 ? nil : Int(owner &>> 32) - 1
+    guard (1...Self.longestKey).contains(keyCount),
+      kind.contains(.removal) ? entryCount == 0 : entryCount > EntryHeader.checksumSize,
       entryCount <= Self.largestEntry, size <= end - offset
     else { return nil }
+  }
+
+  private var counts: UInt64 {
+    UInt64(keyCount) | UInt64(entryCount) &<< 16 | UInt64(kind.rawValue) &<< 48
+  }
+
+  private var owner: UInt64 {
+    UInt64(id.rawValue) | (replaced.map { UInt64($0 + 1) } ?? 0) &<< 32
   }
 
   /// Writes the record behind the end of the log.
@@ -55,9 +87,10 @@ struct BufferRecord: Equatable {
     _ view: borrowing SharedTable.View, _ layout: BufferLayout
   ) {
     let start = layout.log + offset
-    view.store(seal(entry.word(at: 0), at: offset, in: state), wide: start)
-    view.store(UInt64(keyCount) | UInt64(entryCount) &<< 16, wide: start + 1)
-    view.store(UInt64(id.rawValue), wide: start + 2)
+    let checksum = isRemoval ? 0 : entry.word(at: 0)
+    view.store(seal(checksum, at: offset, in: state), wide: start)
+    view.store(counts, wide: start + 1)
+    view.store(owner, wide: start + 2)
     view.store(keyHash, wide: start + 3)
     view.store(key, wide: start + Self.headerSize)
     view.store(entry, wide: start + entryStart)
@@ -69,14 +102,14 @@ struct BufferRecord: Equatable {
     _ layout: BufferLayout
   ) -> Bool {
     let start = layout.log + offset
-    return view.wide(start) == seal(view.wide(start + entryStart), at: offset, in: state)
+    let checksum = isRemoval ? 0 : view.wide(start + entryStart)
+    return view.wide(start) == seal(checksum, at: offset, in: state)
   }
 
   /// The checksum of the entry covers the hash of its key and all of the entry.
   private func seal(_ checksum: UInt64, at offset: Int, in state: BufferState) -> UInt64 {
     var seal = Checksum.mix(checksum ^ state.generation, keyHash | 1)
-    seal = Checksum.mix(
-      seal ^ UInt64(offset), UInt64(keyCount) | UInt64(entryCount) &<< 16 | 1 &<< 63)
-    return Checksum.mix(seal ^ UInt64(id.rawValue), 0x9E37_79B9_7F4A_7C15)
+    seal = Checksum.mix(seal ^ UInt64(offset), counts | 1 &<< 63)
+    return Checksum.mix(seal ^ owner, 0x9E37_79B9_7F4A_7C15)
   }
 }

@@ -6,15 +6,22 @@ extension WriteBatch {
   mutating func drain(_ buffer: WriteBuffer, _ state: BufferState) throws(LarderError) {
     if state.end == 0 { return }
     let contents = BufferContents(of: buffer, state)
-    for entry in contents.entries { try store(entry) }
+    var isDamaged = contents.isDamaged
+    for place in contents.places {
+      let isSound: Bool? = try buffer.withEntry(at: place.offset, in: state) {
+        record, key, entry, header throws(LarderError) in
+        try store(record, entry, for: key, header)
+        return true
+      }
+      if isSound == nil { isDamaged = true }
+    }
     for (id, namespace) in contents.namespaces where try session.isLive(id) {
       try session.update(id) { counters in
         counters.next = max(counters.next, namespace.next)
-        counters.removals.count(
-          .replaced, entries: namespace.replaced.entries, bytes: namespace.replaced.bytes)
+        counters.removals = counters.removals + namespace.removals
       }
     }
-    if contents.isDamaged { try skipVersions(of: buffer) }
+    if isDamaged { try skipVersions(of: buffer) }
     for time in contents.times {
       session.recordWrite(
         at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
@@ -28,21 +35,43 @@ extension WriteBatch {
     }
   }
 
-  private mutating func store(_ entry: BufferContents.Entry) throws(LarderError) {
-    let id = entry.entryKey.span.namespaceID
-    let record = entry.bytes.span
-    var header = entry.header
-    guard let name = try session.name(of: id),
-      let namespace = try session.namespace(name)
+  /// Makes the change that a record says.
+  private mutating func store(
+    _ record: BufferRecord, _ entry: Span<UInt8>, for key: Span<UInt8>, _ header: EntryHeader?
+  ) throws(LarderError) {
+    guard let name = try session.name(of: record.id), let namespace = try session.namespace(name)
     else { return }
-    let value = record.extracting(header.payloadStart..<record.count)
-    let previous = try clearPlace(at: entry.entryKey, for: entry.key.span)
+    let entryKey = StoredKey.entry(key, in: record.id)
+    var previous = try clearPlace(at: entryKey, for: key)
+    if !record.kind.isDisjoint(with: [.removal, .afterRemoval]), let former = previous {
+      let reason: RemovalReason = record.kind.contains(.replacesData) ? .replaced : .removed
+      try session.remove(former, as: .committed(reason))
+      previous = nil
+    }
+    guard var header else { return }
     if let previous, previous.header.version >= header.version { return }
     header.sequence = namespace.queuePosition(of: previous?.header, version: header.version)
     header.deadline = header.indexedDeadline(replacing: previous?.header)
     try store(
-      value, for: entry.key.span, at: entry.entryKey, header, (EntryFields(), []),
-      replacing: previous, in: namespace, as: .committed)
+      entry.extracting(header.payloadStart..<entry.count), for: key, at: entryKey, header,
+      (EntryFields(), []), replacing: previous, in: namespace, as: .committed(.replaced))
+  }
+
+  /// Evicts in namespaces that are full, and in a full store, so that the next records find room.
+  ///
+  /// Without this each record would wait for an eviction, and so for a commit.
+  mutating func evictAhead() throws(LarderError) {
+    guard session.engine.reader.buffer?.appends == true, !budget.hasDiskLimit else { return }
+    for id in session.ledger.changedNamespaces {
+      guard let name = try session.name(of: id), let namespace = try session.namespace(name),
+        session.ledger[id].entries >= BufferRoom.leastEvictedAhead
+      else { continue }
+      _ = try budget.lower(namespace, to: namespace.rules.limits.ahead, &session)
+    }
+    guard session.state.entries >= BufferRoom.leastEvictedAhead else { return }
+    var ahead = budget
+    ahead.change(to: budget.limits.ahead)
+    _ = try ahead.lowerStore(&session)
   }
 
   /// The room for records on top of this batch.
@@ -50,10 +79,39 @@ extension WriteBatch {
     let (state, limits) = (session.state, budget.limits)
     var terms = BufferTerms()
     terms.metadata = state.generation
-    terms.entries = BufferedNamespace.left(of: limits.entries, state.entries)
-    terms.bytes = BufferedNamespace.left(of: limits.bytes, state.bytes)
+    terms.room = BufferRoom(
+      entries: limits.entries, used: state.entries, bytes: limits.bytes, used: state.bytes)
     terms.pages = budget.disk == nil ? BatchPages.ample / session.engine.pageSize / 2 : 0
     terms.isWatched = state.watched != 0
+    terms.hasDependents = state.dependents != 0
     return terms
+  }
+}
+
+extension BufferRoom {
+  /// A namespace of fewer entries evicts nothing ahead.
+  static let leastEvictedAhead = 1000
+
+  /// The limit that keeps room for records: a 256th of it, and at most 2,048 entries.
+  fileprivate static func ahead(of limit: Int?, atMost most: Int) -> Int? {
+    limit.map { $0 - min($0 / 256, most) }
+  }
+}
+
+extension Limits {
+  /// The limits that leave room for records of the write buffer.
+  fileprivate var ahead: Limits {
+    Limits(
+      entries: BufferRoom.ahead(of: entries, atMost: 2048),
+      bytes: BufferRoom.ahead(of: bytes, atMost: 1 << 20))
+  }
+}
+
+extension StoreLimits {
+  fileprivate var ahead: StoreLimits {
+    var limits = self
+    limits.entries = BufferRoom.ahead(of: entries, atMost: 2048)
+    limits.bytes = BufferRoom.ahead(of: bytes, atMost: 1 << 20)
+    return limits
   }
 }

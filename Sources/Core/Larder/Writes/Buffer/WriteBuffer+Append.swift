@@ -1,113 +1,45 @@
 import LMDB
 import LarderSystem
 
-/// The slot of a namespace: what its records have used in this generation.
-struct BufferedNamespace {
-  let id: NamespaceID
-  /// The version of the next value.
-  var next: UInt64
-  /// How many entries, and bytes of values, may be added before a limit of the namespace is reached.
-  var entries: Int
-  var bytes: Int
-
-  /// - Parameter counters: those of the commit on which the records lie.
-  init(_ namespace: KnownNamespace, _ counters: NamespaceCounters) {
-    id = namespace.id
-    next = counters.next
-    let limits = namespace.rules.limits
-    entries = Self.left(of: limits.entries, counters.entries)
-    bytes = Self.left(of: limits.bytes, counters.bytes)
-  }
-
-  static func left(of limit: Int?, _ used: UInt64) -> Int {
-    limit.map { max(0, $0 - Int(clamping: used)) } ?? .max
-  }
-
-  fileprivate init?(_ index: Int, _ view: borrowing SharedTable.View) {
-    let place = BufferLayout.namespace(index)
-    let raw = view.wide(place)
-    if raw == 0 { return nil }
-    id = NamespaceID(rawValue: UInt32(truncatingIfNeeded: raw))
-    next = view.wide(place + 1)
-    entries = Int(clamping: view.wide(place + 2))
-    bytes = Int(clamping: view.wide(place + 3))
-  }
-
-  fileprivate func save(_ index: Int, _ view: borrowing SharedTable.View) {
-    let place = BufferLayout.namespace(index)
-    view.store(next, wide: place + 1)
-    view.store(UInt64(clamping: entries), wide: place + 2)
-    view.store(UInt64(clamping: bytes), wide: place + 3)
-    // Last, so that the slot is complete once it has an id.
-    view.release(UInt64(id.rawValue), to: place)
-  }
-}
-
-/// An entry that is about to be appended, but for its version.
-struct BufferedWrite: ~Escapable {
-  let key: Span<UInt8>
-  let value: Span<UInt8>
-  let namespace: KnownNamespace
-  /// The entry that is replaced.
-  let former: WriteBuffer.Former
-  /// The counters of the namespace, for the first record of a generation; nil if it has a slot.
-  let counters: NamespaceCounters?
-
-  @_lifetime(copy key, copy value)
-  init(
-    _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: KnownNamespace,
-    replacing former: WriteBuffer.Former, _ counters: NamespaceCounters?
-  ) {
-    self.key = key
-    self.value = value
-    self.namespace = namespace
-    self.former = former
-    self.counters = counters
-  }
-}
-
 extension WriteBuffer {
-  /// The result of the lookup before a write.
+  /// The entry that a write replaces, as the lookup before the write found it.
   struct Former {
     /// Of the lookup.
     var state: BufferState
+    /// The generation of the metadata from which the writer knows the namespace.
+    var metadata: UInt64
     var snapshot: UInt64
-    var id: NamespaceID
     var keyHash: UInt64
     /// The record on top of the snapshot, if there is one.
     var found: Found?
-    /// Bytes of the value that is replaced; nil for a new entry.
-    var size: Int?
+    /// Its header, and the bytes of its value; nil if there is no entry.
+    var entry: (header: EntryHeader, size: Int)?
+    /// The counters of the namespace, for the first record of a generation; nil if it has a slot.
+    var counters: NamespaceCounters?
+
+    /// The record of a change on top of this.
+    fileprivate func record(
+      _ keyCount: Int, in id: NamespaceID, entryCount: Int
+    ) -> BufferRecord {
+      var kind: BufferRecord.Kind = entryCount == 0 ? .removal : []
+      if let former = found?.record {
+        kind.formUnion(former.kind.subtracting(.removal))
+        if former.isRemoval { kind.insert(.afterRemoval) }
+      } else if entryCount > 0 {
+        kind.insert(.replacesData)
+      }
+      return BufferRecord(
+        id: id, keyHash: keyHash, keyCount: keyCount, entryCount: entryCount, kind,
+        replaced: found == nil ? nil : entry?.size)
+    }
   }
 
-  enum Answer {
-    case appended(EntryHeader)
+  enum Answer<Result> {
+    case done(Result)
     /// Another write came between the lookup and this.
     case outdated
     /// A transaction must do it: a limit is near, the buffer is full, or a transaction is open.
     case refused
-  }
-
-  /// Whether the namespace has a slot in this generation.
-  func knows(_ id: NamespaceID) -> Bool {
-    let table = table
-    return namespace(id, table.view)?.slot != nil
-  }
-
-  /// The namespaces that may have records in this generation.
-  var namespaceIDs: [NamespaceID] {
-    let table = table
-    return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }
-  }
-
-  private func namespace(
-    _ id: NamespaceID, _ view: borrowing SharedTable.View
-  ) -> (index: Int, isNew: Bool, slot: BufferedNamespace?)? {
-    for index in 0..<BufferLayout.namespaceCount {
-      guard let slot = BufferedNamespace(index, view) else { return (index, true, nil) }
-      if slot.id == id { return (index, false, slot) }
-    }
-    return nil
   }
 
   /// Whether writers of that metadata may append.
@@ -124,84 +56,126 @@ extension WriteBuffer {
     return table.view.wide(BufferLayout.Place.watched) != 0
   }
 
+  /// Whether entries belong to others, which a removal takes along.
+  var hasDependents: Bool {
+    let table = table
+    return table.view.wide(BufferLayout.Place.dependents) != 0
+  }
+
   /// Appends an entry.
   ///
   /// - Parameter header: makes the header of a version.
-  func append(_ write: borrowing BufferedWrite, _ header: (UInt64) -> EntryHeader) -> Answer {
+  func append(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
+    _ header: (UInt64) -> EntryHeader
+  ) -> Answer<EntryHeader> {
+    change(key, in: namespace, over: former) { slot, state, view in
+      KillPoint.pass(1)
+      guard slot.next < QueuePosition.limit - 1 else { return .refused }
+      let header = header(slot.next)
+      let form = header.form
+      let record = former.record(key.count, in: namespace.id, entryCount: form.size + value.count)
+      var slot = slot
+      slot.next += 1
+      let change = (former.entry == nil ? 1 : 0, value.count - (former.entry?.size ?? 0))
+      guard let room = room(for: record, change, &slot, state, view) else { return .refused }
+      withStackBytes(
+        record.entryCount,
+        { output in
+          header.append(to: &output, form)
+          output.append(contentsOf: value)
+          EntryHeader.seal(&output, keyHash: record.keyHash)
+        },
+        { entry in record.write(key, entry, at: state.end, in: state, view, layout) })
+      append(record, slot, room, state, view)
+      return .done(header)
+    }
+  }
+
+  /// Appends the removal of an entry; false if there is none.
+  ///
+  /// - Parameter removals: is told of the removal in both cases, because a load of the key may have begun before.
+  func remove(
+    _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former, _ removals: RemovalTable
+  ) -> Answer<Bool> {
+    change(key, in: namespace, over: former) { slot, state, view in
+      let record = former.record(key.count, in: namespace.id, entryCount: 0)
+      var slot = slot
+      let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
+      guard let room = room(for: record, change, &slot, state, view),
+        // No transaction is open, so that nobody else numbers removals.
+        let number = removals.begin()
+      else { return .refused }
+      removals.record(former.keyHash, number)
+      if former.entry != nil {
+        record.write(key, Span(), at: state.end, in: state, view, layout)
+        append(record, slot, room, state, view)
+      }
+      removals.finish(number)
+      return .done(former.entry != nil)
+    }
+  }
+
+  /// Makes a change under the lock, if the former entry is still the newest of its key.
+  private func change<Result>(
+    _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
+    _ body: (BufferedNamespace, BufferState, borrowing SharedTable.View) -> Answer<Result>
+  ) -> Answer<Result> {
     let table = table
-    let answer = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { view -> Answer in
+    let answer = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) {
+      view -> Answer<Result> in
       index(view)
-      let (state, former) = (
-        BufferState(word: view.acquire(BufferLayout.Place.state)), write.former
-      )
+      let state = BufferState(word: view.acquire(BufferLayout.Place.state))
       if state.isFrozen || !appends || view.wide(BufferLayout.Place.isClosed) != 0 {
         return .refused
       }
       guard state.epoch == former.state.epoch, base(of: state) == former.snapshot,
+        view.wide(BufferLayout.Place.metadata) == former.metadata,
         state.end == former.state.end
-          || find(write.key, in: former.id, keyHash: former.keyHash, state) == former.found
+          || find(key, in: namespace.id, keyHash: former.keyHash, state) == former.found
       else { return .outdated }
-      return append(write, header, state, view)
+      guard let (index, slot) = slot(of: namespace.id, view) else { return .refused }
+      if let slot { return body(slot, state, view) }
+      guard let counters = former.counters else { return .outdated }
+      return body(BufferedNamespace(namespace, counters, at: index), state, view)
     }
     return answer ?? .refused
   }
 
+  /// The room of the store behind a record, whose change also takes the room of its namespace; nil if too little is left.
+  private func room(
+    for record: BufferRecord, _ change: (entries: Int, bytes: Int),
+    _ namespace: inout BufferedNamespace, _ state: BufferState, _ view: borrowing SharedTable.View
+  ) -> (limits: BufferRoom, pages: Int)? {
+    let pages = Int(clamping: view.wide(BufferLayout.Place.pages)) - Self.pages(of: record)
+    guard record.size <= layout.logSize - state.end, pages >= 0,
+      let own = namespace.room.taking(change),
+      let limits = BufferRoom(at: BufferLayout.Place.room, view).taking(change)
+    else { return nil }
+    namespace.room = own
+    return (limits, pages)
+  }
+
+  /// The most pages that a commit takes for a record: a leaf of each of three databases and its split, and those of a value that
+  /// fills pages of its own.
+  private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
+
+  /// Makes a record visible that is written.
   private func append(
-    _ write: borrowing BufferedWrite, _ header: (UInt64) -> EntryHeader, _ state: BufferState,
-    _ view: borrowing SharedTable.View
-  ) -> Answer {
-    guard let known = namespace(write.namespace.id, view) else { return .refused }
-    var namespace: BufferedNamespace
-    if let slot = known.slot {
-      namespace = slot
-    } else {
-      guard let counters = write.counters else { return .outdated }
-      namespace = BufferedNamespace(write.namespace, counters)
-    }
-    let room = BufferLayout.Place.room
-    let added = (
-      entries: write.former.size == nil ? 1 : 0, bytes: write.value.count - (write.former.size ?? 0)
-    )
-    KillPoint.pass(1)
-    let entries = Int(clamping: view.wide(room))
-    let bytes = Int(clamping: view.wide(room + 1))
-    guard namespace.entries >= added.entries, namespace.bytes >= added.bytes,
-      entries >= added.entries, bytes >= added.bytes, namespace.next < QueuePosition.limit - 1
-    else { return .refused }
-    let header = header(namespace.next)
-    let form = header.form
-    let record = BufferRecord(
-      id: namespace.id, keyHash: write.former.keyHash, keyCount: write.key.count,
-      entryCount: form.size + write.value.count)
-    let pages = Int(clamping: view.wide(room + 2)) - Self.pages(of: record)
-    guard record.size <= layout.logSize - state.end, pages >= 0 else { return .refused }
-    withStackBytes(
-      record.entryCount,
-      { output in
-        header.append(to: &output, form)
-        output.append(contentsOf: write.value)
-        EntryHeader.seal(&output, keyHash: record.keyHash)
-      },
-      { entry in record.write(write.key, entry, at: state.end, in: state, view, layout) })
+    _ record: BufferRecord, _ namespace: BufferedNamespace,
+    _ room: (limits: BufferRoom, pages: Int),
+    _ state: BufferState, _ view: borrowing SharedTable.View
+  ) {
     KillPoint.pass(2)
-    namespace.next += 1
-    if namespace.entries != .max { namespace.entries -= added.entries }
-    if namespace.bytes != .max { namespace.bytes &-= added.bytes }
     // A process that is killed from here on leaves out a version, or some of the room. No version is given twice.
-    namespace.save(known.index, view)
-    if entries != .max { view.store(UInt64(entries - added.entries), wide: room) }
-    if bytes != .max { view.store(UInt64(clamping: bytes &- added.bytes), wide: room + 1) }
-    view.store(UInt64(pages), wide: room + 2)
+    namespace.save(view)
+    room.limits.save(at: BufferLayout.Place.room, view)
+    view.store(UInt64(room.pages), wide: BufferLayout.Place.pages)
     KillPoint.pass(3)
     // The commit point.
     view.release(UInt64(state.end + record.size), to: BufferLayout.Place.tail)
     KillPoint.pass(4)
     publish(record, at: state.end, in: state, view)
     KillPoint.pass(6)
-    return .appended(header)
   }
-
-  /// The most pages that a commit takes for a record: a leaf of each of three databases and its split, and those of a value that
-  /// fills pages of its own.
-  private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 }

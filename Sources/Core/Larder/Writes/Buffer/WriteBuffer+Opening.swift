@@ -58,6 +58,7 @@ extension WriteBuffer {
         view.store(word, wide: BufferLayout.Place.origin + index)
       }
       view.store(1, wide: BufferLayout.Place.watched)
+      view.store(1, wide: BufferLayout.Place.dependents)
       view.store(BufferState.first.word, wide: BufferLayout.Place.state)
       view.store(newest, wide: BufferLayout.Place.base)
       view.store(newest, wide: BufferLayout.Place.base + 1)

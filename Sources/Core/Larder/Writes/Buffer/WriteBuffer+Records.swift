@@ -2,32 +2,15 @@ import LarderSystem
 
 /// The log of a generation, as a commit takes it over.
 struct BufferContents {
-  struct Entry {
-    /// The key in the database of entries.
-    var entryKey: [UInt8]
-    var key: [UInt8]
-    /// Header and value, as the database has them.
-    var bytes: [UInt8]
-    var header: EntryHeader
-
-    /// The namespace id and the first bytes of the key, which decide nearly every comparison.
-    var order: (UInt32, UInt64)
-
-    static func < (left: Entry, right: Entry) -> Bool {
-      left.order != right.order
-        ? left.order < right.order : left.entryKey.lexicographicallyPrecedes(right.entryKey)
-    }
-  }
-
   struct Namespace {
     /// The version of the next value.
     var next: UInt64 = 0
-    /// Values that later records have replaced, and their bytes.
-    var replaced: (entries: UInt64, bytes: Int) = (0, 0)
+    /// Values of the buffer that later records have replaced, or removed.
+    var removals = RemovalCounters()
   }
 
-  /// The newest entry of each key, in the order of the keys. Where the hash table is damaged, older ones may be beside it.
-  private(set) var entries: [Entry] = []
+  /// The newest record of each key, in the order of the keys. Where the hash table is damaged, older ones may be beside it.
+  private(set) var places: [BufferPlace] = []
   private(set) var namespaces: [NamespaceID: Namespace] = [:]
   /// When the values were written, in the order of the log.
   private(set) var times: [Int64] = []
@@ -39,61 +22,108 @@ struct BufferContents {
     var offset = 0
     let end = min(state.end, buffer.layout.logSize)
     while offset < end {
-      guard let record = buffer.record(at: offset, before: end, state),
-        let (header, isNewest, entry) = buffer.entry(of: record, at: offset, state)
-      else {
+      let size = buffer.withEntry(at: offset, in: state) { record, key, entry, header -> Int in
+        let newest = buffer.find(key, in: record.id, keyHash: record.keyHash, state)
+        if (newest?.offset ?? offset) <= offset {
+          places.append(BufferPlace(record, key, at: offset))
+        }
+        note(record, header)
+        return record.size
+      }
+      guard let size else {
         isDamaged = true
         break
       }
-      offset += record.size
-      if times.last != header.written { times.append(header.written) }
-      namespaces[record.id, default: Namespace()].next = header.version &+ 1
-      if isNewest {
-        entries.append(entry)
-      } else {
-        namespaces[record.id]?.replaced.entries += 1
-        namespaces[record.id]?.replaced.bytes += entry.bytes.count - header.payloadStart
-      }
+      offset += size
     }
-    entries.sort(by: <)
+    let table = buffer.table
+    let (view, layout) = (table.view, buffer.layout)
+    places.sort { $0.isBefore($1, view, layout) }
+  }
+
+  private mutating func note(_ record: BufferRecord, _ header: EntryHeader?) {
+    var namespace = namespaces[record.id] ?? Namespace()
+    if let header {
+      if times.last != header.written { times.append(header.written) }
+      namespace.next = header.version &+ 1
+    }
+    if let size = record.replaced {
+      namespace.removals.count(record.isRemoval ? .removed : .replaced, bytes: size)
+    }
+    namespaces[record.id] = namespace
+  }
+}
+
+/// Where a record is in the log, and what its place in the order of the keys is.
+struct BufferPlace {
+  /// Removals come first, so that the entries behind them find the room.
+  private let isRemoval: Bool
+  private let id: UInt32
+  private let keyCount: UInt16
+  private let firstBytes: UInt64
+  let offset: Int
+
+  init(_ record: BufferRecord, _ key: Span<UInt8>, at offset: Int) {
+    isRemoval = record.isRemoval
+    id = record.id.rawValue
+    keyCount = UInt16(record.keyCount)
+    var first: UInt64 = 0
+    for index in 0..<min(8, key.count) { first |= UInt64(key[index]) &<< UInt64(56 - 8 * index) }
+    firstBytes = first
+    self.offset = offset
+  }
+
+  /// The order in which records are stored: that of the database of entries.
+  func isBefore(
+    _ other: BufferPlace, _ view: borrowing SharedTable.View, _ layout: BufferLayout
+  ) -> Bool {
+    if isRemoval != other.isRemoval { return isRemoval }
+    if id != other.id { return id < other.id }
+    if firstBytes != other.firstBytes { return firstBytes < other.firstBytes }
+    let (own, others) = (start(layout), other.start(layout))
+    for word in 1..<max(1, SharedTable.View.wideCount(ofBytes: Int(min(keyCount, other.keyCount))))
+    {
+      let (left, right) = (view.wide(own + word).byteSwapped, view.wide(others + word).byteSwapped)
+      if left != right { return left < right }
+    }
+    return keyCount < other.keyCount
+  }
+
+  /// The first word of the key.
+  private func start(_ layout: BufferLayout) -> Int {
+    layout.log + offset + BufferRecord.headerSize
   }
 }
 
 extension WriteBuffer {
-  /// The record at an offset; nil if it is damaged.
-  fileprivate func record(at offset: Int, before end: Int, _ state: BufferState) -> BufferRecord? {
+  /// Lends the key, the entry and its header of the record at an offset; nil if the record is damaged. A removal has no header.
+  func withEntry<Result, Failure>(
+    at offset: Int, in state: BufferState,
+    _ body: (BufferRecord, Span<UInt8>, Span<UInt8>, EntryHeader?) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
     let table = table
     let view = table.view
-    guard let record = BufferRecord(at: offset, before: end, view, layout),
+    guard let record = BufferRecord(at: offset, before: state.end, view, layout),
       record.isSealed(at: offset, in: state, view, layout)
     else { return nil }
-    return record
-  }
-
-  /// The checked entry of a record, and whether it is the newest of its key; nil if it is damaged.
-  fileprivate func entry(
-    of record: BufferRecord, at offset: Int, _ state: BufferState
-  ) -> (EntryHeader, isNewest: Bool, BufferContents.Entry)? {
-    let table = table
-    let view = table.view
     let start = layout.log + offset
-    let key = [UInt8](count: record.keyCount) {
-      view.copy(record.keyCount, wide: start + BufferRecord.headerSize, to: &$0)
-    }
-    let bytes = [UInt8](count: record.entryCount) {
-      view.copy(record.entryCount, wide: start + record.entryStart, to: &$0)
-    }
-    guard Checksum.keyHash(of: key.span, in: record.id) == record.keyHash,
-      EntryHeader.isIntact(bytes.span, keyHash: record.keyHash),
-      let header = EntryHeader(bytes.span), header.flags.isEmpty, header.fieldsCount == 0
-    else { return nil }
-    let newest = find(key.span, in: record.id, keyHash: record.keyHash, state)?.offset ?? offset
-    let first = UInt64(bigEndianBytes: key.prefix(8)) &<< UInt64(8 * max(0, 8 - key.count))
-    return (
-      header, newest <= offset,
-      BufferContents.Entry(
-        entryKey: StoredKey.entry(key.span, in: record.id), key: key, bytes: bytes,
-        header: header, order: (record.id.rawValue, first))
-    )
+    let (keyStart, keyEnd) = (start + BufferRecord.headerSize, record.keyCount)
+    return try withStackBytes(
+      record.keyCount + record.entryCount,
+      {
+        view.copy(record.keyCount, wide: keyStart, to: &$0)
+        view.copy(record.entryCount, wide: start + record.entryStart, to: &$0)
+      },
+      { (bytes) throws(Failure) -> Result? in
+        let (key, entry) = (
+          bytes.extracting(0..<keyEnd), bytes.extracting(keyEnd..<bytes.count)
+        )
+        guard Checksum.keyHash(of: key, in: record.id) == record.keyHash else { return nil }
+        if record.isRemoval { return try body(record, key, entry, nil) }
+        guard EntryHeader.isIntact(entry, keyHash: record.keyHash),
+          let header = EntryHeader(entry), header.flags.isEmpty, header.fieldsCount == 0
+        else { return nil }
+        return try body(record, key, entry, header)
+      })
   }
 }

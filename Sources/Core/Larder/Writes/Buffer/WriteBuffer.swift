@@ -18,6 +18,8 @@ final class WriteBuffer: Sendable {
   /// Whether this process may append; it reads and commits records in any case.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
+  private let commits = Atomic(0)
+  private let bypasses = Atomic(0)
 
   /// How long an append waits for another one. Then it writes a transaction.
   static let appendTimeout = Duration.milliseconds(2)
@@ -44,6 +46,14 @@ final class WriteBuffer: Sendable {
   /// Whether this process appends.
   var appends: Bool { mayAppend && !isStopped.load(ordering: .relaxed) }
 
+  var statistics: Statistics.WriteBuffer {
+    Statistics.WriteBuffer(
+      size: Statistics.Tier(used: 8 * state.end, limit: 8 * layout.logSize),
+      commits: commits.load(ordering: .relaxed), bypasses: bypasses.load(ordering: .relaxed))
+  }
+
+  func countBypass() { bypasses.add(1, ordering: .relaxed) }
+
   /// Lets this process append no more, before it closes the store.
   func stop() { isStopped.store(true, ordering: .relaxed) }
 
@@ -53,7 +63,7 @@ final class WriteBuffer: Sendable {
 
   static func table(of environment: Environment, _ store: [UInt8]) -> SharedTable {
     SharedTable(
-      SharedTable.Format(file: .buffer, layout: 1, store: store) { BufferLayout(count: $0) != nil },
+      SharedTable.Format(file: .buffer, layout: 2, store: store) { BufferLayout(count: $0) != nil },
       of: environment)
   }
 
@@ -90,10 +100,11 @@ final class WriteBuffer: Sendable {
 struct BufferTerms {
   /// The generation of the metadata.
   var metadata: UInt64 = 0
-  var entries = 0
-  var bytes = 0
+  var room = BufferRoom(entries: 0, used: 0, bytes: 0, used: 0)
   var pages = 0
   var isWatched = true
+  /// Whether entries belong to others, which a removal takes along.
+  var hasDependents = true
 }
 
 extension WriteBuffer {
@@ -128,6 +139,7 @@ extension WriteBuffer {
     }
     // LMDB may show the commit of a killed process only after the next one. Until then readers take the records from here.
     guard Self.isVisible(newest, in: environment) else { return }
+    if state.end > 0 { commits.add(1, ordering: .relaxed) }
     begin(state.next, on: newest, terms, view)
   }
 
@@ -155,10 +167,10 @@ extension WriteBuffer {
     view.store(0, wide: BufferLayout.Place.tail)
     KillPoint.pass(11)
     view.store(terms.metadata, wide: BufferLayout.Place.metadata)
-    for (index, room) in [terms.entries, terms.bytes, terms.pages].enumerated() {
-      view.store(UInt64(clamping: room), wide: BufferLayout.Place.room + index)
-    }
+    terms.room.save(at: BufferLayout.Place.room, view)
+    view.store(UInt64(clamping: terms.pages), wide: BufferLayout.Place.pages)
     view.store(terms.isWatched ? 1 : 0, wide: BufferLayout.Place.watched)
+    view.store(terms.hasDependents ? 1 : 0, wide: BufferLayout.Place.dependents)
     view.release(commit, to: BufferLayout.Place.base + state.base)
     KillPoint.pass(12)
     view.release(state.word, to: BufferLayout.Place.state)

@@ -36,42 +36,47 @@ extension SpaceBudget {
   /// Whether storing an entry under these rules may evict others.
   func mayEvict(_ rules: Rules) -> Bool { rules.limits.evicts || limits.evicts || hasDiskLimit }
 
-  /// Makes room in a namespace for the entry to be admitted: expired entries are removed first, then its policy
-  /// evicts.
+  /// Makes room in a namespace for the entry to be admitted.
   func makeRoom(in namespace: KnownNamespace, _ session: inout WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
+    if try lower(namespace, to: rules.limits, &session) { return }
+    // The number of records does not matter: a write is not refused while expired entries take up the room.
     let isOver = { (session: borrowing WriteSession) in
       rules.limits.exceeded(by: session.ledger.expectedUsage(id)) != nil
     }
-    guard isOver(session) else { return }
-    var sweep = ExpirySweep(of: id)
-    try sweep.run(&session, while: isOver)
-    guard isOver(session) else { return }
-    try evict(
-      rules.eviction,
-      RoomRequest(cause: .namespace, id: id, limits: rules.limits), &session)
-    guard isOver(session) else { return }
-    // The number of records does not matter: a write is not refused while expired entries take up the room.
-    sweep = ExpirySweep(of: id, limit: .max)
+    var sweep = ExpirySweep(of: id, limit: .max)
     try sweep.run(&session, while: isOver)
     guard isOver(session) else { return }
     throw LarderError.full(
       namespace.name, rules, pinned: session.ledger[id].pinned)
   }
 
-  /// Makes room in the store for the entry to be admitted: expired entries are removed first, then namespaces evict
-  /// in turn.
+  /// Removes expired entries of a namespace, and then lets its policy evict, until its usage is within the limits.
+  ///
+  /// - Returns: false if nothing more may be evicted.
+  func lower(
+    _ namespace: KnownNamespace, to limits: Limits, _ session: inout WriteSession
+  ) throws(LarderError) -> Bool {
+    let id = namespace.id
+    let isOver = { (session: borrowing WriteSession) in
+      limits.exceeded(by: session.ledger.expectedUsage(id)) != nil
+    }
+    guard isOver(session) else { return true }
+    var sweep = ExpirySweep(of: id)
+    try sweep.run(&session, while: isOver)
+    guard isOver(session) else { return true }
+    try evict(
+      namespace.rules.eviction, RoomRequest(cause: .namespace, id: id, limits: limits), &session)
+    return !isOver(session)
+  }
+
+  /// Makes room in the store for the entry to be admitted.
   func makeRoomInStore(_ session: inout WriteSession) throws(LarderError) {
+    if try lowerStore(&session) { return }
     let isOver = { (session: borrowing WriteSession) in
       exceededLimit(session.ledger.expectedTotal) != nil
     }
-    guard isOver(session) else { return }
-    var sweep = ExpirySweep(of: nil)
-    try sweep.run(&session, while: isOver)
-    guard let reason = exceededLimit(session.ledger.expectedTotal) else { return }
-    try evictInTurn(for: reason, &session, while: isOver)
-    guard isOver(session) else { return }
-    sweep = ExpirySweep(of: nil, limit: .max)
+    var sweep = ExpirySweep(of: nil, limit: .max)
     try sweep.run(&session, while: isOver)
     if isOver(session) {
       throw LarderError(
@@ -79,6 +84,21 @@ extension SpaceBudget {
         "\(session.engine.environment.path) is full (\(limits.words)), and nothing in it may be evicted",
         hint: "remove or unpin entries, raise the limit, lower guarantees, or let namespaces evict")
     }
+  }
+
+  /// Removes expired entries, and then lets namespaces evict in turn, until the usage is within the limits.
+  ///
+  /// - Returns: false if nothing more may be evicted.
+  func lowerStore(_ session: inout WriteSession) throws(LarderError) -> Bool {
+    let isOver = { (session: borrowing WriteSession) in
+      exceededLimit(session.ledger.expectedTotal) != nil
+    }
+    guard isOver(session) else { return true }
+    var sweep = ExpirySweep(of: nil)
+    try sweep.run(&session, while: isOver)
+    guard let reason = exceededLimit(session.ledger.expectedTotal) else { return true }
+    try evictInTurn(for: reason, &session, while: isOver)
+    return !isOver(session)
   }
 
   /// Lets one namespace after the other evict an entry while `shouldContinue`; ``FairShare`` chooses them.

@@ -58,9 +58,9 @@ struct ByNamespace<Value> {
     latestID == id || !others.isEmpty && others[id] != nil
   }
 
-  func visit(
-    _ body: (NamespaceID, Value) throws(LarderError) -> Void
-  ) throws(LarderError) {
+  func visit<Failure>(
+    _ body: (NamespaceID, Value) throws(Failure) -> Void
+  ) throws(Failure) {
     if let latestID { try body(latestID, latest) }
     for (id, value) in others { try body(id, value) }
   }

@@ -6,6 +6,22 @@ struct SharedWrite<Result: Sendable>: Sendable {
   /// About how many bytes it writes.
   var size = 0
   var body: @Sendable (inout WriteBatch) throws -> Result
+  /// The same write in the write buffer; nil from it if a transaction has to make the write.
+  private(set) var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
+
+  init(size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result) {
+    self.size = size
+    self.body = body
+  }
+
+  /// The write that first tries `append`.
+  func buffered(
+    _ append: @escaping @Sendable (StoreEngine) throws(LarderError) -> Result?
+  ) -> Self {
+    var write = self
+    write.append = append
+    return write
+  }
 }
 
 /// A write whose caller blocks a thread until the commit.

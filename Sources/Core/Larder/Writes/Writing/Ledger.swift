@@ -148,6 +148,15 @@ struct Ledger {
     }
   }
 
+  /// The namespaces whose counters have changed.
+  var changedNamespaces: [NamespaceID] {
+    var changed: [NamespaceID] = []
+    namespaces.visit { id, account in
+      if account.isChanged { changed.append(id) }
+    }
+    return changed
+  }
+
   var isStoreChanged: Bool { store != committed }
 }
 

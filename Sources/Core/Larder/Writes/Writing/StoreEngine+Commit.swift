@@ -192,6 +192,7 @@ extension WriteBatch {
       }
       try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &session)
     }
+    try evictAhead()
     try session.resumeOrphans()
     try mergeReadCounters()
     try session.finish()

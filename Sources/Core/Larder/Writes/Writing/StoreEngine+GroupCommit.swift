@@ -3,8 +3,10 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Runs a write for a caller that blocks: at once if no other thread of this process writes, else with those that do.
+  /// Runs a write for a caller that blocks: in the write buffer if possible, at once if no other thread of this process writes,
+  /// else with those that do.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
+    if let result = try write.append?(self) { return result }
     if let result = try commitAtOnce(write.body) { return result }
     let blocked = BlockedWrite(write)
     guard queue.add(blocked, engine: self) else { throw error(.closed) }
@@ -23,12 +25,14 @@ extension StoreEngine {
     return try commitRethrowing(.standard, body)
   }
 
-  /// Runs a write for a task, which is suspended until the commit. The commit is shared with other writes.
+  /// Runs a write for a task, which is suspended until the commit, if the write buffer has no place. The commit is shared with
+  /// other writes.
   ///
   /// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
     // A store that is closed, or was opened before a fork, throws the error for that.
     if !environment.isOpen { return try commitRethrowing(.standard, write.body) }
+    if let result = try write.append?(self) { return result }
     let suspended = SuspendedWrite(write)
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
@@ -136,7 +140,7 @@ extension Store {
     size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
   ) async throws -> Result {
     try checkWritable()
-    return try await engine.commit(SharedWrite(size: size, body: body))
+    return try await engine.commit(SharedWrite(size: size, body))
   }
 }
 

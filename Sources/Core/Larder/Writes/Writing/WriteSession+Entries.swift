@@ -5,8 +5,8 @@ import LarderSystem
 enum EntryChange {
   /// A value is set.
   case set
-  /// A value that was set in the write buffer is committed. The access table knows of it.
-  case committed
+  /// A change that was made in the write buffer is committed. Loads and the access table know of it.
+  case committed(RemovalReason)
   /// Attributes of the entry were changed by a caller; its value stays.
   case touched
   /// Attributes of the entry were changed by a part of Larder; subscribers are not told.
@@ -18,8 +18,8 @@ enum EntryChange {
   /// Why the former value leaves, if that is counted.
   var reason: RemovalReason? {
     switch self {
-    case .set, .committed: .replaced
-    case .removed(let reason): reason
+    case .set: .replaced
+    case .removed(let reason), .committed(let reason): reason
     case .touched, .amended, .reclaimed: nil
     }
   }
@@ -60,7 +60,9 @@ extension WriteSession {
   /// Removes an entry, and everything that follows from it.
   mutating func remove(_ old: StoredEntry, as change: EntryChange) throws(LarderError) {
     if let reason = change.reason {
-      if reason.isRemoval, let keyHash = old.keyHash { removals.record(keyHash) }
+      if case .removed = change, reason.isRemoval, let keyHash = old.keyHash {
+        removals.record(keyHash)
+      }
       if changes.wantsNext() {
         changes.add(
           .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),

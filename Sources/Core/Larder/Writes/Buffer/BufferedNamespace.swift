@@ -1,0 +1,99 @@
+import LarderSystem
+
+/// How many entries, and bytes of their values, may be added before a limit is reached; `Int.max` without a limit.
+struct BufferRoom {
+  var entries: Int
+  var bytes: Int
+
+  /// The room under limits of which so much is used.
+  init(entries limit: Int?, used entries: UInt64, bytes most: Int?, used bytes: UInt64) {
+    self.entries = Self.left(of: limit, entries)
+    self.bytes = Self.left(of: most, bytes)
+  }
+
+  private static func left(of limit: Int?, _ used: UInt64) -> Int {
+    limit.map { max(0, $0 - Int(clamping: used)) } ?? .max
+  }
+
+  init(at place: Int, _ view: borrowing SharedTable.View) {
+    entries = Int(clamping: view.wide(place))
+    bytes = Int(clamping: view.wide(place + 1))
+  }
+
+  func save(at place: Int, _ view: borrowing SharedTable.View) {
+    view.store(UInt64(clamping: entries), wide: place)
+    view.store(UInt64(clamping: bytes), wide: place + 1)
+  }
+
+  /// What is left behind a change, which may give room back; nil if too little is left.
+  func taking(_ change: (entries: Int, bytes: Int)) -> BufferRoom? {
+    guard entries >= change.entries, bytes >= change.bytes else { return nil }
+    var room = self
+    if entries != .max { room.entries &-= change.entries }
+    if bytes != .max { room.bytes &-= change.bytes }
+    return room
+  }
+}
+
+/// The slot of a namespace: what its records have used in this generation.
+struct BufferedNamespace {
+  let id: NamespaceID
+  /// The version of the next value.
+  var next: UInt64
+  var room: BufferRoom
+  private let place: Int
+
+  /// The slot in front of the first record of a generation.
+  ///
+  /// - Parameter counters: those of the commit on which the records lie.
+  init(_ namespace: KnownNamespace, _ counters: NamespaceCounters, at index: Int) {
+    id = namespace.id
+    next = counters.next
+    let limits = namespace.rules.limits
+    room = BufferRoom(
+      entries: limits.entries, used: counters.entries, bytes: limits.bytes, used: counters.bytes)
+    place = BufferLayout.namespace(index)
+  }
+
+  /// Nil for a slot that is free.
+  init?(_ index: Int, _ view: borrowing SharedTable.View) {
+    place = BufferLayout.namespace(index)
+    let raw = view.wide(place)
+    if raw == 0 { return nil }
+    id = NamespaceID(rawValue: UInt32(truncatingIfNeeded: raw))
+    next = view.wide(place + 1)
+    room = BufferRoom(at: place + 2, view)
+  }
+
+  func save(_ view: borrowing SharedTable.View) {
+    view.store(next, wide: place + 1)
+    room.save(at: place + 2, view)
+    // Last, so that the slot is complete once it has an id.
+    view.release(UInt64(id.rawValue), to: place)
+  }
+}
+
+extension WriteBuffer {
+  /// Whether the namespace has a slot in this generation.
+  func knows(_ id: NamespaceID) -> Bool {
+    let table = table
+    return slot(of: id, table.view)?.slot != nil
+  }
+
+  /// The namespaces that may have records in this generation.
+  var namespaceIDs: [NamespaceID] {
+    let table = table
+    return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }
+  }
+
+  /// The slot of a namespace, or the index of a free one; nil if all are taken.
+  func slot(
+    of id: NamespaceID, _ view: borrowing SharedTable.View
+  ) -> (index: Int, slot: BufferedNamespace?)? {
+    for index in 0..<BufferLayout.namespaceCount {
+      guard let slot = BufferedNamespace(index, view) else { return (index, nil) }
+      if slot.id == id { return (index, slot) }
+    }
+    return nil
+  }
+}

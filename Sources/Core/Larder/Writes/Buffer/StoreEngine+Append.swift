@@ -1,0 +1,164 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+/// When a value is stored.
+enum WriteCondition {
+  case always
+  case unlessFresh
+  /// If the entry has this version; nil expects no entry.
+  case over(UInt64?)
+
+  /// - Parameter state: that of the entry with the header.
+  func admits(_ former: EntryHeader?, _ state: Store.Entry.State) -> Bool {
+    switch self {
+    case .always: true
+    case .unlessFresh: former == nil || state != .fresh
+    case .over(let version): (state == .expired ? nil : former?.version) == version
+    }
+  }
+}
+
+/// Writes of one entry that make no commit of their own.
+extension StoreEngine {
+  /// Stores a value in the write buffer; nil if a transaction has to do that.
+  func append(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
+    _ attributes: EntryAttributes
+  ) throws(LarderError) -> Stored? {
+    try append(value, for: key, in: handle, attributes, if: .always) ?? nil
+  }
+
+  /// Stores a value in the write buffer if the condition holds; nil if a transaction has to do that, and an inner nil if the
+  /// condition does not hold.
+  func append(
+    _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
+    _ attributes: EntryAttributes, if condition: WriteCondition
+  ) throws(LarderError) -> Stored?? {
+    guard value.count <= WriteBuffer.largestValue, attributes.isPlain,
+      let (buffer, generation, namespace) = buffered(key, of: handle),
+      let limits = settings.withLock({ $0?.generation == generation ? $0?.settings.limits : nil })
+    else { return nil }
+    let now = clock.now
+    try SpaceBudget(limits).checkSize(value.count, in: namespace, named: handle.name)
+    let lifetime = try Lifetime(
+      attributes.expires, stale: attributes.stale, in: namespace, at: now)
+    if lifetime.idle != nil { return nil }
+    let terms = PutTerms(attributes: attributes, owners: [], lifetime: lifetime)
+    let stored = try change(key, of: handle, (generation, namespace), buffer) {
+      former -> WriteBuffer.Answer<Stored?> in
+      let before = former.entry?.header
+      guard
+        condition.admits(
+          before, before.map { clock.state(of: $0, at: now.milliseconds) } ?? .expired)
+      else { return .done(nil) }
+      switch buffer.append(
+        value, for: key, in: namespace, over: former,
+        { terms.header(key, version: $0, replacing: before, in: namespace, at: now) })
+      {
+      case .done(let header):
+        access.written(
+          former.keyHash, isNew: before == nil, sequence: header.sequence, of: namespace.id,
+          in: now.milliseconds / 60_000)
+        return .done(
+          Stored(
+            id: namespace.id, header: header,
+            moment: former.snapshot &+ former.state.stamp))
+      case .outdated: return .outdated
+      case .refused: return .refused
+      }
+    }
+    return stored
+  }
+
+  /// Removes an entry in the write buffer; nil if a transaction has to do that.
+  ///
+  /// - Returns: whether there was an entry that had not expired.
+  func appendRemoval(
+    of key: Span<UInt8>, in handle: NamespaceHandle
+  ) throws(LarderError) -> Bool? {
+    guard let (buffer, generation, namespace) = buffered(key, of: handle), !buffer.hasDependents
+    else { return nil }
+    let now = clock.now.milliseconds
+    return try change(key, of: handle, (generation, namespace), buffer) { former in
+      // The removal of an expired entry is counted as an expiry.
+      if let entry = former.entry, clock.state(of: entry.header, at: now) == .expired {
+        return .refused
+      }
+      let answer = buffer.remove(key, in: namespace, over: former, removalTable)
+      if case .done(true) = answer { access.forget(former.keyHash) }
+      return answer
+    }
+  }
+
+  /// The buffer and the namespace, if a write of that key may be appended.
+  private func buffered(
+    _ key: Span<UInt8>, of handle: NamespaceHandle
+  ) -> (WriteBuffer, generation: UInt64, KnownNamespace)? {
+    guard let buffer = reader.buffer, buffer.appends,
+      (1...BufferRecord.longestKey).contains(key.count),
+      !environment.isWriting, let known = handle.known.withLock({ $0 }),
+      buffer.isOpen(at: known.generation), !buffer.isWatched || !changes.isWatched
+    else { return nil }
+    return (buffer, known.generation, known.namespace)
+  }
+
+  /// Makes a change on top of the newest entry; nil if a transaction has to do that.
+  private func change<Result>(
+    _ key: Span<UInt8>, of handle: NamespaceHandle,
+    _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer,
+    _ body: (WriteBuffer.Former) -> WriteBuffer.Answer<Result>
+  ) throws(LarderError) -> Result? {
+    for _ in 0..<8 {
+      guard let former = try former(key, of: handle, known, buffer) else { break }
+      switch body(former) {
+      case .done(let result):
+        scheduleSettling()
+        return result
+      case .outdated: continue
+      case .refused: break
+      }
+      break
+    }
+    buffer.countBypass()
+    return nil
+  }
+
+  /// The newest entry of a key; nil for an entry that only a transaction can change.
+  private func former(
+    _ key: Span<UInt8>, of handle: NamespaceHandle,
+    _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer
+  ) throws(LarderError) -> WriteBuffer.Former? {
+    let (state, id) = (buffer.state, known.namespace.id)
+    if state.isFrozen { return nil }
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    // Before the lookup: if the append finds the same record, the lookup has seen it, too.
+    let record = buffer.find(key, in: id, keyHash: keyHash, state)
+    var former = WriteBuffer.Former(
+      state: state, metadata: known.generation, snapshot: buffer.base(of: state),
+      keyHash: keyHash, found: record)
+    if let record {
+      // No lookup in the data is needed.
+      return buffer.withEntry(at: record.offset, in: state) { record, _, _, header in
+        former.entry = header.map { ($0, record.entryCount - $0.payloadStart) }
+        return former
+      }
+    }
+    let transaction = try reader.beginLookup(key, of: handle)
+    guard try reader.identify(handle, in: transaction) == id else { return nil }
+    former.snapshot = transaction.id
+    let found = try reader.lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction)
+    do throws(LarderError) {
+      if !buffer.knows(id) { former.counters = try metadata.counters(of: id, in: transaction) }
+    } catch  where error.code == .damaged {
+      // A transaction counts the entries again.
+      return nil
+    }
+    if found.record.isEmpty { return former }
+    guard found.outcome != .damaged, found.header.flags.isEmpty, found.header.size > 0 else {
+      return nil
+    }
+    former.entry = (found.header, found.payload.count)
+    return former
+  }
+}
