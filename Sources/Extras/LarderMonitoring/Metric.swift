@@ -58,6 +58,7 @@ struct MetricList {
       gauge("larder_utilization_ratio", buffer.size.utilization ?? 0, ["resource": "write_buffer"])
       counter("larder_write_buffer_commits", UInt64(buffer.commits))
       counter("larder_write_buffer_bypasses", UInt64(buffer.bypasses))
+      counter("larder_write_buffer_lost", UInt64(buffer.lost))
     }
     for namespace in statistics.namespaces { add(namespace) }
   }

@@ -96,13 +96,13 @@ import Testing
       let store = try Store(at: path + "/s")
       try store.tamper { transaction, _ in
         var newer = StoreFormat.new()
-        newer.version = 5
+        newer.version = 6
         try transaction.put(newer.encoded, for: MetadataKey.format, in: .main)
       }
       try store.close()
       let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
       #expect(error?.code == .newerFormat)
-      #expect(error?.message.contains("format 5") == true && error?.hint != nil)
+      #expect(error?.message.contains("format 6") == true && error?.hint != nil)
     }
   }
 

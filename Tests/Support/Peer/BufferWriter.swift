@@ -2,7 +2,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Sets numbers through the write buffer, one after the other, and says each one when it is answered, until it is killed.
+  /// Sets numbers through the write buffer, one after the other, and says each one when it is answered, until it is killed. The
+  /// first of four also sets the key `sometimes`, and the third removes it.
   ///
   /// Arguments: a number for the namespace, the size of the buffer, a seed.
   func writeBuffered() throws {
@@ -28,6 +29,8 @@ extension Peer {
         try numbers.set(value, for: key)
       default: try numbers.set(value, for: key)
       }
+      if number % 4 == 1 { try numbers.set(value, for: "sometimes") }
+      if number % 4 == 3 { try numbers.remove("sometimes") }
       Peer.say("\(number)")
     }
   }

@@ -50,6 +50,7 @@ import Testing
         writer.kill()
         while let line = writer.line() { said[index] = Int(line) ?? said[index] }
         try check(store, index, said[index])
+        try checkRemoval(store, index, said[index])
       }
       try store.namespace("numbers-0").set([1], for: "last")
       for index in ends.indices { try check(store, index, said[index]) }
@@ -59,6 +60,15 @@ import Testing
       for index in ends.indices { try check(again, index, said[index]) }
       try again.close()
     }
+  }
+
+  /// The writer was killed: what it has answered about the key that it removes again and again still holds.
+  private func checkRemoval(_ store: Store, _ index: Int, _ said: Int) throws {
+    let value: [UInt8]? = try store.namespace("numbers-\(index)").value(for: "sometimes")
+    if said % 4 == 1 {
+      #expect(value.flatMap { BufferedNumber.number($0) } == said, "seed \(TestSettings.seed)")
+    }
+    if said % 4 == 3 { #expect(value == nil, "\(said), seed \(TestSettings.seed)") }
   }
 
   /// Every number up to `said` was answered: its key has it, or a later one.

@@ -76,6 +76,8 @@ public struct Statistics: Sendable {
     /// How often a `set` of this process made a commit of its own, because the buffer was full, a limit was near, or a commit was
     /// under way.
     public var bypasses: Int
+    /// Entries that this process could not commit, because a page of the data file is damaged.
+    public var lost: Int
   }
 
   /// A reader slot of the store.

@@ -49,6 +49,8 @@ enum Fault: Hashable, Sendable {
   case damagedState
 
   case damagedPage(PageDamage)
+  /// The message of an error says why.
+  case uncommittedRecords(String)
 }
 
 extension Fault {
@@ -84,7 +86,7 @@ extension Fault {
     case .damagedRecord, .shortKey, .orphanedEntries, .orphanedCounters, .sharedID, .clearedInUse,
       .damagedClearedRecord, .damagedInvalidatedTag, .damagedState:
       .metadata
-    case .damagedPage: .pages
+    case .damagedPage, .uncommittedRecords: .pages
     }
   }
 }
@@ -141,6 +143,8 @@ extension Fault: CustomStringConvertible {
     case .damagedInvalidatedTag: "the record of an invalidated tag is damaged"
     case .damagedState: "the record of the store's state is damaged; the next write rebuilds it"
     case .damagedPage(let damage): damage.description
+    case .uncommittedRecords(let message):
+      "entries of the write buffer cannot be committed: \(message)"
     }
   }
 }

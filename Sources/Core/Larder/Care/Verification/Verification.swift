@@ -96,8 +96,12 @@ extension Store {
   package func verify(
     while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool
   ) throws(LarderError) -> Verification? {
-    let transaction = try engine.beginRead()
     var verifier = Verifier(engine: engine, while: shouldContinue)
+    do throws(LarderError) { try engine.settle() } catch {
+      guard error.code == .damaged else { throw error }
+      verifier.report(.uncommittedRecords(error.message))
+    }
+    let transaction = try engine.reader.beginRead()
     return try verifier.run(in: transaction) ? verifier.result : nil
   }
 }

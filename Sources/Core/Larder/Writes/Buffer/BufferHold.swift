@@ -8,8 +8,12 @@ struct BufferHold {
   /// The records to be committed; nil if the records are in LMDB already.
   private var state: BufferState?
   private var terms = BufferTerms()
+  private let lost: LostRecords
 
-  init(_ buffer: WriteBuffer?) { self.buffer = buffer }
+  init(_ buffer: WriteBuffer?, without lost: LostRecords) {
+    self.buffer = buffer
+    self.lost = lost
+  }
 
   mutating func begin(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) {
     guard let buffer else { return }
@@ -18,8 +22,8 @@ struct BufferHold {
   }
 
   /// Stores the records, before the batch makes changes of its own.
-  func drain(_ batch: inout WriteBatch) throws(LarderError) {
-    if let buffer, let state { try batch.drain(buffer, state) }
+  func drain(_ batch: inout WriteBatch) throws {
+    if let buffer, let state { try batch.drain(buffer, state, without: lost) }
   }
 
   /// The batch has made all of its changes.
@@ -31,6 +35,35 @@ struct BufferHold {
   /// The transaction has ended, and no other has begun.
   func end(newest: UInt64, in environment: Environment) {
     guard isHeld, let buffer else { return }
-    buffer.thaw(newest: newest, in: environment, terms)
+    let count = state.map { lost.count(in: buffer, $0) } ?? 0
+    if buffer.thaw(newest: newest, in: environment, terms) { buffer.countLost(count) }
+  }
+}
+
+/// The records of a generation that no commit can store, because a page of the data is damaged.
+struct LostRecords {
+  /// After so many the whole generation is lost: each costs an attempt of the commit.
+  private static let most = 64
+
+  private var generation: UInt64 = 0
+  private var offsets: Set<Int> = []
+
+  mutating func insert(_ offset: Int, of generation: UInt64) {
+    if self.generation != generation { offsets = [] }
+    self.generation = generation
+    offsets.insert(offset)
+  }
+
+  /// The places that are left of a generation.
+  func remaining(_ places: [BufferPlace], of state: BufferState) -> [BufferPlace] {
+    if generation != state.generation { return places }
+    return offsets.count > Self.most ? [] : places.filter { !offsets.contains($0.offset) }
+  }
+
+  /// How many of the records of a generation are lost.
+  func count(in buffer: WriteBuffer, _ state: BufferState) -> Int {
+    if generation != state.generation { return 0 }
+    return offsets.count > Self.most
+      ? BufferContents(of: buffer, state).places.count : offsets.count
   }
 }

@@ -3,17 +3,22 @@ import LarderSystem
 
 extension WriteBatch {
   /// Stores the entries of the write buffer, before the batch makes changes of its own.
-  mutating func drain(_ buffer: WriteBuffer, _ state: BufferState) throws(LarderError) {
+  ///
+  /// - Throws: ``RolledBack`` for a record that damage keeps from being stored: a part of it may be stored by then.
+  mutating func drain(
+    _ buffer: WriteBuffer, _ state: BufferState, without lost: LostRecords
+  ) throws {
     if state.end == 0 { return }
     let contents = BufferContents(of: buffer, state)
     var isDamaged = contents.isDamaged
-    for place in contents.places {
-      let isSound: Bool? = try buffer.withEntry(at: place.offset, in: state) {
-        record, key, entry, header throws(LarderError) in
-        try store(record, entry, for: key, header)
-        return true
+    for place in lost.remaining(contents.places, of: state) {
+      do throws(LarderError) {
+        if try !store(recordAt: place.offset, of: buffer, state) { isDamaged = true }
+      } catch {
+        guard error.code == .damaged else { throw error }
+        throw RolledBack(
+          reason: .recordUnstorable(offset: place.offset, generation: state.generation))
       }
-      if isSound == nil { isDamaged = true }
     }
     for (id, namespace) in contents.namespaces where try session.isLive(id) {
       try session.update(id) { counters in
@@ -35,7 +40,17 @@ extension WriteBatch {
     }
   }
 
-  /// Makes the change that a record says.
+  /// Makes the change that a record says; false if the record is damaged.
+  private mutating func store(
+    recordAt offset: Int, of buffer: WriteBuffer, _ state: BufferState
+  ) throws(LarderError) -> Bool {
+    try buffer.withEntry(at: offset, in: state) {
+      record, key, entry, header throws(LarderError) in
+      try store(record, entry, for: key, header)
+      return true
+    } ?? false
+  }
+
   private mutating func store(
     _ record: BufferRecord, _ entry: Span<UInt8>, for key: Span<UInt8>, _ header: EntryHeader?
   ) throws(LarderError) {

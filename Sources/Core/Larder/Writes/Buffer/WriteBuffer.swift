@@ -20,6 +20,7 @@ final class WriteBuffer: Sendable {
   private let isStopped = Atomic(false)
   private let commits = Atomic(0)
   private let bypasses = Atomic(0)
+  private let losses = Atomic(0)
 
   /// How long an append waits for another one. Then it writes a transaction.
   static let appendTimeout = Duration.milliseconds(2)
@@ -49,8 +50,11 @@ final class WriteBuffer: Sendable {
   var statistics: Statistics.WriteBuffer {
     Statistics.WriteBuffer(
       size: Statistics.Tier(used: 8 * state.end, limit: 8 * layout.logSize),
-      commits: commits.load(ordering: .relaxed), bypasses: bypasses.load(ordering: .relaxed))
+      commits: commits.load(ordering: .relaxed), bypasses: bypasses.load(ordering: .relaxed),
+      lost: losses.load(ordering: .relaxed))
   }
+
+  func countLost(_ count: Int) { losses.add(count, ordering: .relaxed) }
 
   func countBypass() { bypasses.add(1, ordering: .relaxed) }
 
@@ -128,19 +132,22 @@ extension WriteBuffer {
   /// Ends what ``freeze(on:lockTimeout:)`` has begun. No other transaction has begun meanwhile.
   ///
   /// - Parameter newest: the newest commit.
-  func thaw(newest: UInt64, in environment: Environment, _ terms: BufferTerms) {
+  /// - Returns: whether a commit has taken the records over.
+  func thaw(newest: UInt64, in environment: Environment, _ terms: BufferTerms) -> Bool {
     let table = table
     let view = table.view
-    guard view.isWritable else { return }
+    guard view.isWritable else { return false }
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-    guard state.isFrozen else { return }
+    guard state.isFrozen else { return false }
     if newest == base(of: state) {
-      return view.release(state.thawed.word, to: BufferLayout.Place.state)
+      view.release(state.thawed.word, to: BufferLayout.Place.state)
+      return false
     }
     // LMDB may show the commit of a killed process only after the next one. Until then readers take the records from here.
-    guard Self.isVisible(newest, in: environment) else { return }
+    guard Self.isVisible(newest, in: environment) else { return false }
     if state.end > 0 { commits.add(1, ordering: .relaxed) }
     begin(state.next, on: newest, terms, view)
+    return true
   }
 
   private static func isVisible(_ commit: UInt64, in environment: Environment) -> Bool {

@@ -33,6 +33,8 @@ enum RetryReason {
   case memberFailed(index: Int)
   /// A task was cancelled whose write was in the transaction.
   case memberCancelled
+  /// Damage keeps a record of the write buffer from being stored.
+  case recordUnstorable(offset: Int, generation: UInt64)
 }
 
 /// Thrown through LMDB's transaction to roll it back; never leaves this file and that of the group commit.
@@ -84,13 +86,16 @@ extension StoreEngine {
   ) throws -> CommitOutcome<Result> {
     try checkNotWriting("writing to")
     var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
+    var lost = LostRecords()
     while true {
-      switch try attempt(mode, with: room, body) {
+      switch try attempt(mode, with: room, without: lost, body) {
       case .committed(let result): return .committed(result)
       case .rolledBack(.fileLimitChanged(let limit)): environment.setFileLimit(limit)
       case .rolledBack(.checkpointWanted): try room.checkpoint()
       case .rolledBack(.roomWanted): try room.prepare()
       case .rolledBack(.outOfPages(let pages)): try room.make(after: pages)
+      case .rolledBack(.recordUnstorable(let offset, let generation)):
+        lost.insert(offset, of: generation)
       case .rolledBack(let reason): return .rolledBack(reason)
       }
     }
@@ -98,15 +103,17 @@ extension StoreEngine {
 
   /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or queued again.
   ///
-  /// - Parameter room: the preparations that are left for the batch before it begins.
+  /// - Parameters:
+  ///   - room: the preparations that are left for the batch before it begins.
+  ///   - lost: the records of the write buffer that cannot be stored.
   func attempt<Result>(
-    _ mode: CommitMode, with room: PageReclaimer? = nil,
+    _ mode: CommitMode, with room: PageReclaimer? = nil, without lost: LostRecords = LostRecords(),
     _ body: (inout WriteBatch) throws -> Result
   ) throws -> CommitOutcome<Result> {
     var effects = BatchEffects()
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
-    var buffered = BufferHold(reader.buffer)
+    var buffered = BufferHold(reader.buffer, without: lost)
     func end(_ newest: UInt64) { buffered.end(newest: newest, in: environment) }
     do {
       let result = try environment.write(waitingAtMost: mode.lockTimeout, ended: end) {
