@@ -15,7 +15,7 @@ extension SharedCache {
 
   /// The same with the source and the age of each value, or with the error of each key.
   ///
-  /// Every key takes the way of ``result(for:options:load:)``; one call of `load` has all keys for which neither this store nor
+  /// Every key takes the way of `result(for:options:load:)`; one call of `load` has all keys for which neither this store nor
   /// the tier has a value. It is called again for keys that other machines were loading and have not stored, for keys that were
   /// changed meanwhile, and, while the tier cannot be used, for each ``SharedOptions/maxLoads`` keys.
   ///

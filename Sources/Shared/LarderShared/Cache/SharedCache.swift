@@ -75,7 +75,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// The value under `key`, read or loaded, with its source and age; nil if the load finds none, which is shared for the time in
   /// `LoadOptions/absent`.
   ///
-  /// - Parameter load: gets the value that this store or the tier has, fresh or stale. What it returns is shared, except for owners;
+  /// - Parameter load: gets the value that this store or the tier has, fresh or stale. Its answer is shared, except for owners;
   ///   metadata is refused.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),

@@ -120,7 +120,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   // MARK: Loading
 
-  /// What the origin has said: a value, or that there is none.
+  /// The answer of the origin: a value, or that there is none.
   struct Answer: Sendable {
     var value: Value?
     /// With those that the options supply.
