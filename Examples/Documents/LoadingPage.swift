@@ -73,8 +73,8 @@ import Testing
     typealias Board = String
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let boards = store.cache(of: Board.self, in: "boards")
-      .loading(options: LoadOptions(expires: .after(.minutes(2)))) { (station: String) in
-        try await api.board(station)
+      .loading(options: LoadOptions(expires: .after(.minutes(2)))) { (station: String, stored) in
+        .value(try await api.board(station))
       }
     let board = try await boards.value(for: "thun")
     let newer = try await boards.refresh("thun")
@@ -142,8 +142,8 @@ import Testing
       TextCodec(), in: "boards")
     let favourites = ["Thun"]
     let prefetch = try boards.prefetch(favourites, concurrency: 1, pause: .seconds(0.2)) {
-      station in
-      try await api.board(station)
+      station, stored in
+      .value(try await api.board(station))
     }
     for await step in prefetch { print("\(step.done) of \(step.total)") }
     #expect(await prefetch.finish().loaded == 1)

@@ -34,7 +34,7 @@ struct RateBook: Sendable {
 
   /// Fetches them ahead, two at a time.
   func prefetch(_ wanted: [String]) throws -> Prefetch<String> {
-    try days.prefetch(wanted, concurrency: 2) { try await fetch($0) }
+    try days.prefetch(wanted, concurrency: 2) { day, _ in .value(try await fetch(day)) }
   }
 
   private func fetch(_ day: String) async throws -> Rates {

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 public import Larder
 public import LarderHTTP
@@ -16,7 +15,7 @@ public struct Catalog: Sendable {
   private let realm: Realm
   /// The versions of the pages of a listing that belong together.
   let listings: Cache<[PageVersion]>
-  /// The user's tier, and the name of the session. No eviction takes them.
+  /// The user's tier. No eviction takes it.
   private let choices: Cache<String>
 
   static let pagesTag = "pages"
@@ -70,11 +69,7 @@ public struct Catalog: Sendable {
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
     tags: [String] = []
   ) async throws -> Reply {
-    let session = try await session()
     let reply = try await service.send(path, method: method, fields: fields, tags: tags)
-    // The user may have signed out meanwhile, also in another process: what has been stored since goes, too.
-    let isOver = try choices.value(for: "session") != session
-    if isOver { try realm.clear() }
     switch reply.status {
     // A gateway or the login page of a network may answer with the same status.
     case 401 where !reply.isPage, 403 where !reply.isPage:
@@ -84,15 +79,6 @@ public struct Catalog: Sendable {
       throw CatalogError.invalidCursor(service.reason(of: reply))
     default: return try service.checked(reply)
     }
-  }
-
-  /// The name of the session, which begins if there is none; nil if the store has no room for it.
-  private func session() async throws -> String? {
-    if let name = try choices.value(for: "session") { return name }
-    _ = try await ifRoomSuspending {
-      try await choices.setIfAbsent(UUID().uuidString, for: "session")
-    }
-    return try choices.value(for: "session")
   }
 }
 
@@ -112,16 +98,13 @@ extension Catalog {
     try listings.clear()
   }
 
-  /// Records this catalog's filter; a changed one removes the pages of the former.
+  /// Records this catalog's filter; a changed one removes the pages of the former. It is a load, so that a sign-out meanwhile wins.
   func keepFilter() async throws {
-    guard try choices.value(for: "tier") != tier, try choices.contains("session") else { return }
-    try await dropPages()
-    _ = try await ifRoomSuspending {
-      if let tier {
-        try await choices.set(tier, for: "tier")
-      } else {
-        _ = try await choices.remove("tier")
-      }
+    guard try choices.value(for: "tier") != tier else { return }
+    let options = LoadOptions(policy: .reload, waitsForCommit: true)
+    _ = try await choices.result(for: "tier", options: options) { _ in
+      try await dropPages()
+      return tier.map { .value($0) } ?? .absent
     }
   }
 }

@@ -34,9 +34,10 @@ struct ClientPartTests {
     #expect(budget.reserved == 3)
   }
 
-  @Test func `a permit ends with its tag, unless it is spared`() {
-    let permits = StorePermits()
-    let (first, second) = (permits.issue(["host"]), permits.issue(["host", "user"]))
+  @Test func `a permit ends with its tag, unless it is spared`() throws {
+    let (permits, store) = (StorePermits(), try Store.temporary())
+    let first = permits.issue(["host"], in: store)
+    let second = permits.issue(["host", "user"], in: store)
     permits.add(["late"], to: first)
     permits.revoke("user")
     #expect(first.isValid && !second.isValid)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Larder
+import Synchronization
 import TestSupport
 import Testing
 
@@ -52,6 +53,75 @@ struct ProcessTests {
     #expect(try peer.ask("GET /a one") == "5 peer")
     #expect(try store.verify().faults == [])
   }
+
+  @Test(arguments: [
+    "clear http", "clear-all", "invalidate http listing", "invalidate http http-host:example.com",
+    "remove http https://example.com/a", "DELETE /a",
+  ])
+  func `what another process ends while it is under way is answered and not stored`(
+    command: String
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.path)
+    let (gate, origin) = (Gate(), Origin())
+    origin.become { _, _ in
+      await gate.wait()
+      return (response(200, [("Cache-Control", "max-age=1000")]), HTTPBody(Array("old".utf8)))
+    }
+    let cache = HTTPCache(in: store.namespace("http"), over: origin)
+    // A removal in a namespace that is not there yet counts for all of it.
+    try await store.namespace("http").set([1], for: "other")
+    let peer = try PeerProcess(
+      store: directory.path, command: command.hasPrefix("DELETE") ? "http" : "commands")
+    #expect(peer.line() == "open")
+    func ask() async throws -> String {
+      String(
+        decoding: try await cache.send(request(), tags: ["listing"]).body.bytes(), as: UTF8.self)
+    }
+    let asking = Task { try await ask() }
+    try await origin.wait(for: 1)
+    #expect(try peer.ask(command) != nil)
+    await gate.open()
+    #expect(try await asking.value == "old")
+    #expect(try !store.namespace("http").contains("https://example.com/a"))
+    #expect(try await ask() == "old" && origin.count == 2)
+    #expect(try store.namespace("http").contains("https://example.com/a"))
+    #expect(try store.verify().faults == [])
+  }
+
+  @Test func `a realm that another process clears keeps no answer from before`() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.path)
+    let realm = store.realm(of: "token")
+    let (gate, origin) = (Gate(), Origin())
+    // The first part of a long body is stored before its end.
+    let body = [UInt8](repeating: 7, count: 600_000)
+    origin.become { _, _ in
+      let (head, rest) = (body.prefix(400_000), body.dropFirst(400_000))
+      let part = Mutex(0)
+      return (
+        response(200, [("Cache-Control", "max-age=1000")]),
+        HTTPBody(next: {
+          let number = part.withLock { part in
+            part += 1
+            return part
+          }
+          if number == 2 { await gate.wait() }
+          return number == 1 ? Array(head) : number == 2 ? Array(rest) : nil
+        })
+      )
+    }
+    let cache = HTTPCache(in: realm.namespace("http"), over: origin)
+    let asking = Task { try await cache.send(request()).body.bytes() }
+    try await waitUntil { try realm.namespace("http").count() > 0 }
+    let peer = try PeerProcess(store: directory.path, command: "commands")
+    #expect(peer.line() == "open")
+    #expect(try peer.ask("clear-all") == "done")
+    await gate.open()
+    #expect(try await asking.value == body)
+    #expect(try realm.namespace("http").count() == 0)
+    #expect(try store.verify().faults == [])
+  }
 }
 
 /// A process with an HTTP cache of its own over the same store; it ends when its input does.
@@ -61,9 +131,9 @@ final class PeerProcess {
   private let output = Pipe()
   private var rest = Data()
 
-  init(store: String) throws {
+  init(store: String, command: String = "http") throws {
     process.executableURL = Self.executable
-    process.arguments = ["http", store]
+    process.arguments = [command, store]
     process.standardInput = input
     process.standardOutput = output
     try process.run()

@@ -39,7 +39,7 @@ struct RemovingTests {
     let fixture = try Fixture(Self.page)
     let (cache, permits) = (fixture.cache, fixture.cache.responses.permits)
     let uri = try #require(ResponseKey(request("GET", "/a")))
-    let permit = permits.issue([ResponseTags.uri(uri)])
+    let permit = permits.issue([ResponseTags.uri(uri)], in: fixture.store)
     let (isWriting, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread.detachNewThread {
       do {
@@ -168,22 +168,31 @@ struct RemovingTests {
   }
 
   enum Ending: CaseIterable {
-    case host, user, tag, uri, unsafe
+    case host, user, tag, uri, unsafe, clear, everything
 
-    func end(_ fixture: Fixture) async throws {
+    func end(_ cache: HTTPCache) async throws {
       switch self {
-      case .host: try await fixture.cache.removeAll(host: "example.com")
-      case .user: try await fixture.cache.removeAll(authorization: "1")
-      case .tag: try await fixture.cache.removeAll(tag: "listing")
-      case .uri: try await fixture.cache.removeAll(for: request())
-      case .unsafe: _ = try await fixture.cache.send(request("DELETE"))
+      case .host: try await cache.removeAll(host: "example.com")
+      case .user: try await cache.removeAll(authorization: "1")
+      case .tag: try await cache.removeAll(tag: "listing")
+      case .uri: try await cache.removeAll(for: request())
+      case .unsafe: _ = try await cache.send(request("DELETE"))
+      case .clear: try cache.namespace.clear()
+      case .everything: try cache.namespace.store.clear()
       }
     }
   }
 
-  @Test(arguments: Ending.allCases)
-  func `what is under way when it is ended is answered and not stored`(ending: Ending) async throws
-  {
+  /// The cache of a fixture, or another one over its namespace that knows nothing of requests under way.
+  private func cache(_ fixture: Fixture, isOther: Bool) -> HTTPCache {
+    isOther
+      ? HTTPCache(in: fixture.cache.namespace, over: fixture.origin) : fixture.cache
+  }
+
+  @Test(arguments: Ending.allCases, [false, true])
+  func `what is under way when it is ended is answered and not stored`(
+    ending: Ending, isOther: Bool
+  ) async throws {
     let gate = Gate()
     let fixture = try Fixture(
       Origin { request, _ in
@@ -197,7 +206,7 @@ struct RemovingTests {
       .body.bytes()
     }
     try await fixture.origin.wait(for: 1)
-    try await ending.end(fixture)
+    try await ending.end(cache(fixture, isOther: isOther))
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))
     #expect(try fixture.store.namespace("http").count() == 0)
@@ -224,8 +233,10 @@ struct RemovingTests {
     #expect(try fixture.store.namespace("http").count() == 0)
   }
 
-  @Test(arguments: Ending.allCases.filter { $0 != .unsafe })
-  func `a 304 for what was ended meanwhile brings nothing back`(ending: Ending) async throws {
+  @Test(arguments: Ending.allCases.filter { $0 != .unsafe }, [false, true])
+  func `a 304 for what was ended meanwhile brings nothing back`(
+    ending: Ending, isOther: Bool
+  ) async throws {
     let fields: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
     let gate = Gate()
     let fixture = try Fixture(Origin.page(fields, body: "old"))
@@ -241,7 +252,7 @@ struct RemovingTests {
     }
     let asking = Task { try await fixture.cache.send(asked, tags: ["listing"]).body.bytes() }
     try await fixture.origin.wait(for: 2)
-    try await ending.end(fixture)
+    try await ending.end(cache(fixture, isOther: isOther))
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))
     #expect(fixture.origin.count == 3, "once more without a condition")

@@ -83,10 +83,10 @@ struct SharedFlightTests {
   }
 
   @Test func `a flight ends with its permit`() async throws {
-    let permits = StorePermits()
+    let (permits, store) = (StorePermits(), try Store.temporary())
     let flights = SingleFlight<String>()
     for isRevokedBefore in [false, true] {
-      let permit = permits.issue(["host"])
+      let permit = permits.issue(["host"], in: store)
       #expect(flights.join("a", for: Flight.Outcome.self) == nil)
       let waiting = try #require(flights.join("a", for: Flight.Outcome.self))
       if isRevokedBefore { permits.revoke("host") }

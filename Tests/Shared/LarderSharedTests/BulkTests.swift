@@ -1,9 +1,9 @@
-import Larder
 import LarderSharedTesting
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Larder
 @testable import LarderShared
 
 /// Many keys at once through the tier.
@@ -13,10 +13,16 @@ import Testing
     private let state = Mutex<[[String]]>([])
     var asked: [[String]] { state.withLock { $0.map { $0.sorted() } } }
 
-    @Sendable func load(_ keys: [String]) async throws -> [(String, String)] {
+    @Sendable func load(
+      _ missing: [(key: String, stored: CachedValue<String>?)]
+    ) async throws -> [(String, Loaded<String>)] {
+      let keys = missing.map { $0.key }
       state.withLock { $0.append(keys) }
       _ = try await origin.load()
-      return keys.filter { $0 != "none" }.map { ($0, "of " + $0) }
+      return keys.reversed().compactMap { key in
+        if key.hasPrefix("none") { return nil }
+        return (key, key.hasPrefix("bad") ? .failed(Origin.Refusal()) : .value("of " + key))
+      }
     }
   }
 
@@ -29,9 +35,9 @@ import Testing
       try await machines[1].cache.set("set", for: "c")
       let found = try await machines[1].cache.results(
         for: ["a", "c", "d", "e", "none"], load: source.load)
-      #expect(try found.prefix(4).map { try $0.get().value } == ["of a", "set", "of d", "of e"])
-      #expect(try found[0].get().source == .shared && found[2].get().source == .loaded)
-      #expect(throws: LarderError.self) { try found[4].get() }
+      #expect(try found.prefix(4).map { try $0.get()?.value } == ["of a", "set", "of d", "of e"])
+      #expect(try found[0].get()?.source == .shared && found[2].get()?.source == .loaded)
+      #expect(try found[4].get() == nil)
       #expect(source.asked == [["a", "b"], ["d", "e", "none"]])
       let again = try await machines[0].cache.values(for: ["d", "e"], load: source.load)
       #expect(again == ["of d", "of e"] && source.asked.count == 2)
@@ -68,6 +74,50 @@ import Testing
       source.origin.fail()
       let failed = try await machines[0].cache.results(for: ["x", "y"], load: source.load)
       for result in failed { #expect(throws: Origin.Refusal.self) { try result.get() } }
+    }
+  }
+
+  @Test func `an error of one key and an absent one leave the others their values`() async throws {
+    let time = ManualClock()
+    try await withMachines(2, tier: MemoryTier(clock: time)) { machines, tier in
+      let source = Source()
+      let options = LoadOptions(
+        stale: Staleness(onError: .hours(1)), absent: .after(.minutes(5)), waitsForCommit: true)
+      try await machines[0].cache.set("old", for: "bad 1", expires: .after(.milliseconds(1)))
+      for clock in [time] + machines.map(\.clock) { clock.advance(by: .seconds(1)) }
+      for machine in machines { try await machine.follow(tier) }
+      let keys = ["a", "bad 1", "bad 2", "none", "b"]
+      for (machine, calls) in zip(machines, [1, 2]) {
+        let found = try await machine.cache.results(for: keys, options: options, load: source.load)
+        #expect(try found[0].get()?.value == "of a" && found[4].get()?.value == "of b")
+        let old = try found[1].get()
+        #expect(old?.value == "old" && old?.isStale == true && old?.error is Origin.Refusal)
+        #expect(throws: Origin.Refusal.self) { try found[2].get() }
+        #expect(try found[3].get() == nil)
+        #expect(source.asked.count == calls)
+      }
+      #expect(source.asked == [keys.sorted(), ["bad 1", "bad 2"]], "the tier has the others")
+      #expect(try machines[1].cache.local.entry(for: "none")?.isNegative == true)
+    }
+  }
+
+  @Test func `many callers of the same keys share their calls`() async throws {
+    try await withMachines(1) { machines, tier in
+      let source = Source()
+      source.origin.close()
+      let tasks = (0..<8).map { first in
+        Task {
+          try await machines[0].cache.values(
+            for: (first..<first + 4).map { "\($0)" }, load: source.load)
+        }
+      }
+      let loads = machines[0].store.engine.loads
+      try await waitUntil { loads.callers() == 32 }
+      source.origin.open()
+      for (first, task) in tasks.enumerated() {
+        #expect(try await task.value == (first..<first + 4).map { "of \($0)" })
+      }
+      #expect(source.asked.joined().count == 11 && Set(source.asked.joined()).count == 11)
     }
   }
 

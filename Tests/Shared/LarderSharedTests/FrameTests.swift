@@ -9,13 +9,20 @@ import Testing
   private let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
 
   private func random(_ rng: inout SeededRNG) -> Frame {
-    Frame(
+    let isAbsent = rng.chance(percent: 10)
+    func field() -> [UInt8]? {
+      rng.chance(percent: 30) ? Array(repeating: 7, count: rng.next(in: 0..<9)) : nil
+    }
+    let validators = Validators(entityTag: field(), lastModified: field())
+    return Frame(
       codec: CodecID(rawValue: UInt8.random(in: 0...255, using: &rng)),
       soft: .milliseconds(rng.next(in: 0..<100_000_000)),
       stale: .milliseconds(rng.next(in: 0..<100_000)),
       tags: (0..<rng.next(in: 0..<4)).map { "tag \($0)" },
-      value: rng.chance(percent: 10)
-        ? nil : (0..<rng.next(in: 0..<300)).map { _ in UInt8.random(in: 0...255, using: &rng) })
+      validators: validators,
+      value: isAbsent || rng.chance(percent: 10)
+        ? nil : (0..<rng.next(in: 0..<300)).map { _ in UInt8.random(in: 0...255, using: &rng) },
+      isAbsent: isAbsent)
   }
 
   @Test func everyFrameComesBack() {
@@ -45,13 +52,26 @@ import Testing
 
   @Test func aLaterLayoutIsOneWithTheRightChecksum() {
     var rng = SeededRNG(seed: TestSettings.seed)
-    for layout in Frame.layout + 1 ... .max {
+    for layout in Frame.newestLayout + 1 ... .max {
       var bytes = Array(random(&rng).encoded(for: key, of: "shop").dropLast(8))
       bytes[0] = layout
       bytes.append(bigEndian: Frame.checksum(of: bytes, for: key, "shop"))
       #expect(Frame.parse(bytes, for: key, of: "shop") == .newer)
       #expect(Frame.parse(bytes, for: key, of: "sho") == .damaged)
     }
+  }
+
+  /// Earlier versions read the first layout.
+  @Test func onlyAFrameThatNeedsTheSecondLayoutHasIt() {
+    func layout(_ frame: Frame) -> UInt8? { frame.encoded(for: key, of: "shop").first }
+    var frame = Frame(codec: .text, soft: nil, stale: .zero, tags: ["t"], value: [1])
+    #expect(layout(frame) == 1)
+    frame.validators.entityTag = []
+    #expect(layout(frame) == 2)
+    frame = Frame(codec: .text, soft: nil, stale: .zero, tags: [], value: nil)
+    #expect(layout(frame) == 1)
+    frame.isAbsent = true
+    #expect(layout(frame) == 2)
   }
 
   /// A server that computes checksums can still not make the parser read beyond the end.

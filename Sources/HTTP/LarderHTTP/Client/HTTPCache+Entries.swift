@@ -50,8 +50,8 @@
         request: request, key: rules.key(of: request, body: requestBody), body: HTTPBody(),
         tags: tags)
       let now = clock.now
-      let permit = responses.permits.issue(
-        ResponseTags.all(of: request, under: client.key, tags, policy: rules.policy))
+      let permit = responses.permit(
+        for: request, under: client.key, tags, policy: rules.policy)
       let exchange = OriginExchange(
         CacheForward(request, because: .request, stored: []), for: client,
         held: try responses.variants(under: client.key, policy: rules.policy), permit: permit,
@@ -62,10 +62,9 @@
     }
   }
 
-  /// Invalidation of stored responses, in every process at once, and of requests of this cache under way.
+  /// Invalidation of stored responses and of requests under way, in every process at once.
   ///
-  /// A request under way is still answered, but its response is not stored. A request under way in another process counts as
-  /// sent after the invalidation.
+  /// A request under way is still answered, but its response is not stored.
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///
@@ -120,7 +119,7 @@
 
     /// Removes the stored responses that `isUnwanted` chooses, in this namespace.
     ///
-    /// Requests under way are not affected: their responses are stored after it.
+    /// Requests under way whose stored responses it does not remove are not affected: their responses are stored after it.
     ///
     /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response;
     ///   ``StoredResponse/received`` is its date.

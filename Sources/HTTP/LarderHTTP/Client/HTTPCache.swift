@@ -128,9 +128,8 @@
       if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
       // One that was revoked while the client waited for another is of no use.
       guard let permit = client.permit, permit.isValid else {
-        client.permit = responses.permits.issue(
-          ResponseTags.all(of: client.request, under: client.key, client.tags, policy: rules.policy)
-        )
+        client.permit = responses.permit(
+          for: client.request, under: client.key, client.tags, policy: rules.policy)
         return nil
       }
       switch decision {

@@ -173,7 +173,7 @@
       let common = attributes(of: response, under: key, of: uri)
       return try await namespace.store.commit(size: value.count + (last?.part.count ?? 0)) {
         [value, last] batch in
-        guard permit.isValid else { return false }
+        guard try permit.isValid(for: key, of: uri, in: namespace, &batch) else { return false }
         let present = try batch.entry(for: key, in: namespace)
         if let version, present?.version != version || present?.state == .expired { return false }
         let replaced = try batch.bodyParts(of: key, in: namespace)

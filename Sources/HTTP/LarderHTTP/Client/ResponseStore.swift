@@ -1,4 +1,5 @@
 #if HTTP
+  import HTTPTypes
   import Larder
 
   /// A stored response as a read has found it, and the version of its entry.
@@ -79,6 +80,16 @@
       return entries
     }
 
+    /// A permit for a request that is about to look at the store.
+    ///
+    /// - Parameter tags: those of the client.
+    func permit(
+      for request: HTTPRequest, under key: ResponseKey?, _ tags: [String], policy: HTTPCachePolicy
+    ) -> StorePermit {
+      permits.issue(
+        ResponseTags.all(of: request, under: key, tags, policy: policy), in: namespace.store)
+    }
+
     // MARK: Removing
 
     /// Removes a stored response. Clients that read its body read on.
@@ -104,10 +115,10 @@
     func removeAll(
       of key: ResponseKey, policy: HTTPCachePolicy, by permit: StorePermit? = nil
     ) async throws -> RemovalResult {
-      if permits.revoke(ResponseTags.uri(key), except: permit) {
-        // Waits for commits that have found their permits valid: a read sees what they have stored.
-        try await namespace.store.commit { _ in }
-      }
+      let tag = ResponseTags.uri(key)
+      permits.revoke(tag, except: permit)
+      // The responses that were stored before are read after it, and those that were requested before are not stored any more.
+      try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
       var entries = try entries(of: key)
       if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {

@@ -1,9 +1,11 @@
 #if HTTP
+  import Larder
   import Synchronization
 
   /// The permits of the requests under way, which may still store their responses.
   ///
-  /// An invalidation of a host, a user or a URI also applies to responses that were requested before it and arrive after it.
+  /// An invalidation of a host, a user or a URI also applies to responses that were requested before it and arrive after it. Those
+  /// by this cache revoke permits, and so end the flights of their requests. Those by others are found when a response is stored.
   final class StorePermits: Sendable {
     private struct State {
       var last: UInt64 = 0
@@ -14,14 +16,15 @@
 
     private let state = Mutex(State())
 
-    /// Call this before the request is sent.
-    func issue(_ tags: Set<String>) -> StorePermit {
+    /// Call this before the store is looked at for the request.
+    func issue(_ tags: Set<String>, in store: Store) -> StorePermit {
+      let moment = store.momentOfLoad
       let number = state.withLock { state in
         state.last += 1
         state.tags[state.last] = tags
         return state.last
       }
-      return StorePermit(number: number, permits: self)
+      return StorePermit(number: number, moment: moment, permits: self)
     }
 
     /// Adds tags to a valid permit.
@@ -40,27 +43,24 @@
       if !isValid { flight.complete(.abandoned) }
     }
 
-    /// Revokes all permits with the tag except `spared`. Call this before the stored responses are removed, so that a response
-    /// stored under a valid permit is removed, too.
+    /// Revokes all permits with the tag. Call this before the stored responses are removed, so that a response stored under a
+    /// valid permit is removed, too. O(requests under way).
     ///
-    /// - Returns: whether there were any. A commit that has found its permit valid may still be under way then.
-    /// - Complexity: O(requests under way).
-    @discardableResult
-    func revoke(_ tag: String, except spared: StorePermit? = nil) -> Bool {
-      let (isAny, flights) = state.withLock { state in
-        var (isAny, flights) = (false, [Flight]())
-        for (number, tags) in state.tags where tags.contains(tag) && number != spared?.number {
-          isAny = true
+    /// - Parameter spared: it only loses the tag.
+    func revoke(_ tag: String, except spared: StorePermit? = nil) {
+      let flights = state.withLock { state in
+        var flights: [Flight] = []
+        if let spared { state.tags[spared.number]?.remove(tag) }
+        for (number, tags) in state.tags where tags.contains(tag) {
           state.tags[number] = nil
           if let flight = state.flights.removeValue(forKey: number) { flights.append(flight) }
         }
-        return (isAny, flights)
+        return flights
       }
       for flight in flights { flight.complete(.abandoned) }
-      return isAny
     }
 
-    fileprivate func holds(_ number: UInt64) -> Bool { state.withLock { $0.tags[number] != nil } }
+    fileprivate func tags(of number: UInt64) -> Set<String>? { state.withLock { $0.tags[number] } }
 
     fileprivate func end(_ number: UInt64) {
       state.withLock { state in
@@ -73,15 +73,32 @@
   /// The permit of one request, valid until it is revoked or released.
   final class StorePermit: Sendable {
     fileprivate let number: UInt64
+    private let moment: RemovalTable.Mark
     private let permits: StorePermits
 
-    fileprivate init(number: UInt64, permits: StorePermits) {
+    fileprivate init(number: UInt64, moment: RemovalTable.Mark, permits: StorePermits) {
       self.number = number
+      self.moment = moment
       self.permits = permits
     }
 
     deinit { permits.end(number) }
 
-    var isValid: Bool { permits.holds(number) }
+    var isValid: Bool { permits.tags(of: number) != nil }
+
+    /// Whether the response may be stored under `key`: no process has removed anything since that it would bring back.
+    ///
+    /// - Parameter uri: that of the response. A request that has invalidated it has lost its tag.
+    func isValid(
+      for key: String, of uri: ResponseKey, in namespace: Store.Namespace,
+      _ batch: inout WriteBatch
+    ) throws -> Bool {
+      guard let tags = permits.tags(of: number) else { return false }
+      var attributes = EntryAttributes()
+      attributes.tags = Array(tags)
+      let isOfUnsafe = !tags.contains(ResponseTags.uri(uri))
+      return try batch.isNewest(
+        moment, isOfUnsafe ? nil : Key(key).bytes, in: namespace.name, attributes)
+    }
   }
 #endif

@@ -7,26 +7,29 @@ import Synchronization
 /// A call waits until every key has come, or passes: it has got its value elsewhere, or waits for another machine. The key that
 /// makes the call possible makes it for all. One call runs at a time.
 final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
+  typealias Missing = [(key: Name, stored: CachedValue<Value>?)]
+  typealias Source = @Sendable (Missing) async throws -> [(Name, Loaded<Value>)]
+
   private struct State {
     /// Keys that may still come to the next call.
     var expected: Set<Key>
-    var waiting: [(name: Name, key: Key)] = []
+    var waiting: Missing = []
     var isCalling = false
-    var answers: [Key: Result<Value, any Error>] = [:]
+    var answers: [Key: Result<Loaded<Value>, any Error>] = [:]
     var isReady: Bool { expected.isEmpty && !isCalling && !waiting.isEmpty }
   }
 
   private enum Step {
-    case answer(Result<Value, any Error>)
-    case call([(name: Name, key: Key)])
+    case answer(Result<Loaded<Value>, any Error>)
+    case call(Missing)
     case wait
   }
 
-  private let load: @Sendable ([Name]) async throws -> [(Name, Value)]
+  private let load: Source
   private let state: Mutex<State>
   private let waiters = Waiters<Void>()
 
-  init(_ names: [Name], _ load: @escaping @Sendable ([Name]) async throws -> [(Name, Value)]) {
+  init(_ names: [Name], _ load: @escaping Source) {
     self.load = load
     state = Mutex(State(expected: Set(names.map { Key($0) })))
   }
@@ -39,12 +42,14 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
     if isReady { waiters.resume() }
   }
 
-  /// The origin's value of a key that has come.
-  func value(of name: Name) async throws -> Value {
+  /// The origin's answer about a key that has come.
+  func answer(
+    about name: Name, _ stored: CachedValue<Value>?
+  ) async throws -> Loaded<Value> {
     let key = Key(name)
     state.withLock { state in
       state.answers[key] = nil
-      state.waiting.append((name, key))
+      state.waiting.append((name, stored))
     }
     pass(name)
     while true {
@@ -67,24 +72,18 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  private func call(_ keys: [(name: Name, key: Key)]) async {
-    let outcome: Result<[Key: Value], any Error>
+  private func call(_ missing: Missing) async {
+    let outcome: Result<[Key: Loaded<Value>], any Error>
     do {
-      let values = try await load(keys.map { $0.name })
+      let answers = try await load(missing)
       outcome = .success(
-        Dictionary(values.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last }))
+        Dictionary(answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last }))
     } catch {
       outcome = .failure(error)
     }
     state.withLock { state in
-      for (_, key) in keys {
-        state.answers[key] = outcome.flatMap { values in
-          values[key].map { .success($0) }
-            ?? .failure(
-              LarderError(
-                .notStored, "the source has no value under \(key)",
-                hint: "ask it for keys that it has"))
-        }
+      for key in missing.map({ Key($0.key) }) {
+        state.answers[key] = outcome.map { $0[key] ?? .absent }
       }
       state.isCalling = false
     }

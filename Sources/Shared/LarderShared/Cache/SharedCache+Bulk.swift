@@ -1,26 +1,34 @@
 public import Larder
 
 extension SharedCache {
-  /// The values under some keys, in the order of the keys. Throws the first error of ``results(for:options:load:)``.
+  /// The values under some keys, in the order of the keys; nil for a key that has none. Throws the first error of
+  /// ``results(for:options:load:)``.
   public func values<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
-    load: @escaping @Sendable ([Name]) async throws -> [(Name, Value)]
-  ) async throws -> [Value] {
-    try await results(for: keys, options: options, load: load).map { try $0.get().value }
+    load:
+      @escaping @Sendable ([(key: Name, stored: CachedValue<Value>?)]) async throws -> [(
+        Name, Loaded<Value>
+      )]
+  ) async throws -> [Value?] {
+    try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
   }
 
   /// The same with the source and the age of each value, or with the error of each key.
   ///
-  /// Every key takes the way of ``result(for:options:load:)``; one call of `load` has all keys for which neither this store nor
+  /// Every key takes the way of `result(for:options:load:)`; one call of `load` has all keys for which neither this store nor
   /// the tier has a value. It is called again for keys that other machines were loading and have not stored, for keys that were
   /// changed meanwhile, and, while the tier cannot be used, for each ``SharedOptions/maxLoads`` keys.
   ///
-  /// - Parameter load: returns a value for each key, in any order. A key without one gets `LarderError/Code/notStored`.
+  /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key without an answer is absent.
+  /// - Returns: the results in the order of the keys; nil for a key that has no value.
   /// - Throws: `CancellationError` if the task is cancelled, or an error of the options.
   public func results<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
-    load: @escaping @Sendable ([Name]) async throws -> [(Name, Value)]
-  ) async throws -> [Result<CacheResult<Value>, any Error>] {
+    load:
+      @escaping @Sendable ([(key: Name, stored: CachedValue<Value>?)]) async throws -> [(
+        Name, Loaded<Value>
+      )]
+  ) async throws -> [Result<CacheResult<Value>?, any Error>] {
     let keys = Array(keys)
     try checkName()
     guard options.tags.count <= Frame.mostTags else { throw Frame.tooManyTags(options.tags.count) }
@@ -29,32 +37,36 @@ extension SharedCache {
     terms.waitsForCommit = true
     terms.takesLease = false
     if standing == .disconnected, options.policy == .standard { terms.policy = .revalidate }
+    let asked = AskedKeys()
     let found = try await local.results(for: keys, options: terms) { [terms] missing in
+      asked.add(missing.map { Key($0.key) })
       let origin = BulkOrigin(missing.map { $0.key }, load)
       return await withTaskGroup(of: (Name, Loaded<Value>).self) { group in
-        for (key, _) in missing {
-          group.addTask { (key, await outcome(of: key, terms, options.policy, origin)) }
+        for (key, stored) in missing {
+          group.addTask { (key, await outcome(of: key, stored, terms, options.policy, origin)) }
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
     }
-    var results: [Result<CacheResult<Value>, any Error>] = []
+    var results: [Result<CacheResult<Value>?, any Error>] = []
     for (key, found) in zip(keys, found) {
       switch found {
       case .success(let result?) where !(result.error is Overtaken):
         results.append(.success(confirmed(result, standing)))
-      case .success:
-        // It was changed meanwhile, or has a negative entry of the local cache.
+      case .success(nil) where isCertain(standing, options) || asked.contains(Key(key)):
+        results.append(.success(nil))
+      case .failure(let error) where !(error is Overtaken): results.append(.failure(error))
+      case .success, .failure:
+        // It was changed meanwhile, or its negative entry is not confirmed.
         do {
           results.append(
             .success(
-              try await self.result(for: key, options: options) {
-                try await BulkOrigin([key], load).value(of: key)
+              try await self.result(for: key, options: options) { stored in
+                try await BulkOrigin([key], load).answer(about: key, stored)
               }))
         } catch {
           results.append(.failure(error))
         }
-      case .failure(let error): results.append(.failure(error))
       }
     }
     try Task.checkCancellation()
@@ -62,17 +74,18 @@ extension SharedCache {
   }
 
   private func outcome<Name: StoreKey & Sendable>(
-    of key: Name, _ options: LoadOptions, _ policy: RequestPolicy, _ origin: BulkOrigin<Name, Value>
+    of key: Name, _ stored: CachedValue<Value>?, _ options: LoadOptions, _ policy: RequestPolicy,
+    _ origin: BulkOrigin<Name, Value>
   ) async -> Loaded<Value> {
     defer { origin.pass(key) }
     let shared = SharedKey(namespace: name, bytes: Key(key).bytes)
     do {
       // No store takes it, nor may the tier.
-      guard shared.isPossible else { return .value(try await origin.value(of: key)) }
+      guard shared.isPossible else { return try await origin.answer(about: key, stored) }
       let loading = SharedLoad(
         cache: self, key: shared, options: options, policy: policy,
-        load: { try await origin.value(of: key) }, waits: { origin.pass(key) })
-      return try await loading.outcome()
+        load: { try await origin.answer(about: key, $0) }, waits: { origin.pass(key) })
+      return try await loading.outcome(stored)
     } catch {
       return .failed(error)
     }

@@ -22,7 +22,10 @@ extension SharedCache {
         hint: "use 1 to \(Key.longest) bytes")
     }
     let bytes = try local.encode(value)
-    let frame = try frame(bytes, expires: expires, stale: stale, tags: tags)
+    var attributes = EntryAttributes(codec: codec.id, expires: expires)
+    attributes.stale = stale
+    attributes.tags = tags
+    let frame = try frame(bytes, attributes)
     let ticket = try copies.ticket()
     let position: Position
     do throws(LarderError) {
@@ -36,9 +39,6 @@ extension SharedCache {
       }
       throw error
     }
-    var attributes = EntryAttributes(codec: codec.id, expires: expires)
-    attributes.stale = stale
-    attributes.tags = tags
     let stamp = ValueStamp(version: position, written: 0)
     attributes.metadata = stamp.bytes
     copies.recent.note(RecentChanges.name(of: key), at: position)
@@ -135,18 +135,28 @@ extension SharedCache {
   // MARK: Values on their way into the tier
 
   /// The frame of encoded bytes, with the lifetimes that the namespace's rules supply.
+  ///
+  /// - Parameter bytes: nil if there is no value. Without a lifetime such a frame only replaces an older value.
   func frame(
-    _ bytes: [UInt8], expires: Expiration?, stale: Duration?, tags: [String]
+    _ bytes: [UInt8]?, _ attributes: EntryAttributes
   ) throws(LarderError) -> Frame {
+    let tags = attributes.tags
     guard tags.count <= Frame.mostTags else { throw Frame.tooManyTags(tags.count) }
     for tag in tags { _ = try EntryAttributes.validated(tag) }
+    guard let bytes else {
+      let soft = try (attributes.expires ?? .after(.zero)).lifetime(from: store.now)
+      return Frame(
+        codec: .bytes, soft: soft, stale: .zero, tags: tags, value: nil, isAbsent: true)
+    }
     let rules = try local.namespace.info()?.rules ?? local.rules ?? Rules()
     guard bytes.count <= rules.largestValue else {
       throw LarderError.tooLarge(bytes.count, for: name, rules)
     }
     return Frame(
-      codec: codec.id, soft: try (expires ?? rules.expires).lifetime(from: store.now),
-      stale: stale ?? rules.stale, tags: tags,
+      codec: codec.id, soft: try (attributes.expires ?? rules.expires).lifetime(from: store.now),
+      stale: attributes.stale ?? rules.stale, tags: tags,
+      validators: Validators(
+        entityTag: attributes.entityTag, lastModified: attributes.lastModified),
       value: bytes.count <= shared.options.maxValueSize ? bytes : nil)
   }
 

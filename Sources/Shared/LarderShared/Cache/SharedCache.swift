@@ -51,17 +51,47 @@ public struct SharedCache<Value: Sendable>: Sendable {
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
+    let load: Load = { _ in .value(try await load()) }
+    if let result = try await result(key, options, policy: options.policy, load) { return result }
+    // Another caller stored here, or in the tier, that there is no value. This load always has one.
+    if options.policy != .cacheOnly {
+      var own = options
+      own.policy = .reload
+      for policy in [options.policy, .reload] {
+        if let result = try await result(key, own, policy: policy, load) { return result }
+      }
+    }
+    throw local.notStored(Key(key).bytes)
+  }
+
+  /// The value under `key`, read or loaded; nil if the load finds none.
+  public func value(
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
+    load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
+  ) async throws -> Value? {
+    try await result(key, options, policy: options.policy, load)?.value
+  }
+
+  /// The value under `key`, read or loaded, with its source and age; nil if the load finds none, which is shared for the time in
+  /// `LoadOptions/absent`.
+  ///
+  /// - Parameter load: gets the value that this store or the tier has, fresh or stale. Its answer is shared, except for owners;
+  ///   metadata is refused.
+  public func result(
+    for key: some StoreKey, options: LoadOptions = LoadOptions(),
+    load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
+  ) async throws -> CacheResult<Value>? {
     try await result(key, options, policy: options.policy, load)
   }
 
-  /// The value that the tier has now, whatever copy this store has; if it has none, the one that `load` returns.
+  /// The value that the tier has now, whatever copy this store has; if it has none, the one that `load` returns. Nil if there is none.
   ///
   /// It sees every `set`, `remove`, `clear` and `invalidate` that returned before the call, on any machine, and waits until
   /// this store has the value. If the tier cannot be used, `load` runs.
   public func currentResult(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
-    load: @escaping @Sendable () async throws -> Value
-  ) async throws -> CacheResult<Value> {
+    load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
+  ) async throws -> CacheResult<Value>? {
     var options = options
     options.policy = .revalidate
     // A load that runs may have asked the tier before a change that has returned.
@@ -72,10 +102,11 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// How often a key may change before its value is stored, until the caller gets one that is not confirmed.
   private static var mostChanges: Int { 8 }
 
+  typealias Load = @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
+
   private func result(
-    _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy,
-    _ load: @escaping @Sendable () async throws -> Value
-  ) async throws -> CacheResult<Value> {
+    _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
+  ) async throws -> CacheResult<Value>? {
     // Before the lookup, which then sees every change that the standing covers.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     if standing == .disconnected, options.policy == .standard {
@@ -86,8 +117,20 @@ public struct SharedCache<Value: Sendable>: Sendable {
         local.stored(key, options), Key(key), options, policy: policy, standing, load)
     }
     let stored = try local.stored(key, options)
-    if case .known(let hit?) = stored { return confirmed(hit, standing) }
+    if case .known(let hit) = stored {
+      if let hit { return confirmed(hit, standing) }
+      if isCertain(standing, options) { return nil }
+      var options = options
+      options.policy = .revalidate
+      return try await loaded(
+        local.stored(key, options), Key(key), options, policy: policy, standing, load)
+    }
     return try await loaded(stored, Key(key), options, policy: policy, standing, load)
+  }
+
+  /// Whether a negative entry of this store is enough: nil cannot say that it is not confirmed.
+  func isCertain(_ standing: RecentChanges.Standing, _ options: LoadOptions) -> Bool {
+    standing == .confirmed || options.policy == .cacheOnly
   }
 
   /// The result of a request for which the store does not suffice.
@@ -95,8 +138,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// - Parameter stored: what the store has.
   private func loaded(
     _ stored: StoredResult<Value>, _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
-    _ standing: RecentChanges.Standing, _ load: @escaping @Sendable () async throws -> Value
-  ) async throws -> CacheResult<Value> {
+    _ standing: RecentChanges.Standing, _ load: @escaping Load
+  ) async throws -> CacheResult<Value>? {
     try checkName()
     guard options.tags.count <= Frame.mostTags else { throw Frame.tooManyTags(options.tags.count) }
     var options = options
@@ -118,34 +161,30 @@ public struct SharedCache<Value: Sendable>: Sendable {
     var stored = stored
     var changes = 0
     while true {
-      var found: CacheResult<Value>?
-      switch stored {
-      case .known(let result): found = result
-      case .needsLoad(let lookup):
-        found = try await local.result(after: lookup, key.bytes, options) { _ in
-          try await loading.outcome()
+      var result: CacheResult<Value>?
+      do {
+        switch stored {
+        case .known(let known): result = known
+        case .needsLoad(let lookup):
+          result = try await local.result(after: lookup, key.bytes, options) { stored in
+            try await loading.outcome(stored)
+          }
         }
+        guard result?.error is Overtaken else { return result.map { confirmed($0, standing) } }
+      } catch is Overtaken {
+        // There is no value that could carry the error.
       }
-      guard var result = found else {
-        // A negative entry, which only the local cache writes, and of which the tier knows nothing.
-        if options.policy == .cacheOnly {
-          return try await local.result(for: key, options: options, load: load)
-        }
-        options.policy = .reload
-        stored = .needsLoad(after: nil)
+      // No caller may join the load any longer, however late its own task removes it.
+      local.leaveLoad(of: key.bytes)
+      changes += 1
+      if changes < Self.mostChanges {
+        stored = try local.stored(key, options)
         continue
       }
-      if result.error is Overtaken {
-        // No caller may join the load any longer, however late its own task removes it.
-        local.leaveLoad(of: key.bytes)
-        changes += 1
-        if changes < Self.mostChanges {
-          stored = try local.stored(key, options)
-          continue
-        }
-        result.error = LarderError(
-          .busy, "a value of namespace \(name) was changed \(changes) times before it was stored")
-      }
+      let error = LarderError(
+        .busy, "a value of namespace \(name) was changed \(changes) times before it was stored")
+      guard var result else { throw error }
+      result.error = error
       return confirmed(result, standing)
     }
   }

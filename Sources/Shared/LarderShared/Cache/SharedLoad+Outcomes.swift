@@ -16,68 +16,70 @@ extension SharedLoad {
 
   // MARK: Outcomes
 
-  /// A loaded value that the tier has, or does not want.
+  /// An answer that the tier has, or does not want.
   func loaded(
-    _ value: Value, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
+    _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
   ) -> Loaded<Value> {
-    var attributes = attributes(stamp, .loaded, nil) { [copies, key, tags = options.tags] batch in
+    kept(answer, stamp, .loaded) { [copies, key, tags = answer.attributes.tags] batch in
       let mayStore = try copies.mayStore(
         stamp, current: stamp.version, ticket, for: key, tags: tags, in: &batch)
       guard mayStore else { throw Overtaken() }
       return true
     }
-    attributes.tags = options.tags
-    return .value(value, attributes)
   }
 
-  /// A loaded value that the tier has not got.
+  /// An answer that the tier has not got.
   func unshared(
-    _ value: Value, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: LarderError
+    _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: LarderError
   ) -> Loaded<Value> {
-    var attributes = attributes(stamp, .loaded, error) { [copies, key, tags = options.tags] batch in
+    var unshared = answer
+    unshared.attributes.tags.append(LocalCopies.unsharedTag)
+    return kept(unshared, stamp, .loaded, error) {
+      [copies, key, tags = answer.attributes.tags] batch in
       guard copies.isCurrent(key, tags: tags, at: stamp.version) else { throw Overtaken() }
       return try copies.mayStoreUnshared(stamp, ticket, for: key, tags: tags, in: &batch)
     }
-    attributes.tags = options.tags + [LocalCopies.unsharedTag]
-    return .value(value, attributes)
   }
 
-  /// A loaded value that neither the tier nor this store may keep.
+  /// An answer that neither the tier nor this store may keep.
   func unstored(
-    _ value: Value, _ stamp: ValueStamp, _ error: LarderError
+    _ answer: Answer, _ stamp: ValueStamp, _ error: LarderError
   ) -> Loaded<Value> {
-    .value(value, attributes(stamp, .loaded, error) { _ in false })
+    kept(answer, stamp, .loaded, error) { _ in false }
   }
 
-  /// A value of the tier.
+  /// An answer of the tier.
   func stored(
-    _ value: Value, _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket,
-    _ origin: CopyTerms.Origin, _ error: (any Error)? = nil
+    _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket, _ origin: CopyTerms.Origin,
+    _ error: (any Error)? = nil
   ) -> Loaded<Value> {
     let (stamp, tags, now) = (copy.stamp, copy.frame.tags, cache.store.now)
-    var attributes = attributes(stamp, origin, error) { [copies, key, head = copy.head] batch in
+    // Machines that took the value at the same time do not come back at the same time.
+    let part = copy.isFresh ? Double.random(in: 0.9...1) : 1
+    var attributes = EntryAttributes(expires: .at(now.advanced(by: copy.remaining * part)))
+    attributes.stale = copy.frame.stale
+    attributes.tags = tags
+    attributes.entityTag = copy.frame.validators.entityTag
+    attributes.lastModified = copy.frame.validators.lastModified
+    attributes.written = now.advanced(by: .zero - copy.age)
+    return kept(Answer(value: copy.value, attributes: attributes), stamp, origin, error) {
+      [copies, key, head = copy.head] batch in
       let mayStore = try copies.mayStore(
         stamp, current: head, ticket, for: key, tags: tags, in: &batch)
       guard mayStore else { throw Overtaken() }
       return true
     }
-    // Machines that took the value at the same time do not come back at the same time.
-    let part = copy.isFresh ? Double.random(in: 0.9...1) : 1
-    attributes.expires = .at(now.advanced(by: copy.remaining * part))
-    attributes.stale = copy.frame.stale
-    attributes.tags = tags
-    attributes.written = now.advanced(by: .zero - copy.age)
-    return .value(value, attributes)
   }
 
-  private func attributes(
-    _ stamp: ValueStamp, _ origin: CopyTerms.Origin, _ error: (any Error)?,
+  private func kept(
+    _ answer: Answer, _ stamp: ValueStamp, _ origin: CopyTerms.Origin,
+    _ error: (any Error)? = nil,
     mayStore: @escaping @Sendable (inout WriteBatch) throws -> Bool
-  ) -> EntryAttributes {
-    var attributes = EntryAttributes(codec: cache.codec.id)
+  ) -> Loaded<Value> {
+    var attributes = answer.attributes
     attributes.metadata = stamp.bytes
     attributes.copy = CopyTerms(origin: origin, error: error, mayStore: mayStore)
-    return attributes
+    return answer.value.map { .value($0, attributes) } ?? .absent(attributes)
   }
 }
 

@@ -8,7 +8,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   let options: LoadOptions
   /// The policy towards the tier. That towards the store is in the options.
   let policy: RequestPolicy
-  let load: @Sendable () async throws -> Value
+  let load: SharedCache<Value>.Load
   /// Called before a wait for another machine, or for one of the few loads that run without the tier.
   var waits: @Sendable () -> Void = {}
 
@@ -21,10 +21,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// How many durations of a lease a caller waits for another machine's load: one that never ends must not stop all others.
   private static var mostLeases: Int { 10 }
 
-  func outcome() async throws -> Loaded<Value> {
+  /// - Parameter held: what this store has.
+  func outcome(_ held: CachedValue<Value>?) async throws -> Loaded<Value> {
     let ticket = try copies.ticket()
     guard try copies.outbox.count() == 0 else {
-      return try await loadAlone(ticket, because: removalsWait)
+      return try await loadAlone(held, ticket, because: removalsWait)
     }
     var rejected: ValueStamp??
     var changes = 0
@@ -35,19 +36,19 @@ struct SharedLoad<Value: Sendable>: Sendable {
       do throws(LarderError) {
         attempt = try await self.attempt(&rejected)
       } catch {
-        return try await loadAlone(ticket, because: error)
+        return try await loadAlone(held, ticket, because: error)
       }
       switch attempt {
-      case .use(let value, let copy):
+      case .use(let copy):
         shared.count { $0.hits += 1 }
-        return stored(value, copy, ticket, .shared)
+        return stored(copy, ticket, .shared)
       case .changed, .answer(.changed, _):
         changes += 1
         guard changes < Self.mostChanges else {
-          return try await loadAlone(ticket, because: gaveUp("it changes with each look"))
+          return try await loadAlone(held, ticket, because: gaveUp("it changes with each look"))
         }
       case .loadAlone(let version):
-        return try await loadAlone(ticket, version: version, because: nil)
+        return try await loadAlone(held, ticket, version: version, because: nil)
       case .answer(.granted(let lease), let copy):
         shared.count {
           $0.misses += 1
@@ -58,18 +59,19 @@ struct SharedLoad<Value: Sendable>: Sendable {
         shared.count { $0.overtaken += 1 }
         changes += 1
         guard changes < Self.mostChanges else {
-          return try await loadAlone(ticket, because: gaveUp("it changes during each load"))
+          return try await loadAlone(held, ticket, because: gaveUp("it changes during each load"))
         }
       case .answer(.held(let left), let copy):
-        if let copy, policy == .standard, let value = copy.value,
+        if let copy, policy == .standard, copy.isAnswer,
           copy.isWithin(options.stale?.whileRevalidating)
         {
-          return stored(value, copy, ticket, copy.isFresh ? .shared : .stale)
+          return stored(copy, ticket, copy.isFresh ? .shared : .stale)
         }
         shared.count { $0.waits += 1 }
         waits()
         guard clock.monotonic < end else {
-          return try await loadAlone(ticket, because: gaveUp("another machine loads it for long"))
+          return try await loadAlone(
+            held, ticket, because: gaveUp("another machine loads it for long"))
         }
         let pause = min(Duration.milliseconds(Int.random(in: 10...100)), left)
         try await clock.sleep(until: clock.monotonic + pause)
@@ -79,7 +81,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// The outcome of one look into the tier.
   private enum Attempt {
-    case use(Value, TierCopy<Value>)
+    case use(TierCopy<Value>)
     /// The value that was found is outdated already.
     case changed
     /// The tier does not want a value of this key.
@@ -98,8 +100,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else { return .changed }
       // A replica that lags behind must not answer with an older value afterwards.
       copies.recent.note(RecentChanges.name(of: key), at: copy.stamp.version)
-      guard let value = copy.value else { return .loadAlone(copy.stamp.version) }
-      return .use(value, copy)
+      return copy.isAnswer ? .use(copy) : .loadAlone(copy.stamp.version)
     }
     let answer = try await cache.ask { () throws(LarderError) in
       try await shared.tier.acquire(
@@ -117,52 +118,115 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
+  // MARK: Loading
+
+  /// The answer of the origin: a value, or that there is none.
+  struct Answer: Sendable {
+    var value: Value?
+    /// With those that the options supply.
+    var attributes: EntryAttributes
+  }
+
+  /// Asks the origin.
+  ///
+  /// - Parameter tags: those of the value that is known.
+  private func answer(
+    _ known: CachedValue<Value>?, tags: @autoclosure () throws -> [String]
+  ) async throws -> Answer {
+    let known = policy == .reload ? nil : known
+    var answer: Answer
+    switch try await load(known).outcome {
+    case .value(let value, let attributes): answer = Answer(value: value, attributes: attributes)
+    case .unchanged:
+      guard let known else { throw LarderError.unchanged(Key(key.bytes)) }
+      answer = Answer(value: known.value, attributes: EntryAttributes())
+      answer.attributes.entityTag = known.validators.entityTag
+      answer.attributes.lastModified = known.validators.lastModified
+      answer.attributes.tags = try tags()
+    case .absent(let attributes):
+      answer = Answer(value: nil, attributes: attributes)
+      answer.attributes.expires = attributes.expires ?? options.absent
+    case .failed(let error): throw error
+    }
+    if answer.attributes.metadata != nil {
+      throw LarderError(
+        .invalidArgument, "a shared value cannot have metadata",
+        hint: "put the bytes into the value")
+    }
+    if answer.attributes.tags.isEmpty { answer.attributes.tags = options.tags }
+    guard answer.attributes.tags.count <= Frame.mostTags else {
+      throw Frame.tooManyTags(answer.attributes.tags.count)
+    }
+    if answer.value == nil { return answer }
+    answer.attributes.expires = answer.attributes.expires ?? options.expires
+    answer.attributes.stale = answer.attributes.stale ?? options.stale?.longest
+    return answer
+  }
+
   /// Loads without the tier.
   ///
   /// - Parameters:
+  ///   - held: what this store has.
   ///   - version: that of the tier's note that it does not want the value.
   ///   - error: why the tier cannot be used; nil if it does not want the value.
   private func loadAlone(
-    _ ticket: LocalCopies.Ticket, version: Position = .zero, because error: LarderError?
+    _ held: CachedValue<Value>?, _ ticket: LocalCopies.Ticket, version: Position = .zero,
+    because error: LarderError?
   ) async throws -> Loaded<Value> {
     try Task.checkCancellation()
+    var known = held
+    // It is the stamp of the copy.
+    known?.metadata = nil
     // The origin is asked after all the changes up to there were made.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
-    guard let error else { return loaded(try await load(), stamp, ticket) }
+    guard let error else {
+      return loaded(try await self.answer(known, tags: heldTags), stamp, ticket)
+    }
     shared.count { $0.withoutTier += 1 }
     // A change that is known already, such as one beyond the clock of this machine's log, would be one after each load.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
-    let value = try await shared.limiter.run { try await load() }
-    return mayStore ? unshared(value, stamp, ticket, error) : unstored(value, stamp, error)
+    let answer = try await shared.limiter.run { [known] in
+      try await self.answer(known, tags: heldTags)
+    }
+    return mayStore ? unshared(answer, stamp, ticket, error) : unstored(answer, stamp, error)
+  }
+
+  /// The tags of the copy that this store has.
+  private var heldTags: [String] {
+    get throws {
+      let tags = try cache.local.entry(for: Key(key.bytes))?.tags ?? []
+      return tags.filter { $0 != LocalCopies.unsharedTag }
+    }
   }
 
   /// Loads with the right to store the value in the tier; nil if the value was changed or removed meanwhile.
   private func load(
     holding lease: Lease, _ ticket: LocalCopies.Ticket, fallback: TierCopy<Value>?
   ) async throws -> Loaded<Value>? {
-    let value: Value
+    let answer: Answer
     do {
-      value = try await renewing(lease) { try await load() }
+      answer = try await renewing(lease) {
+        try await self.answer(
+          fallback?.known(at: cache.store.now), tags: fallback?.frame.tags ?? [])
+      }
       // The value of a load that was cancelled or has timed out is not stored.
       try Task.checkCancellation()
     } catch {
       await release(lease)
       try Task.checkCancellation()
-      if let fallback, let stale = fallback.value, fallback.isWithin(options.stale?.onError) {
-        return stored(stale, fallback, ticket, .stale, error)
+      if let fallback, fallback.value != nil, fallback.isWithin(options.stale?.onError) {
+        return stored(fallback, ticket, .stale, error)
       }
       throw error
     }
     let frame: Frame
     do {
-      frame = try cache.frame(
-        cache.local.encode(value), expires: options.expires,
-        stale: options.stale.map { max($0.whileRevalidating, $0.onError) }, tags: options.tags)
+      frame = try cache.frame(answer.value.map { try cache.local.encode($0) }, answer.attributes)
     } catch {
       // The store cannot take the value either, and says why.
       await release(lease)
-      return loaded(value, ValueStamp(version: lease.head, written: 0), ticket)
+      return loaded(answer, ValueStamp(version: lease.head, written: 0), ticket)
     }
     do throws(LarderError) {
       let stamp = try await cache.ask { () throws(LarderError) in
@@ -170,15 +234,15 @@ struct SharedLoad<Value: Sendable>: Sendable {
       }
       guard let stamp else { return nil }
       copies.recent.note(RecentChanges.name(of: key), at: stamp.version)
-      return loaded(value, stamp, ticket)
+      return loaded(answer, stamp, ticket)
     } catch {
-      return unshared(value, ValueStamp(version: lease.head, written: 0), ticket, error)
+      return unshared(answer, ValueStamp(version: lease.head, written: 0), ticket, error)
     }
   }
 
   private func renewing(
-    _ lease: Lease, _ body: () async throws -> Value
-  ) async throws -> Value {
+    _ lease: Lease, _ body: () async throws -> Answer
+  ) async throws -> Answer {
     let renewal = Task { [tier = shared.tier, clock, key, length = shared.options.leaseDuration] in
       while true {
         try await clock.sleep(until: clock.monotonic + length / 3)

@@ -8,8 +8,18 @@ struct TierCopy<Value: Sendable>: Sendable {
   var frame: Frame
   /// The newest position when it was fetched.
   var head: Position
-  /// Nil if the tier says that the value is too large for it.
+  /// Nil if the tier says that there is none, or that it is too large for the tier.
   var value: Value?
+
+  /// Whether it is an answer to a request.
+  var isAnswer: Bool { value != nil || frame.isAbsent }
+
+  /// The value for a load; nil without one.
+  func known(at now: Timestamp) -> CachedValue<Value>? {
+    value.map {
+      CachedValue(value: $0, written: now.advanced(by: .zero - age), validators: frame.validators)
+    }
+  }
 
   /// How much is left of the fresh lifetime; zero or less for a stale value.
   var remaining: Duration { frame.soft - age }

@@ -7,10 +7,13 @@ import LarderSystem
 /// Numbers are big-endian: layout (1 byte), flags (1), codec (1), 0 (1), soft lifetime and stale window in milliseconds (8
 /// each), length of a long key (4) and the key, number of tags (2), each with its length (2), length of the value (4) and
 /// the value, checksum (8). Every later layout ends with the same checksum, which tells it from a damaged first byte.
+///
+/// Layout 2 has the entity tag and the Last-Modified field behind the tags, each with its length plus 1 (4), or 0 without one.
+/// It may say that there is no value. Frames that need neither have layout 1, which older versions read.
 struct Frame: Equatable, Sendable {
   /// Lifetimes in the tier are at most that long.
   static let longest = Duration.days(30)
-  static let layout: UInt8 = 1
+  static let newestLayout: UInt8 = 2
   static let mostTags = 1000
 
   static func tooManyTags(_ count: Int) -> LarderError {
@@ -19,6 +22,7 @@ struct Frame: Equatable, Sendable {
   }
 
   private static let tooLarge: UInt8 = 1
+  private static let absent: UInt8 = 2
 
   /// The outcome of parsing bytes that may be anything.
   enum Parsed: Equatable {
@@ -33,23 +37,34 @@ struct Frame: Equatable, Sendable {
   /// How long after that it may be served stale; zero to ``longest``.
   var stale: Duration
   var tags: [String]
-  /// Nil if the value is too large for the tier, so that each machine loads it for itself.
+  /// By which a load asks the origin whether the value is still current.
+  var validators: Validators
+  /// Nil if there is no value, or it is too large for the tier, so that each machine loads it for itself.
   var value: [UInt8]?
+  /// Whether the origin has no value.
+  var isAbsent: Bool
 
   /// - Parameter soft: nil for a value that is always fresh.
-  init(codec: CodecID, soft: Duration?, stale: Duration, tags: [String], value: [UInt8]?) {
+  init(
+    codec: CodecID, soft: Duration?, stale: Duration, tags: [String],
+    validators: Validators = Validators(), value: [UInt8]?, isAbsent: Bool = false
+  ) {
     self.codec = codec
     self.soft = min(max(soft ?? Self.longest, .zero), Self.longest)
     self.stale = min(max(stale, .zero), Self.longest)
     self.tags = tags
+    self.validators = validators
     self.value = value
+    self.isAbsent = isAbsent
   }
 
   /// The time after which the tier forgets the value.
   var hard: Duration { min(max(soft + stale, .milliseconds(1)), Self.longest) }
 
   func encoded(for key: SharedKey, of application: String) -> [UInt8] {
-    var bytes: [UInt8] = [Self.layout, value == nil ? Self.tooLarge : 0, codec.rawValue, 0]
+    let layout: UInt8 = isAbsent || validators != Validators() ? 2 : 1
+    let flags = isAbsent ? Self.absent : value == nil ? Self.tooLarge : 0
+    var bytes: [UInt8] = [layout, flags, codec.rawValue, 0]
     bytes.append(bigEndian: soft.frameMilliseconds)
     bytes.append(bigEndian: stale.frameMilliseconds)
     let long = TierNames.isLong(key.bytes) ? key.bytes : []
@@ -59,6 +74,12 @@ struct Frame: Equatable, Sendable {
     for tag in tags {
       bytes.append(bigEndian: UInt16(truncatingIfNeeded: tag.utf8.count))
       bytes += tag.utf8
+    }
+    if layout == 2 {
+      for field in [validators.entityTag, validators.lastModified] {
+        bytes.append(bigEndian: field.map { UInt32(truncatingIfNeeded: $0.count + 1) } ?? 0)
+        bytes += field ?? []
+      }
     }
     bytes.append(bigEndian: UInt32(truncatingIfNeeded: value?.count ?? 0))
     bytes += value ?? []
@@ -73,10 +94,11 @@ struct Frame: Equatable, Sendable {
         == UInt64(bigEndianBytes: bytes.suffix(8))
     else { return .damaged }
     // A later layout is not overwritten, and its value is not used.
-    if first > layout { return .newer }
+    if first > newestLayout { return .newer }
     var reader = ByteReader(bytes[...])
-    guard first == layout, let head = reader.bytes(4), head.last == 0,
-      head[head.startIndex + 1] & ~tooLarge == 0,
+    guard first > 0, let head = reader.bytes(4), head.last == 0,
+      case let flags = head[head.startIndex + 1],
+      flags == 0 || flags == tooLarge || flags == absent && first > 1,
       let soft = reader.duration(), let stale = reader.duration(),
       let keyCount = reader.number(4), let long = reader.bytes(keyCount),
       long.elementsEqual(TierNames.isLong(key.bytes) ? key.bytes : []),
@@ -89,14 +111,23 @@ struct Frame: Equatable, Sendable {
       else { return .damaged }
       tags.append(text)
     }
-    guard let count = reader.number(4), let value = reader.bytes(count), reader.rest.count == 8
+    var fields: [[UInt8]?] = [nil, nil]
+    if first > 1 {
+      for index in fields.indices {
+        guard let count = reader.number(4) else { return .damaged }
+        if count == 0 { continue }
+        guard let field = reader.bytes(count - 1) else { return .damaged }
+        fields[index] = Array(field)
+      }
+    }
+    guard let count = reader.number(4), let value = reader.bytes(count), reader.rest.count == 8,
+      flags == 0 || value.isEmpty
     else { return .damaged }
-    let isTooLarge = head[head.startIndex + 1] & tooLarge != 0
-    if isTooLarge, !value.isEmpty { return .damaged }
     return .frame(
       Frame(
         codec: CodecID(rawValue: head[head.startIndex + 2]), soft: soft, stale: stale, tags: tags,
-        value: isTooLarge ? nil : Array(value)))
+        validators: Validators(entityTag: fields[0], lastModified: fields[1]),
+        value: flags == 0 ? Array(value) : nil, isAbsent: flags == absent))
   }
 
   static func checksum(

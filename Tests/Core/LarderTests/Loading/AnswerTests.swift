@@ -121,6 +121,7 @@ import Testing
       expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     var attributes = EntryAttributes()
     attributes.entityTag = [7]
+    attributes.tags = ["line 1"]
     let stored = attributes
     _ = try await boards.result(for: "thun", options: options) { _ in
       .value("board", stored)
@@ -140,6 +141,7 @@ import Testing
     // A removal is what somebody wants, an eviction is not.
     #expect(try boards.value(for: "thun") == (isRemoved ? nil : "board"))
     #expect(try boards.entry(for: "thun")?.entityTag == (isRemoved ? nil : [7]))
+    #expect(try boards.entry(for: "thun")?.tags == (isRemoved ? nil : ["line 1"]))
   }
 
   @Test func `unchanged without anything known is an error`() async throws {

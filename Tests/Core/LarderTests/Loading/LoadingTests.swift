@@ -272,14 +272,16 @@ import Testing
   @Test func `a cache keeps its loader`() async throws {
     let store = try Store.temporary(options: Store.Options(clock: clock))
     let boards = store.cache(of: String.self, in: "boards")
-      .loading(options: LoadOptions(expires: .after(.minutes(2)))) { [origin] (_: String) in
-        try await origin.text()
+      .loading(options: LoadOptions(expires: .after(.minutes(2)))) { [origin] (_: String, stored) in
+        stored?.value == "load 3" ? .unchanged : .value(try await origin.text())
       }
     #expect(try await boards.value(for: "thun") == "load 1")
     #expect(try await boards.value(for: "thun") == "load 1")
     #expect(try await boards.refresh("thun") == "load 2")
     clock.advance(by: .minutes(3))
     #expect(try await boards.value(for: "thun") == "load 3")
+    #expect(try await boards.value(for: "thun", policy: .revalidate) == "load 3")
+    #expect(origin.loads == 3)
     try await check(boards.cache)
   }
 }

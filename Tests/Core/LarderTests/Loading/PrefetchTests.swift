@@ -18,8 +18,8 @@ import Testing
     let boards = try cache()
     let keys = (0..<count).map { "key \($0)" }
     if count > 1 { try await boards.set("there", for: "key 1") }
-    let prefetch = try boards.prefetch(keys, concurrency: 3) { key in
-      "\(key): \(try await origin.load())"
+    let prefetch = try boards.prefetch(keys, concurrency: 3) { key, _ in
+      .value("\(key): \(try await origin.load())")
     }
     var done: [Int] = []
     var seen: Set<String> = []
@@ -40,9 +40,9 @@ import Testing
     let starts = Shared<[Duration]>([])
     let prefetch = try boards.prefetch(
       (0..<5).map { "\($0)" }, concurrency: 1, pause: .milliseconds(200)
-    ) { [clock] key in
+    ) { [clock] key, _ in
       starts.withLock { $0.append(clock.monotonic) }
-      return key
+      return .value(key)
     }
     for number in 1...5 {
       while starts.withLock({ $0.count }) < number {
@@ -86,8 +86,10 @@ import Testing
       expires: .after(.minutes(1)),
       stale: Staleness(whileRevalidating: .hours(1), onError: .hours(1)))
     let run = {
-      try await boards.prefetch(["a", "b"], options: options) { _ in try await origin.text() }
-        .finish()
+      try await boards.prefetch(["a", "b"], options: options) { _, _ in
+        .value(try await origin.text())
+      }
+      .finish()
     }
     #expect(try await run() == .init(loaded: 2))
     clock.advance(by: .minutes(2))
@@ -101,8 +103,8 @@ import Testing
   @Test func `a cancelled one loads nothing more`() async throws {
     let boards = try cache()
     origin.close()
-    let prefetch = try boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _ in
-      try await origin.text()
+    let prefetch = try boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _, _ in
+      .value(try await origin.text())
     }
     try await origin.waitForLoads(2)
     prefetch.cancel()

@@ -152,7 +152,7 @@ extension Cache {
       age: max(.zero, written.duration(to: lookup.found.now)))
   }
 
-  func notStored(_ key: [UInt8]) -> LarderError {
+  package func notStored(_ key: [UInt8]) -> LarderError {
     LarderError(
       .notStored, "namespace \(name) has nothing under \(Key(key))",
       hint: "use a policy other than cacheOnly to load it")

@@ -36,6 +36,8 @@ extension CacheLoad {
     attributes.entityTag = known.validators.entityTag
     attributes.lastModified = known.validators.lastModified
     attributes.metadata = known.metadata
+    let tags = turn.lookup.found.entry?.fields?.tags ?? []
+    if !tags.isEmpty { attributes.tags = tags.map { String(decoding: $0, as: UTF8.self) } }
     attributes = attributes.counted(from: engine.clock.now)
     do {
       try cache.namespace.store.checkWritable()
@@ -52,23 +54,26 @@ extension CacheLoad {
   }
 
   /// Stores that there is no value, if the options say for how long; otherwise removes the stored one, which is wrong.
-  func storeAbsence(_ turn: Turn) throws(LarderError) -> LoadedValue<Value> {
-    guard options.absent != nil || turn.lookup.found.base.version != nil else {
-      return LoadedValue()
-    }
+  func storeAbsence(
+    _ given: EntryAttributes, _ turn: Turn
+  ) throws(LarderError) -> LoadedValue<Value> {
+    let expires = given.expires ?? options.absent
+    let isKnown = turn.lookup.found.base.version != nil
+    // The terms of a copy are asked even if there is nothing to store.
+    guard expires != nil || isKnown || given.copy != nil else { return LoadedValue() }
     try cache.namespace.store.checkWritable()
-    var attributes = options.attributes(codec: .bytes)
-    attributes.expires = options.absent
+    var attributes = merged(given)
+    attributes.codec = .bytes
+    attributes.expires = expires
     attributes.stale = .zero
     attributes.isNegative = true
     attributes = attributes.counted(from: engine.clock.now)
-    let isStored = options.absent != nil
     return try writing(nil, turn, attributes, size: 0) { [cache, key, attributes] batch in
-      if isStored {
+      if expires != nil {
         try batch.declareOnce(cache.rules, for: cache.namespace)
         let nothing: [UInt8] = []
         try batch.put(nothing.span, for: key.span, in: cache.name, attributes: attributes)
-      } else {
+      } else if isKnown {
         _ = try batch.remove(key.span, in: cache.name)
       }
     } completion: { [cache, key] _ in
@@ -93,7 +98,7 @@ extension CacheLoad {
       } else {
         guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return nil }
       }
-      guard try batch.isNewest(moment, key, in: cache, attributes) else { return nil }
+      guard try batch.isNewest(moment, key, in: cache.name, attributes) else { return nil }
       let written = try body(&batch)
       return { completion(written) }
     }
@@ -151,25 +156,6 @@ extension WriteBatch {
     guard try isSameNamespace(base, namespace) else { return false }
     guard let present = try session.living(key.span, in: namespace) else { return true }
     return present.header.version == base.version
-  }
-
-  /// Whether nothing that a load would bring back was removed since it began: its key, all of its namespace, its tags or
-  /// owners, or those of the entry that it would replace.
-  fileprivate mutating func isNewest<Value>(
-    _ moment: RemovalTable.Mark, _ key: [UInt8], in cache: Cache<Value>,
-    _ attributes: EntryAttributes
-  ) throws(LarderError) -> Bool {
-    let id = try session.namespace(cache.name)?.id ?? .store
-    var hashes = cache.removalHashes(key.span, in: id)
-    hashes += RemovalTable.hashes(ofTags: attributes.tags)
-    if id != .store, let present = try session.entry(key.span, in: id) {
-      hashes += present.fields.tags.map(RemovalTable.hash(ofTag:))
-    }
-    for owner in attributes.owners {
-      let id = try session.namespace(owner.namespace)?.id
-      hashes += RemovalTable.hashes(of: owner, in: id)
-    }
-    return session.removals.isNewest(moment, of: hashes)
   }
 
   /// Whether the namespace was not cleared since the lookup of a load.

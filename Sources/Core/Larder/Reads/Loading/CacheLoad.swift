@@ -128,26 +128,21 @@ struct CacheLoad<Value: Sendable>: Sendable {
 
   /// The value of an outcome, and its write, which is still to be queued.
   func loaded(_ outcome: Loaded<Value>, _ turn: Turn) throws -> LoadedValue<Value> {
-    switch outcome {
+    switch outcome.outcome {
     case .value(let value, let attributes):
       return store(value, merged(attributes), turn)
     case .unchanged:
-      guard let known = turn.lookup.cachedValue else {
-        throw LarderError(
-          .failed,
-          "the load of \(Key(key)) says that the value is unchanged, but none was stored",
-          hint: "return a value where the load is told of none")
-      }
+      guard let known = turn.lookup.cachedValue else { throw LarderError.unchanged(Key(key)) }
       return renew(known, turn)
-    case .absent:
-      return try storeAbsence(turn)
+    case .absent(let attributes):
+      return try storeAbsence(attributes, turn)
     case .failed(let error):
       throw error
     }
   }
 
   /// The attributes a load gave, completed by the options.
-  private func merged(_ attributes: EntryAttributes) -> EntryAttributes {
+  func merged(_ attributes: EntryAttributes) -> EntryAttributes {
     var merged = attributes
     let usual = options.attributes(codec: cache.codecID)
     merged.codec = usual.codec
@@ -156,6 +151,15 @@ struct CacheLoad<Value: Sendable>: Sendable {
     if merged.tags.isEmpty { merged.tags = usual.tags }
     if merged.owners.isEmpty { merged.owners = usual.owners }
     return merged
+  }
+}
+
+extension LarderError {
+  /// A load says that a value is unchanged of which it was not told.
+  package static func unchanged(_ key: Key) -> LarderError {
+    LarderError(
+      .failed, "the load of \(key) says that the value is unchanged, but none was stored",
+      hint: "return a value where the load is told of none")
   }
 }
 

@@ -14,7 +14,7 @@ public struct Staleness: Hashable, Sendable {
   }
 
   /// How long the entry is kept after its expiry.
-  var longest: Duration { max(whileRevalidating, onError) }
+  package var longest: Duration { max(whileRevalidating, onError) }
 }
 
 /// Whether a request reads the store, asks the origin, or both.

@@ -3,15 +3,38 @@ import LarderSystem
 /// The outcome of a load, the same for every loading call:
 ///
 ///     Loaded(board, expires: .after(.minutes(2)), tags: ["boards"])
-public enum Loaded<Value: Sendable>: Sendable {
+public struct Loaded<Value: Sendable>: Sendable {
+  package enum Outcome: Sendable {
+    case value(Value, EntryAttributes)
+    case unchanged
+    case absent(EntryAttributes)
+    case failed(any Error)
+  }
+
+  package let outcome: Outcome
+
+  private init(_ outcome: Outcome) { self.outcome = outcome }
+
   /// A value, with attributes of its own. The options supply those that are left out, and the cache its codec.
-  case value(Value, EntryAttributes = EntryAttributes())
+  public static func value(
+    _ value: Value, _ attributes: EntryAttributes = EntryAttributes()
+  ) -> Loaded {
+    Loaded(.value(value, attributes))
+  }
+
   /// The stored value is still current, and its lifetime starts again. An error without a stored value.
-  case unchanged
-  /// The origin has no such value.
-  case absent
+  public static var unchanged: Loaded { Loaded(.unchanged) }
+
+  /// The origin has no such value. ``LoadOptions/absent`` says for how long that is stored.
+  public static var absent: Loaded { absent(EntryAttributes()) }
+
+  /// The same with attributes for the negative entry.
+  package static func absent(_ attributes: EntryAttributes) -> Loaded {
+    Loaded(.absent(attributes))
+  }
+
   /// The load of this key failed, as if its closure had thrown the error.
-  case failed(any Error)
+  public static func failed(_ error: any Error) -> Loaded { Loaded(.failed(error)) }
 
   /// A value. ``LoadOptions`` supply the attributes that are left out, else the rules of the namespace.
   ///
@@ -32,7 +55,7 @@ public enum Loaded<Value: Sendable>: Sendable {
     attributes.entityTag = validators.entityTag
     attributes.lastModified = validators.lastModified
     attributes.metadata = metadata
-    self = .value(value, attributes)
+    outcome = .value(value, attributes)
   }
 }
 
@@ -60,4 +83,13 @@ public struct CachedValue<Value: Sendable>: Sendable {
   public var validators: Validators
   /// The writer's own bytes beside the value; see ``EntryAttributes/metadata``.
   public var metadata: [UInt8]?
+
+  package init(
+    value: Value, written: Timestamp, validators: Validators, metadata: [UInt8]? = nil
+  ) {
+    self.value = value
+    self.written = written
+    self.validators = validators
+    self.metadata = metadata
+  }
 }

@@ -10,36 +10,29 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
   public let cache: Cache<Value>
   /// How values are read, loaded and stored.
   public var options: LoadOptions
-  private let load: @Sendable (Key) async throws -> Value
-
-  fileprivate init(
-    _ cache: Cache<Value>, options: LoadOptions = LoadOptions(),
-    load: @escaping @Sendable (Key) async throws -> Value
-  ) {
-    self.cache = cache
-    self.options = options
-    self.load = load
-  }
+  fileprivate let load: @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>
 
   /// The value under `key`, read or loaded; see `value(for:options:load:)` of ``Cache``.
   ///
   /// - Parameter policy: replaces the policy of ``options``; nil keeps it.
-  public func value(for key: Key, policy: RequestPolicy? = nil) async throws -> Value {
-    try await result(for: key, policy: policy).value
+  public func value(for key: Key, policy: RequestPolicy? = nil) async throws -> Value? {
+    try await result(for: key, policy: policy)?.value
   }
 
   /// The same as ``value(for:policy:)``, with the value's source and age.
   public func result(
     for key: Key, policy: RequestPolicy? = nil
-  ) async throws -> CacheResult<Value> {
+  ) async throws -> CacheResult<Value>? {
     var options = options
     if let policy { options.policy = policy }
-    return try await cache.result(for: key, options: options) { [load] in try await load(key) }
+    return try await cache.result(for: key, options: options) { [load] stored in
+      try await load(key, stored)
+    }
   }
 
   /// Loads the value under `key` whatever is stored, and stores it; the same as the policy ``RequestPolicy/reload``.
   @discardableResult
-  public func refresh(_ key: Key) async throws -> Value {
+  public func refresh(_ key: Key) async throws -> Value? {
     try await value(for: key, policy: .reload)
   }
 
@@ -58,15 +51,16 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
 extension Cache {
   /// This cache with a loader, so that reads load values that are missing or stale:
   ///
-  ///     let boards = store.cache(of: Board.self, in: "boards").loading { (station: String) in
-  ///       try await api.board(station)
+  ///     let boards = store.cache(of: Board.self, in: "boards").loading { (station: String, _) in
+  ///       .value(try await api.board(station))
   ///     }
   ///     let board = try await boards.value(for: "thun")
   ///
-  /// - Parameter load: loads the value of a key.
+  /// - Parameter load: loads the value of a key, of which it gets the stored value, fresh or stale.
   public func loading<Key: StoreKey & Sendable>(
-    options: LoadOptions = LoadOptions(), _ load: @escaping @Sendable (Key) async throws -> Value
+    options: LoadOptions = LoadOptions(),
+    _ load: @escaping @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>
   ) -> LoadingCache<Key, Value> {
-    LoadingCache(self, options: options, load: load)
+    LoadingCache(cache: self, options: options, load: load)
   }
 }

@@ -115,34 +115,30 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
 extension Cache {
   /// Loads those of the keys that are not fresh, in their order, before any caller asks for them.
   ///
-  /// A step is done when its value is committed. A caller that asks for a key during its load shares it. Throws ``LarderError/Code/invalidArgument`` for a concurrency
-  /// below 1.
+  /// A step is done when its value is committed. A caller that asks for a key during its load shares it. A key without a value
+  /// counts as present if that was known, and as loaded if the load said so. Throws ``LarderError/Code/invalidArgument`` for a
+  /// concurrency below 1.
   ///
   /// - Parameters:
   ///   - concurrency: how many loads run at a time, 1 or more.
   ///   - pause: how long each of the concurrent loads waits before the next one, by the store's clock.
-  ///   - load: see `value(for:options:load:)`.
-  public func prefetch<Key: StoreKey & Sendable>(
-    _ keys: some Sequence<Key>, options: LoadOptions = LoadOptions(), concurrency: Int = 2,
+  ///   - load: loads the value of a key, of which it gets the stored value.
+  public func prefetch<Name: StoreKey & Sendable>(
+    _ keys: some Sequence<Name>, options: LoadOptions = LoadOptions(), concurrency: Int = 2,
     pause: Duration = .zero, priority: TaskPriority? = .utility,
-    load: @escaping @Sendable (Key) async throws -> Value
-  ) throws(LarderError) -> Prefetch<Key> {
-    var options = options
-    options.requiresFresh = true
-    options.waitsForCommit = true
-    return try Prefetch(
-      keys, concurrency: concurrency, clock: namespace.engine.clock, priority: priority,
-      pause: { _ in pause },
-      load: { [options] key in
-        let result = try await result(for: key, options: options) { try await load(key) }
-        if let error = result.error { return .failed(error) }
-        return result.source == .loaded ? .loaded : .present
-      })
+    load: @escaping @Sendable (Name, CachedValue<Value>?) async throws -> Loaded<Value>
+  ) throws(LarderError) -> Prefetch<Name> {
+    try prefetch(
+      keys, inBatchesOf: 1, options: options, concurrency: concurrency, pause: pause,
+      priority: priority
+    ) { missing in
+      var loaded: [(Name, Loaded<Value>)] = []
+      for (key, stored) in missing { loaded.append((key, try await load(key, stored))) }
+      return loaded
+    }
   }
 
   /// The same with a source that loads many keys in one call; see ``results(for:options:load:)``.
-  ///
-  /// A key without a value counts as present if that was known, and as loaded if the source said so.
   ///
   /// - Parameters:
   ///   - batch: how many keys a call of the source has at most, 1 or more.
@@ -183,11 +179,13 @@ extension Cache {
 }
 
 /// The keys for which a source was called.
-private final class AskedKeys: Sendable {
+package final class AskedKeys: Sendable {
   private let keys = Mutex<Set<Key>>([])
 
-  func add(_ more: [Key]) { keys.withLock { $0.formUnion(more) } }
-  func contains(_ key: Key) -> Bool { keys.withLock { $0.contains(key) } }
+  package init() {}
+
+  package func add(_ more: [Key]) { keys.withLock { $0.formUnion(more) } }
+  package func contains(_ key: Key) -> Bool { keys.withLock { $0.contains(key) } }
 }
 
 /// The keys of a prefetch, handed out one after the other to its workers.

@@ -30,6 +30,43 @@ extension WriteBatch {
     let hash = namespace.map { RemovalTable.hash(ofNamespace: $0.name) }
     session.removals.record(hash ?? RemovalTable.hashOfStore)
   }
+
+  /// Keeps loads that began before this batch from storing values with a tag, whether or not one is stored.
+  package mutating func refuseEarlierLoads(tagged tag: String) {
+    session.removals.record(RemovalTable.hash(ofTag: Array(tag.utf8)))
+  }
+
+  /// Whether nothing that a load would bring back was removed since it began: its key, all of its namespace, its tags or
+  /// owners, or those of the entry that it would replace.
+  ///
+  /// - Parameter key: nil if the load itself has removed what was there.
+  package mutating func isNewest(
+    _ moment: RemovalTable.Mark, _ key: [UInt8]?, in namespace: String,
+    _ attributes: EntryAttributes
+  ) throws(LarderError) -> Bool {
+    let id = try session.namespace(namespace)?.id ?? .store
+    var hashes = [RemovalTable.hashOfStore, RemovalTable.hash(ofNamespace: namespace)]
+    hashes += RemovalTable.hashes(ofTags: attributes.tags)
+    if let key, id != .store {
+      hashes.append(Checksum.keyHash(of: key.span, in: id))
+      if let present = try session.entry(key.span, in: id) {
+        hashes += present.fields.tags.map(RemovalTable.hash(ofTag:))
+      }
+    }
+    for owner in attributes.owners {
+      let id = try session.namespace(owner.namespace)?.id
+      hashes += RemovalTable.hashes(of: owner, in: id)
+    }
+    return session.removals.isNewest(moment, of: hashes)
+  }
+}
+
+extension Store {
+  /// The moment of a load that has not looked its key up yet; see ``WriteBatch/isNewest(_:_:in:_:)``.
+  package var momentOfLoad: RemovalTable.Mark {
+    if !isReadOnly { engine.removalTable.open() }
+    return engine.removalTable.now
+  }
 }
 
 extension RemovalReason {

@@ -8,7 +8,7 @@ import LarderSystem
 /// and the number counts as finished after the commit. A load takes the last finished number before it looks its key up. A
 /// word with a higher number says that the load may have begun before a removal. So two keys with one word, or a process
 /// that was killed between the two steps, cost a load; a removed value never comes back.
-struct RemovalTable {
+package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
     /// The number of the last removal that has begun. It changes under the writer lock alone.
@@ -21,7 +21,7 @@ struct RemovalTable {
   private static let count = 2 * (Place.first + words)
 
   /// When a load began.
-  struct Mark: Hashable, Sendable {
+  package struct Mark: Hashable, Sendable {
     /// That of the file; 0 without a file.
     fileprivate var era: UInt64
     fileprivate var number: UInt64
