@@ -23,6 +23,7 @@ let package = Package(
   dependencies: [
     .package(name: "larder", path: "../..", traits: ["Hummingbird"]),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -35,6 +36,7 @@ let package = Package(
       dependencies: libraries + [
         "larder-server",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "HummingbirdTesting", package: "hummingbird"),
         .product(name: "LarderHTTP", package: "larder"),
