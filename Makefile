@@ -7,7 +7,7 @@ SWIFT ?= swift
 # SwiftPM names the traits to the compiler in the order of a set. If the order is another one, everything is compiled again.
 BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 
-.PHONY: all run test examples trials sanitize proxy proxy-bench shared valkey fleet hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
+.PHONY: all run test examples trials sanitize proxy proxy-bench hummingbird shared valkey fleet hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
 # SwiftPM compiles all modules once more when it builds for the second time, so make itself decides whether to build.
 PROGRAM = .build/release/larder
@@ -72,6 +72,10 @@ proxy: packages
 proxy-bench: packages
 	cd Examples/Proxy && $(BUILD) -c release --product larder-proxy
 	python3 Examples/Proxy/Bench/bench.py Examples/Proxy/.build/release/larder-proxy
+
+# LarderHummingbird in a server of Hummingbird, a package of its own because that takes minutes to build.
+hummingbird: packages
+	cd Examples/Server && $(BUILD) --build-tests && $(SWIFT) test --skip-build
 
 # The shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
 shared:
@@ -142,4 +146,4 @@ dist: packages
 	@SWIFT='$(SWIFT)' ./Scripts/dist
 
 clean:
-	rm -rf .build .build-tsan .build-asan Examples/.build Examples/Proxy/.build Examples/Fleet/.build Benchmarks/.build
+	rm -rf .build .build-tsan .build-asan Examples/.build Examples/Proxy/.build Examples/Server/.build Examples/Fleet/.build Benchmarks/.build

@@ -112,6 +112,13 @@ let http: [Target] = [
       with("AsyncHTTPClient", "NIOHTTP1", of: "swift-nio"),
       with("AsyncHTTPClient", "NIOSSL", of: "swift-nio-ssl"),
     ]),
+  module(
+    "HTTP", "LarderHummingbird",
+    [
+      "Larder", "LarderHTTP", httpTypes,
+      with("Hummingbird", "Hummingbird", of: "hummingbird"),
+      with("Hummingbird", "NIOCore", of: "swift-nio"),
+    ]),
 ]
 
 // MARK: - Shared
@@ -208,7 +215,7 @@ let package = Package(
   products: [
     "Larder",
     "LarderHTTP", "LarderURLSession", "LarderCurl", "LarderAsyncHTTPClient",
-    "LarderShared", "LarderRedis", "LarderValkey",
+    "LarderHummingbird", "LarderShared", "LarderRedis", "LarderValkey",
     "LarderCodecs", "LarderCompression", "LarderEncryption", "LarderMonitoring",
     "LarderTesting", "LarderHTTPTesting", "LarderSharedTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
@@ -229,6 +236,10 @@ let package = Package(
       description: "Carries the requests of `HTTPCache` by AsyncHTTPClient.",
       enabledTraits: ["HTTP"]),
     .trait(
+      name: "Hummingbird",
+      description: "Sessions and cached responses of a server that uses Hummingbird.",
+      enabledTraits: ["HTTP"]),
+    .trait(
       name: "ServiceLifecycle", description: "Lets `Maintenance` run in a `ServiceGroup`."),
     .trait(name: "Logging", description: "Reports the events of a `StoreMonitor` to swift-log."),
     .trait(
@@ -245,6 +256,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),

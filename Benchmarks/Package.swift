@@ -27,11 +27,15 @@ let package = Package(
     .target(
       name: "LSMStores", dependencies: ["BenchData"],
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // libmdbx and tkrzw, found in the same way.
+    .target(
+      name: "FoundStores", dependencies: ["BenchData"],
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     // Larder against everything that could be used in its place; talks to C, so not memory-safe in the strict sense.
     .executableTarget(
       name: "LarderBench",
       dependencies: [
-        "BenchData", "RawLMDB", "RawSQLite", "LSMStores",
+        "BenchData", "RawLMDB", "RawSQLite", "LSMStores", "FoundStores",
         .product(name: "Larder", package: "larder"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

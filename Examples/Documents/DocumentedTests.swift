@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Each program on a page of the documentation stands in a file beside this one, in a test that runs it; those that need packages of
-/// others stand in `Traits/TraitPages.swift`.
+/// others stand in `Traits/TraitPages.swift` and `Server/Tests/ServerTests/ServerPages.swift`.
 @Suite struct DocumentedTests {
   private static let pages = [
     "Use/Codecs", "Learn/Cookbook", "Use/HTTP", "Use/Limits", "Use/Loading", "Learn/Migrating",
@@ -52,7 +52,7 @@ import Testing
       try FileManager.default.contentsOfDirectory(
         atPath: folder.appendingPathComponent("Documents").path
       ).filter { $0.hasSuffix("Page.swift") }.map { "Documents/" + $0 } + [
-        "Traits/TraitPages.swift"
+        "Traits/TraitPages.swift", "Server/Tests/ServerTests/ServerPages.swift",
       ]
     let compiled = try files.flatMap { Self.lines(try Repository.text("Examples/" + $0)) }
     let blocks = Self.blocks(in: try Repository.text(page))

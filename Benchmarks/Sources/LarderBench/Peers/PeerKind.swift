@@ -58,9 +58,9 @@ struct Site: Sendable {
 
 extension PeerKind {
   static let all: [PeerKind] = [
-    .larder, .larderGrouped, .larderBuffered, .lmdb, .lmdbIndexed, .lmdbChecked, .lmdbMapped, .rawSQLite,
-    .bareSQLite, .sqlite, .sqliteTogether, .rocksDB, .levelDB, .files, .redis, .diskcache,
-    .dictionary,
+    .larder, .larderGrouped, .larderBuffered, .lmdb, .lmdbIndexed, .lmdbChecked, .lmdbMapped,
+    .mdbx, .rawSQLite, .bareSQLite, .sqlite, .sqliteTogether, .rocksDB, .levelDB, .tkrzw, .files,
+    .redis, .diskcache, .dictionary,
   ]
 
   static func named(_ id: String) -> PeerKind? { all.first { $0.id == id } }

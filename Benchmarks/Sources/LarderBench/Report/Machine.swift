@@ -1,3 +1,4 @@
+import FoundStores
 import Foundation
 import GRDB
 import LSMStores
@@ -28,6 +29,8 @@ struct Machine: Codable {
     if lsm_missing(lsm_leveldb) == nil {
       versions["LevelDB"] = String(cString: lsm_version(lsm_leveldb))
     }
+    if mdbx_missing() == nil { versions["libmdbx"] = String(cString: mdbx_version_text()) }
+    if tkrzw_missing() == nil { versions["tkrzw"] = String(cString: tkrzw_version_text()) }
     if let redis = Programs.path(of: "redis-server") {
       versions["Redis"] = Programs.output(of: redis, ["--version"])?.split(separator: " ")
         .first { $0.hasPrefix("v=") }.map { String($0.dropFirst(2)) }

@@ -1,0 +1,62 @@
+import Foundation
+import Hummingbird
+import Larder
+import LarderHummingbird
+
+/// What the server knows of a visitor.
+struct Visitor: Codable, Sendable {
+  var visits = 0
+}
+
+/// A server whose sessions and responses outlive it, and are shared by its processes: `larder-server STORE PORT`.
+@main struct Server {
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 3, let port = Int(arguments[2]) else {
+      print("usage: larder-server STORE PORT")
+      return
+    }
+    let store = try Store(at: arguments[1])
+    let responder = CachedResponder(
+      routes(LarderPersistDriver(in: store.namespace("sessions"))),
+      in: store.namespace("responses"), report: { print($0) })
+    let server = Application(
+      responder: responder,
+      configuration: .init(address: .hostname("127.0.0.1", port: port)),
+      onServerRunning: { channel in
+        let line = "listens on port \(channel.localAddress?.port ?? 0)\n"
+        FileHandle.standardOutput.write(Data(line.utf8))
+      })
+    try await server.runService()
+    try store.close()
+  }
+
+  static func routes(_ sessions: LarderPersistDriver) -> RouterResponder<BasicRequestContext> {
+    let router = Router()
+    router.get("/visits") { request, _ in
+      // Only an id that the server has given counts.
+      let known = request.cookies["session"]?.value ?? ""
+      let stored = try await sessions.get(key: known, as: Visitor.self)
+      let id = stored == nil ? UUID().uuidString : known
+      var visitor = stored ?? Visitor()
+      visitor.visits += 1
+      try await sessions.set(key: id, value: visitor, expires: .seconds(3600))
+      var response = text("visit \(visitor.visits)\n", cacheControl: "no-store")
+      response.setCookie(Cookie(name: "session", value: id, httpOnly: true))
+      return response
+    }
+    // However many clients ask, in however many processes, it is made once a minute.
+    router.get("/reports/:day") { _, context in
+      let day = try context.parameters.require("day")
+      let process = ProcessInfo.processInfo.processIdentifier
+      return text("report of \(day) by process \(process)\n", cacheControl: "max-age=60")
+    }
+    return router.buildResponder()
+  }
+
+  static func text(_ text: String, cacheControl: String) -> Response {
+    Response(
+      status: .ok, headers: [.contentType: "text/plain", .cacheControl: cacheControl],
+      body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+  }
+}

@@ -1,0 +1,88 @@
+import AsyncHTTPClient
+import Foundation
+import Larder
+import LarderTesting
+import NIOCore
+import NIOHTTP1
+import Testing
+
+/// Two processes of the example over one store.
+@Suite struct ProcessTests {
+  /// A process, which ends with the object.
+  private final class Server {
+    let process = Process()
+    let port: Int
+
+    init(over store: String) throws {
+      let output = Pipe()
+      let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      process.executableURL = programs.appendingPathComponent("larder-server")
+      process.arguments = [store, "0"]
+      process.standardOutput = output
+      try process.run()
+      var line = Data()
+      while line.last != UInt8(ascii: "\n") {
+        let byte = try #require(try output.fileHandleForReading.read(upToCount: 1))
+        try #require(!byte.isEmpty)
+        line += byte
+      }
+      port = try #require(Int(String(decoding: line, as: UTF8.self).split { !$0.isNumber }[0]))
+    }
+
+    deinit { kill() }
+
+    func kill() {
+      Foundation.kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+
+    func end() {
+      process.terminate()
+      process.waitUntilExit()
+    }
+
+    func get(_ path: String, cookie: String? = nil) async throws -> (
+      text: String, cookie: String?, age: String?
+    ) {
+      var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+      // Both are reached by one name, as behind a balancer.
+      request.headers.add(name: "Host", value: "example.com")
+      if let cookie { request.headers.add(name: "Cookie", value: cookie) }
+      let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+      let body = try await response.body.collect(upTo: 1_000_000)
+      return (
+        String(buffer: body), response.headers.first(name: "Set-Cookie"),
+        response.headers.first(name: "Age")
+      )
+    }
+  }
+
+  @Test func `sessions and responses are those of both processes, and outlive them`() async throws {
+    let place = FileManager.default.temporaryDirectory.path + "/larder-server-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let first = try Server(over: place)
+    let second = try Server(over: place)
+    let visit = try await first.get("/visits")
+    #expect(visit.text == "visit 1\n")
+    let cookie = try #require(visit.cookie?.split(separator: ";").first.map(String.init))
+    #expect(try await second.get("/visits", cookie: cookie).text == "visit 2\n")
+    // A session that the server did not begin is not taken on.
+    let foreign = try await second.get("/visits", cookie: "session=mine")
+    #expect(foreign.text == "visit 1\n" && foreign.cookie?.contains("mine") == false)
+
+    let report = try await first.get("/reports/1")
+    #expect(report.text.contains("by process \(first.process.processIdentifier)"))
+    let shared = try await second.get("/reports/1")
+    #expect(shared.text == report.text && shared.age != nil)
+
+    first.kill()
+    #expect(try await second.get("/visits", cookie: cookie).text == "visit 3\n")
+    second.end()
+    #expect(second.process.terminationStatus == 0)
+    let third = try Server(over: place)
+    #expect(try await third.get("/visits", cookie: cookie).text == "visit 4\n")
+    #expect(try await third.get("/reports/1").text == report.text)
+    third.end()
+    try Store(at: place).finish()
+  }
+}

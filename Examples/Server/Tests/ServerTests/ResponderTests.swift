@@ -1,0 +1,389 @@
+import AsyncHTTPClient
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Larder
+import LarderHTTP
+import LarderHummingbird
+import NIOCore
+import Synchronization
+import Testing
+
+@Suite struct ResponderTests {
+  private struct Fault: Error {}
+
+  private let calls = Calls()
+
+  @Test func `many clients at once make one call, and later ones none`() async throws {
+    let router = Router()
+    let gate = Gate()
+    router.get("/a") { [calls] request, _ in
+      calls.note(request)
+      await gate.pass()
+      return text("body", "max-age=60")
+    }
+    try await withServer(router, calls) { client, _, clock in
+      let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+        for _ in 0..<100 { group.addTask { try await client.send("/a") } }
+        try await waitUntil { calls.count == 1 }
+        gate.open()
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(answers.allSatisfy { $0.status == 200 && $0.text == "body" })
+      #expect(try await client.send("/a").fields["age"] == "0")
+      #expect(calls.count == 1)
+      clock.advance(by: .seconds(60))
+      #expect(try await client.send("/a").text == "body")
+      #expect(calls.count == 2 && calls.reports.isEmpty)
+    }
+  }
+
+  @Test func `an error of the handler reaches all who waited, and is not stored`() async throws {
+    let router = Router()
+    let gate = Gate()
+    router.get("/fault") { [calls] request, _ -> Response in
+      calls.note(request)
+      await gate.pass()
+      throw Fault()
+    }
+    router.get("/missing") { [calls] request, _ -> Response in
+      calls.note(request)
+      throw HTTPError(.notFound, message: "nothing")
+    }
+    router.get("/store") { [calls] request, _ -> Response in
+      calls.note(request)
+      throw LarderError(.failed, "an error of the handler's own store")
+    }
+    try await withServer(router, calls) { client, store, _ in
+      try await withThrowingTaskGroup(of: Answer.self) { group in
+        for _ in 0..<20 { group.addTask { try await client.send("/fault") } }
+        try await waitUntil { calls.count == 1 }
+        gate.open()
+        for try await answer in group { #expect(answer.status == 500) }
+      }
+      let before = calls.count
+      #expect(try await client.send("/fault").status == 500)
+      #expect(calls.count == before + 1)
+      for _ in 0..<2 {
+        let missing = try await client.send("/missing")
+        #expect(missing.status == 404 && missing.text.contains("nothing"))
+      }
+      #expect(calls.count == before + 3)
+      // It is not taken for an error of the cache, so the handler is called once.
+      #expect(try await client.send("/store").status == 500)
+      #expect(calls.count == before + 4 && calls.reports.isEmpty)
+      #expect(try store.namespace("responses").count() == 0)
+      #expect(try await client.send("/none").status == 404)
+    }
+  }
+
+  @Test func `a body passes while it is written, and is stored once it is complete`() async throws {
+    let router = Router()
+    let gate = Gate()
+    router.get("/stream") { [calls] request, _ in
+      calls.note(request)
+      return Response(
+        status: .ok, headers: [.cacheControl: "max-age=60"],
+        body: ResponseBody { writer in
+          try await writer.write(ByteBuffer(string: "one "))
+          await gate.pass()
+          try await writer.write(ByteBuffer(string: ""))
+          try await writer.write(ByteBuffer(string: "two"))
+          try await writer.finish(nil)
+        })
+    }
+    try await withServer(router, calls) { client, _, _ in
+      let response = try await client.begin(client.request("/stream"))
+      var body = response.body.makeAsyncIterator()
+      #expect(try await body.next().map { String(buffer: $0) } == "one ")
+      gate.open()
+      #expect(try await body.next().map { String(buffer: $0) } == "two")
+      #expect(try await body.next() == nil)
+      let hit = try await client.send("/stream")
+      #expect(hit.text == "one two" && hit.fields["age"] != nil)
+      let part = try await client.send("/stream", "GET", ["Range": "bytes=4-"])
+      #expect(part.status == 206 && part.text == "two")
+      #expect(calls.count == 1)
+    }
+  }
+
+  @Test
+  func `a handler that throws in the middle of a body cuts it for all, and nothing is stored`()
+    async throws
+  {
+    let router = Router()
+    router.get("/cut") { [calls] request, _ in
+      calls.note(request)
+      return Response(
+        status: .ok, headers: [.cacheControl: "max-age=60"],
+        body: ResponseBody(contentLength: 10) { writer in
+          try await writer.write(ByteBuffer(string: "12345"))
+          throw Fault()
+        })
+    }
+    try await withServer(router, calls) { client, store, _ in
+      for count in 1...3 {
+        await #expect(throws: (any Error).self) { _ = try await client.send("/cut") }
+        #expect(calls.count == count)
+      }
+      let count = try store.namespace("responses").count()
+      #expect(count == 0)
+    }
+  }
+
+  @Test func `a handler that writes more or less than it announced is not stored`() async throws {
+    let router = Router()
+    router.get("/:count") { [calls] request, context in
+      calls.note(request)
+      let count = try context.parameters.require("count", as: Int.self)
+      return Response(
+        status: .ok, headers: [.cacheControl: "max-age=60", .contentLength: "5"],
+        body: ResponseBody(contentLength: 5) { writer in
+          try await writer.write(ByteBuffer(repeating: 0x61, count: count))
+          try await writer.finish(nil)
+        })
+    }
+    try await withServer(router, calls) { client, store, _ in
+      for path in ["/3", "/8", "/0"] {
+        await #expect(throws: (any Error).self) { _ = try await client.send(path) }
+      }
+      #expect(try await client.send("/5").text == "aaaaa")
+      #expect(try await client.send("/5").text == "aaaaa")
+      #expect(calls.count == 4)
+      let keys = try store.namespace("responses").keys()
+      #expect(keys.allSatisfy { $0.string?.contains("/5") == true })
+    }
+  }
+
+  @Test func `an endless body ends with its client`() async throws {
+    let router = Router()
+    let ended = Gate()
+    router.get("/endless") { _, _ in
+      Response(
+        status: .ok, headers: [.cacheControl: "max-age=60"],
+        body: ResponseBody { writer in
+          defer { ended.open() }
+          while true { try await writer.write(ByteBuffer(repeating: 0x61, count: 10_000)) }
+        })
+    }
+    var policy = HTTPCachePolicy.application
+    policy.largestBody = 100_000
+    try await withServer(router, calls, policy: policy) { client, store, _ in
+      do {
+        let response = try await client.begin(client.request("/endless"))
+        var body = response.body.makeAsyncIterator()
+        for _ in 0..<20 { _ = try await body.next() }
+      }
+      await ended.pass()
+      #expect(try store.namespace("responses").count() == 0)
+    }
+  }
+
+  @Test func `a large body is stored and read with its bytes`() async throws {
+    let router = Router()
+    let piece = ByteBuffer(bytes: (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+    router.get("/large") { [calls] request, _ in
+      calls.note(request)
+      return Response(
+        status: .ok, headers: [.cacheControl: "max-age=60"],
+        body: ResponseBody { writer in
+          for _ in 0..<100 { try await writer.write(piece) }
+          try await writer.finish(nil)
+        })
+    }
+    try await withServer(router, calls) { client, _, _ in
+      let expected = (0..<100).reduce(into: ByteBuffer()) { buffer, _ in
+        buffer.writeImmutableBuffer(piece)
+      }
+      for _ in 0..<3 {
+        let response = try await client.begin(client.request("/large"))
+        #expect(try await response.body.collect(upTo: 1 << 26) == expected)
+      }
+      #expect(calls.count == 1)
+    }
+  }
+
+  @Test func `what is not stored passes as it was`() async throws {
+    let router = Router()
+    router.post("/echo") { [calls] request, _ in
+      calls.note(request)
+      return Response(status: .created, body: ResponseBody(asyncSequence: request.body))
+    }
+    router.get("/body") { [calls] request, _ in
+      calls.note(request)
+      return text(String(buffer: try await request.body.collect(upTo: 100)), "max-age=60")
+    }
+    router.get("/private") { [calls] request, _ in
+      calls.note(request)
+      return text(request.headers[.cookie] ?? "nobody", "private, max-age=60")
+    }
+    router.get("/plain") { [calls] request, _ in
+      calls.note(request)
+      return text("plain")
+    }
+    try await withServer(router, calls) { client, store, _ in
+      let long = String(repeating: "0123456789", count: 100_000)
+      let echo = try await client.send("/echo", "POST", body: long)
+      #expect(echo.status == 201 && echo.text == long)
+      #expect(try await client.send("/echo", "POST").text == "")
+      for text in ["one", "two"] {
+        #expect(try await client.send("/body", body: text).text == text)
+        #expect(try await client.send("/private", "GET", ["Cookie": text]).text == text)
+        #expect(try await client.send("/plain").text == "plain")
+      }
+      #expect(calls.count == 8)
+      #expect(try store.namespace("responses").count() == 0)
+    }
+  }
+
+  @Test func `requests are told apart by what the responses say, and writes invalidate`()
+    async throws
+  {
+    let router = Router()
+    let number = Atomic(0)
+    router.get("/a") { [calls] request, _ in
+      calls.note(request)
+      let count = number.add(1, ordering: .relaxed).newValue
+      return text(
+        "\(count) \(request.headers[.acceptLanguage] ?? "")", "max-age=60",
+        [.vary: "Accept-Language", .setCookie: "id=\(count)", .eTag: "\"\(count)\""])
+    }
+    router.put("/a") { _, _ in HTTPResponse.Status.noContent }
+    try await withServer(router, calls) { client, _, _ in
+      let first = try await client.send("/a", "GET", ["Accept-Language": "de"])
+      #expect(first.text == "1 de" && first.fields["set-cookie"] == "id=1")
+      #expect(try await client.send("/a", "GET", ["Accept-Language": "fr"]).text == "2 fr")
+      let hit = try await client.send("/a", "GET", ["Accept-Language": "de"])
+      // Nobody gets the cookie of another client.
+      #expect(hit.text == "1 de" && hit.fields["set-cookie"] == nil)
+      let known = try await client.send(
+        "/a", "GET", ["Accept-Language": "de", "If-None-Match": "\"1\""])
+      #expect(known.status == 304 && known.text == "")
+      let head = try await client.send("/a", "HEAD", ["Accept-Language": "de"])
+      #expect(head.status == 200 && head.text == "" && head.fields["content-length"] == "4")
+      // The response to a request with credentials is for that request alone.
+      for count in 3...4 {
+        let user = try await client.send(
+          "/a", "GET", ["Accept-Language": "it", "Authorization": "x"])
+        #expect(user.text == "\(count) it")
+      }
+      #expect(try await client.send("/a", "PUT").status == 204)
+      #expect(try await client.send("/a", "GET", ["Accept-Language": "de"]).text == "5 de")
+      #expect(calls.count == 5)
+    }
+  }
+
+  @Test func `a stale response is refreshed behind its client, with the context of the request`()
+    async throws
+  {
+    let router = Router()
+    router.get("/a/:name") { [calls] request, context in
+      calls.note(request)
+      return text(
+        "\(try context.parameters.require("name")) \(calls.count)",
+        "max-age=10, stale-while-revalidate=60", [.eTag: "\"\(calls.count)\""])
+    }
+    try await withServer(router, calls) { client, _, clock in
+      #expect(try await client.send("/a/x").text == "x 1")
+      clock.advance(by: .seconds(20))
+      #expect(try await client.send("/a/x").text == "x 1")
+      try await waitUntil { calls.count == 2 }
+      while try await client.send("/a/x").text != "x 2" {}
+      #expect(calls.count == 2 && calls.reports.isEmpty)
+    }
+  }
+
+  @Test
+  func `a validation is answered by the application, whose error a stale response may replace`()
+    async throws
+  {
+    let router = Router()
+    let fails = Atomic(false)
+    router.get("/a") { [calls] request, _ -> Response in
+      calls.note(request)
+      if fails.load(ordering: .relaxed) { throw Fault() }
+      if request.headers[.ifNoneMatch] == "\"v\"" {
+        return Response(status: .notModified, headers: [.eTag: "\"v\""])
+      }
+      return text("body", "max-age=10, stale-if-error=60", [.eTag: "\"v\""])
+    }
+    try await withServer(router, calls) { client, _, clock in
+      var answer = try await client.send("/a")
+      #expect(answer.text == "body")
+      clock.advance(by: .seconds(20))
+      answer = try await client.send("/a")
+      #expect(answer.text == "body")
+      #expect(calls.count == 2)
+      clock.advance(by: .seconds(20))
+      fails.store(true, ordering: .relaxed)
+      answer = try await client.send("/a")
+      #expect(answer.text == "body")
+      clock.advance(by: .seconds(100))
+      answer = try await client.send("/a")
+      #expect(answer.status == 500)
+      #expect(calls.count == 4)
+    }
+  }
+
+  @Test func `the application answers while the store does not`() async throws {
+    let router = Router()
+    router.get("/a") { [calls] request, _ in
+      calls.note(request)
+      return text("body", "max-age=60")
+    }
+    router.post("/a") { [calls] request, _ in
+      calls.note(request)
+      return text(String(buffer: try await request.body.collect(upTo: 1_000)))
+    }
+    let store = try Store.temporary()
+    let responder = CachedResponder(
+      router.buildResponder(), in: store.namespace("responses"),
+      report: { [calls] in calls.report($0) })
+    let server = Application(
+      responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: 0)))
+    try store.close()
+    try await server.test(.ahc()) { client in
+      let client = Client(port: try #require(client.port))
+      for _ in 0..<2 { #expect(try await client.send("/a").text == "body") }
+      #expect(try await client.send("/a", "POST", body: "posted").text == "posted")
+    }
+    #expect(calls.count == 3 && calls.reports.count == 3)
+  }
+
+  @Test func `hostile targets and fields`() async throws {
+    let router = Router()
+    router.get("/**") { [calls] request, _ in
+      calls.note(request)
+      return text(request.uri.path, "max-age=60")
+    }
+    try await withServer(router, calls) { client, store, _ in
+      for path in ["/%00", "/a%2F..%2Fb", "/q?q=%ff", "/" + String(repeating: "x", count: 8_000)] {
+        let answer = try await client.send(path)
+        #expect(try await client.send(path).text == answer.text)
+      }
+      #expect(calls.count == 4)
+      // The responses of one name are not those of another.
+      _ = try await client.send("/a", "GET", ["Host": "one.example"])
+      _ = try await client.send("/a", "GET", ["Host": "two.example"])
+      #expect(calls.count == 6)
+      for host in ["a/b", "user@a", "", "a b"] {
+        let answer = try await client.send("/a", "GET", ["Host": host])
+        #expect(answer.status == 200 || answer.status == 400)
+      }
+      for range in ["bytes=0-99999999999999999999", "bytes=-0", "bytes=5-1", "x"] {
+        #expect(try await client.send("/%00", "GET", ["Range": range]).status < 500)
+      }
+      _ = try store.verify()
+    }
+  }
+
+  @Test func `the cache sends nothing outside a request of a client`() async throws {
+    let router = Router()
+    try await withServer(router, calls) { _, store, _ in
+      let responder = CachedResponder(
+        Router().buildResponder(), in: store.namespace("responses"))
+      let request = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/")
+      await #expect(throws: LarderError.self) { _ = try await responder.cache.send(request) }
+    }
+  }
+}

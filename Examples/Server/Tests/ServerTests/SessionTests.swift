@@ -1,0 +1,166 @@
+import Hummingbird
+import HummingbirdTesting
+import Larder
+import LarderHummingbird
+import LarderTesting
+import NIOCore
+import Testing
+
+@Suite struct SessionTests {
+  private struct Person: Codable, Sendable, Equatable {
+    var name: String
+  }
+
+  @Test func `a value without a lifetime keeps the end of the present one`() async throws {
+    try await withTemporaryStore { store, clock in
+      let driver = LarderPersistDriver(in: store.namespace("sessions"))
+      try await driver.set(key: "a", value: 1, expires: .seconds(60))
+      clock.advance(by: .seconds(40))
+      try await driver.set(key: "a", value: 2)
+      let found = try #require(try await driver.getWithTTL(key: "a", as: Int.self))
+      #expect(found.object == 2 && found.ttl == .seconds(20))
+      clock.advance(by: .seconds(20))
+      #expect(try await driver.get(key: "a", as: Int.self) == nil)
+      #expect(try await driver.getWithTTL(key: "a", as: Int.self) == nil)
+      // What has expired is no present value: the new one does not expire.
+      try await driver.set(key: "a", value: 3)
+      clock.advance(by: .days(10_000))
+      let forever = try #require(try await driver.getWithTTL(key: "a", as: Int.self))
+      #expect(forever.object == 3 && forever.ttl == nil)
+      try await driver.set(key: "a", value: 4)
+      #expect(try await driver.getWithTTL(key: "a", as: Int.self)?.ttl == nil)
+      try await driver.set(key: "a", value: 5, expires: .seconds(1))
+      #expect(try await driver.getWithTTL(key: "a", as: Int.self)?.ttl == .seconds(1))
+      try await driver.remove(key: "a")
+      try await driver.remove(key: "a")
+      #expect(try await driver.get(key: "a", as: Int.self) == nil)
+    }
+  }
+
+  @Test func `the rules of the namespace give a lifetime, also one that use prolongs`() async throws
+  {
+    try await withTemporaryStore { store, clock in
+      try store.declare(Rules(expires: .afterAccess(.minutes(10))), for: "sessions")
+      let driver = LarderPersistDriver(in: store.namespace("sessions"))
+      try await driver.set(key: "a", value: 1)
+      clock.advance(by: .minutes(5))
+      try await driver.set(key: "a", value: 2)
+      for _ in 0..<5 {
+        #expect(try await driver.get(key: "a", as: Int.self) == 2)
+        clock.advance(by: .minutes(6))
+      }
+      clock.advance(by: .minutes(6))
+      #expect(try await driver.get(key: "a", as: Int.self) == nil)
+    }
+  }
+
+  @Test func `a second value under a key is a duplicate until the first has expired`() async throws
+  {
+    try await withTemporaryStore { store, clock in
+      let driver = LarderPersistDriver(in: store.namespace("sessions"))
+      try await driver.create(key: "a", value: 1, expires: .seconds(60))
+      await #expect(throws: PersistError.duplicate) {
+        try await driver.create(key: "a", value: 2, expires: nil)
+      }
+      #expect(try await driver.get(key: "a", as: Int.self) == 1)
+      clock.advance(by: .seconds(60))
+      try await driver.create(key: "a", value: 3, expires: .zero)
+      #expect(try await driver.get(key: "a", as: Int.self) == nil)
+      try await driver.create(key: "a", value: 4, expires: .seconds(-5))
+      #expect(try await driver.get(key: "a", as: Int.self) == nil)
+      let successes = await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<50 {
+          group.addTask {
+            do {
+              try await driver.create(key: "a", value: number, expires: .seconds(Int64.max))
+              return true
+            } catch { return error as? PersistError != .duplicate }
+          }
+        }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(successes == 1)
+    }
+  }
+
+  @Test func `a value of another type is an invalid conversion`() async throws {
+    try await withTemporaryStore { store, _ in
+      let namespace = store.namespace("sessions")
+      let driver = LarderPersistDriver(in: namespace)
+      try await driver.set(key: "a", value: Person(name: "Ada"))
+      #expect(try await driver.get(key: "a", as: Person.self) == Person(name: "Ada"))
+      await #expect(throws: PersistError.invalidConversion) {
+        _ = try await driver.get(key: "a", as: String.self)
+      }
+      await #expect(throws: PersistError.invalidConversion) {
+        _ = try await driver.getWithTTL(key: "a", as: [Int].self)
+      }
+      for bytes: [UInt8] in [[], [0xFF, 0], Array("{\"name\":".utf8), Array("null".utf8)] {
+        try await namespace.set(bytes, for: "b")
+        await #expect(throws: PersistError.invalidConversion) {
+          _ = try await driver.get(key: "b", as: Person.self)
+        }
+      }
+      try await driver.set(key: "c", value: String?.none)
+      #expect(try await driver.get(key: "c", as: String?.self) == .some(nil))
+      #expect(try namespace.entry(for: "a")?.codec == .json)
+    }
+  }
+
+  @Test func `keys and values of any kind`() async throws {
+    try await withTemporaryStore { store, _ in
+      let driver = LarderPersistDriver(in: store.namespace("sessions"))
+      let long = String(repeating: "k", count: Key.longest)
+      for key in ["\0", "a/b?c#d", "../..", "e\u{301}", "\u{e9}", "👩‍👩‍👧", long] {
+        try await driver.set(key: key, value: key)
+        #expect(
+          try await driver.get(key: key, as: String.self)?.utf8.elementsEqual(key.utf8) == true)
+      }
+      for key in ["", long + "k"] {
+        // A client chooses the key of its session: that is no error of the store.
+        #expect(try await driver.get(key: key, as: String.self) == nil)
+        #expect(try await driver.getWithTTL(key: key, as: String.self) == nil)
+        try await driver.remove(key: key)
+        await #expect(throws: LarderError.self) { try await driver.set(key: key, value: "v") }
+        await #expect(throws: LarderError.self) {
+          try await driver.create(key: key, value: "v", expires: nil)
+        }
+      }
+      let large = String(repeating: "v", count: 3_000_000)
+      try await driver.set(key: "large", value: large)
+      #expect(try await driver.get(key: "large", as: String.self) == large)
+      await #expect(throws: (any Error).self) { try await driver.set(key: "n", value: Double.nan) }
+      #expect(try await driver.get(key: "n", as: Double.self) == nil)
+    }
+  }
+
+  @Test func `handlers of the framework persist through it`() async throws {
+    try await withTemporaryStore { store, _ in
+      let persist: any PersistDriver = LarderPersistDriver(in: store.namespace("sessions"))
+      let router = Router()
+      router.put("/:key") { request, context -> HTTPResponse.Status in
+        let text = String(buffer: try await request.body.collect(upTo: 1_000))
+        do {
+          try await persist.create(key: context.parameters.require("key"), value: text)
+        } catch let error as PersistError where error == .duplicate { throw HTTPError(.conflict) }
+        return .ok
+      }
+      router.get("/:key") { _, context -> String? in
+        try await persist.get(key: context.parameters.require("key"), as: String.self)
+      }
+      let server = Application(router: router, services: [persist])
+      try await server.test(.router) { client in
+        try await client.execute(uri: "/a", method: .put, body: ByteBuffer(string: "one")) {
+          #expect($0.status == .ok)
+        }
+        try await client.execute(uri: "/a", method: .put, body: ByteBuffer(string: "two")) {
+          #expect($0.status == .conflict)
+        }
+        try await client.execute(uri: "/a", method: .get) {
+          #expect(String(buffer: $0.body) == "one")
+        }
+        try await client.execute(uri: "/b", method: .get) { #expect($0.status == .noContent) }
+      }
+    }
+  }
+}

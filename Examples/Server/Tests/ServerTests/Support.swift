@@ -1,0 +1,122 @@
+import AsyncHTTPClient
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Larder
+import LarderHTTP
+import LarderHummingbird
+import LarderTesting
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import Testing
+
+/// What an application under test did.
+final class Calls: Sendable {
+  private let paths = Mutex<[String]>([])
+  private let errors = Mutex<[String]>([])
+
+  func note(_ request: Request) { paths.withLock { $0.append(request.uri.path) } }
+  func report(_ error: any Error) { errors.withLock { $0.append("\(error)") } }
+  var count: Int { paths.withLock { $0.count } }
+  var reports: [String] { errors.withLock { $0 } }
+}
+
+/// Something that a handler waits for.
+final class Gate: Sendable {
+  private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>(
+    (false, []))
+
+  func pass() async {
+    await withCheckedContinuation { waiter in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiters.append(waiter) }
+        return state.isOpen
+      }
+      if isOpen { waiter.resume() }
+    }
+  }
+
+  func open() {
+    let waiters = state.withLock { state in
+      defer { state = (true, []) }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+}
+
+/// An answer as a client has it.
+struct Answer: Sendable {
+  var status: Int
+  var fields: [String: String]
+  var text: String
+}
+
+/// A client of a server under test.
+struct Client: Sendable {
+  /// Lives as long as the process, with a connection for each request of a test.
+  private static let http = {
+    var configuration = HTTPClient.Configuration()
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }()
+
+  let port: Int
+
+  func request(
+    _ path: String, _ method: String = "GET", _ fields: [String: String] = [:], body: String? = nil
+  ) -> HTTPClientRequest {
+    var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+    request.method = .init(rawValue: method)
+    for (name, value) in fields { request.headers.add(name: name, value: value) }
+    if let body { request.body = .bytes(ByteBuffer(string: body)) }
+    return request
+  }
+
+  func begin(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    try await Self.http.execute(request, deadline: .distantFuture)
+  }
+
+  func send(
+    _ path: String, _ method: String = "GET", _ fields: [String: String] = [:], body: String? = nil
+  ) async throws -> Answer {
+    let response = try await begin(request(path, method, fields, body: body))
+    let text = String(buffer: try await response.body.collect(upTo: 1 << 26))
+    return Answer(
+      status: Int(response.status.code),
+      fields: Dictionary(
+        response.headers.map { ($0.name.lowercased(), $0.value) },
+        uniquingKeysWith: { $0 + ", " + $1 }),
+      text: text)
+  }
+}
+
+/// Runs a server over `router`, whose responses are cached in a temporary store.
+func withServer(
+  _ router: Router<BasicRequestContext>, _ calls: Calls, policy: HTTPCachePolicy = .application,
+  _ body: @Sendable (Client, Store, ManualClock) async throws -> Void
+) async throws {
+  try await withTemporaryStore { store, clock in
+    let responder = CachedResponder(
+      router.buildResponder(), in: store.namespace("responses"), policy: policy,
+      report: { calls.report($0) })
+    let server = Application(
+      responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: 0)))
+    try await server.test(.ahc()) { client in
+      try await body(Client(port: try #require(client.port)), store, clock)
+    }
+  }
+}
+
+/// Waits until `condition` holds.
+func waitUntil(_ condition: () throws -> Bool) async throws {
+  while try !condition() { try await Task.sleep(for: .milliseconds(5)) }
+}
+
+func text(_ text: String, _ cacheControl: String? = nil, _ fields: HTTPFields = [:]) -> Response {
+  var fields = fields
+  fields[.cacheControl] = cacheControl
+  return Response(
+    status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+}

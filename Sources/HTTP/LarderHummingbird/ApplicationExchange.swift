@@ -1,0 +1,113 @@
+#if Hummingbird
+  import HTTPTypes
+  import Hummingbird
+  import Larder
+  import LarderHTTP
+  import NIOCore
+  import Synchronization
+
+  /// A client's request, and the application that answers it where the cache does not.
+  final class ApplicationExchange: Sendable {
+    /// The one whose task runs: a transport gets the request alone, and the application also wants its context.
+    @TaskLocal static var current: ApplicationExchange?
+
+    private let request: Request
+    private let respond: @Sendable (Request) async throws -> Response
+    /// The body of the request; nil if it has none.
+    private let received: BodyPieces?
+    private let last = Mutex<(head: HTTPResponse, body: WrittenBody)?>(nil)
+
+    init(_ request: Request, _ respond: @escaping @Sendable (Request) async throws -> Response) {
+      self.request = request
+      self.respond = respond
+      received = request.hasBody ? BodyPieces(request.body) : nil
+    }
+
+    /// The request's body, for the cache.
+    var body: HTTPBody {
+      guard let received else { return HTTPBody() }
+      let length = request.headers[.contentLength].flatMap { Int($0) }.map { max(0, $0) }
+      return HTTPBody(count: length, next: { try await received.next() })
+    }
+
+    /// Whether the body of the request was read, or the application called.
+    var isBegun: Bool {
+      get async {
+        if last.withLock({ $0 != nil }) { return true }
+        return await received?.isBegun ?? false
+      }
+    }
+
+    /// The newest response of the application, if nobody has read of its body.
+    var unreadResponse: Response? {
+      get async {
+        guard let (head, body) = last.withLock({ $0 }), let body = await body.take() else {
+          return nil
+        }
+        return Response(status: head.status, headers: head.headerFields, body: body)
+      }
+    }
+
+    /// Asks the application.
+    func send(_ head: HTTPRequest, _ body: HTTPBody) async throws -> (HTTPResponse, HTTPBody) {
+      var forwarded = Request(head: head, body: request.body)
+      // A body that no key has must not change the response.
+      forwarded.body =
+        received == nil
+        ? RequestBody(buffer: ByteBuffer())
+        : RequestBody(asyncSequence: body.map { ByteBuffer(bytes: $0) })
+      var response: Response
+      do {
+        response = try await respond(forwarded)
+        if response.body.contentLength == 0 {
+          // Who waits for the end of the body, such as a middleware, learns of it.
+          try await response.body.write(DiscardingWriter())
+          response = Response(status: response.status, headers: response.headers)
+        }
+      } catch let error where !(Task.isCancelled && error is CancellationError) {
+        throw HandlerFailure(error: error)
+      }
+      let length = response.headers[.contentLength].flatMap { Int($0) }
+      let written = WrittenBody(response.body, length: length)
+      last.withLock { $0 = (response.head, written) }
+      let isEmpty = response.body.contentLength == 0 || head.method == .head
+      return (
+        response.head,
+        isEmpty
+          ? HTTPBody()
+          : HTTPBody(count: response.body.contentLength, next: { try await written.next() })
+      )
+    }
+  }
+
+  /// The application as the origin of a cache.
+  struct ApplicationTransport: HTTPTransport {
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      guard let exchange = ApplicationExchange.current else {
+        throw LarderError(
+          .invalidArgument,
+          "the cache of a CachedResponder sends no request outside a client's request",
+          hint: "send the request to the server, or call respond(to:context:)")
+      }
+      return try await exchange.send(request, body)
+    }
+  }
+
+  /// An error of the application, which is none of the cache: it is passed on as it is.
+  struct HandlerFailure: TransportFailure {
+    let error: any Error
+    var failure: TransportFailureKind { .interrupted }
+  }
+
+  extension Request {
+    /// A GET or HEAD has a body only if it says so.
+    fileprivate var hasBody: Bool {
+      guard method == .get || method == .head else { return true }
+      return headers.contains(.transferEncoding)
+        || headers[.contentLength].map { $0 != "0" } ?? false
+    }
+  }
+#endif

@@ -1,0 +1,113 @@
+#if Hummingbird
+  import HTTPTypes
+  import Hummingbird
+  import Larder
+  import LarderHTTP
+  import NIOCore
+
+  /// A body of Hummingbird that is read piece by piece.
+  actor BodyPieces {
+    private let body: RequestBody
+    private var iterator: RequestBody.AsyncIterator?
+
+    init(_ body: RequestBody) { self.body = body }
+
+    /// Whether a piece was asked for.
+    var isBegun: Bool { iterator != nil }
+
+    func next() async throws -> [UInt8]? {
+      var iterator = iterator ?? body.makeAsyncIterator()
+      self.iterator = iterator
+      let piece = try await iterator.next(isolation: self)
+      self.iterator = iterator
+      return piece.map { Array($0.readableBytesView) }
+    }
+  }
+
+  /// A body that the application writes, read piece by piece. The application waits while some pieces are not read.
+  actor WrittenBody {
+    /// Nil once it is being written or was taken.
+    private var body: ResponseBody?
+    /// The bytes that are still to come, if the response announces them.
+    private var left: Int?
+    private var pieces: BodyPieces?
+    private var writing: Task<Void, Never>?
+
+    init(_ body: ResponseBody, length: Int?) {
+      self.body = body
+      left = length
+    }
+
+    /// Nobody reads on.
+    deinit { writing?.cancel() }
+
+    /// The body as it is; nil once somebody has begun to read it.
+    func take() -> ResponseBody? {
+      defer { body = nil }
+      return body
+    }
+
+    func next() async throws -> [UInt8]? {
+      if let body = take() { begin(body) }
+      let piece = try await pieces?.next()
+      guard let left else { return piece }
+      // A client would wait for the rest, or take the surplus for the next response.
+      guard let count = piece?.count ?? (left == 0 ? 0 : nil), count <= left else {
+        throw HandlerFailure(
+          error: LarderError(
+            .failed, "the body of a response has another length than its Content-Length",
+            hint: "write as many bytes as the response announces"))
+      }
+      self.left = left - count
+      return piece
+    }
+
+    private func begin(_ body: ResponseBody) {
+      let (stream, source) = RequestBody.makeStream()
+      pieces = BodyPieces(stream)
+      // The exchange keeps this body, and must not be kept by the task that this body ends.
+      writing = ApplicationExchange.$current.withValue(nil) {
+        Task {
+          do {
+            try await body.write(StreamWriter(source: source))
+            source.finish()
+          } catch {
+            source.finish(HandlerFailure(error: error))
+          }
+        }
+      }
+    }
+  }
+
+  private struct StreamWriter: ResponseBodyWriter {
+    let source: RequestBody.Source
+
+    func write(_ buffer: ByteBuffer) async throws {
+      try Task.checkCancellation()
+      if buffer.readableBytes > 0 { await source.yield(buffer) }
+    }
+
+    /// The end is that of the whole body, so that an error after it counts.
+    func finish(_ trailingHeaders: HTTPFields?) {}
+  }
+
+  /// For a body without bytes.
+  struct DiscardingWriter: ResponseBodyWriter {
+    func write(_ buffer: ByteBuffer) {}
+    func finish(_ trailingHeaders: HTTPFields?) {}
+  }
+
+  extension ResponseBody {
+    /// The body of an answer of the cache.
+    init(_ body: HTTPBody) {
+      if let whole = body.whole {
+        self.init(byteBuffer: ByteBuffer(bytes: whole))
+        return
+      }
+      self.init(contentLength: body.count) { writer in
+        for try await piece in body { try await writer.write(ByteBuffer(bytes: piece)) }
+        try await writer.finish(nil)
+      }
+    }
+  }
+#endif

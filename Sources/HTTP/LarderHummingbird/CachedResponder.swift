@@ -1,0 +1,92 @@
+#if Hummingbird
+  public import Hummingbird
+  public import Larder
+  public import LarderHTTP
+
+  /// Answers requests through an `HTTPCache`, whose origin is the application: any other responder.
+  ///
+  ///     let responder = CachedResponder(router.buildResponder(), in: store.namespace("responses"))
+  ///     let app = Application(responder: responder)
+  ///
+  /// A response is stored for as long as its fields say, as `Cache-Control: max-age=60` does. The processes that have the store open
+  /// share the stored responses. Of several equal requests at the same time one reaches the application. Its middlewares
+  /// run for no other.
+  ///
+  /// A body is passed on while it is written, and stored once it is complete. If the store fails, the application answers.
+  public struct CachedResponder<Responder: HTTPResponder>: HTTPResponder
+  where Responder.Context: Sendable {
+    /// That of the application.
+    public typealias Context = Responder.Context
+
+    /// The cache, to invalidate responses and for its statistics. It sends no requests of its own.
+    public let cache: HTTPCache
+    private let application: Responder
+    private let report: @Sendable (any Error) -> Void
+
+    /// - Parameters:
+    ///   - application: answers what the cache does not.
+    ///   - namespace: holds the responses.
+    ///   - report: receives the errors of the store, and those of the application that no client gets, as in a refresh in the background.
+    public init(
+      _ application: Responder, in namespace: Store.Namespace,
+      policy: HTTPCachePolicy = .application,
+      report: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+      let report: @Sendable (any Error) -> Void = { report(($0 as? HandlerFailure)?.error ?? $0) }
+      self.application = application
+      self.report = report
+      cache = HTTPCache(
+        in: namespace, over: ApplicationTransport(), policy: policy, report: report)
+    }
+
+    /// The response of the cache, or of the application. Throws the error of the application.
+    public func respond(to request: Request, context: Context) async throws -> Response {
+      // Without a host there is no key; such a request is HTTP/1.0, or names an absolute URI.
+      guard request.head.uri != nil else {
+        return try await application.respond(to: request, context: context)
+      }
+      let exchange = ApplicationExchange(request) { [application] request in
+        try await application.respond(to: request, context: context)
+      }
+      do {
+        let result = try await ApplicationExchange.$current.withValue(exchange) {
+          try await cache.send(request.head, body: exchange.body)
+        }
+        // What is not stored passes unchanged, without a task between the application and the client.
+        if result.reason == nil, !result.isStored, !result.isBeingStored,
+          let response = await exchange.unreadResponse
+        {
+          return response
+        }
+        return Response(
+          status: result.response.status, headers: result.response.headerFields,
+          body: ResponseBody(result.body))
+      } catch let failure as HandlerFailure {
+        throw failure.error
+      } catch HTTPCacheError.timedOut {
+        return Response(status: .gatewayTimeout)
+      } catch let error where !(error is CancellationError) {
+        report(error)
+        if let response = await exchange.unreadResponse { return response }
+        guard await !exchange.isBegun else { throw error }
+        return try await application.respond(to: request, context: context)
+      }
+    }
+  }
+
+  extension HTTPCachePolicy {
+    /// For an application as the origin: shared, with an hour for the head of a response. The application alone says how long a
+    /// response is fresh, and when a stale one may be served.
+    public static var application: HTTPCachePolicy {
+      HTTPCachePolicy(
+        kind: .shared, whenDisconnected: .zero, longestHeuristic: .zero, timeout: .seconds(3600))
+    }
+  }
+#else
+  @available(
+    *, unavailable,
+    message:
+      "LarderHummingbird needs the trait Hummingbird: .package(..., traits: [\"Hummingbird\"])"
+  )
+  public struct CachedResponder {}
+#endif
