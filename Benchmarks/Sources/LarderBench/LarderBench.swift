@@ -8,7 +8,7 @@ struct LarderBench: ParsableCommand {
       "Measures Larder beside what could be used in its place, in one process and in turns.",
     subcommands: [
       PeersCommand.self, GrowthCommand.self, PurgeCommand.self, MemoryCommand.self,
-      WatchCommand.self, MarkdownCommand.self, ReaderCommand.self,
+      WatchCommand.self, ShellCommand.self, MarkdownCommand.self, ReaderCommand.self,
     ],
     defaultSubcommand: PeersCommand.self)
 }

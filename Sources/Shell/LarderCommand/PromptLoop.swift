@@ -73,7 +73,7 @@ struct PromptLoop {
 
   private func greet() throws {
     do {
-      try greet("larder \(LarderCommand.version)   \(session.store.summary())")
+      try greet("larder \(LarderCommand.version)   \(session.summary())")
       if let remark = try session.unknownTransforms.remark(on: session.store) {
         try greet(remark.description)
       }

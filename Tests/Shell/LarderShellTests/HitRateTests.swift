@@ -30,7 +30,7 @@ import Testing
     }
     let page = try page(of: shell)
     #expect(page.contains("Hit rate over time, 25 % to 50 %"))
-    for rate in ["50 % of 2", "33 % of 3", "25 % of 4"] { #expect(page.contains(": \(rate)<")) }
+    for rate in ["50 % of 2", "33 % of 3", "25 % of 4"] { #expect(page.contains(">\(rate)<")) }
     #expect(try !self.page(of: shell, "@notes").contains("over time"))
   }
 

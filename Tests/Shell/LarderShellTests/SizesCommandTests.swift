@@ -108,11 +108,11 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     let limit = try #require(try shell.store.limits().defaultDisk)
     let words = "\(Wording.size(limit)) (default: a tenth of the free disk, up to 10 GB)"
-    #expect(try shell.session.store.summary().hasSuffix(", a file of at most \(words)"))
+    #expect(try shell.session.summary().hasSuffix(", a file of at most \(words)"))
     #expect(try shell("stats").contains("file of \(words)\n"))
     #expect(try shell("limits").contains("disk: the default, a tenth of the disk"))
     try shell("limits --disk 50MB")
-    #expect(try shell.session.store.summary().hasSuffix(", a file of at most 50 MB"))
+    #expect(try shell.session.summary().hasSuffix(", a file of at most 50 MB"))
     #expect(try shell("stats").contains("file of 50 MB\n"))
     #expect(try !shell("limits").contains("default"))
     try shell.store.close()

@@ -100,7 +100,7 @@ extension BrowseLoop {
   }
 
   func reload() throws {
-    state.namespaces = try session.store.namespaces().map {
+    state.namespaces = try session.livingNamespaces(isQuick: true).map {
       BrowseState.NamespaceRow(name: $0.name, entries: $0.entries, bytes: $0.bytes)
     }
     if let name = state.query.namespace,

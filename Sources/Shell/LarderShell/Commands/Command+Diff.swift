@@ -39,8 +39,7 @@ extension Command {
     let values = try keys.map { key in
       try session.value(key, call.namespaces).reading(most: nil, in: session).bytes
     }
-    let difference = try ValueDifference(
-      values[0], values[1], pause: session.host.checkInterruption)
+    let difference = ValueDifference(values[0], values[1])
     let arrow = session.output.presentation.arrow
     func text(_ value: String?) -> Cell { value.map { .text($0) } ?? .null }
     try session.output.answer(
@@ -62,7 +61,7 @@ extension Command {
         sentences: difference.changes.isEmpty ? ["no differences"] : []))
     if difference.isCut {
       try session.host.notify(
-        "note: the values differ in more than \(Wording.count(ValueDifference.mostLines)) lines; this is the first"
+        "note: more than \(Wording.count(ValueDifference.mostLines)) lines lie between the first difference and the last; this is the first"
       )
     }
     return difference.changes.isEmpty ? .done : .exitCode(1)

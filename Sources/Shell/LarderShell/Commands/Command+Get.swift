@@ -128,8 +128,11 @@ extension Command {
       return try save(
         value, style, head, to: file, replaces: call.has("--force"), session)
     }
-    try ValueWriter.writeSingle(
-      value, session, style: style, head: head, isFull: call.has("--full"))
+    var writer = ValueWriter(
+      session, style: style, head: head, isFull: call.has("--full"), isSingle: true)
+    try writer.begin()
+    try writer.write(value)
+    try writer.end()
     return .done
   }
 
@@ -218,7 +221,7 @@ extension Command {
     var similar: SafeText?
     if case .field(let name)? = path.parts.first {
       similar = Suggestions.question(
-        String(decoding: name, as: UTF8.self), among: QueryEvaluator.fields(value.readable),
+        String(decoding: name, as: UTF8.self), among: JSONFields.all(of: value.readable),
         form: { QueryPath(root: .value, parts: [.field(Array($0.utf8))]).text })
     }
     return ShellError(.noSuchField, "no field \(path.text) in \(key)", hint: similar)

@@ -19,15 +19,8 @@ extension Command {
     let isWhole = call.namespaces == .unnamed || call.namespaces == .all
     let names =
       isWhole ? nil : Set(try session.namespaces(call.namespaces).map { ExactString($0.name) })
-    var namespaces = try session.store.namespaces()
+    var namespaces = try session.livingNamespaces()
       .filter { names?.contains(ExactString($0.name)) ?? true }
-    // What has expired and is still in the file is no entry, as in every list.
-    for index in namespaces.indices {
-      let namespace = session.store.namespace(namespaces[index].name)
-      let expired = try Scope(all: [namespace], in: session).expired()
-      namespaces[index].entries = max(namespaces[index].entries - expired.entries, 0)
-      namespaces[index].bytes = max(namespaces[index].bytes - expired.bytes, 0)
-    }
     switch call.choice("--sort") {
     case "size": namespaces.sort { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
     case "entries": namespaces.sort { ($1.entries, $0.name) < ($0.entries, $1.name) }

@@ -34,10 +34,11 @@ extension Command {
         ])
       }
       isFirst = false
-      let report = StatisticsReport(
-        try session.store.statistics(), try session.store.limits(), only: only,
-        added: try session.additions.storeFacts(session.store),
-        http: try HTTPCounts.read(from: session.store))
+      let report = try StatisticsReport(
+        session.store.statistics(), session.store.limits(),
+        living: session.livingNamespaces(), only: only,
+        added: session.additions.storeFacts(session.store),
+        http: HTTPCounts.read(from: session.store))
       try session.output.answer(report.reply)
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {

@@ -111,23 +111,17 @@ package struct DemoStore {
 
   // MARK: Images
 
-  /// A bitmap of 16 by 16 points in one color.
+  /// A GIF of one point, each in another color.
   private func addImage(_ number: Int, to batch: inout WriteBatch) throws {
-    let (width, height) = (16, 16)
-    func bytes(_ number: Int, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    }
-    let size = 54 + width * height * 3
-    var image = Array("BM".utf8) + bytes(size, 4) + bytes(0, 4) + bytes(54, 4)
-    image += bytes(40, 4) + bytes(width, 4) + bytes(height, 4) + bytes(1, 2) + bytes(24, 2)
-    image += bytes(0, 4) + bytes(size - 54, 4) + bytes(2835, 4) + bytes(2835, 4) + bytes(0, 8)
     let color = [UInt8(number * 6), UInt8(255 - number * 5), UInt8(number % 4 * 60)]
-    for _ in 0..<(width * height) { image += color }
+    let image =
+      Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + color + [0, 0, 0]
+      + [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
     var attributes = EntryAttributes(
       codec: .bytes, expires: number % 3 == 0 ? .never : .after(.hours(1 + number)))
     attributes.isPinned = number == 0
     attributes.tags = ["thumbnail"]
     try batch.set(
-      image, for: "thumbs/\(number / 10)/\(number).bmp", in: store.namespace("images"), attributes)
+      image, for: "thumbs/\(number / 10)/\(number).gif", in: store.namespace("images"), attributes)
   }
 }

@@ -38,8 +38,6 @@ enum HTML {
     .bars { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .3rem .7rem; margin: 0; font-size: .9rem; } .bars > div { display: contents; }
     dt { text-align: right; overflow-wrap: anywhere; } dd { margin: 0; display: flex; align-items: center; gap: .5rem; } dd span { white-space: nowrap; }
     dd i { background: var(--bar); height: 1rem; border-radius: 2px; flex: none; } footer { overflow-wrap: anywhere; font-size: .9rem; }
-    .time { display: block; width: 100%; height: 10rem; } .time rect { fill: var(--bar); } .time line { stroke: var(--line); vector-effect: non-scaling-stroke; }
-    .ends { display: flex; justify-content: space-between; margin: .2rem 0 1rem; font-size: .9rem; }
     @media (max-width: 40rem) { .bars { grid-template-columns: 1fr; gap: 0; } dt { text-align: left; margin-top: .5rem; } }
     @media (max-width: 54rem) { tr { display: block; padding: .3rem 0; border-bottom: 1px solid var(--line); }
       td { display: flex; border: 0; padding: 0; } td::before { content: attr(data-title); color: var(--faint); flex: 0 0 7rem; }
@@ -88,7 +86,7 @@ enum HTML {
   }
 }
 
-/// The hit rate of the store over time: a column for each interval between two samples.
+/// The hit rate of the store over time: a bar for each interval between two samples.
 struct HitRateChart {
   /// The reads between two samples.
   struct Interval: Equatable {
@@ -127,38 +125,13 @@ struct HitRateChart {
     return "Hit rate over time, \(Wording.percent(lowest)) to \(Wording.percent(highest))"
   }
 
-  /// The chart with the times of its ends below.
-  func html(_ clock: WallClock) -> String {
-    guard let first = intervals.first?.start, let last = intervals.last?.end, let words else {
-      return "<p>\(Self.nothing)</p>"
+  /// A bar for each interval.
+  func bars(_ clock: WallClock) -> [StoreReport.Bar] {
+    intervals.map {
+      (
+        clock.fullDate($0.end.unix), $0.rate,
+        "\(Wording.percent($0.rate)) of \(Wording.count(Int(clamping: $0.reads)))"
+      )
     }
-    let (width, height) = (1000.0, 200.0)
-    let span = Double(max(last.milliseconds - first.milliseconds, 1))
-    func position(_ time: Timestamp) -> Double {
-      Double(time.milliseconds - first.milliseconds) / span * width
-    }
-    let lines = [0.0, 0.5, 1.0].map { part in
-      "<line x1=\"0\" x2=\"1000\" y1=\"\(part * height)\" y2=\"\(part * height)\"/>"
-    }
-    let columns = intervals.map { interval in
-      let (x, end) = (position(interval.start), position(interval.end))
-      let tall = max(interval.rate * height, 1)
-      let words =
-        "\(clock.fullDate(interval.start.unix)) to \(clock.fullDate(interval.end.unix)): \(Wording.percent(interval.rate)) of \(Wording.count(Int(clamping: interval.reads)))"
-      return
-        "<rect x=\"\(Self.short(x))\" y=\"\(Self.short(height - tall))\" width=\"\(Self.short(max(end - x - 1, 1)))\" height=\"\(Self.short(tall))\"><title>\(HTML.text(words))</title></rect>"
-    }
-    return
-      (["<p>\(HTML.text(words)); lines at 0, 50 and 100 %</p>"]
-      + [
-        "<svg class=\"time\" viewBox=\"0 -1 1000 202\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(HTML.text(words))\">"
-      ] + lines + columns
-      + [
-        "</svg>",
-        "<p class=\"ends\"><span>\(HTML.text(clock.fullDate(first.unix)))</span><span>\(HTML.text(clock.fullDate(last.unix)))</span></p>",
-      ]).joined(separator: "\n")
   }
-
-  /// A coordinate with one decimal.
-  private static func short(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
 }

@@ -30,7 +30,7 @@ struct Histogram {
 
   private let measure: Measure
   /// The lower bound of each bin, and the upper bound of the last.
-  private let bounds: [Int64]
+  private var bounds: [Int64]
   private var tallies: [Tally]
   /// Entries without a value: those that never expire.
   private var never = Tally()
@@ -65,17 +65,10 @@ struct Histogram {
     guard let first = tallies.firstIndex(where: { $0.entries > 0 }),
       let last = tallies.lastIndex(where: { $0.entries > 0 })
     else {
-      self = Histogram(measure, [0], [], never)
+      (bounds, tallies) = ([0], [])
       return
     }
-    self = Histogram(measure, Array(bounds[first...last + 1]), Array(tallies[first...last]), never)
-  }
-
-  private init(_ measure: Measure, _ bounds: [Int64], _ tallies: [Tally], _ never: Tally) {
-    self.measure = measure
-    self.bounds = bounds
-    self.tallies = tallies
-    self.never = never
+    (bounds, tallies) = (Array(bounds[first...last + 1]), Array(tallies[first...last]))
   }
 
   // MARK: Bounds

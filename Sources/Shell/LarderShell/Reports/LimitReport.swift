@@ -100,73 +100,64 @@ struct LimitReport {
 
   private static func rows(of store: Store, holding namespaces: [NamespaceInfo]) throws -> [Row] {
     let limits = try store.limits()
-    let (declared, overrides, effective) = (limits.declared, limits.overrides, limits.effective)
-    let way = "evicts low priority first"
+    func row(
+      _ name: String, _ used: Int?, _ cell: (Int) -> Cell, _ limit: KeyPath<StoreLimits, Int?>,
+      _ whenFull: String = "evicts low priority first"
+    ) -> Row {
+      let values = [limits.effective, limits.declared, limits.overrides].map { $0[keyPath: limit] }
+      return Self.row(Self.store, name, used, cell, values, whenFull: whenFull)
+    }
     return [
-      row(
-        Self.store, "entries", namespaces.reduce(0) { $0 + $1.entries }, Cell.number,
-        (effective.entries, declared.entries, overrides.entries), whenFull: way),
-      row(
-        Self.store, "bytes", namespaces.reduce(0) { $0 + $1.bytes }, Cell.size,
-        (effective.bytes, declared.bytes, overrides.bytes), whenFull: way),
-      row(
-        Self.store, "disk", try store.statistics().file.size, Cell.size,
-        (effective.disk, declared.disk, overrides.disk), whenFull: way),
+      row("entries", namespaces.reduce(0) { $0 + $1.entries }, Cell.number, \.entries),
+      row("bytes", namespaces.reduce(0) { $0 + $1.bytes }, Cell.size, \.bytes),
+      row("disk", try store.statistics().file.size, Cell.size, \.disk),
       // The memory of other processes is unknown.
-      row(
-        Self.store, "memory", nil, Cell.size,
-        (effective.memory, declared.memory, overrides.memory),
-        whenFull: "drops decoded values"),
+      row("memory", nil, Cell.size, \.memory, "drops decoded values"),
     ]
   }
 
   // MARK: A namespace
 
   private static func rows(_ info: NamespaceInfo) -> [Row] {
-    let (rules, declared, overrides) = (info.rules, info.declared, info.overrides)
-    let way = rules.eviction.words
+    let (rules, overrides) = (info.rules, info.overrides)
+    func row(
+      _ name: String, _ used: Int?, _ cell: (Int) -> Cell, _ limit: KeyPath<Limits, Int?>,
+      _ whenFull: String
+    ) -> Row {
+      let all = [rules.limits, info.declared.limits, overrides.limits ?? Limits()]
+      return Self.row(
+        info.name, name, used, cell, all.map { $0[keyPath: limit] }, whenFull: whenFull)
+    }
     return [
-      row(
-        info.name, "entries", info.entries, Cell.number,
-        (rules.limits.entries, declared.limits.entries, overrides.limits?.entries), whenFull: way),
-      row(
-        info.name, "bytes", info.bytes, Cell.size,
-        (rules.limits.bytes, declared.limits.bytes, overrides.limits?.bytes), whenFull: way),
-      row(
-        info.name, "guaranteed", nil, Cell.size,
-        (
-          rules.limits.guaranteed, declared.limits.guaranteed, overrides.limits?.guaranteed
-        ),
-        whenFull: "kept from other namespaces"),
-      row(
+      row("entries", info.entries, Cell.number, \.entries, rules.eviction.words),
+      row("bytes", info.bytes, Cell.size, \.bytes, rules.eviction.words),
+      row("guaranteed", nil, Cell.size, \.guaranteed, "kept from other namespaces"),
+      Self.row(
         info.name, "entry_size", nil, Cell.size,
-        (rules.largestValue, declared.largestValue, overrides.largestValue),
+        [rules.largestValue, info.declared.largestValue, overrides.largestValue],
         whenFull: "refuses larger values"),
-      row(info, "policy", \.eviction, overrides.eviction) { .text($0.rawValue) },
-      row(info, "priority", \.priority, overrides.priority) {
-        .text($0.rawValue)
-      },
-      row(info, "lifetime", \.expires, overrides.expires, Cell.lifetime),
-      row(info, "stale", \.stale, overrides.stale) {
-        .span($0.milliseconds)
-      },
-      row(info, "jitter", \.jitter, overrides.jitter) { .share($0) },
+      Self.row(info, "policy", \.eviction, overrides.eviction) { .text($0.rawValue) },
+      Self.row(info, "priority", \.priority, overrides.priority) { .text($0.rawValue) },
+      Self.row(info, "lifetime", \.expires, overrides.expires, Cell.lifetime),
+      Self.row(info, "stale", \.stale, overrides.stale) { .span($0.milliseconds) },
+      Self.row(info, "jitter", \.jitter, overrides.jitter) { .share($0) },
     ]
   }
 
+  /// - Parameter values: The allowed amount, the declared one, and that of the override.
   private static func row(
     _ namespace: String, _ limit: String, _ used: Int?, _ cell: (Int) -> Cell,
-    _ values: (allowed: Int?, declared: Int?, override: Int?), whenFull: String
+    _ values: [Int?], whenFull: String
   ) -> Row {
     func shown(_ value: Int?) -> Cell {
       value.map { $0 == Limits.unlimited ? .text("none") : cell($0) } ?? .null
     }
     var row = Row(namespace: namespace, limit: limit)
     row.used = used.map(cell) ?? .null
-    row.allowed = shown(values.allowed)
-    row.declared = shown(values.declared)
-    row.override = shown(values.override)
-    guard let allowed = values.allowed else { return row }
+    (row.allowed, row.declared, row.override) = (
+      shown(values[0]), shown(values[1]), shown(values[2])
+    )
+    guard let allowed = values[0] else { return row }
     row.whenFull = whenFull
     // A limit of zero is always reached.
     row.share = used.map { allowed == 0 ? 1 : Double($0) / Double(allowed) }

@@ -1,21 +1,6 @@
 import Larder
 import ShellLanguage
 
-extension RemovalReason {
-  /// The limit that caused an eviction; nil for other removals.
-  var eviction: String? {
-    guard isEviction else { return nil }
-    return switch self {
-    case .evictedForEntries: "entries of the namespace"
-    case .evictedForBytes: "bytes of the namespace"
-    case .evictedForStoreEntries: "entries of the store"
-    case .evictedForStoreBytes: "bytes of the store"
-    case .evictedForDisk: "size of the file"
-    default: "\(self)"
-    }
-  }
-}
-
 extension Durability {
   /// `durable: a power failure loses nothing; a killed process loses nothing`
   var words: String {

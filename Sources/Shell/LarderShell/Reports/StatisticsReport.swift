@@ -19,12 +19,13 @@ struct StatisticsReport {
   private let http: [HTTPCounts]
 
   /// - Parameters:
+  ///   - living: The namespaces without what has expired and is still in the file.
   ///   - only: The namespace; nil for the store.
   ///   - added: The facts that the program adds.
   ///   - http: The saved counts of HTTP caches, one for each namespace.
   init(
-    _ statistics: Statistics, _ limits: StoreLimitInfo, only: String?, added: [Additions.Fact],
-    http: [HTTPCounts]
+    _ statistics: Statistics, _ limits: StoreLimitInfo, living: [NamespaceInfo], only: String?,
+    added: [Additions.Fact], http: [HTTPCounts]
   ) {
     self.added = added
     self.statistics = statistics
@@ -35,7 +36,11 @@ struct StatisticsReport {
     }
     isWhole = only == nil
     self.http = http.filter { only == nil || $0.namespace.isExactly(only) }
-    namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }
+    namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }.map {
+      var namespace = $0
+      namespace.info = living.first { $0.name.isExactly(namespace.info.name) } ?? namespace.info
+      return namespace
+    }
   }
 
   /// A person gets tables, a pipe a line for each fact, and a program one object.
@@ -67,7 +72,7 @@ struct StatisticsReport {
     namespaces.flatMap { namespace in
       RemovalReason.allCases.compactMap { reason -> [Cell]? in
         let count = namespace.removals[reason]
-        guard let words = reason.eviction, count > 0 else { return nil }
+        guard reason.isEviction, count > 0, let words = reason.words else { return nil }
         return [
           .text(namespace.info.name), .text(words), .number(Int(clamping: count)),
         ]
@@ -86,8 +91,8 @@ struct StatisticsReport {
     let reads = statistics.reads
     let facts: [(String, Cell)] =
       [
-        ("store", .text(statistics.path)), ("entries", .number(statistics.entries)),
-        ("values", .size(statistics.bytes)), ("file", .size(file.size)),
+        ("store", .text(statistics.path)), ("entries", .number(entries)),
+        ("values", .size(bytes)), ("file", .size(file.size)),
         ("durability", .text(statistics.durability.words)),
         ("limits", limitInfo.words.map { .text($0) } ?? .null),
         ("free space", .size(file.freePages * file.pageSize)),
@@ -98,6 +103,9 @@ struct StatisticsReport {
       ] + bufferFacts.map { ($0.name.replacing("_", with: " "), $0.cell) } + added.map { ($0.name.replacing("_", with: " "), $0.cell) }
     return .object(facts.map { Column($0.0) }, facts.map(\.1))
   }
+
+  private var entries: Int { namespaces.reduce(0) { $0 + $1.info.entries } }
+  private var bytes: Int { namespaces.reduce(0) { $0 + $1.info.bytes } }
 
   private static let titles = [
     "namespace", "entries", "size", "hits", "stale", "misses", "rate", "expired", "evicted",
@@ -179,7 +187,7 @@ struct StatisticsReport {
     return [
       ("path", .text(statistics.path)), ("format", .number(statistics.format)),
       ("durability", .text(statistics.durability.rawValue)),
-      ("entries", .number(statistics.entries)), ("bytes", .size(statistics.bytes)),
+      ("entries", .number(entries)), ("bytes", .size(bytes)),
       ("stored", .size(statistics.storedSize)), ("file_size", .size(file.size)),
       ("page_size", .size(file.pageSize)), ("pages", .number(file.pages)),
       ("free_pages", .number(file.freePages)),

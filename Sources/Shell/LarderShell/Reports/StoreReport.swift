@@ -11,7 +11,6 @@ struct StoreReport {
     case text(String)
     case bars([Bar])
     case table([String], [[String]])
-    case hitRate(HitRateChart)
   }
 
   private struct Section {
@@ -94,7 +93,6 @@ struct StoreReport {
     case .text(let text): "<p>\(HTML.text(text))</p>"
     case .bars(let rows): HTML.bars(section.title, rows)
     case .table(let titles, let rows): HTML.table(titles, rows)
-    case .hitRate(let chart): chart.html(session.wallClock)
     }
   }
 
@@ -117,8 +115,6 @@ struct StoreReport {
       let reply = Reply(.rows(titles.map { Column($0) }, rows.map { $0.map { .text($0) } }))
       let presentation = Presentation(.markdown, clock: session.wallClock)
       return "\n" + String(decoding: presentation.bytes(of: reply), as: UTF8.self)
-    case .hitRate(let chart):
-      return markdown(.text(chart.words ?? HitRateChart.nothing))
     }
   }
 
@@ -178,7 +174,10 @@ struct StoreReport {
     }
     // Samples are of the whole store.
     guard isWhole else { return Section("Hit rate", .bars(rows)) }
-    return Section(
-      "Hit rate", .hitRate(HitRateChart(try session.store.readHistory())), .bars(rows))
+    let chart = HitRateChart(try session.store.readHistory())
+    guard let words = chart.words else {
+      return Section("Hit rate", .bars(rows), .text(HitRateChart.nothing))
+    }
+    return Section("Hit rate", .bars(rows), .text(words), .bars(chart.bars(session.wallClock)))
   }
 }

@@ -60,7 +60,8 @@ extension Scope {
     // In another order, or in several namespaces, a key does not say how far the list has come.
     let isByKey = EntryOrder(selection) == nil && namespaces.count == 1
     let after = isByKey ? key.map { "--after \(Quoting.typed($0)), or " } ?? "" : ""
-    return "\u{2026} \(over)\(Wording.count(rest.count)) more: \(after)--limit all"
+    let other = selection.sort == .size && !selection.isReversed ? "--reverse, or " : ""
+    return "\u{2026} \(over)\(Wording.count(rest.count)) more: \(after)\(other)--limit all"
   }
 
   /// Writes the keys of a selection in one namespace that needs nothing else of the entries.
@@ -79,6 +80,12 @@ extension Scope {
 
   /// A pattern that matched no key may have the wrong case, or be text of a value.
   private func suggestOtherMatches() throws {
+    if selection.listsKeys, namespaces.count == 1, case .key(let key)? = selection.patterns.first,
+      let near = try missingKeys().isEmpty ? nil : KeySuggestions(key, in: namespaces[0])
+    {
+      let hint = near.hint(verb: "keys", namespace: namespaces[0].name)
+      return try session.host.notify("note: no entry \(key); \(hint)")
+    }
     guard !selection.ignoresCase, selection.patterns.count == 1,
       case .glob(let glob) = selection.patterns[0], case let text = glob.longestLiteral,
       text.count > 1

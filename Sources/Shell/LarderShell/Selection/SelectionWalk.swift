@@ -128,12 +128,17 @@ struct SelectionWalk {
   /// The keys of every entry that can meet the conditions, if an index knows a few.
   private func indexedKeys(of namespace: Store.Namespace) throws -> [[UInt8]]? {
     for condition in selection.conditions {
+      var keys: [[UInt8]]?
       if let tag = condition.tag {
-        return try namespace.keys(taggedWith: tag, atMost: Self.mostIndexed)
+        keys = try namespace.keys(taggedWith: tag, atMost: Self.mostIndexed)
+      } else if condition == .isExpired {
+        keys = try namespace.keys(endingBy: now, atMost: Self.mostIndexed)
+      } else if condition.needsExpiry {
+        // A stale window ends behind the expiry that is asked for, so that no end bounds the entries that can meet it.
+        let end = Timestamp(milliseconds: .max)
+        keys = try namespace.keys(endingBy: end, atMost: Self.mostIndexed)
       }
-      if condition == .isExpired {
-        return try namespace.keys(endingBy: now, atMost: Self.mostIndexed)
-      }
+      if let keys { return keys }
     }
     return nil
   }

@@ -29,8 +29,32 @@ extension Session {
   }
 
   func absent(_ name: NamespaceName) throws -> ShellError {
-    NamespaceChoice.absent(name, existing: try store.namespaces().map(\.name))
+    let error = NamespaceChoice.absent(name, existing: try store.namespaces().map(\.name))
+    let named = line?.arguments.count { if case .namespace = $0 { true } else { false } } ?? 0
+    guard named > 1 else { return error }
+    return ShellError(
+      error.code, error.message, at: error.range,
+      hint: "a key that begins with @ goes behind --: `-- @\(name.text)`")
   }
+
+  /// The namespaces as every answer counts them: what has expired and is still in the file is no entry.
+  ///
+  /// - Parameter isQuick: A greeting does not wait: where many entries have expired, they count.
+  func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
+    try store.namespaces().map { info in
+      let namespace = store.namespace(info.name)
+      if isQuick, try namespace.keys(endingBy: clock.now, atMost: Self.mostQuick) == nil {
+        return info
+      }
+      let expired = try Scope(all: [namespace], in: self).expired()
+      var info = info
+      info.entries = max(info.entries - expired.entries, 0)
+      info.bytes = max(info.bytes - expired.bytes, 0)
+      return info
+    }
+  }
+
+  private static let mostQuick = 1000
 
   /// The facts of a namespace that existed when the command began.
   func info(of name: String) throws -> NamespaceInfo {

@@ -40,50 +40,37 @@ package struct Settings {
 enum ShellOption: String, CaseIterable {
   case color, pager, timing, confirm, utc, limit, hints, history, durability
 
-  var summary: String {
+  var summary: String { facts.summary }
+
+  /// The summary, and the setting if that is on or off.
+  private var facts: (summary: String, flag: WritableKeyPath<Settings, Bool>?) {
     switch self {
-    case .color: "colors"
-    case .pager: "page answers longer than the screen"
-    case .timing: "print the duration of each command"
-    case .confirm: "confirm changes selected by a pattern"
-    case .utc: "read and show times in UTC"
-    case .limit: "rows of a list that appear at once: a number, or auto for what fits"
-    case .hints: "show hints while typing"
-    case .history: "keep the lines typed at the prompt in a file"
-    case .durability: "durable, checkpointed or scratch: what a power failure may lose"
+    case .color: ("colors", \.hasColor)
+    case .pager: ("page answers longer than the screen", \.usesPager)
+    case .timing: ("print the duration of each command", \.showsTiming)
+    case .confirm: ("confirm changes selected by a pattern", \.confirmsBulkChanges)
+    case .utc: ("read and show times in UTC", \.isUTC)
+    case .limit: ("rows of a list that appear at once: a number, or auto for what fits", nil)
+    case .hints: ("show hints while typing", \.showsHints)
+    case .history: ("keep the lines typed at the prompt in a file", \.keepsHistory)
+    case .durability: ("durable, checkpointed or scratch: what a power failure may lose", nil)
     }
   }
 
   func value(in session: Session) -> String {
-    let settings = session.settings
-    return switch self {
-    case .color: word(settings.hasColor)
-    case .pager: word(settings.usesPager)
-    case .timing: word(settings.showsTiming)
-    case .confirm: word(settings.confirmsBulkChanges)
-    case .utc: word(settings.isUTC)
-    case .limit: settings.rowLimit.map(String.init) ?? "auto"
-    case .hints: word(settings.showsHints)
-    case .history: word(settings.keepsHistory)
-    case .durability: session.store.durability.rawValue
-    }
+    if let flag = facts.flag { return session.settings[keyPath: flag] ? "on" : "off" }
+    if self == .durability { return session.store.durability.rawValue }
+    return session.settings.rowLimit.map(String.init) ?? "auto"
   }
 
   func set(_ word: String, in session: Session) throws {
-    switch self {
-    case .color: session.settings.hasColor = try isOn(word)
-    case .pager: session.settings.usesPager = try isOn(word)
-    case .timing: session.settings.showsTiming = try isOn(word)
-    case .confirm: session.settings.confirmsBulkChanges = try isOn(word)
-    case .utc: session.settings.isUTC = try isOn(word)
-    case .hints: session.settings.showsHints = try isOn(word)
-    case .history: session.settings.keepsHistory = try isOn(word)
-    case .durability: try setDurability(word, in: session)
-    case .limit:
-      guard word != "auto" else {
-        session.settings.rowLimit = nil
-        return
-      }
+    if let flag = facts.flag {
+      session.settings[keyPath: flag] = try isOn(word)
+    } else if self == .durability {
+      try setDurability(word, in: session)
+    } else if word == "auto" {
+      session.settings.rowLimit = nil
+    } else {
       guard let rows = Int(word), rows > 0 else {
         throw wrong(word, "use a number from 1, or `auto`")
       }
@@ -106,8 +93,6 @@ enum ShellOption: String, CaseIterable {
       Reply(
         ["durability": .text(level.rawValue)], sentences: ["\(level.words)"]))
   }
-
-  private func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
   private func isOn(_ word: String) throws(ShellError) -> Bool {
     switch word {

@@ -69,6 +69,13 @@ extension ShellError {
         hint: "`keys @*` lists the keys")
     }
     if let error = pathWithoutKey(key, in: namespaces[0], line) { return error }
+    if key.contains(.backslash), let meant = try? Quoting.unescaped(plain: key),
+      try namespaces[0].entry(for: meant) != nil
+    {
+      return ShellError(
+        .noSuchKey, "no entry \(key) in \(namespaces[0].name)",
+        hint: "plain output escapes the key \(meant): `--stdin` reads it back")
+    }
     let near = try KeySuggestions(key, in: namespaces[0])
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespaces[0].name)",

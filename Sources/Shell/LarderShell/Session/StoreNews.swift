@@ -1,4 +1,4 @@
-package import Larder
+import Larder
 package import ShellLanguage
 
 /// Changes by other processes since the last command, for the prompt.
@@ -68,23 +68,23 @@ package struct StoreNews {
   }
 }
 
-extension Store {
+extension Session {
   /// One line about the store, for the greeting.
   package func summary() throws -> String {
-    do throws(LarderError) {
-      let namespaces = try namespaces()
+    do {
+      let namespaces = try livingNamespaces(isQuick: true)
       let entries = namespaces.reduce(0) { $0 + $1.entries }
       let bytes = namespaces.reduce(0) { $0 + $1.bytes }
-      let limits = try limits()
+      let limits = try store.limits()
       let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
       // A new store tells the limit that was chosen for it.
       let disk =
         namespaces.isEmpty
         ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""
-      return "\(SafeText(path))   "
+      return "\(SafeText(store.path))   "
         + "\(Wording.count(namespaces.count, "namespace", "namespaces")), "
         + "\(Wording.entries(entries)), \(Wording.size(bytes))\(limit)\(disk)"
-    } catch {
+    } catch let error as LarderError {
       throw ShellError(error)
     }
   }

@@ -27,7 +27,10 @@ struct CSVTable {
         "it has \(Wording.count(fields.count, "field", "fields")), and the header \(names.count)")
     }
     var line: [JSON.Field] = []
-    if let namespace, !names.contains("namespace") {
+    if !names.contains("namespace") {
+      guard let namespace else {
+        throw ImportLine.ParseError("it names no namespace, as `import FILE @NS` does")
+      }
       line.append(.init("namespace", .string(namespace)))
     }
     for case (let name, let field?) in zip(names, fields) {

@@ -1,81 +1,66 @@
 import Larder
 import ShellLanguage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// A line of an export.
 enum ImportLine {
   case head(version: Int)
   case namespace(String, Rules, Rules.Overrides?)
   case entry(ImportedEntry)
 
-  private static let decoder = JSONDecoder()
+  /// The error in a line, and its byte if that is known.
+  struct ParseError: Error {
+    let reason: SafeText
+    let offset: Int
+
+    init(_ reason: SafeText, at offset: Int = 0) { (self.reason, self.offset) = (reason, offset) }
+  }
 
   init(_ bytes: [UInt8]) throws(ParseError) {
-    // Decoding takes one of them, and the other would be lost.
-    if let (name, range) = JSONFields.repeated(in: bytes) {
-      throw ParseError("\(name) is there twice", at: range.lowerBound)
-    }
-    let fields: Fields
-    do {
-      fields = try Self.decoder.decode(Fields.self, from: Data(bytes))
-    } catch {
-      throw ParseError(bytes, error)
-    }
-    if let version = fields.larderExport {
-      guard version != ExportFormat.version || JSONFields.names(of: bytes).count == 1 else {
+    let fields = try LineFields(bytes)
+    if let version = try fields.integer("larder_export", "the number of a version") {
+      guard version != ExportFormat.version || fields.count == 1 else {
         throw ParseError("larder_export is in a line with other fields")
       }
       self = .head(version: version)
       return
     }
     // A mistyped field would be lost, such as the end of an entry.
-    if let field = JSONFields.unknown(in: bytes, of: Fields.shape) {
-      throw ParseError(unknown: field)
+    try fields.checkNames()
+    guard let namespace = try fields.string("namespace") else {
+      throw ParseError("it names no namespace")
     }
-    guard let namespace = fields.namespace else { throw ParseError("it names no namespace") }
-    if let key = try Self.bytes(fields.key, fields.keyBase64, "key") {
-      guard fields.rules == nil, fields.overrides == nil else {
+    let rules: Rules? = try fields.rules("rules")
+    let overrides: Rules.Overrides? = try fields.rules("overrides")
+    let name = String(decoding: namespace, as: UTF8.self)
+    if let key = try fields.bytes("key") {
+      guard rules == nil, overrides == nil else {
         throw ParseError("rules are in a line without key")
       }
-      self = .entry(try ImportedEntry(fields, namespace: namespace, key: key))
+      self = .entry(try ImportedEntry(fields, namespace: name, key: key))
       return
     }
-    if let name = fields.entryField { throw ParseError("it has \(name) and no key") }
-    guard fields.rules != nil || fields.overrides != nil else {
+    if let name = fields.nameOfEntry { throw ParseError("it has \(name) and no key") }
+    guard rules != nil || overrides != nil else {
       throw ParseError("it has neither a key nor rules")
     }
-    self = .namespace(namespace, fields.rules ?? Rules(), fields.overrides)
+    self = .namespace(name, rules ?? Rules(), overrides)
   }
 
-  static let noHead: SafeText = "it does not begin like an export"
+  static let noHead: SafeText =
+    "it does not begin like an export, whose first line is {\"larder_export\":1}"
 
-  /// Why an export cannot begin with this line; nil if it can.
-  var headFault: SafeText? {
-    guard case .head(let version) = self else { return Self.noHead }
-    return version == ExportFormat.version ? nil : "it is an export of version \(version)"
-  }
-
-  /// The first line of an export.
+  /// Checks the first line of an export.
   static func head(_ bytes: [UInt8]) throws(ParseError) {
-    let names = JSONFields.names(of: bytes)
-    guard names.isEmpty || names.contains("larder_export") else { throw ParseError(noHead) }
-    let line = try ImportLine(bytes)
-    if let reason = line.headFault { throw ParseError(reason) }
-  }
-
-  fileprivate static func bytes(
-    _ text: String?, _ base64: String?, _ name: SafeText
-  ) throws(ParseError) -> [UInt8]? {
-    guard let base64 else { return text.map { Array($0.utf8) } }
-    guard text == nil, let data = Data(base64Encoded: base64) else {
-      throw ParseError(text == nil ? "\(name)_base64 is not base64" : "\(name) is there twice")
+    let names = JSONFields.all(of: bytes)
+    guard names.contains("larder_export") || names.isEmpty && bytes.first == UInt8(ascii: "{")
+    else {
+      let isTable = names.isEmpty && bytes.contains(UInt8(ascii: ","))
+      throw ParseError(isTable ? "it is no header of CSV that names key and value" : noHead)
     }
-    return Array(data)
+    guard case .head(let version) = try ImportLine(bytes) else { throw ParseError(noHead) }
+    guard version == ExportFormat.version else {
+      throw ParseError("it is an export of version \(version)")
+    }
   }
 }
 
@@ -87,39 +72,34 @@ struct ImportedEntry {
   let attributes: EntryAttributes
 
   fileprivate init(
-    _ fields: ImportLine.Fields, namespace: String, key: [UInt8]
+    _ fields: LineFields, namespace: String, key: [UInt8]
   ) throws(ImportLine.ParseError) {
     self.namespace = namespace
     self.key = key
-    guard let value = try ImportLine.bytes(fields.value, fields.valueBase64, "value") else {
+    guard let value = try fields.bytes("value") else {
       throw ImportLine.ParseError("it has no value")
     }
     self.value = value
-    let name = fields.codec?.name ?? "bytes"
+    let name = try fields.codec() ?? "bytes"
     guard let codec = CodecID(name: name) else {
       throw ImportLine.ParseError("there is no codec \(Array(name.utf8))")
     }
     // A line without an expiry has the lifetime and the stale window of the namespace's rules, as a `set` has.
     var attributes = EntryAttributes(codec: codec)
-    var expires: Timestamp?
-    switch fields.expires {
-    case .at(let time):
-      expires = time
-      attributes.expires = .at(time)
+    let isEndless = fields.isNever("expires")
+    let expires = isEndless ? nil : try fields.time("expires", ", or \"never\"")
+    if isEndless || expires != nil {
+      attributes.expires = expires.map { .at($0) } ?? .never
       attributes.stale = .zero
-    case .never:
-      attributes.expires = .never
-      attributes.stale = .zero
-    case nil: break
     }
-    attributes.written = fields.written?.time
-    if let staleUntil = fields.staleUntil?.time {
+    attributes.written = try fields.time("written")
+    if let staleUntil = try fields.time("stale_until", ", or null") {
       guard let expires, staleUntil >= expires else {
         throw ImportLine.ParseError("stale_until must be a time at or after expires")
       }
       attributes.stale = expires.duration(to: staleUntil)
     }
-    if let idle = fields.idle {
+    if let idle = try fields.number("idle", "a number of seconds") {
       guard let milliseconds = Int64(exactly: (idle * 1000).rounded()), milliseconds > 0 else {
         throw ImportLine.ParseError("idle must be a number of seconds above 0")
       }
@@ -129,20 +109,14 @@ struct ImportedEntry {
       }
       attributes.idle = .milliseconds(milliseconds)
     }
-    attributes.isPinned = fields.pinned ?? false
+    attributes.isPinned = try fields.bool("pinned") ?? false
     // Owners may stand in a line that is yet to come.
     attributes.awaitsOwners = true
-    for owner in fields.owners ?? [] {
-      guard let key = try ImportLine.bytes(owner.key, owner.keyBase64, "key") else {
-        throw ImportLine.ParseError("an owner has no key")
-      }
-      attributes.owners.append(Owner(Key(key), in: owner.namespace))
-    }
-    attributes.tags = fields.tags ?? []
-    attributes.entityTag = try ImportLine.bytes(fields.etag, fields.etagBase64, "etag")
-    attributes.lastModified = try ImportLine.bytes(
-      fields.lastModified, fields.lastModifiedBase64, "last_modified")
-    attributes.metadata = try ImportLine.bytes(fields.metadata, fields.metadataBase64, "metadata")
+    attributes.owners = try fields.owners()
+    attributes.tags = try fields.strings("tags")
+    attributes.entityTag = try fields.bytes("etag")
+    attributes.lastModified = try fields.bytes("last_modified")
+    attributes.metadata = try fields.bytes("metadata")
     self.attributes = attributes
   }
 

@@ -10,64 +10,32 @@ struct ValueWriter {
   private let style: ValueStyle
   private let head: Int?
   private let isFull: Bool
+  /// One key is written out: a pipe receives its bytes, with nothing added.
+  private let isSingle: Bool
   private let namesNamespaces: Bool
   private var rows: RowWriter
   private(set) var count = 0
 
   /// - Parameter namesNamespaces: Values of several namespaces can occur.
   init(
-    _ session: Session, style: ValueStyle, head: Int?, isFull: Bool, namesNamespaces: Bool
+    _ session: Session, style: ValueStyle, head: Int?, isFull: Bool, isSingle: Bool = false,
+    namesNamespaces: Bool = false
   ) {
     self.session = session
     presentation = session.output.presentation
     self.style = style
     self.head = head
     self.isFull = isFull
+    self.isSingle = isSingle
     self.namesNamespaces = namesNamespaces
-    rows = RowWriter(presentation, columns: Self.columns(style))
-  }
-
-  private static func columns(_ style: ValueStyle) -> [Column] {
-    EntryForm.record(namesNamespaces: true).columns
-      + [
-        Column(
-          style == .json ? "value_json" : "value", in: .everywhere, holdsBytes: style != .json)
-      ]
+    let value = Column(style == .json ? "value_json" : "value", holdsBytes: style != .json)
+    rows = RowWriter(
+      presentation, columns: EntryForm.record(namesNamespaces: true).columns + [value],
+      isObject: isSingle)
   }
 
   /// Values are a column beside the facts of their entries.
-  private var hasRows: Bool {
-    switch presentation.mode {
-    case .json, .jsonl, .csv, .markdown: true
-    case .table, .plain, .raw, .auto: false
-    }
-  }
-
-  /// The value of one key that is written out: its bytes for a pipe, with nothing added.
-  static func writeSingle(
-    _ value: StoredValue, _ session: Session, style: ValueStyle, head: Int?, isFull: Bool
-  ) throws {
-    let writer = ValueWriter(
-      session, style: style, head: head, isFull: isFull, namesNamespaces: false)
-    switch writer.presentation.mode {
-    case .table,
-      .plain where writer.presentation.isTerminal:
-      // No value can send an escape sequence to a terminal, unless `raw` is set.
-      try writer.show(value)
-    case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:
-      try session.output.write(value.entry.key.bytes + [0] + writer.encoded(value) + [0])
-    case .plain, .auto:
-      try session.output.writeValue { try writer.writePieces(of: value, to: $0) }
-    case .raw:
-      try writer.writePieces(of: value, to: session.output.write)
-    case .json, .jsonl, .csv, .markdown:
-      var rows = RowWriter(
-        writer.presentation, columns: columns(style), isObject: true)
-      try session.output.write(rows.begin())
-      try session.output.write(rows.write([writer.cells(value)]))
-      try session.output.write(rows.end())
-    }
-  }
+  private var hasRows: Bool { presentation.mode.isStructured || presentation.mode == .markdown }
 
   /// The bytes of a value, which may be longer than memory, or its requested form.
   private func writePieces(of value: StoredValue, to write: ([UInt8]) throws -> Void) throws {
@@ -102,23 +70,27 @@ struct ValueWriter {
 
   mutating func write(_ value: StoredValue) throws {
     defer { count += 1 }
+    let (output, key) = (session.output, value.entry.key.bytes)
     switch presentation.mode {
     case .table,
       .plain where presentation.isTerminal:
-      if count > 0 { try session.output.write([.newline]) }
-      try showWithKey(value)
-    case .plain where session.settings.endsWithNUL, .auto where session.settings.endsWithNUL:
-      try session.output.write(
-        value.entry.key.bytes + [0] + encoded(value) + [0])
+      // No value can send an escape sequence to a terminal, unless `raw` is set.
+      if count > 0 { try output.write([.newline]) }
+      let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
+      if !isSingle { try output.write(Array("\(name)\(Quoting.brief(key))\n".utf8)) }
+      try show(value)
+    case .plain where presentation.endsWithNUL:
+      try output.write(key + [0] + encoded(value) + [0])
+    case .plain where isSingle, .auto where isSingle:
+      try output.writeValue { try writePieces(of: value, to: $0) }
     case .plain, .auto:
       var line = namesNamespaces ? Quoting.plain(Array(value.entry.namespace.utf8)) + "\t" : ""
-      line += Quoting.plain(value.entry.key.bytes) + "\t"
-      line += Quoting.plainValue(try encoded(value)) + "\n"
-      try session.output.write(Array(line.utf8))
+      line += Quoting.plain(key) + "\t" + Quoting.plainValue(try encoded(value)) + "\n"
+      try output.write(Array(line.utf8))
     case .raw:
-      try writePieces(of: value, to: session.output.write)
+      try writePieces(of: value, to: output.write)
     case .json, .jsonl, .csv, .markdown:
-      try session.output.write(rows.write([cells(value)]))
+      try output.write(rows.write([cells(value)]))
     }
   }
 
@@ -139,12 +111,6 @@ struct ValueWriter {
     // A person reads JSON without quotes around it.
     let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
     return facts + [.text(Quoting.plainValue(Array(bytes.prefix(head ?? .max))))]
-  }
-
-  private func showWithKey(_ value: StoredValue) throws {
-    let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
-    try session.output.write(Array("\(name)\(Quoting.brief(value.entry.key.bytes))\n".utf8))
-    try show(value)
   }
 
   private func show(_ value: StoredValue) throws {

@@ -197,11 +197,18 @@ struct ExpressionParser {
     guard takeSign(sign) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
+  /// The words of other languages for a search in a text.
+  private static let searches: Set = ["contains", "like", "matches", "startswith", "begins"]
+
   func expectEnd() throws(QueryError) {
-    guard tokens[index].kind == .end else {
-      throw failure(
-        "unexpected \(text(of: tokens[index]))", "join tests by `and` or `or` (help where)")
-    }
+    guard tokens[index].kind != .end else { return }
+    let isSearch =
+      if case .word(let word) = tokens[index].kind { Self.searches.contains(word) } else { false }
+    throw failure(
+      "unexpected \(text(of: tokens[index]))",
+      isSearch
+        ? "`.name ~ \"castle\"` finds a text (help where)"
+        : "join tests by `and` or `or` (help where)")
   }
 
   func text(of token: QueryToken) -> SafeText {

@@ -41,7 +41,19 @@ extension JSONLookup {
 
   /// The content of a string, with escapes decoded; a lone surrogate becomes U+FFFD.
   static func string(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+    decoded(bytes, range).text
+  }
+
+  /// A string has no lone surrogate.
+  package static func isWhole(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    decoded(bytes, range).isWhole
+  }
+
+  private static func decoded(
+    _ bytes: Span<UInt8>, _ range: Range<Int>
+  ) -> (text: [UInt8], isWhole: Bool) {
     var result: [UInt8] = []
+    var isWhole = true
     result.reserveCapacity(range.count - 2)
     var index = range.lowerBound + 1
     let end = range.upperBound - 1
@@ -60,15 +72,18 @@ extension JSONLookup {
       case UInt8(ascii: "r"): result.append(.carriageReturn)
       case UInt8(ascii: "b"): result.append(8)
       case UInt8(ascii: "f"): result.append(12)
-      case UInt8(ascii: "u"): result += scalar(bytes, &index)
+      case UInt8(ascii: "u"):
+        let scalar = scalar(bytes, &index)
+        isWhole = isWhole && scalar != nil
+        result += Array(String(scalar ?? "\u{FFFD}").utf8)
       default: result.append(escape)
       }
     }
-    return result
+    return (result, isWhole)
   }
 
-  /// The scalar behind `\u`, of one or two escapes.
-  private static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) -> [UInt8] {
+  /// The scalar behind `\u`, of one or two escapes; nil for a lone surrogate.
+  private static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) -> Unicode.Scalar? {
     func unit(at start: Int) -> UInt32 {
       (start..<start + 4).reduce(0) { $0 << 4 | UInt32(bytes[$1].hexValue ?? 0) }
     }
@@ -83,7 +98,7 @@ extension JSONLookup {
         index += 6
       }
     }
-    return Array(String(Unicode.Scalar(value) ?? "\u{FFFD}").utf8)
+    return Unicode.Scalar(value)
   }
 
   private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {

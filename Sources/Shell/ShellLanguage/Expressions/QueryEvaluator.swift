@@ -147,7 +147,7 @@ package struct QueryEvaluator {
       if paths[path] != true { paths[path] = isFound }
       if !isFound, samples < Self.mostSamples, ranges != nil {
         samples += 1
-        sampledFields.formUnion(Self.fields(value.copied))
+        sampledFields.formUnion(JSONFields.all(of: value.copied))
       }
       return (ranges ?? []).map { JSONLookup.value(value, $0) }
     }
@@ -177,7 +177,7 @@ package struct QueryEvaluator {
       case .string(let bytes): return .integer(Int128(String(decoding: bytes, as: UTF8.self).count))
       case .list(let values): return .integer(Int128(values.count))
       case .array: return .integer(Int128(elements(value).count))
-      case .object(let bytes): return .integer(Int128(fields(bytes).count))
+      case .object(let bytes): return .integer(Int128(JSONFields.all(of: bytes).count))
       default: return .null
       }
     case .lower:
@@ -196,28 +196,6 @@ package struct QueryEvaluator {
       }
     case .string: return .string(value.text)
     case .type: return .string(Array(value.type.rawValue.utf8))
-    }
-  }
-
-  /// The names of an object's fields, from its JSON text.
-  package static func fields(_ object: [UInt8]) -> [String] {
-    do throws(JSONText.ParseError) {
-      let text = try JSONText(object)
-      var names: [String] = []
-      var depth = 0
-      for token in text.tokens {
-        switch token.kind {
-        case .open: depth += 1
-        case .close: depth -= 1
-        case .name where depth == 1:
-          names.append(
-            String(decoding: JSONLookup.string(object.span, token.range), as: UTF8.self))
-        case .name, .value: break
-        }
-      }
-      return names
-    } catch {
-      return []
     }
   }
 

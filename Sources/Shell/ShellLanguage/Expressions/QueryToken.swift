@@ -161,7 +161,10 @@ struct QueryLexer {
       }
     }
     let end = text.scalar(at: index)?.end ?? index + 1
+    let word =
+      text[index] == UInt8(ascii: "&") ? "and" : text[index] == UInt8(ascii: "|") ? "or" : nil
     throw QueryError(
-      message: "unexpected \(Array(text[index..<end]))", range: index..<end, hint: "`help where`")
+      message: "unexpected \(Array(text[index..<end]))", range: index..<end,
+      hint: word.map { "write `\($0)`" } ?? "`help where`")
   }
 }

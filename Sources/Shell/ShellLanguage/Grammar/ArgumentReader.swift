@@ -233,7 +233,9 @@ struct ArgumentReader {
       case .needs(let name, let other):
         if let place = places[name], places[other] == nil {
           throw ShellError(
-            .usage, "\(name) requires \(other)", at: place, hint: "usage: `\(command.usage)`")
+            .usage, "\(name) requires \(other)", at: place,
+            hint: name == "--json"
+              ? "`-o json` is the form of the answer" : "usage: `\(command.usage)`")
         }
       }
     }

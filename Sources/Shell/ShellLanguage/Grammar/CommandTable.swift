@@ -55,7 +55,7 @@ package enum CommandSynonyms {
     "type": "info", "memory": "sizes", "config": "limits", "dir": "namespaces",
     "backup": "compact --to DIRECTORY", "restore": "import", "tail": "watch", "vi": "edit",
     "nano": "edit", "where": "keys --where EXPR", "clean": "purge", "gc": "purge",
-    "tree": "sizes",
+    "tree": "sizes", "largest": "sizes --by key", "biggest": "sizes --by key",
   ]
 
   /// Nil for a word that is no command of another tool.

@@ -167,6 +167,11 @@ extension Word {
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Selection.Sort {
     if let text, let sort = Selection.Sort(name: text) { return sort }
+    if leads(with: "-") {
+      throw ShellError(
+        .usage, "\(bytes) is not an order", at: range,
+        hint: "`--sort \(String(decoding: bytes.dropFirst(), as: UTF8.self)) --reverse`")
+    }
     do throws(ShellError) {
       return .operand(try operand(clock, variables).operand)
     } catch {

@@ -118,6 +118,12 @@ extension Expression {
     return tag
   }
 
+  /// Only entries that expire can meet it: null is neither before nor behind a time.
+  package var needsExpiry: Bool {
+    guard case .compare(.name(let name), _, .constant(let constant)) = self else { return false }
+    return (name == .expires || name == .ttl) && constant != .null
+  }
+
   /// The range of the keys that can meet it; nil if every key can.
   var range: KeyRange? {
     switch self {

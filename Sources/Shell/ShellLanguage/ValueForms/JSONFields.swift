@@ -19,6 +19,40 @@ package enum JSONFields {
     return names
   }
 
+  /// A field of an object: its name, and the place of its value.
+  package typealias Field = (name: [UInt8], value: Range<Int>)
+
+  /// The fields of an object; nil for a value of another kind.
+  package static func fields(of text: [UInt8]) throws(JSONText.ParseError) -> [Field]? {
+    guard String(validating: text, as: UTF8.self) != nil else {
+      throw JSONText.ParseError(reason: "not UTF-8", offset: 0)
+    }
+    var fields: [Field]?
+    var index = 0
+    do throws(JSONError) {
+      try JSONGrammar.text(text.span, &index) { bytes, index throws(JSONError) in
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "{") else {
+          return try JSONGrammar.value(bytes, &index, depth: 0)
+        }
+        var found: [Field] = []
+        try JSONGrammar.parts(bytes, &index, depth: 0) { bytes, name, index throws(JSONError) in
+          let start = index
+          try JSONGrammar.value(bytes, &index, depth: 1)
+          if let name { found.append((JSONLookup.string(bytes, name), start..<index)) }
+        }
+        fields = found
+      }
+    } catch {
+      throw JSONText.ParseError(error, at: index)
+    }
+    return fields
+  }
+
+  /// The names of an object's own fields; none for another value.
+  package static func all(of text: [UInt8]) -> [String] {
+    ((try? fields(of: text)) ?? nil)?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
+  }
+
   /// - Parameter path: That of the value with a dot behind it; nil where no path without an index leads.
   private static func addNames(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ path: String?,

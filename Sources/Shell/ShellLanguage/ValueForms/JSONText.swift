@@ -32,6 +32,11 @@ package struct JSONText {
       self.offset = offset
     }
 
+    init(_ error: JSONError, at offset: Int) {
+      self.init(reason: SafeText(error.rawValue), offset: offset)
+      isDepth = error == .depth
+    }
+
     /// `not JSON: expected a value`, as a text is.
     package var predicate: SafeText { isDepth ? reason : "not JSON: \(reason)" }
   }
@@ -53,9 +58,7 @@ package struct JSONText {
         try Self.read(bytes, &index, depth: 0, into: &tokens)
       }
     } catch {
-      var failure = ParseError(reason: SafeText(error.rawValue), offset: index)
-      failure.isDepth = error == .depth
-      throw failure
+      throw ParseError(error, at: index)
     }
     measure()
   }

@@ -21,15 +21,12 @@ package struct ValueDifference {
   }
 
   package let changes: [Change]
-  /// The texts differ in more than ``mostLines`` lines, and `changes` holds the first difference alone.
+  /// More than ``mostLines`` lines lie between the first difference and the last, and `changes` holds the first one alone.
   package let isCut: Bool
 
-  package static let mostLines = 2_000
+  package static let mostLines = 4_000
 
-  /// - Parameter pause: Is called during a long comparison; what it throws ends it.
-  package init(
-    _ before: [UInt8], _ after: [UInt8], pause: () throws -> Void = {}
-  ) rethrows {
+  package init(_ before: [UInt8], _ after: [UInt8]) {
     var isCut = false
     if before == after {
       changes = []
@@ -37,7 +34,7 @@ package struct ValueDifference {
       changes = Self.changes(a, b)
     } else if let a = Self.lines(before), let b = Self.lines(after) {
       let difference = LineDifference(a, b)
-      if let all = try difference.changes(most: Self.mostLines, pause: pause) {
+      if let all = difference.changes(most: Self.mostLines) {
         changes = all
       } else {
         changes = [difference.first]

@@ -1,0 +1,221 @@
+import Larder
+import ShellLanguage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The fields of a line of an export, read by their names. Null is no field.
+struct LineFields {
+  typealias ParseError = ImportLine.ParseError
+
+  private static let decoder = JSONDecoder()
+  /// The fields that only an entry has.
+  private static let ofEntry = [
+    "value", "value_base64", "codec", "written", "expires", "stale_until", "idle", "pinned",
+    "owners",
+    "tags", "etag", "etag_base64", "last_modified", "last_modified_base64", "metadata",
+    "metadata_base64",
+  ]
+  private static let shape = JSONFields.Shape(
+    ["larder_export", "namespace", "rules", "overrides", "key", "key_base64"] + ofEntry,
+    [
+      "rules": rules(Rules.CodingKeys.allCases.map(\.rawValue)),
+      "overrides": rules(Rules.Overrides.CodingKeys.allCases.map(\.rawValue)),
+      "owners": .init(["namespace", "key", "key_base64"]),
+    ])
+
+  private static func rules(_ names: [String]) -> JSONFields.Shape {
+    JSONFields.Shape(
+      names,
+      [
+        Rules.CodingKeys.expires.rawValue: .init(Expiration.CodingKeys.allCases.map(\.rawValue)),
+        Rules.CodingKeys.limits.rawValue: .init(Limits.CodingKeys.allCases.map(\.rawValue)),
+      ])
+  }
+
+  private let text: [UInt8]
+  /// That of an object within a line, such as `owners[0].`.
+  private let place: String
+  private let values: [String: Range<Int>]
+  /// The number of fields.
+  let count: Int
+
+  init(_ text: [UInt8]) throws(ParseError) {
+    // One of them would be lost.
+    if let (name, range) = JSONFields.repeated(in: text) {
+      throw ParseError("\(name) is there twice", at: range.lowerBound)
+    }
+    try self.init(text, in: "")
+  }
+
+  private init(_ text: [UInt8], in place: String) throws(ParseError) {
+    let fields: [JSONFields.Field]?
+    do throws(JSONText.ParseError) {
+      fields = try JSONFields.fields(of: text)
+    } catch {
+      throw ParseError("it is \(error.predicate)", at: error.offset)
+    }
+    guard let fields else { throw ParseError("it is no line of an export") }
+    (self.text, self.place, count) = (text, place, fields.count)
+    let present = fields.filter { text[$0.value.lowerBound] != UInt8(ascii: "n") }
+    values = Dictionary(
+      present.map { (String(decoding: $0.name, as: UTF8.self), $0.value) }
+    ) { $1 }
+  }
+
+  /// Throws if there is a field that no line has.
+  func checkNames() throws(ParseError) {
+    guard let field = JSONFields.unknown(in: text, of: Self.shape) else { return }
+    let place = field.object.isEmpty ? "" : " in \(field.object)"
+    let near = Suggestions.near(String(decoding: field.name, as: UTF8.self), among: field.known)
+    let question = near.map { "; did you mean \"\($0)\"?" } ?? ""
+    throw ParseError(
+      "there is no field \(field.name)\(place)\(question)", at: field.range.lowerBound)
+  }
+
+  /// The first field that only an entry has; nil if there is none.
+  var nameOfEntry: String? { Self.ofEntry.first { values[$0] != nil } }
+
+  private func value(_ name: String) -> QueryValue? {
+    values[name].map { JSONLookup.value(text.span, $0) }
+  }
+
+  private func wrong(_ name: String, _ expected: SafeText) -> ParseError {
+    ParseError("\(place)\(name) must be \(expected)")
+  }
+
+  // MARK: Kinds
+
+  func string(_ name: String, _ expected: SafeText = "a string") throws(ParseError) -> [UInt8]? {
+    guard let range = values[name] else { return nil }
+    guard case .string(let string) = JSONLookup.value(text.span, range),
+      !text[range].contains(.backslash) || JSONLookup.isWhole(text.span, range)
+    else { throw wrong(name, expected) }
+    return string
+  }
+
+  /// Text, or bytes as base64 under a name of their own.
+  func bytes(_ name: String) throws(ParseError) -> [UInt8]? {
+    let string = try string(
+      name,
+      name == "value" ? "a string; JSON goes in as text with \"codec\":\"json\"" : "a string")
+    guard let base64 = try self.string(name + "_base64") else { return string }
+    guard string == nil, let data = Data(base64Encoded: Data(base64)) else {
+      throw ParseError(string == nil ? "\(name)_base64 is not base64" : "\(name) is there twice")
+    }
+    return Array(data)
+  }
+
+  func integer(_ name: String, _ expected: SafeText) throws(ParseError) -> Int? {
+    guard let value = value(name) else { return nil }
+    guard case .integer(let number) = value, let integer = Int(exactly: number) else {
+      throw wrong(name, expected)
+    }
+    return integer
+  }
+
+  func number(_ name: String, _ expected: SafeText) throws(ParseError) -> Double? {
+    guard let value = value(name) else { return nil }
+    guard let number = value.double else { throw wrong(name, expected) }
+    return number
+  }
+
+  func bool(_ name: String) throws(ParseError) -> Bool? {
+    guard let value = value(name) else { return nil }
+    guard case .bool(let bool) = value else { throw wrong(name, "true or false") }
+    return bool
+  }
+
+  func isNever(_ name: String) -> Bool { value(name) == .string(Array(ExportFormat.never.utf8)) }
+
+  /// - Parameter also: Other forms of the field, in words.
+  func time(_ name: String, _ also: SafeText = "") throws(ParseError) -> Timestamp? {
+    switch value(name) {
+    case nil: return nil
+    case .string(let text):
+      if let time = UnixTime(rfc3339: String(decoding: text, as: UTF8.self)) {
+        return Timestamp(time)
+      }
+    // A moment that RFC 3339 cannot say.
+    case .integer(let number):
+      if let milliseconds = Int64(exactly: number) { return Timestamp(milliseconds: milliseconds) }
+    default: break
+    }
+    throw wrong(name, "a time such as \"2026-11-21T06:30:00Z\"\(also)")
+  }
+
+  /// The name of a codec, or its number.
+  func codec() throws(ParseError) -> String? {
+    switch value("codec") {
+    case nil: return nil
+    case .string(let name): return String(decoding: name, as: UTF8.self)
+    case .integer(let number) where (0...255).contains(number): return String(number)
+    default: throw wrong("codec", "the name of a codec or a number from 0 to 255")
+    }
+  }
+
+  /// The places of the elements of a list.
+  private func elements(_ name: String, _ expected: SafeText) throws(ParseError) -> [Range<Int>] {
+    guard let range = values[name] else { return [] }
+    guard text[range.lowerBound] == UInt8(ascii: "[") else { throw wrong(name, expected) }
+    return JSONLookup.ranges(of: [.field(Array(name.utf8)), .each], in: text.span) ?? []
+  }
+
+  func strings(_ name: String) throws(ParseError) -> [String] {
+    var strings: [String] = []
+    for (index, range) in try elements(name, "a list of strings").enumerated() {
+      guard case .string(let string) = JSONLookup.value(text.span, range) else {
+        throw wrong("\(name)[\(index)]", "a string")
+      }
+      strings.append(String(decoding: string, as: UTF8.self))
+    }
+    return strings
+  }
+
+  func owners() throws(ParseError) -> [Owner] {
+    var owners: [Owner] = []
+    let places = try elements("owners", "a list of objects with namespace and key")
+    for (index, range) in places.enumerated() {
+      guard text[range.lowerBound] == UInt8(ascii: "{") else {
+        throw wrong("owners[\(index)]", "an object with namespace and key")
+      }
+      let owner = try LineFields(Array(text[range]), in: "owners[\(index)].")
+      guard let namespace = try owner.string("namespace") else {
+        throw ParseError("owners[\(index)] has no namespace")
+      }
+      guard let key = try owner.bytes("key") else { throw ParseError("an owner has no key") }
+      owners.append(Owner(Key(key), in: String(decoding: namespace, as: UTF8.self)))
+    }
+    return owners
+  }
+
+  func rules<Value: Decodable>(_ name: String) throws(ParseError) -> Value? {
+    guard let range = values[name] else { return nil }
+    do {
+      return try Self.decoder.decode(Value.self, from: Data(text[range]))
+    } catch {
+      throw ParseError(Self.reason(error, name))
+    }
+  }
+
+  private static func reason(_ error: any Error, _ name: String) -> SafeText {
+    func place(_ context: DecodingError.Context) -> String {
+      ([name] + context.codingPath.map(\.stringValue)).joined(separator: ".")
+    }
+    switch error {
+    case DecodingError.keyNotFound(let key, let context):
+      return "\(place(context)) has no \(key.stringValue)"
+    case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context),
+      DecodingError.valueNotFound(_, let context):
+      guard context.codingPath.last?.stringValue == "eviction" else {
+        return "\(place(context)) is not as an export has it"
+      }
+      let policies = Eviction.allCases.map(\.rawValue).joined(separator: ", ")
+      return "eviction names no policy of this version; the policies are \(policies)"
+    default: return "\(name) is not as an export has it"
+    }
+  }
+}
