@@ -11,7 +11,8 @@ import LarderSystem
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
-    /// The number of the last removal that has begun. It changes under the writer lock alone.
+    /// The number of the last removal that has begun. It changes under the writer lock, or under that of the write buffer while
+    /// no transaction is open.
     static let begun = 0
     static let finished = 1
     /// A random number that tells the file from another one.
@@ -82,7 +83,7 @@ package struct RemovalTable {
 
   private static func place(of hash: UInt64) -> Int { Place.first + Int(hash % UInt64(words)) }
 
-  // MARK: Removals, under the writer lock
+  // MARK: Removals, by the process that may write
 
   /// The number of a removal that begins; nil without a file.
   func begin() -> UInt64? {
