@@ -34,6 +34,14 @@ public enum Loaded<Value: Sendable>: Sendable {
     attributes.metadata = metadata
     self = .value(value, attributes)
   }
+
+  /// The same; throws the error of a load that failed.
+  var checked: Loaded {
+    get throws {
+      if case .failed(let error) = self { throw error }
+      return self
+    }
+  }
 }
 
 /// The fields by which an origin tells whether a value is still current, byte for byte.
