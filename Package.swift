@@ -159,6 +159,12 @@ let extras: [Target] = [
       with("Logging", "Logging", of: "swift-log"),
       with("Metrics", "CoreMetrics", of: "swift-metrics"),
     ]),
+  module(
+    "Extras", "LarderTracing",
+    [
+      "Larder", "LarderHTTP", httpTypes,
+      with("Tracing", "Tracing", of: "swift-distributed-tracing"),
+    ]),
 ]
 
 // MARK: - Testing
@@ -216,7 +222,7 @@ let package = Package(
     "Larder",
     "LarderHTTP", "LarderURLSession", "LarderCurl", "LarderAsyncHTTPClient",
     "LarderHummingbird", "LarderShared", "LarderRedis", "LarderValkey",
-    "LarderCodecs", "LarderCompression", "LarderEncryption", "LarderMonitoring",
+    "LarderCodecs", "LarderCompression", "LarderEncryption", "LarderMonitoring", "LarderTracing",
     "LarderTesting", "LarderHTTPTesting", "LarderSharedTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "larder", targets: ["LarderCommand"])
@@ -244,6 +250,9 @@ let package = Package(
     .trait(name: "Logging", description: "Reports the events of a `StoreMonitor` to swift-log."),
     .trait(
       name: "Metrics", description: "Reports the figures of a `StoreMonitor` to swift-metrics."),
+    .trait(
+      name: "Tracing",
+      description: "Spans of loads and of requests to origins, by swift-distributed-tracing."),
     .trait(name: "Compression", description: "Compresses values with the system's libzstd."),
     .trait(name: "Encryption", description: "Encrypts values and metadata by swift-crypto."),
     .trait(name: "Redis", description: "Connects `Shared` to a Redis or Valkey server."),
@@ -257,6 +266,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),

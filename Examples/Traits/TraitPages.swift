@@ -1,9 +1,12 @@
 import Crypto
+import HTTPTypes
 import Larder
 import LarderCompression
 import LarderEncryption
+import LarderHTTP
 import LarderMonitoring
 import LarderTesting
+import LarderTracing
 import Logging
 import TestSupport
 import Testing
@@ -73,6 +76,17 @@ import Testing
       monitor.start()
       #expect(monitor.lookOnce())
       monitor.stop()
+    }
+  }
+
+  @Test func `spans of loads and of requests`() async throws {
+    try await withTemporaryStore { store, _ in
+      let transport = TracingTraitTests.Service()
+      store.traceLoads()
+      let cache = HTTPCache(in: store.namespace("http"), over: TracedTransport(transport))
+      let request = HTTPRequest(method: .get, scheme: "https", authority: "a", path: "/")
+      #expect(try await cache.send(request).body.bytes() == Array("piecepiece".utf8))
+      #expect(try await store.cache(of: Int.self, in: "numbers").value(for: "n") { 1 } == 1)
     }
   }
 }

@@ -23,6 +23,7 @@ final class StoreEngine: Sendable {
   let accessFailure = Atomic<Int64>(.min)
   let loads = SingleFlight<LoadName>()
   let loadWrites = LoadWrites()
+  let loadObserver = Mutex<(any LoadObserver)?>(nil)
   let removalTable: RemovalTable
   /// Nil for a temporary store, which no other process opens.
   let leases: LoadLeases?

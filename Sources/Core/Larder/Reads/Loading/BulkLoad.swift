@@ -110,8 +110,12 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   private func call(_ members: [Member]) async -> [Result<LoadedValue<Value>, any Error>] {
     let outcomes: Result<[Key: Loaded<Value>], any Error>
     do {
+      let cache = members[0].load.cache
+      let observed = ObservedLoad(namespace: cache.name, keys: members.count)
       let answers = try await LoadDependencies.$running.withValue(self) {
-        try await source(members.map { (Key($0.load.key), $0.turn.lookup.cachedValue) })
+        try await cache.namespace.engine.observed(observed) {
+          try await source(members.map { (Key($0.load.key), $0.turn.lookup.cachedValue) })
+        }
       }
       // A call that was cancelled is not stored, even if its closure returned.
       try Task.checkCancellation()

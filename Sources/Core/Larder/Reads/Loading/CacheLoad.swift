@@ -64,7 +64,8 @@ struct CacheLoad<Value: Sendable>: Sendable {
         do {
           result = .success(
             try await LoadDependencies.$running.withValue(running) {
-              try await run(running, waits: !isNested, load)
+              // A load with a priority of its own is a refresh in the background.
+              try await run(running, waits: !isNested, isRefresh: priority != nil, load)
             })
         } catch {
           result = .failure(error)
@@ -96,14 +97,17 @@ struct CacheLoad<Value: Sendable>: Sendable {
   }
 
   private func run(
-    _ running: InFlight, waits: Bool,
+    _ running: InFlight, waits: Bool, isRefresh: Bool,
     _ load: (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> LoadedValue<Value> {
     let turn = try await awaitTurn(running, after: takeTurn(running, waits: waits))
     if turn.isAnswered { return LoadedValue(result: cache.result(turn.lookup)) }
     let loaded: LoadedValue<Value>
     do {
-      let outcome = try await load(turn.lookup.cachedValue)
+      let observed = ObservedLoad(namespace: cache.name, isRefresh: isRefresh)
+      let outcome = try await engine.observed(observed) {
+        try await load(turn.lookup.cachedValue).checked
+      }
       // A load that was cancelled or has timed out is not stored, even if its closure returned.
       try Task.checkCancellation()
       loaded = try self.loaded(outcome, turn)

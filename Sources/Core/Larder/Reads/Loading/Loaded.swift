@@ -57,6 +57,14 @@ public struct Loaded<Value: Sendable>: Sendable {
     attributes.metadata = metadata
     outcome = .value(value, attributes)
   }
+
+  /// The same; throws the error of a load that failed.
+  var checked: Loaded {
+    get throws {
+      if case .failed(let error) = outcome { throw error }
+      return self
+    }
+  }
 }
 
 /// The fields by which an origin tells whether a value is still current, byte for byte.

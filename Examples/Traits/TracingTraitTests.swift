@@ -1,0 +1,224 @@
+import HTTPTypes
+import InMemoryTracing
+import Larder
+import LarderHTTP
+import LarderTesting
+import LarderTracing
+import Synchronization
+import TestSupport
+import Testing
+import Tracing
+
+@Suite struct TracingTraitTests {
+  struct Fault: Error {}
+
+  private let tracer = InMemoryTracer()
+
+  private var names: [String] { tracer.finishedSpans.map(\.operationName) }
+
+  private func span(_ name: String) throws -> FinishedInMemorySpan {
+    try #require(tracer.finishedSpans.last { $0.operationName == name })
+  }
+
+  @Test func `a load has a span below that of its caller, and a hit has none`() async throws {
+    try await withTemporaryStore { store, _ in
+      store.traceLoads(with: tracer)
+      let boards = store.cache(of: Int.self, in: "boards")
+      for _ in 0..<3 {
+        let value = try await tracer.withSpan("request") { _ in
+          try await boards.value(for: "secret key") {
+            // What the closure does has the span of the load above it.
+            tracer.withSpan("inside") { _ in 7 }
+          }
+        }
+        #expect(value == 7)
+      }
+      #expect(names == ["inside", "load boards", "request", "request", "request"])
+      let load = try span("load boards")
+      let first = tracer.finishedSpans[2]
+      #expect(load.parentSpanID == first.spanID && load.traceID == first.traceID)
+      #expect(try span("inside").parentSpanID == load.spanID)
+      #expect(load.kind == .internal && load.status == nil && load.errors.isEmpty)
+      #expect(load.attributes == ["larder.namespace": "boards"])
+      #expect(tracer.activeSpans.isEmpty)
+    }
+  }
+
+  @Test func `callers who share a load share its span, below the one that began it`() async throws {
+    try await withTemporaryStore { store, _ in
+      store.traceLoads(with: tracer)
+      let numbers = store.cache(of: Int.self, in: "numbers")
+      let started = Atomic(0)
+      let found = try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<20 {
+          group.addTask {
+            try await tracer.withSpan("request") { _ in
+              started.add(1, ordering: .relaxed)
+              return try await numbers.value(for: "n") {
+                while started.load(ordering: .relaxed) < 20 { await Task.yield() }
+                return 1
+              }
+            }
+          }
+        }
+        return try await group.reduce(0, +)
+      }
+      #expect(found == 20)
+      let loads = tracer.finishedSpans.filter { $0.operationName == "load numbers" }
+      #expect(loads.count == 1)
+      let requests = tracer.finishedSpans.filter { $0.operationName == "request" }
+      #expect(requests.count == 20)
+      #expect(requests.contains { $0.spanID == loads.first?.parentSpanID })
+    }
+  }
+
+  @Test func `a refresh in the background and a failure say so`() async throws {
+    try await withTemporaryStore { store, clock in
+      store.traceLoads(with: tracer)
+      let numbers = store.cache(of: Int.self, in: "numbers")
+      let options = LoadOptions(
+        expires: .after(.seconds(10)), stale: Staleness(whileRevalidating: .minutes(1)),
+        waitsForCommit: true)
+      #expect(try await numbers.value(for: "n", options: options) { 1 } == 1)
+      clock.advance(by: .seconds(20))
+      #expect(try await numbers.value(for: "n", options: options) { 2 } == 1)
+      while names != ["load numbers", "refresh numbers"] { await Task.yield() }
+      #expect(try span("refresh numbers").status == nil)
+
+      await #expect(throws: Fault.self) {
+        _ = try await numbers.value(for: "m", options: options) { throw Fault() }
+      }
+      let failed = try span("load numbers")
+      #expect(failed.status?.code == .error && failed.errors.count == 1)
+      #expect(
+        failed.attributes["error.type"]?.toSpanAttribute()
+          == .string("\(String(reflecting: Fault.self))"))
+
+      await #expect(throws: Fault.self) {
+        _ = try await numbers.value(for: "o", options: options) { _ in .failed(Fault()) }
+      }
+      #expect(try span("load numbers").status?.code == .error)
+      await #expect(throws: LarderError.self) {
+        _ = try await numbers.value(for: "p", options: options) {
+          throw LarderError(.timedOut, "a secret")
+        }
+      }
+      #expect(
+        try span("load numbers").attributes["error.type"]?.toSpanAttribute() == .string("timedOut"))
+    }
+  }
+
+  @Test func `one call for many keys has one span with their number`() async throws {
+    try await withTemporaryStore { store, _ in
+      store.traceLoads(with: tracer)
+      let numbers = store.cache(of: Int.self, in: "numbers")
+      try await tracer.withSpan("request") { _ in
+        for _ in 0..<2 {
+          let found = try await numbers.values(for: ["a", "b", "c"]) { keys in
+            #expect(ServiceContext.current?.inMemorySpanContext != nil)
+            return keys.map { ($0.key, .value(1)) }
+          }
+          #expect(found.count == 3)
+        }
+      }
+      #expect(names == ["load numbers", "request"])
+      let load = try span("load numbers")
+      #expect(load.attributes["larder.load.keys"]?.toSpanAttribute() == .int64(3))
+      #expect(load.parentSpanID == (try span("request").spanID))
+    }
+  }
+
+  /// An origin that answers by the path of a request.
+  final class Service: HTTPTransport {
+    let requests = Mutex<[HTTPRequest]>([])
+
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      requests.withLock { $0.append(request) }
+      if request.path == "/fault" { throw Fault() }
+      let status = HTTPResponse.Status(code: request.path == "/missing" ? 404 : 200)
+      let left = Atomic(request.path == "/cut" ? 1 : 2)
+      let isCut = request.path == "/cut"
+      let body = HTTPBody {
+        if left.load(ordering: .relaxed) == 0 {
+          if isCut { throw Fault() }
+          return nil
+        }
+        left.subtract(1, ordering: .relaxed)
+        return Array("piece".utf8)
+      }
+      return (HTTPResponse(status: status, headerFields: [.cacheControl: "max-age=100"]), body)
+    }
+  }
+
+  private func request(_ path: String, authority: String = "api.example.com:8080") -> HTTPRequest {
+    HTTPRequest(method: .get, scheme: "https", authority: authority, path: path)
+  }
+
+  @Test func `a request to an origin has a span until the end of its body, and a hit has none`()
+    async throws
+  {
+    try await withTemporaryStore { store, _ in
+      let service = Service()
+      let cache = HTTPCache(
+        in: store.namespace("http"), over: TracedTransport(service, tracer: tracer))
+      for _ in 0..<3 {
+        try await tracer.withSpan("client") { _ in
+          let answer = try await cache.send(request("/a?day=1&token=secret&x"))
+          #expect(try await answer.body.bytes() == Array("piecepiece".utf8))
+        }
+      }
+      #expect(names.filter { $0 == "GET" }.count == 1)
+      let span = try span("GET")
+      #expect(span.kind == .client && span.status == nil)
+      #expect(
+        span.attributes == [
+          "http.request.method": "GET",
+          "url.full": "https://api.example.com:8080/a?day=1&token=REDACTED&x",
+          "server.address": "api.example.com", "server.port": 8080,
+          "http.response.status_code": 200,
+        ])
+      let client = try #require(tracer.finishedSpans.first { $0.operationName == "client" })
+      #expect(span.parentSpanID == client.spanID)
+      // The origin learns of the span.
+      let fields = try #require(service.requests.withLock { $0.first?.headerFields })
+      let name = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
+      #expect(fields[name] == span.spanID)
+      #expect(tracer.activeSpans.isEmpty)
+    }
+  }
+
+  @Test func `failures, abandoned bodies and odd requests end their spans`() async throws {
+    let transport = TracedTransport(Service(), tracer: tracer)
+    await #expect(throws: Fault.self) {
+      _ = try await transport.send(request("/fault"), body: HTTPBody(), interim: { _ in })
+    }
+    #expect(try span("GET").status?.code == .error)
+    #expect(try span("GET").attributes["error.type"] != nil)
+
+    let (_, cut) = try await transport.send(request("/cut"), body: HTTPBody(), interim: { _ in })
+    await #expect(throws: Fault.self) { _ = try await cut.bytes() }
+    #expect(try span("GET").errors.count == 1)
+
+    let (_, missing) = try await transport.send(
+      request("/missing"), body: HTTPBody(), interim: { _ in })
+    _ = try await missing.bytes()
+    #expect(try span("GET").attributes["error.type"]?.toSpanAttribute() == .string("404"))
+
+    do {
+      var odd = request("*?key", authority: "user:password@[::1]:x")
+      odd.method = try #require(HTTPRequest.Method("BREW"))
+      let (_, unread) = try await transport.send(odd, body: HTTPBody(), interim: { _ in })
+      _ = unread
+    }
+    let odd = try span("HTTP")
+    #expect(odd.attributes["http.request.method"]?.toSpanAttribute() == .string("_OTHER"))
+    #expect(odd.attributes["http.request.method_original"]?.toSpanAttribute() == .string("BREW"))
+    #expect(odd.attributes["url.full"]?.toSpanAttribute() == .string("https://[::1]:x*?key"))
+    #expect(odd.attributes["server.address"]?.toSpanAttribute() == .string("::1"))
+    #expect(odd.attributes["server.port"]?.toSpanAttribute() == .int64(443))
+    #expect(tracer.activeSpans.isEmpty)
+  }
+}

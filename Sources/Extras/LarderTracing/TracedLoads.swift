@@ -1,0 +1,44 @@
+#if Tracing
+  public import Larder
+  public import Tracing
+
+  extension Store {
+    /// Makes a span around each load of this store, in this process and from now on: `load NAMESPACE`, or `refresh NAMESPACE` for
+    /// a load in the background. A hit makes none.
+    ///
+    /// The span of a load that several callers share has the context of the caller that began it, and the closure of the load
+    /// runs in the context of the span. It has the attributes `larder.namespace`, `larder.load.keys` if one call loads several keys,
+    /// and `error.type`; never a key or a value.
+    ///
+    /// - Parameter tracer: makes the spans; nil takes the tracer of the program at each load.
+    public func traceLoads(with tracer: (any Tracer)? = nil) {
+      observeLoads(by: TracedLoads(tracer: tracer))
+    }
+  }
+
+  private struct TracedLoads: LoadObserver {
+    let tracer: (any Tracer)?
+
+    func run<Result>(
+      _ load: ObservedLoad, _ call: () async throws -> Result
+    ) async throws -> Result {
+      let span = OpenSpan(
+        (load.isRefresh ? "refresh " : "load ") + load.namespace, .internal, by: tracer)
+      span.set("larder.namespace", load.namespace)
+      if let keys = load.keys { span.set("larder.load.keys", keys) }
+      let result = try await span.run(call)
+      span.end()
+      return result
+    }
+  }
+#else
+  public import Larder
+
+  extension Store {
+    @available(
+      *, unavailable,
+      message: "LarderTracing needs the trait Tracing: .package(..., traits: [\"Tracing\"])"
+    )
+    public func traceLoads() {}
+  }
+#endif
