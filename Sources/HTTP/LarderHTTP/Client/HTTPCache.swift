@@ -125,6 +125,10 @@
       let held = try responses.variants(
         under: client.key, except: client.lost, policy: rules.policy)
       let decision = rules.decide(client.request, stored: held.map(\.response), at: clock.now)
+      if case .answer(let answer) = decision, answer.reason != .onlyIfCached {
+        return try result(answer, from: held, &client)
+      }
+      if let result = try equivalentResult(&client) { return result }
       if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
       // One that was revoked while the client waited for another is of no use.
       guard let permit = client.permit, permit.isValid else {
@@ -144,6 +148,17 @@
         return try await OriginExchange(forward, for: client, held: held, permit: permit, in: self)
           .result(&client)
       }
+    }
+
+    /// A fresh response of a URI whose query makes no difference.
+    private func equivalentResult(_ client: inout ClientRequest) throws -> HTTPCacheResult? {
+      guard let key = client.key, [.get, .head].contains(client.request.method),
+        let held = try responses.equivalents(
+          of: key, except: client.lost, policy: rules.policy),
+        case .answer(let answer) = rules.decide(
+          client.request, stored: held.map(\.response), at: clock.now), answer.reason == .fresh
+      else { return nil }
+      return try result(answer, from: held, &client)
     }
 
     private func result(

@@ -155,9 +155,7 @@
       let response = OriginResponse(
         head: head, exchange: self, requested: requested, received: clock.now)
       let reception = response.reception(bodySize: nil)
-      for key in reception.invalidates {
-        try await cache.responses.removeAll(of: key, policy: policy, by: permit)
-      }
+      try await response.end(reception)
       var next = self
       switch reception.outcome {
       case .pass: return try await response.streamed(body, reception)

@@ -119,6 +119,8 @@
       // A response keeps the tags of earlier requests.
       attributes.tags += exchange.client.tags
       attributes.tags += exchange.held.filter { $0.key == key }.flatMap(\.tags)
+        .filter { !CacheGroups.isTag($0) }
+      attributes.tags += CacheGroups.tags(.cacheGroups, in: response.fields, of: uri.origin)
       return attributes
     }
 
@@ -171,9 +173,12 @@
       if let body { response.bodySize = body.count }
       let (parts, permit, namespace) = (response.parts, exchange.permit, cache.namespace)
       let common = attributes(of: response, under: key, of: uri)
+      let variance = uri.bodyDigest == nil ? SearchVariance(response.fields) : nil
       return try await namespace.store.commit(size: value.count + (last?.part.count ?? 0)) {
         [value, last] batch in
-        guard try permit.isValid(for: key, of: uri, in: namespace, &batch) else { return false }
+        guard try permit.isValid(for: key, of: uri, common.tags, in: namespace, &batch) else {
+          return false
+        }
         let present = try batch.entry(for: key, in: namespace)
         if let version, present?.version != version || present?.state == .expired { return false }
         let replaced = try batch.bodyParts(of: key, in: namespace)
@@ -186,6 +191,9 @@
           attributes.owners = [parts.owner(in: namespace)]
         }
         try batch.set(value, for: key, in: namespace, attributes)
+        if let variance {
+          try batch.note(variance, of: uri, under: key, in: namespace, until: common.expires)
+        }
         if let replaced, replaced.id != parts?.id { try batch.release(replaced, in: namespace) }
         return true
       }

@@ -121,6 +121,8 @@
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
       var entries = try entries(of: key)
+      // The response that the URI was answered with may be that of another one.
+      if let other = try equivalent(of: key) { entries += try self.entries(of: other) }
       if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
         entries += try self.entries(with: key.bodyPrefix)
       }
@@ -129,6 +131,14 @@
         removal.bytes +=
           entry.metadata.flatMap { StoredResponse(metadata: $0, bodySize: entry.size)?.bodySize }
           ?? entry.size
+      }
+      // RFC 9875, section 2.2.1: what an unsafe request has invalidated takes its groups along. Those take no others along.
+      if permit != nil {
+        for tag in Set(entries.flatMap(\.tags)).filter(CacheGroups.isTag) {
+          let more = try invalidate(tag)
+          removal.entries += more.entries
+          removal.bytes += more.bytes
+        }
       }
       return removal
     }

@@ -88,14 +88,16 @@
 
     /// Whether the response may be stored under `key`: no process has removed anything since that it would bring back.
     ///
-    /// - Parameter uri: that of the response. A request that has invalidated it has lost its tag.
+    /// - Parameters:
+    ///   - uri: that of the response. A request that has invalidated it has lost its tag.
+    ///   - own: the tags of the response, which may be others than those of the request.
     func isValid(
-      for key: String, of uri: ResponseKey, in namespace: Store.Namespace,
+      for key: String, of uri: ResponseKey, _ own: [String], in namespace: Store.Namespace,
       _ batch: inout WriteBatch
     ) throws -> Bool {
       guard let tags = permits.tags(of: number) else { return false }
       var attributes = EntryAttributes()
-      attributes.tags = Array(tags)
+      attributes.tags = Array(tags.union(own))
       let isOfUnsafe = !tags.contains(ResponseTags.uri(uri))
       return try batch.isNewest(
         moment, isOfUnsafe ? nil : Key(key).bytes, in: namespace.name, attributes)

@@ -42,11 +42,21 @@
         case .bare(let text): Directive(name: name, argument: text)
         case .string(let text): Directive(name: name, argument: text, isQuoted: true)
         case .list(let items):
-          Directive(name: name, argument: items.joined(separator: ","), isQuoted: true)
+          Directive(name: name, argument: Self.texts(items).joined(separator: ","), isQuoted: true)
         }
       }
       if directives.contains(where: \.isQuotedDuration) { return nil }
       isTargeted = true
+    }
+
+    /// The tokens, numbers and strings of an inner list.
+    private static func texts(_ items: [StructuredDictionary.Value]) -> [String] {
+      items.compactMap { item in
+        switch item {
+        case .bare(let text), .string(let text): text
+        case .boolean, .list: nil
+        }
+      }
     }
 
     /// The directives for a shared cache: those of `CDN-Cache-Control` where its value is valid and not empty, else those of

@@ -1,13 +1,13 @@
 #if HTTP
-  /// A dictionary of structured fields (RFC 8941, section 3.2), without the parameters of its members.
+  /// A dictionary of structured fields (RFC 9651, section 3.2), without the parameters of its members.
   struct StructuredDictionary {
     enum Value: Equatable {
       case boolean(Bool)
       /// A number, a token or a byte sequence as it is written.
       case bare(String)
       case string(String)
-      /// The items of an inner list; only those that are tokens, numbers or strings.
-      case list([String])
+      /// The items of an inner list.
+      case list([Value])
     }
 
     /// In their order. Of members with the same key the last counts.
@@ -16,9 +16,7 @@
 
     /// Nil for lines that together are no dictionary.
     init?(_ lines: [String]) {
-      rest = lines.map { Array($0.utf8) }.joined(separator: [0x2C, 0x20]).reduce(into: []) {
-        $0.append($1)
-      }
+      rest = Self.bytes(lines)[...]
       skip { $0 == 0x20 }
       while !rest.isEmpty {
         guard let key = key() else { return nil }
@@ -27,16 +25,44 @@
           guard let given = member() else { return nil }
           value = given
         }
-        guard skipParameters() else { return nil }
+        guard skipParameters(), let isLast = skipSeparator() else { return nil }
         members.removeAll { $0.key == key }
         members.append((key, value))
-        skip { $0 == 0x20 || $0 == 0x09 }
-        if rest.isEmpty { return }
-        guard take(",") else { return nil }
-        skip { $0 == 0x20 || $0 == 0x09 }
-        // Nothing may follow the last comma but a member.
-        if rest.isEmpty { return nil }
+        if isLast { return }
       }
+    }
+
+    private init(_ rest: ArraySlice<UInt8>) { self.rest = rest }
+
+    /// The members of a list (section 3.1), without their parameters; nil for lines that together are none.
+    static func list(_ lines: [String]) -> [Value]? {
+      var parser = StructuredDictionary(bytes(lines)[...])
+      var members: [Value] = []
+      parser.skip { $0 == 0x20 }
+      while !parser.rest.isEmpty {
+        guard let member = parser.member(), parser.skipParameters(),
+          let isLast = parser.skipSeparator()
+        else { return nil }
+        members.append(member)
+        if isLast { break }
+      }
+      return members
+    }
+
+    private static func bytes(_ lines: [String]) -> [UInt8] {
+      lines.map { Array($0.utf8) }.joined(separator: [0x2C, 0x20]).reduce(into: []) {
+        $0.append($1)
+      }
+    }
+
+    /// Skips what is between two members. Returns whether the last one was before it; nil if something else follows.
+    private mutating func skipSeparator() -> Bool? {
+      skip { $0 == 0x20 || $0 == 0x09 }
+      if rest.isEmpty { return true }
+      guard take(",") else { return nil }
+      skip { $0 == 0x20 || $0 == 0x09 }
+      // Nothing may follow the last comma but a member.
+      return rest.isEmpty ? nil : false
     }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -75,15 +101,12 @@
 
     private mutating func member() -> Value? {
       guard take("(") else { return item() }
-      var items: [String] = []
+      var items: [Value] = []
       while true {
         skip { $0 == 0x20 }
         if take(")") { return .list(items) }
         guard let item = item(), skipParameters() else { return nil }
-        switch item {
-        case .bare(let text), .string(let text): items.append(text)
-        case .boolean, .list: break
-        }
+        items.append(item)
         guard let next = rest.first, next == 0x20 || next == UInt8(ascii: ")") else { return nil }
       }
     }

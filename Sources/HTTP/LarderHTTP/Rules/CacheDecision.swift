@@ -183,6 +183,10 @@
     public var removes: [Int] = []
     /// URIs whose responses are invalid; remove them before storing.
     public var invalidates: [ResponseKey] = []
+    /// Tags whose responses are invalid, too.
+    var endsTags: [String] = []
+    /// Whether all responses of the origin are.
+    var endsOrigin = false
 
     /// Whether the answer or a stored response is made of the received body.
     var needsReceivedBody: Bool {

@@ -16,14 +16,20 @@
       let exchange = Exchange(
         response: response, bodySize: bodySize, forward: forward, requested: requested,
         received: received)
-      switch forward.original.method {
+      var reception = self.reception(of: exchange)
+      reception.noteEndings(response, to: forward.original, by: self)
+      return reception
+    }
+
+    private func reception(of exchange: Exchange) -> CacheReception {
+      let request = exchange.forward.original
+      switch request.method {
       case .get: return receiveGet(exchange)
       case .head: return receiveHead(exchange)
       default:
-        if storesByBody(forward.original) { return receiveGet(exchange) }
+        if storesByBody(request) { return receiveGet(exchange) }
         var reception = CacheReception(.pass)
-        reception.invalidates = Invalidation.keys(
-          of: forward.original, response, policy: policy)
+        reception.invalidates = Invalidation.keys(of: request, exchange.response, policy: policy)
         if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
         return reception
       }

@@ -98,6 +98,9 @@
     /// Of all responses of a URI; only requests under way are found by it, since keys find those that are stored.
     static func uri(_ key: ResponseKey) -> String { "http-uri:" + key.uri }
 
+    /// Of all responses of an origin, in the same way.
+    static func origin(_ key: ResponseKey) -> String { "http-origin:" + key.origin }
+
     /// Those by which the response to a request under way can be invalidated.
     ///
     /// - Parameter own: the tags of the client.
@@ -105,7 +108,8 @@
       of request: HTTPRequest, under key: ResponseKey?, _ own: [String], policy: HTTPCachePolicy
     ) -> Set<String> {
       guard let key else { return [] }
-      return Set(own + [uri(key), host(key.host)] + Principal(request, policy: policy).tags)
+      return Set(
+        own + [uri(key), origin(key), host(key.host)] + Principal(request, policy: policy).tags)
     }
   }
 #endif

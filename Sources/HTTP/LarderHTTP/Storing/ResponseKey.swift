@@ -11,7 +11,7 @@
   /// A key has at most 250 bytes, so its cost does not depend on other keys with the same beginning.
   public struct ResponseKey: Hashable, Sendable {
     /// The target URI in a normal form. Secrets in its query are replaced by digests.
-    public let uri: String
+    public internal(set) var uri: String
     /// Scheme and host of ``uri``, for comparing origins.
     let origin: String
     /// The host of ``uri``, with the port if it is not the scheme's default.
@@ -75,7 +75,10 @@
     }
 
     /// The common beginning of the keys of all bodies.
-    var bodyPrefix: String { shortenedURI(longest: 140, kept: 100) + "#" }
+    var bodyPrefix: String { shortenedURI(longest: 140, kept: Self.shortestBeginning) + "#" }
+
+    /// Each key of the URI begins with so many of its bytes, or with all.
+    static let shortestBeginning = 100
 
     /// A shortened URI is longer than `longest`, so it cannot equal a URI that is kept whole.
     private func shortenedURI(longest: Int, kept: Int) -> String {

@@ -1,0 +1,48 @@
+#if HTTP
+  import HTTPTypes
+  import Larder
+
+  extension OriginResponse {
+    /// Removes what the response ends, before it is stored itself.
+    func end(_ reception: CacheReception) async throws {
+      let (responses, policy) = (cache.responses, cache.rules.policy)
+      let request = exchange.forward.original
+      for key in reception.invalidates {
+        try await responses.removeAll(of: key, policy: policy, by: exchange.permit)
+      }
+      for tag in reception.endsTags { _ = try responses.invalidate(tag) }
+      if reception.endsOrigin, let key = ResponseKey(request, policy: policy) {
+        try await responses.removeAll(ofOrigin: key, for: cache.rules.credential(of: request))
+      }
+    }
+  }
+
+  extension ResponseStore {
+    /// Removes the responses of an origin: those of one user and those of none, or all.
+    ///
+    /// - Parameter credential: that of the user; nil for all.
+    func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {
+      let tag = ResponseTags.origin(key)
+      permits.revoke(tag)
+      try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
+      let prefix = key.origin + "/"
+      // A longer one is cut in some keys.
+      guard prefix.utf8.count <= ResponseKey.shortestBeginning else {
+        _ = try invalidate(ResponseTags.host(key.host))
+        return
+      }
+      var cursor: PageCursor?
+      repeat {
+        let page = try namespace.page(limit: 100, after: cursor, prefix: prefix)
+        for entry in page.items {
+          let response = entry.metadata.flatMap {
+            StoredResponse(metadata: $0, bodySize: entry.size)
+          }
+          if let credential, let own = response?.credential, own != credential { continue }
+          _ = try await remove(entry.key)
+        }
+        cursor = page.next
+      } while cursor != nil
+    }
+  }
+#endif

@@ -1,0 +1,68 @@
+#if HTTP
+  import Larder
+
+  /// Stored responses that answer other queries, too (No-Vary-Search, section 7).
+  ///
+  /// Beside such a response two entries are stored. The entry of its path has the field, that of the significant part of its query its
+  /// URI. Of a path the last field counts. Both are looked up only where the exact URI has no response that may be used.
+  extension ResponseStore {
+    /// The responses of another URI that are good for this one; nil without any.
+    func equivalents(
+      of key: ResponseKey, except lost: Set<String> = [], policy: HTTPCachePolicy
+    ) throws -> [StoredVariant]? {
+      guard let other = try equivalent(of: key) else { return nil }
+      let variants = try variants(under: other, except: lost, policy: policy).filter { variant in
+        guard let variance = SearchVariance(variant.response.fields) else { return false }
+        return variance.significant(key.uri) == variance.significant(other.uri)
+      }
+      return variants.isEmpty ? nil : variants
+    }
+
+    /// The other URI, of which a response was stored that may be good for this one.
+    func equivalent(of key: ResponseKey) throws -> ResponseKey? {
+      guard key.bodyDigest == nil, let field = try note(SearchNotes.path(key.uri)),
+        let variance = SearchVariance(field),
+        let uri = try note(SearchNotes.query(variance.significant(key.uri), of: key.uri)),
+        // The note may be forged.
+        variance.significant(key.uri) == variance.significant(uri), !uri.hasBytes(of: key.uri)
+      else { return nil }
+      var other = key
+      other.uri = uri
+      return other
+    }
+
+    private func note(_ key: String) throws -> String? {
+      guard let entry = try namespace.entry(for: key), entry.state == .fresh else { return nil }
+      return entry.metadata.flatMap { String(validating: $0, as: UTF8.self) }
+    }
+  }
+
+  /// The keys of the two entries. Those of responses contain `://`.
+  private enum SearchNotes {
+    static func path(_ uri: String) -> String {
+      "search " + Secrets.hash(String(uri.prefix { $0 != "?" }))
+    }
+
+    static func query(_ significant: [UInt8], of uri: String) -> String {
+      path(uri) + " " + Secrets.hexadecimal(SHA256.hash(significant).prefix(16))
+    }
+  }
+
+  extension WriteBatch {
+    /// Notes that a response, which is stored under `key`, is good for other queries of its path.
+    mutating func note(
+      _ variance: SearchVariance, of uri: ResponseKey, under key: String,
+      in namespace: Store.Namespace, until end: Expiration?
+    ) throws {
+      var attributes = EntryAttributes(expires: end)
+      attributes.stale = .zero
+      attributes.metadata = Array(variance.field.utf8)
+      try set([UInt8](), for: SearchNotes.path(uri.uri), in: namespace, attributes)
+      attributes.metadata = Array(uri.uri.utf8)
+      attributes.owners = [Owner(Key(key), in: namespace.name)]
+      let significant = variance.significant(uri.uri)
+      try set(
+        [UInt8](), for: SearchNotes.query(significant, of: uri.uri), in: namespace, attributes)
+    }
+  }
+#endif

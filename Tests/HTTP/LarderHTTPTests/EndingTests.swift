@@ -1,0 +1,273 @@
+import HTTPTypes
+import Larder
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderHTTP
+
+/// Fields of an answer that end stored responses: cache groups (RFC 9875) and Clear Site Data.
+struct EndingTests {
+  private static let fresh = ("Cache-Control", "max-age=1000")
+
+  /// An origin whose responses name these groups by path, and whose other answers have the fields of the request.
+  private func fixture(
+    _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
+  ) throws -> Fixture {
+    let origin = Origin { request, _ in
+      if request.method != .get || request.path == "/end" {
+        let fields = request.headerFields.filter {
+          ["cache-group-invalidation", "clear-site-data"].contains($0.name.canonicalName)
+        }
+        return (HTTPResponse(status: .ok, headerFields: HTTPFields(fields)), HTTPBody())
+      }
+      let lines = (groups[request.path ?? ""] ?? []).map { ("Cache-Groups", $0) }
+      return (response(200, [Self.fresh] + lines), HTTPBody(Array("body".utf8)))
+    }
+    return try Fixture(origin, policy: HTTPCachePolicy(kind: kind))
+  }
+
+  private func ask(_ fixture: Fixture, _ request: HTTPRequest) async throws -> Bool {
+    let result = try await fixture.cache.send(request)
+    _ = try await result.body.bytes()
+    return result.isHit
+  }
+
+  /// Asks for the paths of some origins, and returns those that were stored.
+  private func stored(
+    _ fixture: Fixture, _ paths: [String], at origins: [String] = ["https://example.com"],
+    _ fields: Pairs = []
+  ) async throws -> Set<String> {
+    var stored: Set<String> = []
+    for origin in origins {
+      let parts = origin.split(separator: "://").map(String.init)
+      for path in paths
+      where try await ask(fixture, request("GET", path, fields, host: parts[1], scheme: parts[0])) {
+        stored.insert(origins.count == 1 ? path : origin + path)
+      }
+    }
+    return stored
+  }
+
+  @Test(arguments: [HTTPCachePolicy.Kind.private, .shared])
+  func `RFC 9875, 3: an unsafe request ends the groups that its answer names`(
+    kind: HTTPCachePolicy.Kind
+  ) async throws {
+    let fixture = try fixture(
+      [
+        "/a": ["\"one\""], "/b": ["\"two\", \"on\\\"e\";x=1"], "/c": ["\"two\"", "\"one\""],
+        "/d": ["\"One\""],
+      ], kind: kind)
+    let paths = ["/a", "/b", "/c", "/d", "/e"]
+    _ = try await stored(fixture, paths)
+    let all = Set(paths)
+    #expect(try await stored(fixture, paths) == all)
+    _ = try await ask(fixture, request("POST", "/x", [("Cache-Group-Invalidation", "\"one\"")]))
+    #expect(try await stored(fixture, paths) == ["/b", "/d", "/e"])
+    _ = try await ask(
+      fixture, request("DELETE", "/x", [("Cache-Group-Invalidation", "\"on\\\"e\", \"three\"")]))
+    #expect(try await stored(fixture, paths) == ["/a", "/c", "/d", "/e"])
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test func `RFC 9875, 3: a safe request ends nothing`() async throws {
+    let fixture = try fixture(["/a": ["\"one\""]])
+    _ = try await stored(fixture, ["/a"])
+    for method in ["GET", "HEAD", "OPTIONS", "QUERY"] {
+      _ = try await ask(
+        fixture, request(method, "/end", [("Cache-Group-Invalidation", "\"one\"")]))
+    }
+    #expect(try await stored(fixture, ["/a"]) == ["/a"])
+  }
+
+  @Test func `RFC 9875, 2.1: the groups of other origins stay`() async throws {
+    let fixture = try fixture(["/a": ["\"one\""]])
+    let origins = [
+      "https://example.com", "http://example.com", "https://example.com:8443",
+      "https://www.example.com", "https://example.org",
+    ]
+    _ = try await stored(fixture, ["/a"], at: origins)
+    // A group whose text looks like another origin's.
+    for group in ["one", "https://example.org one", "http://example.com one"] {
+      _ = try await ask(
+        fixture, request("POST", "/x", [("Cache-Group-Invalidation", "\"\(group)\"")]))
+    }
+    #expect(
+      try await stored(fixture, ["/a"], at: origins)
+        == Set(origins.dropFirst().map { $0 + "/a" }))
+  }
+
+  @Test(arguments: [
+    "one", "\"one", "\"one\" \"two\"", "\"one\",", "\"one\", two", "(\"one\")", "1, \"one\"",
+    "?1", "",
+  ])
+  func `RFC 9651: what is no list of strings names no group`(field: String) async throws {
+    let fixture = try fixture(["/a": ["\"one\""], "/b": [field]])
+    _ = try await stored(fixture, ["/a", "/b"])
+    _ = try await ask(fixture, request("POST", "/x", [("Cache-Group-Invalidation", field)]))
+    #expect(try await stored(fixture, ["/a", "/b"]) == ["/a", "/b"])
+    _ = try await ask(fixture, request("POST", "/x", [("Cache-Group-Invalidation", "\"one\"")]))
+    #expect(try await stored(fixture, ["/a", "/b"]) == ["/b"])
+  }
+
+  @Test func `RFC 9875, 2: 64 groups of any length count, and a longer list does no harm`()
+    async throws
+  {
+    let names = (0..<100).map { "\"\(String(repeating: "g", count: 300)) \($0)\"" }
+    let many = (0..<100).flatMap { _ in names }
+    let fixture = try fixture([
+      "/a": [names.joined(separator: ", ")], "/b": [names[63]], "/c": [names[64]],
+    ])
+    _ = try await stored(fixture, ["/a", "/b", "/c"])
+    let tags = try fixture.store.namespace("http").entry(for: "https://example.com/a")?.tags
+    #expect(tags?.count == 65 && tags?.allSatisfy { $0.utf8.count <= 200 } == true)
+    _ = try await ask(fixture, request("POST", "/x", [("Cache-Group-Invalidation", names[63])]))
+    #expect(try await stored(fixture, ["/a", "/b", "/c"]) == ["/c"])
+    _ = try await ask(
+      fixture,
+      request("POST", "/x", [("Cache-Group-Invalidation", many.joined(separator: ","))]))
+    #expect(try await stored(fixture, ["/a", "/b", "/c"]) == ["/c"])
+  }
+
+  @Test
+  func `RFC 9875, 2.2.1: what an unsafe request invalidates takes its groups along, and no more`()
+    async throws
+  {
+    let fixture = try fixture([
+      "/a": ["\"one\""], "/b": ["\"one\", \"two\""], "/c": ["\"two\""],
+    ])
+    let paths = ["/a", "/b", "/c"]
+    _ = try await stored(fixture, paths)
+    _ = try await ask(fixture, request("POST", "/a"))
+    #expect(try await stored(fixture, paths) == ["/c"])
+    try await fixture.cache.removeAll(for: request("GET", "/a"))
+    #expect(try await stored(fixture, paths) == ["/b", "/c"], "an application ends one URI alone")
+  }
+
+  @Test func `a response that leaves a group does not end with it`() async throws {
+    let fixture = try Fixture(Origin())
+    let groups = Mutex(["\"one\"", "\"two\"", ""])
+    fixture.origin.become { request, _ in
+      guard request.method == .get else {
+        let fields: Pairs = [("Cache-Group-Invalidation", "\"one\"")]
+        return (response(204, fields), HTTPBody())
+      }
+      let group = groups.withLock { $0.removeFirst() }
+      let fields: Pairs = [
+        ("Cache-Control", "max-age=10"), ("ETag", "\"1\""), ("Cache-Groups", group),
+      ]
+      let isKnown = request.headerFields[.ifNoneMatch] != nil
+      return (response(isKnown ? 304 : 200, fields), HTTPBody(isKnown ? [] : [1]))
+    }
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(11))
+    #expect(try await fixture.get().result.reason == .validated)
+    _ = try await fixture.cache.send(request("POST", "/x"))
+    #expect(try await fixture.get().result.isHit)
+    #expect(
+      try fixture.store.namespace("http").entry(for: "https://example.com/a")?.tags.count == 2)
+  }
+
+  @Test(arguments: [false, true])
+  func `a response under way is not stored when its group ends`(isOther: Bool) async throws {
+    let (gate, fixture) = (Gate(), try Fixture(Origin()))
+    fixture.origin.become { request, _ in
+      guard request.method == .get else {
+        return (response(204, [("Cache-Group-Invalidation", "\"one\"")]), HTTPBody())
+      }
+      await gate.wait()
+      return (response(200, [Self.fresh, ("Cache-Groups", "\"one\"")]), HTTPBody([1]))
+    }
+    let asking = Task { try await fixture.get() }
+    try await fixture.origin.wait(for: 1)
+    let other = HTTPCache(in: fixture.cache.namespace, over: fixture.origin)
+    _ = try await (isOther ? other : fixture.cache).send(request("POST", "/x"))
+    await gate.open()
+    _ = try await asking.value
+    #expect(try fixture.store.namespace("http").count() == 0)
+    _ = try await fixture.get()
+    #expect(try await fixture.get().result.isHit)
+  }
+
+  // MARK: Clear Site Data
+
+  @Test(arguments: ["\"cache\"", "\"*\"", "\"cookies\", \"cache\"", "\"storage\" ,\"*\""])
+  func `Clear Site Data, 3: an answer ends all responses of its origin`(field: String)
+    async throws
+  {
+    let fixture = try fixture([:])
+    let origins = [
+      "https://example.com", "http://example.com", "https://example.com:8443",
+      "https://www.example.com", "https://example.co", "https://example.com.org",
+    ]
+    let paths = ["/", "/a", "/a?b=1", "/" + String(repeating: "c", count: 300)]
+    _ = try await stored(fixture, paths, at: origins)
+    _ = try await ask(fixture, request("GET", "/end", [("Clear-Site-Data", field)]))
+    let expected = origins.dropFirst().flatMap { origin in paths.map { origin + $0 } }
+    #expect(try await stored(fixture, paths, at: origins) == Set(expected))
+    #expect(try fixture.store.verify().faults == [])
+  }
+
+  @Test(arguments: [
+    "cache", "\"Cache\"", "\"cookies\"", "'cache'", "\"cache\";q=1", "*", "\"cache",
+  ])
+  func `Clear Site Data, 3.1: other values end nothing`(field: String) async throws {
+    let fixture = try fixture([:])
+    _ = try await stored(fixture, ["/a"])
+    _ = try await ask(fixture, request("GET", "/end", [("Clear-Site-Data", field)]))
+    #expect(try await stored(fixture, ["/a"]) == ["/a"])
+  }
+
+  @Test func `Clear Site Data: a shared cache and an insecure origin end nothing`() async throws {
+    let shared = try fixture([:], kind: .shared)
+    _ = try await stored(shared, ["/a"])
+    _ = try await ask(shared, request("GET", "/end", [("Clear-Site-Data", "\"cache\"")]))
+    #expect(try await stored(shared, ["/a"]) == ["/a"])
+    let fixture = try fixture([:])
+    let origins = ["http://example.com", "https://example.com"]
+    _ = try await stored(fixture, ["/a"], at: origins)
+    _ = try await ask(
+      fixture, request("GET", "/end", [("Clear-Site-Data", "\"cache\"")], scheme: "http"))
+    #expect(try await stored(fixture, ["/a"], at: origins).count == 2)
+  }
+
+  @Test func `Clear Site Data: a user's responses end, and those of no user; not another's`()
+    async throws
+  {
+    let fixture = try fixture([:])
+    let users: [Pairs] = [[], [("Authorization", "1")], [("Authorization", "2")]]
+    for user in users { _ = try await stored(fixture, ["/a", "/b"], user) }
+    _ = try await ask(
+      fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\""), ("Authorization", "1")]))
+    for (user, count) in zip(users, [0, 0, 2]) {
+      #expect(try await stored(fixture, ["/a", "/b"], user).count == count)
+    }
+    // One without a user may be of any.
+    _ = try await ask(fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\"")]))
+    for user in users { #expect(try await stored(fixture, ["/a"], user) == []) }
+  }
+
+  @Test(arguments: [false, true])
+  func `Clear Site Data: what is under way is not stored, nor is the answer itself`(isOther: Bool)
+    async throws
+  {
+    let (gate, fixture) = (Gate(), try Fixture(Origin()))
+    fixture.origin.become { request, _ in
+      let isEnd = request.path == "/end"
+      if request.path == "/a" { await gate.wait() }
+      return (
+        response(200, [Self.fresh] + (isEnd ? [("Clear-Site-Data", "\"cache\"")] : [])),
+        HTTPBody([1])
+      )
+    }
+    let asking = Task { try await fixture.get() }
+    try await fixture.origin.wait(for: 1)
+    let other = HTTPCache(in: fixture.cache.namespace, over: fixture.origin)
+    _ = try await (isOther ? other : fixture.cache).send(request("GET", "/end")).body.bytes()
+    await gate.open()
+    _ = try await asking.value
+    #expect(try fixture.store.namespace("http").count() == 0)
+    _ = try await fixture.get()
+    #expect(try await fixture.get().result.isHit)
+  }
+}
