@@ -2,7 +2,7 @@
   public import Hummingbird
   public import Larder
 
-  /// What a server persists between requests, such as sessions, as entries of a namespace: JSON that the shell shows.
+  /// The data that a server persists between requests, such as sessions, as entries of a namespace: JSON that the shell shows.
   ///
   /// All processes that have the store open share the values. A value is not found any more once its lifetime has ended, or
   /// after the limits of the namespace or the store have evicted it.

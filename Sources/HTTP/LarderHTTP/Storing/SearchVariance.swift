@@ -55,7 +55,7 @@
       return names
     }
 
-    /// What counts of a URI: equivalent ones have the same.
+    /// The parts of a URI that count: equivalent ones have the same.
     func significant(_ uri: String) -> [UInt8] {
       let path = uri.prefix { $0 != "?" }
       var parameters = uri[path.endIndex...].dropFirst().split(separator: "&").map { parameter in

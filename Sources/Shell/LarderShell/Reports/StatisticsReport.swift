@@ -100,7 +100,7 @@ struct StatisticsReport {
         ("stale hits", .number(Int(clamping: reads.staleHits))),
         ("misses", .number(Int(clamping: reads.misses))),
         ("hit rate", reads.hitRate.map { .share($0) } ?? .null),
-      ] + bufferFacts.map { ($0.name.replacing("_", with: " "), $0.cell) } + added.map { ($0.name.replacing("_", with: " "), $0.cell) }
+      ] + (bufferFacts + added).map { ($0.name.replacing("_", with: " "), $0.cell) }
     return .object(facts.map { Column($0.0) }, facts.map(\.1))
   }
 

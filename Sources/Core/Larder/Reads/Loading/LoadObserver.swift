@@ -6,7 +6,7 @@ package protocol LoadObserver: Sendable {
   func run<Result>(_ load: ObservedLoad, _ call: () async throws -> Result) async throws -> Result
 }
 
-/// What an observer is told of a load; neither its keys nor its values.
+/// The facts of a load that an observer is told; neither its keys nor its values.
 package struct ObservedLoad: Sendable {
   /// The name of the namespace.
   package var namespace: String

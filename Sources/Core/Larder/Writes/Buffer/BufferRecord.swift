@@ -8,7 +8,7 @@ import LarderSystem
 ///          3  hash of namespace and key
 ///          4  the key, then the entry, each filled to a whole word
 struct BufferRecord: Equatable {
-  /// What a record says of its key.
+  /// The change of a key that a record makes.
   struct Kind: OptionSet {
     let rawValue: UInt16
     /// The entry is removed; the record has none.

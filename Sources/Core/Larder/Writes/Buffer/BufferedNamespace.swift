@@ -25,7 +25,7 @@ struct BufferRoom {
     view.store(UInt64(clamping: bytes), wide: place + 1)
   }
 
-  /// What is left behind a change, which may give room back; nil if too little is left.
+  /// The room behind a change, which may give room back; nil if too little is left.
   func taking(_ change: (entries: Int, bytes: Int)) -> BufferRoom? {
     guard entries >= change.entries, bytes >= change.bytes else { return nil }
     var room = self
