@@ -100,7 +100,7 @@ struct StatisticsReport {
         ("stale hits", .number(Int(clamping: reads.staleHits))),
         ("misses", .number(Int(clamping: reads.misses))),
         ("hit rate", reads.hitRate.map { .share($0) } ?? .null),
-      ] + (bufferFacts + added).map { ($0.name.replacing("_", with: " "), $0.cell) }
+      ] + addedFacts.map { ($0.name.replacing("_", with: " "), $0.cell) }
     return .object(facts.map { Column($0.0) }, facts.map(\.1))
   }
 
@@ -196,12 +196,15 @@ struct StatisticsReport {
       + Self.limits([
         ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
         ("memory", limits.memory),
-      ]) + Self.counts(statistics.reads) + bufferFacts + added.map { ($0.name, $0.cell) }
+      ]) + Self.counts(statistics.reads) + addedFacts
   }
 
-  private var bufferFacts: [Fact] {
-    guard let size = statistics.writeBuffer?.size else { return [] }
+  /// The facts of the write buffer, and those that the program adds.
+  private var addedFacts: [Fact] {
+    let facts: [Fact] = added.map { ($0.name, $0.cell) }
+    guard let size = statistics.writeBuffer?.size else { return facts }
     return [("write_buffer", .size(size.used)), ("write_buffer_limit", .size(size.limit ?? 0))]
+      + facts
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {
