@@ -111,7 +111,7 @@ import Testing
     let session = try session(["demo", home.path + "/demo"], columns: 200)
     session.expect("suggestions and the prompt") { screen in
       screen.lines.contains { $0.contains("count @web --by status") }
-        && screen.lines.contains { $0.contains("3 namespaces, 400 entries") }
+        && screen.lines.contains { $0.contains("3 namespaces, 380 entries") }
     }
     try session.type("count @web --where 'status = 404'\r")
     session.expect("an answer") { screen in screen.lines.contains { $0.hasPrefix("8 entries") } }
