@@ -70,20 +70,17 @@ public struct LegoClient: Sendable {
     _ policy: RequestPolicy, _ asked: PartColor.Asked?, expires: Expiration? = nil,
     fault: @escaping @Sendable (Value) -> String?
   ) async throws -> CacheResult<Value>? {
-    let load: @Sendable (CachedValue<Value>?) async throws -> Loaded<Value> = { stored in
-      let reply = try await service.send(address, fields: stored?.conditionalFields ?? [:])
-      if reply.status == 304, stored != nil { return .unchanged }
+    let decode: @Sendable (Reply) async throws -> Value? = { reply in
       if reply.status == 404 {
-        if reply.json?["detail"]?.text != nil { return .absent }
+        if reply.json?["detail"]?.text != nil { return nil }
         // A gateway, or the login page of a network, does not say that there is no such thing.
         throw ServiceError.wrongContent(path: address, type: "404 without a reason of the API")
       }
-      let value = try await service.decoded(
+      return try await service.decoded(
         Value.self, from: service.checked(reply), decoder: .init(asked: asked), fault: fault)
-      return Loaded(value, validators: reply.validators)
     }
     guard let cache else {
-      guard policy != .cacheOnly, case .value(let value, _) = try await load(nil) else {
+      guard policy != .cacheOnly, let value = try await decode(service.send(address)) else {
         return nil
       }
       return CacheResult(value: value, source: .loaded)
@@ -92,7 +89,12 @@ public struct LegoClient: Sendable {
     let options = LoadOptions(
       policy: policy, expires: expires, stale: Staleness(onError: plan.staleness(of: kind)),
       absent: .after(plan.absence), waitsForCommit: true)
-    let found = try await cache.result(for: key, options: options, load: load)
+    let found = try await cache.result(for: key, options: options) { stored in
+      let reply = try await service.send(address, fields: stored?.conditionalFields ?? [:])
+      if reply.status == 304, stored != nil { return .unchanged }
+      guard let value = try await decode(reply) else { return .absent }
+      return Loaded(value, validators: reply.validators)
+    }
     service.note(key, in: cache.name, found)
     // What the service refuses to the user is not shown from the store either.
     if let error = found?.error as? ServiceError, error.isRefusal { throw error }
