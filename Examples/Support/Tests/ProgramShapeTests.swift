@@ -173,7 +173,9 @@ import ExampleTesting
   func `the session on the page works`(program: Program) async throws {
     let page = try PageSession(of: "\(program.page)/README.md")
     #expect(!page.steps.isEmpty)
-    try await page.check(in: try TemporaryFolder().url)
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    try await page.check(in: folder.url)
   }
 
   @Test(arguments: ["", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Le"])
