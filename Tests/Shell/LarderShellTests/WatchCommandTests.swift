@@ -147,7 +147,7 @@ import Testing
     shell.pauses = 3
     #expect(try shell("watch") == "")
     #expect(shell.outcome == .exitCode(130))
-    #expect(shell.notices == ["watching all namespaces; ^C ends", " 0 events in 55 ms"])
+    #expect(shell.notices == ["watching all namespaces; ^C ends", " 0 events in 20 ms"])
   }
 
   @Test func `it is told what went by unseen`() throws {

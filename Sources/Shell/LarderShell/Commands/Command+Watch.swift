@@ -93,9 +93,9 @@ extension Command {
 
 /// One run of `watch`.
 private struct Watch {
-  /// Bounds of the interval between two looks at the change feed, which holds a thousand changes at least: fewer than another
-  /// process commits meanwhile. It grows while nothing comes, when a look costs more than it finds.
-  private static let pace = Duration.milliseconds(5)...Duration.milliseconds(20)
+  /// The interval between two looks at the change feed, which holds a thousand changes at least: fewer than another
+  /// process commits meanwhile.
+  private static let pace = Duration.milliseconds(5)
   /// The changes that are handled before ^C and the clock are checked.
   private static let batch = 500
 
@@ -132,16 +132,15 @@ private struct Watch {
   private mutating func showAll(
     until end: Duration?, _ write: ([[Cell]]) throws -> Void
   ) throws -> Bool {
-    var pace = Self.pace.lowerBound
     while count < most {
       let (events, looked) = try nextEvents()
       try show(events, write)
       let left = end.map { $0 - session.clock.monotonic }
       if session.host.isInterrupted() { return true }
       if left.map({ $0 <= .zero }) ?? false || count >= most { return false }
-      if looked > 0 { pace = Self.pace.lowerBound }
-      if looked < Self.batch, try !session.host.pause(min(left ?? pace, pace)) { return true }
-      pace = min(pace * 2, Self.pace.upperBound)
+      if looked < Self.batch, try !session.host.pause(min(left ?? Self.pace, Self.pace)) {
+        return true
+      }
     }
     return false
   }
