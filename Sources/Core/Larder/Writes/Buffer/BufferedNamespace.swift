@@ -5,7 +5,7 @@ struct BufferRoom {
   var entries: Int
   var bytes: Int
 
-  /// The room under limits of which so much is used.
+  /// The part of the limits that the usage leaves.
   init(entries limit: Int?, used entries: UInt64, bytes most: Int?, used bytes: UInt64) {
     self.entries = Self.left(of: limit, entries)
     self.bytes = Self.left(of: most, bytes)
