@@ -26,27 +26,6 @@ import Testing
     return try store.faults
   }
 
-  private func removing(_ database: KeyPath<Indexes, Database>) throws
-    -> Set<Verification.Inconsistency.Kind>
-  {
-    try planting { transaction, indexes, notes in
-      let keys = try notes.engine.beginRead().keys(in: indexes[keyPath: database])
-      try transaction.remove(keys[0], from: indexes[keyPath: database])
-    }
-  }
-
-  private func adding(
-    _ database: KeyPath<Indexes, Database>, _ change: @escaping (inout [UInt8]) -> Void
-  ) throws -> Set<Verification.Inconsistency.Kind> {
-    try planting { transaction, indexes, notes in
-      let database = indexes[keyPath: database]
-      var key = try notes.engine.beginRead().keys(in: database)[0]
-      let value = try transaction.value(for: key, in: database)?.copied ?? []
-      change(&key)
-      try transaction.put(value, for: key, in: database)
-    }
-  }
-
   @Test func `an override that endangers user data is a warning, and no fault`() throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     try store.declare(.userData, for: "settings")
@@ -64,28 +43,6 @@ import Testing
     }
     try store.override(Rules.Overrides(largestValue: 100), for: "settings")
     #expect(try store.verify().warnings.isEmpty)
-  }
-
-  @Test func `a record that is missing from any index is found`() throws {
-    #expect(try removing(\.deadlines) == [.deadlines])
-    // The expiry index names entries by their position in the queue.
-    #expect(try removing(\.queue) == [.queue, .deadlines])
-    #expect(try removing(\.tags) == [.tags])
-    #expect(try removing(\.chunks) == [.damagedChunks])
-  }
-
-  @Test func `a record too many in any index is found`() throws {
-    #expect(try adding(\.deadlines) { $0[7] ^= 1 } == [.deadlines])
-    #expect(try adding(\.deadlines) { $0[$0.count - 1] ^= 0x10 } == [.deadlines])
-    #expect(try adding(\.deadlines) { $0.append(1) } == [.deadlines])
-    #expect(try adding(\.queue) { $0[$0.count - 1] ^= 0x10 } == [.queue])
-    #expect(try adding(\.queue) { $0.append(1) } == [.queue])
-    #expect(try adding(\.tags) { $0[0] = 0x7A } == [.tags])
-    #expect(try adding(\.chunks) { $0[15] += 3 } == [.chunks])
-    #expect(try adding(\.chunks) { $0[11] ^= 0x40 } == [.chunks])
-    for index: KeyPath<Indexes, Database> in [\.deadlines, \.queue, \.chunks, \.tags] {
-      #expect(try adding(index) { $0 = [1] }.count == 1)
-    }
   }
 
   @Test(arguments: 0..<32)
@@ -108,51 +65,6 @@ import Testing
     #expect(found == [.queue, .deadlines])
   }
 
-  @Test(arguments: 0..<4)
-  func `a wrong count of a namespace is found`(field: Int) throws {
-    let found = try planting { transaction, _, notes in
-      let key = MetadataKey.counters(try notes.id)
-      let bytes = try #require(try transaction.value(for: key, in: .main)?.copied)
-      let (id, seal) = (try notes.id, notes.engine.seal)
-      let read = NamespaceCounters(bytes.span, of: id, seal: seal)
-      var counters = try #require(read)
-      switch field {
-      case 0: counters.entries += 1
-      case 1: counters.bytes -= 1
-      case 2: counters.stored += 1
-      default: counters.next = 2
-      }
-      try transaction.put(counters.record(of: id, seal: seal), for: key, in: .main)
-    }
-    #expect(found == [.counters])
-  }
-
-  @Test(arguments: 0..<4)
-  func `a wrong total of the store is found`(field: Int) throws {
-    let found = try planting { transaction, _, notes in
-      var state = try #require(try transaction.state(notes.engine.seal))
-      switch field {
-      case 0: state.entries += 1
-      case 1: state.bytes += 1
-      case 2: state.stored -= 1
-      default: state.garbage += 1
-      }
-      let record = state.record(seal: notes.engine.seal)
-      try transaction.put(record, for: MetadataKey.state, in: .main)
-    }
-    #expect(found == [.counters])
-  }
-
-  @Test func `a next deadline of the store that is too late is found`() throws {
-    let found = try planting { transaction, _, notes in
-      var state = try #require(try transaction.state(notes.engine.seal))
-      state.nextDue += 1
-      let record = state.record(seal: notes.engine.seal)
-      try transaction.put(record, for: MetadataKey.state, in: .main)
-    }
-    #expect(found == [.deadlines])
-  }
-
   @Test func `an entry that is missing or too many is found in the indexes and the counts`() throws
   {
     let missing = try planting { transaction, _, notes in
@@ -164,35 +76,6 @@ import Testing
       try transaction.put(record, for: try notes.slot("copy"), in: .entries)
     }
     #expect(copied.contains(.damagedEntry) && copied.contains(.counters))
-  }
-
-  @Test func `contradictions of the metadata are found`() throws {
-    let orphan = try planting { transaction, _, notes in
-      let record = try notes.record("k")
-      for key in 0..<100 {
-        let slot = key.withKeyBytes { StoredKey.entry($0, in: NamespaceID(rawValue: 999)) }
-        try transaction.put(record, for: slot, in: .entries)
-      }
-    }
-    #expect(orphan == [.metadata])
-    let counts = try planting { transaction, _, notes in
-      let id = NamespaceID(rawValue: 999)
-      let record = NamespaceCounters().record(of: id, seal: notes.engine.seal)
-      try transaction.put(record, for: MetadataKey.counters(id), in: .main)
-    }
-    #expect(counts == [.metadata])
-    let twice = try planting { transaction, _, notes in
-      let record = NamespaceRecord(id: try notes.id, created: 0)
-      let key = MetadataKey.namespace("twin")
-      let bytes = try record.record(name: "twin", seal: notes.engine.seal)
-      try transaction.put(bytes, for: key, in: .main)
-    }
-    #expect(twice.contains(.metadata))
-    let both = try planting { transaction, _, notes in
-      let key = MetadataKey.garbage(try notes.id)
-      try transaction.put(notes.engine.seal.seal([], for: key), for: key, in: .main)
-    }
-    #expect(both.contains(.metadata))
   }
 
   @Test func `a sound store is walked whole and says what it holds`() throws {

@@ -1,8 +1,8 @@
 import Foundation
-import Larder
 import TestSupport
 import Testing
 
+@testable import Larder
 @testable import LarderShell
 @testable import ShellLanguage
 
@@ -103,6 +103,28 @@ import Testing
       try shell("output json", "verify").contains(#""kind":"warning","namespace":"settings""#))
     try shell("limits @settings --reset --yes")
     #expect(try !shell("output table", "verify").contains("warning"))
+  }
+
+  @Test func `verify mends what it finds when asked to, and says what stays`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill()
+    #expect(try shell("verify --repair") == "")
+    let queue = shell.store.engine.indexes.queue
+    func damage() throws {
+      try shell.store.engine.commit { batch in
+        let keys = try batch.session.transaction.keys(in: queue, from: [], limit: 2)
+        try batch.session.transaction.remove(keys, from: queue)
+      }
+    }
+    try damage()
+    try shell("verify")
+    #expect(shell.outcome == .exitCode(1))
+    #expect(try shell("output table", "verify --repair").contains("\nmended "))
+    #expect(shell.outcome == .done)
+    #expect(try shell("output json", "verify --repair").contains("\"staying\":0}"))
+    try damage()
+    shell.stepsUntilInterrupted = 0
+    #expect(try shell.error("verify --repair").code == .interrupted)
   }
 
   @Test func `a deep verify finds values that are not what their codec says`() throws {

@@ -66,11 +66,15 @@ extension Command {
   static let verify = Command(
     "verify", aliases: ["check"], .store, .reads,
     "Checks the store; exit code 1 if it finds a fault.",
-    options: [.flag("--deep", "also decode every value by its codec")],
+    options: [
+      .flag("--deep", "also decode every value by its codec"),
+      .flag("--repair", "mend what is found; exit code 1 if a fault stays"),
+    ],
     plain: ["": "kind namespace key detail"],
     examples: [
       Example("verify", "every record, checksum, index and count"),
       Example("verify --deep", "and whether JSON is JSON"),
+      Example("verify --repair", "indexes and counts again, damaged entries removed"),
     ],
     run: verifyStore)
 
@@ -90,9 +94,26 @@ extension Command {
       )
     }
     var faults = found.faults.map { Inconsistency($0) }
+    var staying: Int?
+    if call.has("--repair") { staying = try repair(found, in: session) }
     if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
-    try session.output.answer(FaultReport(found, faults).reply)
-    return faults.isEmpty ? .done : .exitCode(1)
+    try session.output.answer(FaultReport(found, faults, staying: staying).reply)
+    let left = faults.count - found.faults.count + (staying ?? found.faults.count)
+    return left == 0 ? .done : .exitCode(1)
+  }
+
+  /// - Returns: how many of the faults stay.
+  private static func repair(_ found: Verification, in session: Session) throws -> Int {
+    let staying = try ProgressLine.showSteps("repairing", unit: Wording.records, in: session) {
+      shouldContinue in
+      try session.store.repair(found) { shouldContinue($0, found.faults.count) }
+    }
+    guard let staying else {
+      throw ShellError(
+        .interrupted, "interrupted: some faults are mended",
+        hint: "`verify --repair` mends the others")
+    }
+    return staying.count
   }
 }
 

@@ -19,10 +19,13 @@ struct FaultReport {
 
   private let found: Verification
   private let faults: [Inconsistency]
+  private let staying: Int?
 
-  init(_ found: Verification, _ faults: [Inconsistency]) {
+  /// - Parameter staying: how many faults a repair has left; nil without one.
+  init(_ found: Verification, _ faults: [Inconsistency], staying: Int?) {
     self.found = found
     self.faults = faults
+    self.staying = staying
   }
 
   var reply: Reply {
@@ -30,15 +33,14 @@ struct FaultReport {
     func list(_ rows: [[Cell]]) -> Cell {
       .json(.array(rows.map { JSON.object(zip(columns, $0).map { $1.jsonField($0.name) }) }))
     }
+    var fields: [(name: String, cell: Cell)] = [
+      ("entries", .number(found.entries)), ("bytes", .size(found.bytes)),
+      ("namespaces", .number(found.namespaces)), ("cleared", .number(found.garbage)),
+      ("faults", list(faults.map(cells))), ("warnings", list(found.warnings.map(cells))),
+    ]
+    if let staying { fields.append(("staying", .number(staying))) }
     return Reply(
-      .object(
-        ["entries", "bytes", "namespaces", "cleared", "faults", "warnings"].map {
-          Column($0, in: .data)
-        },
-        [
-          .number(found.entries), .size(found.bytes), .number(found.namespaces),
-          .number(found.garbage), list(faults.map(cells)), list(found.warnings.map(cells)),
-        ]),
+      .object(fields.map { Column($0.name, in: .data) }, fields.map(\.cell)),
       in: [.plain: rows, .csv: rows], sentences: sentences)
   }
 
@@ -78,6 +80,13 @@ struct FaultReport {
     let namespaces = Wording.count(found.namespaces, "namespace", "namespaces")
     let verdict = faults.isEmpty ? "sound" : Wording.count(faults.count, "fault", "faults")
     lines.append("\(entries) in \(namespaces), \(Wording.size(found.bytes)): \(verdict)")
+    if let staying, !found.isSound {
+      let mended = Wording.count(found.faults.count - staying, "fault", "faults")
+      lines.append(
+        staying == 0
+          ? "mended \(mended)"
+          : "mended \(mended); \(staying) stay: `salvage DIRECTORY` saves what is whole")
+    }
     return lines
   }
 }

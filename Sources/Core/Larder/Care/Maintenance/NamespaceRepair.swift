@@ -93,7 +93,7 @@ extension NamespaceRepair {
   ) throws(LMDBError) -> [[UInt8]] {
     var unexplained: [[UInt8]] = []
     for (entryKey, keys) in Dictionary(grouping: keys, by: { IndexKey.tagged($0) ?? [] }) {
-      let explained = try entry(entryKey, in: view)?.tagKeys ?? []
+      let explained = entryKey.isEmpty ? [] : try entry(entryKey, in: view)?.tagKeys ?? []
       unexplained += keys.filter { !explained.contains($0) }
     }
     return unexplained
@@ -115,7 +115,8 @@ extension NamespaceRepair {
       for indexed in record where try !isSound(indexed, in: view) { return true }
       return false
     case .tags:
-      return IndexKey.tagged(key)?.starts(with: id.prefix) == true
+      // A malformed key belongs to no namespace: whichever is repaired drops it.
+      return IndexKey.tagged(key)?.starts(with: id.prefix) ?? true
     case .chunks:
       return chunks.lacks(key)
     }

@@ -1,0 +1,90 @@
+import LMDB
+import LarderSystem
+
+extension NamespaceRepair {
+  /// Gives an entry the records of the indexes that it lacks, or removes an entry that is damaged or contradicts itself.
+  func mendEntry(
+    _ entryKey: [UInt8], _ session: inout WriteSession
+  ) throws(LarderError) {
+    let found = try session.transaction.read { lmdb throws(LMDBError) -> (StoredEntry?, Bool)? in
+      guard let record = try lmdb.value(for: entryKey, in: .entries) else { return nil }
+      guard let entry = StoredEntry(entryKey: entryKey, record: record), let key = entry.key,
+        StoredKey(key.span).bytes == entry.storedKey.bytes, entry.isIntact(record)
+      else { return (nil, false) }
+      return (entry, try isWhole(entry, record, in: lmdb))
+    }
+    guard let (entry, isWhole) = found else { return }
+    guard let entry else { return try session.removeDamaged(entryKey) }
+    guard isWhole else { return try session.remove(entry, reason: .damaged) }
+    try session.moveDeadline(of: entryKey, from: nil, to: entry.header.indexed)
+    try session.moveInQueue(entryKey, from: 0, to: entry.header.sequence)
+    for key in entry.tagKeys { try session.transaction.put([], for: key, in: indexes.tags) }
+  }
+
+  /// Whether an intact record agrees with itself and has its whole value.
+  private func isWhole(
+    _ entry: StoredEntry, _ record: Span<UInt8>, in view: borrowing WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    let header = entry.header
+    guard header.flags.contains(.tagged) != entry.fields.tags.isEmpty,
+      header.deadline == EntryHeader.never || header.deadline <= max(header.staleUntil, 0)
+    else { return false }
+    guard header.flags.contains(.chunked) else { return true }
+    let payload = record.extracting(header.payloadStart..<record.count)
+    guard var value = ChunkAssembly(payload, version: header.version, in: id) else { return false }
+    var cursor = try view.cursor(in: indexes.chunks)
+    var chunk = try cursor.seek(value.prefix.span)
+    while let found = chunk, value.append(found.key, found.value) { chunk = try cursor.next() }
+    return value.result != nil
+  }
+}
+
+extension Fault {
+  /// Whether ``FaultRepair`` has a mend for it.
+  var isMendable: Bool {
+    switch self {
+    case .damagedPage, .uncommittedRecords, .damagedRecord, .sharedID: false
+    default: true
+    }
+  }
+
+  /// Whether it concerns an id whose namespace may be one with a damaged record.
+  var isOfNoNamespace: Bool {
+    switch self {
+    case .orphanedEntries, .orphanedCounters, .damagedClearedRecord: true
+    default: false
+    }
+  }
+
+  var isOfInvalidatedTags: Bool {
+    switch self {
+    case .damagedInvalidatedTag, .invalidatedTagCount: true
+    default: false
+    }
+  }
+
+  /// The key of the record that it concerns, in that database.
+  func record(in part: NamespaceRepair.Part) -> [UInt8]? {
+    switch (part, self) {
+    case (.entries, .shortKey(let key)), (.deadlines, .damagedDeadline(let key)),
+      (.deadlines, .danglingDeadline(let key)), (.queue, .damagedQueueRecord(let key)),
+      (.queue, .danglingQueueRecord(let key)), (.tags, .damagedTag(let key)),
+      (.tags, .danglingTag(let key)), (.chunks, .damagedChunkKey(let key)),
+      (.chunks, .danglingChunk(let key)):
+      key
+    default: nil
+    }
+  }
+}
+
+extension Verification.Inconsistency {
+  /// The key of the entry that it concerns, if the entry is to be mended.
+  func entry(in part: NamespaceRepair.Part) -> [UInt8]? {
+    switch fault {
+    case .unreadableEntry, .wrongChecksum, .missingChunk, .lateDeadline, .missingDeadline,
+      .missingInQueue, .missingTag, .missingOwner, .contradictedTags:
+      part == .entries ? entryKey : nil
+    default: nil
+    }
+  }
+}

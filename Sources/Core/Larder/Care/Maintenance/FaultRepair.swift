@@ -1,0 +1,182 @@
+import LMDB
+import LarderSystem
+
+extension Store {
+  /// Mends the faults that ``verify()`` has found, in writes of 500 records, between which others may write.
+  ///
+  /// A record of an index that leads to no entry is removed. An entry that is whole gets the records of the indexes that it
+  /// lacks; one that is not whole is removed. Then the counters are counted again. O(entries of the namespaces with faults).
+  ///
+  /// - Returns: the faults that stay: those of pages, of the names and rules of namespaces, and of two namespaces with one id.
+  ///   While one of them stays, entries of no namespace stay too: their namespace may be the one whose name cannot be read.
+  ///   With a damaged page nothing is mended: use ``salvage(from:to:options:)``.
+  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/insideWrite``, or the error of the write that failed. What
+  ///   was mended before stays mended.
+  public func repair(
+    _ found: Verification
+  ) throws(LarderError) -> [Verification.Inconsistency] {
+    try repair(found) { _ in true }!
+  }
+
+  /// Mends like ``repair(_:)``, for as long as `shouldContinue` returns true.
+  ///
+  /// - Parameter shouldContinue: called between two writes with the count of faults that are mended.
+  /// - Returns: nil if the repair was stopped.
+  package func repair(
+    _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
+  ) throws(LarderError) -> [Verification.Inconsistency]? {
+    try checkWritable()
+    var repair = FaultRepair(engine: engine, shouldContinue: shouldContinue)
+    return try repair.run(found.faults)
+  }
+}
+
+/// The mend for each ``Fault``. Others may write between the walk and the mend, so each write looks at a record again before it
+/// changes the record.
+struct FaultRepair {
+  static let perCommit = 500
+  let engine: StoreEngine
+  let shouldContinue: (_ done: Int) -> Bool
+  private var done = 0
+
+  init(engine: StoreEngine, shouldContinue: @escaping (_ done: Int) -> Bool) {
+    self.engine = engine
+    self.shouldContinue = shouldContinue
+  }
+
+  /// - Returns: the faults that stay; nil if the repair was stopped.
+  mutating func run(
+    _ faults: [Verification.Inconsistency]
+  ) throws(LarderError) -> [Verification.Inconsistency]? {
+    if faults.contains(where: { $0.kind == .pages }) { return faults }
+    let areNamesKnown = faults.allSatisfy { $0.fault.isMendable }
+    func stays(_ found: Verification.Inconsistency) -> Bool {
+      !found.fault.isMendable || !areNamesKnown && found.fault.isOfNoNamespace
+    }
+    let mendable = faults.filter { !stays($0) }
+    if !mendable.isEmpty {
+      guard try mendRecords(mendable), try mendCounts(mendable) else { return nil }
+    }
+    return faults.filter(stays)
+  }
+
+  private mutating func mendRecords(
+    _ faults: [Verification.Inconsistency]
+  ) throws(LarderError) -> Bool {
+    for part in NamespaceRepair.Part.allCases {
+      let keys = faults.compactMap { $0.fault.record(in: part) ?? $0.entry(in: part) }
+      for start in stride(from: 0, to: keys.count, by: Self.perCommit) {
+        guard shouldContinue(done) else { return false }
+        let some = keys[start...].prefix(Self.perCommit)
+        try engine.commit(.withoutCleanup) { batch in
+          for key in some { try mend(key, in: part, &batch.session) }
+        }
+        done += some.count
+      }
+    }
+    return true
+  }
+
+  private mutating func mendCounts(
+    _ faults: [Verification.Inconsistency]
+  ) throws(LarderError) -> Bool {
+    let faults = faults.filter { $0.kind == .counters || $0.kind == .metadata }
+    for start in stride(from: 0, to: faults.count, by: Self.perCommit) {
+      guard shouldContinue(done) else { return false }
+      try engine.commit(.withoutCleanup) { batch in
+        for fault in faults[start...].prefix(Self.perCommit) {
+          try mendMetadata(fault, &batch.session)
+        }
+      }
+    }
+    let tagFaults = faults.filter { $0.fault.isOfInvalidatedTags }
+    if !tagFaults.isEmpty, try !finishInvalidations() { return false }
+    _ = try Purge(engine).reclaim { shouldContinue(done) }
+    _ = try RepairJob(engine).run { shouldContinue(done) }
+    guard shouldContinue(done) else { return false }
+    try engine.commit(.withoutCleanup) { batch in try batch.session.recountStore() }
+    return true
+  }
+
+  /// Mends an entry, or drops the record of an index, and marks the namespace for ``RepairJob``.
+  private func mend(
+    _ key: [UInt8], in part: NamespaceRepair.Part, _ session: inout WriteSession
+  ) throws(LarderError) {
+    let namespaced = part == .tags ? IndexKey.tagged(key) ?? [] : key
+    let id = namespaced.count < 4 ? NamespaceID.store : namespaced.span.namespaceID
+    let repair = NamespaceRepair(of: id, engine.indexes)
+    if part != .entries {
+      // A chunk that the walk found without a value stays without one: a version has one value for ever.
+      try repair.drop([key], part, NamespaceRepair.ChunkOwners(next: .max), &session)
+    } else if key.count > 4 {
+      try repair.mendEntry(key, &session)
+    } else {
+      try session.transaction.remove(key, from: .entries)
+    }
+    if id != .store { try RepairMark.note(id, &session.transaction) }
+  }
+
+  private func mendMetadata(
+    _ found: Verification.Inconsistency, _ session: inout WriteSession
+  ) throws(LarderError) {
+    switch found.fault {
+    case .orphanedEntries(let id, _), .orphanedCounters(let id): try session.listAsCleared(id)
+    case .clearedInUse(let id, _):
+      try session.transaction.remove(MetadataKey.garbage(id), from: .main)
+    case .damagedClearedRecord(let key, let isInUse):
+      try session.transaction.remove(key, from: .main)
+      guard !isInUse, let id = MetadataKey.id(of: key.span) else { return }
+      try session.listAsCleared(id)
+    case .usedVersion, .damagedCounters, .entryCount, .pinnedOrWindow:
+      guard let name = found.namespace, let id = try session.namespace(name)?.id else { return }
+      try session.update(id) { counters in
+        if case .usedVersion(_, let used) = found.fault {
+          counters.next = max(counters.next, used &+ 1)
+        }
+      }
+      try RepairMark.note(id, &session.transaction)
+    default: break
+    }
+  }
+
+  /// A damaged or lost record of an invalidated tag hides every entry with a tag, until those entries are removed.
+  ///
+  /// - Returns: false if it was stopped.
+  private func finishInvalidations() throws(LarderError) -> Bool {
+    var areLeft = true
+    while areLeft {
+      guard shouldContinue(done) else { return false }
+      areLeft = try engine.commit(.withoutCleanup) { batch in
+        try TagInvalidation.resumeFirst(limit: Self.perCommit, &batch.session)
+        return batch.session.state.tombstones > 0
+      }
+    }
+    return true
+  }
+}
+
+extension WriteSession {
+  /// Lists an id as cleared, so that its entries are reclaimed.
+  fileprivate mutating func listAsCleared(_ id: NamespaceID) throws(LarderError) {
+    let key = MetadataKey.garbage(id)
+    try transaction.put(engine.seal.seal([], for: key), for: key, in: .main)
+    ledger.updateStore { $0.garbage &+= 1 }
+  }
+
+  /// Counts what the state of the store says: the sums of its namespaces, and the records of some kinds.
+  fileprivate mutating func recountStore() throws(LarderError) {
+    try saveCounters()
+    let seal = engine.seal
+    let counted = try transaction.read { lmdb throws(LMDBError) in
+      try StoreState.rebuilt(in: lmdb, seal: seal)
+    }
+    ledger.updateStore { state in
+      // The record is written even if it was lost and its content is the same, and every process reads the metadata again.
+      state.generation &+= 1
+      (state.entries, state.bytes, state.stored) = (counted.entries, counted.bytes, counted.stored)
+      (state.garbage, state.tombstones) = (counted.garbage, counted.tombstones)
+      (state.orphans, state.dependents) = (counted.orphans, counted.dependents)
+      state.nextDue = counted.nextDue
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import LMDB
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Each kind of record is damaged once, found by the walk, mended by the repair, and sound afterwards.
+@Suite struct FaultTests {
+  /// A change behind the library's back, and the fault that it makes.
+  struct Damage: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let isFault: @Sendable (Fault) -> Bool
+    let plant: @Sendable (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
+
+    init(
+      _ name: String, _ isFault: @escaping @Sendable (Fault) -> Bool,
+      _ plant:
+        @escaping @Sendable (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
+    ) {
+      (testDescription, self.isFault, self.plant) = (name, isFault, plant)
+    }
+  }
+
+  @Test(arguments: entries + indexes + counters + metadata)
+  func `damage of any record is found, mended, and gone`(damage: Damage) throws {
+    let store = try makeStore()
+    try store.tamper { transaction, indexes in
+      try damage.plant(&transaction, indexes, store.namespace("notes"))
+    }
+    let found = try store.verify()
+    #expect(found.faults.contains { damage.isFault($0.fault) }, "\(found.faults)")
+    #expect(try store.repair(found) == [])
+    #expect(try store.verify().faults == [])
+    #expect(try store.namespace("other").value(for: "k") == Array("v".utf8))
+    #expect(try store.repair(store.verify()) == [])
+  }
+
+  @Test(arguments: staying)
+  func `damage that no repair mends stays, and nothing else is changed`(damage: Damage) throws {
+    let store = try makeStore()
+    try store.tamper { transaction, indexes in
+      try damage.plant(&transaction, indexes, store.namespace("notes"))
+    }
+    let found = try store.verify()
+    let left = try store.repair(found)
+    #expect(left.contains { damage.isFault($0.fault) }, "\(left)")
+    let transaction = try store.engine.beginRead()
+    #expect(try transaction.keys(in: .entries).count == 5, "those of the cleared namespace go")
+  }
+
+  @Test func `a repair of many faults works in short writes`() throws {
+    let store = try makeStore()
+    let notes = store.namespace("notes")
+    try store.write { batch in
+      for number in 0..<3 * FaultRepair.perCommit {
+        try batch.set([1], for: "\(number)", in: notes)
+      }
+    }
+    try store.tamper { transaction, indexes in
+      for key in try store.engine.beginRead().keys(in: indexes.queue) {
+        try transaction.remove(key, from: indexes.queue)
+      }
+    }
+    let found = try store.verify()
+    #expect(found.faults.count >= 3 * FaultRepair.perCommit)
+    let before = store.engine.environment.lastTransaction
+    #expect(try store.repair(found) == [])
+    #expect(store.engine.environment.lastTransaction >= before + 3)
+    #expect(try store.verify().faults == [])
+    #expect(try notes.count() == UInt64(3 * FaultRepair.perCommit + 4))
+  }
+
+  /// Four entries in `notes`, one of which has its value in two chunks and one an owner; one in `other`, and some that were cleared.
+  private func makeStore() throws -> Store {
+    var options = Store.Options(clock: ManualClock())
+    options.hooks.chunksAbove = 5000
+    let store = try Store.temporary(options: options)
+    let notes = store.namespace("notes")
+    var attributes = EntryAttributes(expires: .after(.hours(1)))
+    attributes.tags = ["a", "b"]
+    for key in ["k", "l"] { try notes.put([1, 2, 3].span, for: key, attributes: attributes) }
+    try notes.put([UInt8](repeating: 1, count: 9000).span, for: "c", attributes: attributes)
+    attributes.owners = [Owner(Key("k"), in: "notes")]
+    try notes.put([4].span, for: "owned", attributes: attributes)
+    // The write that clears them reclaims some at once.
+    try store.write { batch in
+      for number in 0..<100 { try batch.set([1], for: number, in: store.namespace("cleared")) }
+    }
+    try store.namespace("other").set("v", for: "k")
+    try store.namespace("cleared").clear()
+    #expect(try store.verify().faults == [])
+    return store
+  }
+}
