@@ -11,7 +11,7 @@ import Testing
     struct Killed: Error {}
     do {
       try store.engine.environment.write { transaction in
-        let counters = try store.engine.committed.begin(transaction, store.engine.seal)
+        let counters = try store.engine.writes.committed.begin(transaction, store.engine.seal)
         var batch = WriteBatch(transaction, counters, engine: store.engine)
         do {
           try batch.set("v", for: key, in: store.namespace("notes"))

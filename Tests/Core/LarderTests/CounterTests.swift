@@ -130,12 +130,12 @@ import Testing
     try notes.set("v", for: 1)
     do {
       try engine.environment.write { transaction in
-        let counters = try engine.committed.begin(transaction, engine.seal)
+        let counters = try engine.writes.committed.begin(transaction, engine.seal)
         var batch = WriteBatch(transaction, counters, engine: engine)
         do {
           try batch.set("v", for: 2, in: notes)
           try batch.session.finish()
-          engine.committed.keep(
+          engine.writes.committed.keep(
             batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
         } catch {
           transaction = batch.end()

@@ -87,7 +87,7 @@ struct DiskBatchTests {
       let store = try open(path, disk: 4_000_000)
       let notes = store.namespace("notes")
       for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }
-      store.engine.pagesForBatches.store(1_000_000, ordering: .relaxed)
+      store.engine.writes.pagesForBatches.store(1_000_000, ordering: .relaxed)
       try store.write { batch in try batch.set("v", for: "k", in: notes) }
       #expect(try notes.count() > 1000)
       #expect(try store.verify().faults == [])

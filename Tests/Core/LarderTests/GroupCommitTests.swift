@@ -35,8 +35,8 @@ struct GroupCommitTests {
     let store = try Store.patient()
     let notes = store.namespace("notes")
     // As if the process could create no thread for it.
-    store.engine.queue.thread.suspend()
-    defer { store.engine.queue.thread.resume() }
+    store.engine.writes.queue.thread.suspend()
+    defer { store.engine.writes.queue.thread.resume() }
     let (held, goOn, ended) = (
       DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
     )
@@ -53,7 +53,7 @@ struct GroupCommitTests {
     }
     // After 100 ms the writing thread takes its write out of the queue.
     try await waitUntil {
-      store.engine.queue.waitingCount == 1 || store.engine.queue.hasTaken
+      store.engine.writes.queue.waitingCount == 1 || store.engine.writes.queue.hasTaken
     }
     goOn.signal()
     await ended.signalled()
@@ -121,7 +121,7 @@ struct GroupCommitTests {
     // The batch ends when the kept ones wait, and by then the others are taken back.
     try await whileHeld(store, until: 20) {
       let tasks = (0..<10).map { index in Task { try await notes.set("x", for: "\(index)") } }
-      try await waitUntil { store.engine.queue.waitingCount >= 10 }
+      try await waitUntil { store.engine.writes.queue.waitingCount >= 10 }
       for task in tasks { task.cancel() }
       for task in tasks {
         await #expect(throws: CancellationError.self) { try await task.value }

@@ -22,7 +22,7 @@ import Testing
     try await whileHeld(store, until: 12) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<12 {
-          try await store.engine.queue.waitForWaiting(number)
+          try await store.engine.writes.queue.waitForWaiting(number)
           group.addTask {
             do {
               try await store.engine.commit(
@@ -58,7 +58,7 @@ import Testing
             throw Stop()
           })
       }
-      try await store.engine.queue.waitForWaiting(1)
+      try await store.engine.writes.queue.waitForWaiting(1)
       async let other: Void = notes.set("3", for: "b")
       await #expect(throws: Stop.self) { try await failing.value }
       try await other
@@ -79,7 +79,7 @@ import Testing
     let runs = Tally()
     try await whileHeld(store, until: 3) {
       let before = Task { try await notes.set("x", for: "before") }
-      try await store.engine.queue.waitForWaiting(1)
+      try await store.engine.writes.queue.waitForWaiting(1)
       async let between: Void = store.engine.commit(
         SharedWrite { batch in
           runs.add()
@@ -89,7 +89,7 @@ import Testing
             goOn.wait()
           }
         })
-      try await store.engine.queue.waitForWaiting(2)
+      try await store.engine.writes.queue.waitForWaiting(2)
       let after = Task { try await notes.set("x", for: "after") }
       await reached.signalled()
       before.cancel()
@@ -122,9 +122,9 @@ import Testing
     }
     try await whileHeld(store, until: 3) {
       let before = Task { try await store.engine.commit(write("before")) }
-      try await store.engine.queue.waitForWaiting(1)
+      try await store.engine.writes.queue.waitForWaiting(1)
       let refused = Task { try await full.set("2", for: "b") }
-      try await store.engine.queue.waitForWaiting(2)
+      try await store.engine.writes.queue.waitForWaiting(2)
       let after = Task { try await store.engine.commit(write("after")) }
       let error = await #expect(throws: LarderError.self) { try await refused.value }
       #expect(error?.code == .full)
@@ -163,7 +163,7 @@ import Testing
           for number in 0..<60 {
             try await store.engine.commit(
               SharedWrite { batch in
-                let waiting = store.engine.queue.waitingCount
+                let waiting = store.engine.writes.queue.waitingCount
                 most.change { $0 = max($0, waiting) }
                 try batch.set("x", for: "\(writer) \(number)", in: notes)
               })
@@ -183,18 +183,18 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path)
     let notes = store.namespace("notes")
-    let isClosed: @Sendable () -> Bool = { store.engine.queue.isClosed }
+    let isClosed: @Sendable () -> Bool = { store.engine.writes.queue.isClosed }
     try await whileHeld(store, until: isClosed) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<30 { group.addTask { try await notes.set("x", for: "\(number)") } }
-        try await store.engine.queue.waitForWaiting(30)
+        try await store.engine.writes.queue.waitForWaiting(30)
         let closed = DispatchSemaphore(value: 0)
         let outcomes = Outcomes()
         Thread.detachNewThread {
           outcomes.add(Result { try store.close() })
           closed.signal()
         }
-        try await waitUntil { store.engine.queue.isClosed }
+        try await waitUntil { store.engine.writes.queue.isClosed }
         do {
           try await notes.set("x", for: "late")
           Issue.record("a closing store took a write")
@@ -229,7 +229,7 @@ import Testing
             }
           }
         }
-        try await store.engine.queue.waitForWaiting(16)
+        try await store.engine.writes.queue.waitForWaiting(16)
         group.addTask { try await notes.update("a") { bytes in (bytes ?? []) + [33] } }
         try await group.waitForAll()
       }

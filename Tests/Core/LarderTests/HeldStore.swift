@@ -18,7 +18,7 @@ extension Store {
 func whileHeld(
   _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
-  try await whileHeld(store, until: { store.engine.queue.waitingCount >= waiting }, body)
+  try await whileHeld(store, until: { store.engine.writes.queue.waitingCount >= waiting }, body)
 }
 
 func whileHeld(
@@ -37,7 +37,7 @@ func whileHeld(
   holder.start()
   await held.signalled()
   async let first: Void = store.namespace("holder").set("first", for: "first")
-  try await waitUntil { store.engine.queue.hasTaken }
+  try await waitUntil { store.engine.writes.queue.hasTaken }
   async let done: Void = body()
   try await waitUntil { isReady() }
   goOn.signal()

@@ -12,7 +12,7 @@ extension IdleTests {
       clock.advance(by: .seconds(1000))
       #expect(try notes.text("k") == "v")
       #expect(throws: Outcome.self) { try store.write { _ in throw Outcome() } }
-      #expect(store.engine.uses.queue.count == 1)
+      #expect(store.engine.leftovers.accesses.queue.count == 1)
       timer.runOut()
       clock.advance(by: .seconds(1600))
       #expect(try notes.contains("k"))
@@ -102,7 +102,7 @@ extension IdleTests {
         clock.advance(by: .seconds(1600))
         for key in keys { #expect(try notes.bytes(key) == value) }
         try store.engine.flushAccessTimes()
-        #expect(store.engine.uses.queue.count == 0)
+        #expect(store.engine.leftovers.accesses.queue.count == 0)
         #expect(try store.statistics().file.size <= limit)
       }
       timer.runOut()

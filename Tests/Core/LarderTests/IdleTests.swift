@@ -61,14 +61,14 @@ import Testing
       let before = try commits(store)
       clock.advance(by: .seconds(100) - .milliseconds(1))
       for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
-      #expect(timer.delays.isEmpty && store.engine.uses.queue.count == 0)
+      #expect(timer.delays.isEmpty && store.engine.leftovers.accesses.queue.count == 0)
       clock.advance(by: .milliseconds(1))
       for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
-      #expect(timer.delays == [.seconds(1)] && store.engine.uses.queue.count == 1)
+      #expect(timer.delays == [.seconds(1)] && store.engine.leftovers.accesses.queue.count == 1)
       #expect(try commits(store) == before)
       timer.runOut()
       #expect(try commits(store) == before + 1)
-      #expect(store.engine.uses.queue.count == 0)
+      #expect(store.engine.leftovers.accesses.queue.count == 0)
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(1700)))
       for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
       #expect(timer.delays.isEmpty)
@@ -92,7 +92,7 @@ import Testing
         _ = try moment.contains("k", in: notes)
       }
       _ = try store.write { batch in try batch.entry(for: "k", in: notes) }
-      #expect(timer.delays.isEmpty && store.engine.uses.queue.count == 0)
+      #expect(timer.delays.isEmpty && store.engine.leftovers.accesses.queue.count == 0)
       clock.advance(by: .seconds(700))
       #expect(try !notes.contains("k"))
     }
@@ -193,7 +193,7 @@ import Testing
       // 4 s are left; the longest wait is a second.
       #expect(timer.delays == [.seconds(1)])
       timer.runOut()
-      #expect(store.engine.uses.queue.count == 0)
+      #expect(store.engine.leftovers.accesses.queue.count == 0)
     }
   }
 

@@ -111,7 +111,7 @@ import Testing
             for: (first..<first + 4).map { "\($0)" }, load: source.load)
         }
       }
-      let loads = machines[0].store.engine.loads
+      let loads = machines[0].store.engine.loads.running
       try await waitUntil { loads.callers() == 32 }
       source.origin.open()
       for (first, task) in tasks.enumerated() {

@@ -48,7 +48,7 @@ import Testing
         try await far.cache.currentResult(for: "a") { _ in .value(try await Origin().load()) }?
           .value
       }
-      let loads = far.store.engine.loads
+      let loads = far.store.engine.loads.running
       try await waitUntil {
         // The call has joined the load, or has one of its own, which needs no time of the tier.
         time.advance(by: .milliseconds(1))
@@ -71,7 +71,7 @@ import Testing
       try await near.cache.set("new and large", for: "a")
       far.clock.advance(by: .seconds(3))
       let second = Task { try await far.result(origin) }
-      let loads = far.store.engine.loads
+      let loads = far.store.engine.loads.running
       try await waitUntil { loads.callers() == 2 || origin.loads == 2 }
       origin.open()
       _ = try await first.value

@@ -21,7 +21,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.path + "/s", options: Store.Options(clock: clock))
     try await body(store.cache(TextCodec(), in: "boards"))
-    try await waitUntil { store.engine.loads.count == 0 }
+    try await waitUntil { store.engine.loads.running.count == 0 }
     #expect(try store.verify().faults == [])
     try store.close()
   }
@@ -102,7 +102,7 @@ import Testing
       let other = Task { try await results(["b", "d"], from: boards).map { try $0.get()?.value } }
       try await origin.waitForLoads(3)
       let last = Task { try await boards.value(for: "c") { try await origin.text() } }
-      let loads = boards.namespace.engine.loads
+      let loads = boards.namespace.engine.loads.running
       try await waitUntil { loads.callers() == 7 }
       origin.open()
       #expect(try await single.value == "load 1")
@@ -153,7 +153,7 @@ import Testing
       #expect(found.map { $0?.value } == ["of a", "of b", "of c"])
       #expect(found.map { $0?.isCommitted } == [false, false, true])
       #expect(try await later.value == "load 2")
-      try await waitUntil { boards.namespace.engine.loads.count == 0 }
+      try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
       #expect(try boards.values(for: ["a", "b", "c"]) == ["load 2", "newer", "of c"])
     }
   }
@@ -168,7 +168,7 @@ import Testing
       let hasty = Task { [options] in try await results(["a", "b"], from: boards, options) }
       try await origin.waitForLoads(1)
       let patient = Task { try await boards.value(for: "b") { try await origin.text() } }
-      let loads = boards.namespace.engine.loads
+      let loads = boards.namespace.engine.loads.running
       try await waitUntil { loads.callers() == 3 && clock.isAwaited }
       clock.advance(by: .seconds(1))
       for result in try await hasty.value {
@@ -227,7 +227,7 @@ import Testing
         stale: Staleness(whileRevalidating: .minutes(1)), waitsForCommit: true)
       let found = try await results(["a", "b"], from: boards, options).map { try $0.get()?.value }
       #expect(found == ["old", "of b"] && asked.withLock { $0 } == [["a", "b"]])
-      try await waitUntil { boards.namespace.engine.loads.count == 0 }
+      try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
       #expect(try boards.value(for: "a") == "of a")
     }
   }

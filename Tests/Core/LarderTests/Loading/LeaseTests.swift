@@ -25,7 +25,7 @@ import Testing
     let store = try Store(at: directory.path + "/s", options: options)
     let boards = store.cache(TextCodec(), in: "boards")
     try await body(boards)
-    try await waitUntil { store.engine.loads.count == 0 }
+    try await waitUntil { store.engine.loads.running.count == 0 }
     #expect(try store.verify().faults == [])
     try store.close()
   }
@@ -227,4 +227,9 @@ import Testing
       #expect(leases.table.standing(0, at: machine.now) == .free)
     }
   }
+}
+
+extension StoreEngine {
+  /// `#require` copies what it looks into, and ``Loads`` cannot be copied.
+  fileprivate var leases: LoadLeases? { loads.leases }
 }

@@ -42,8 +42,8 @@ import Testing
   }
 
   private func settle(_ cache: Larder.Cache<String>) async throws {
-    try await waitUntil { cache.namespace.engine.loads.count == 0 }
-    #expect(cache.namespace.engine.loadWrites.isEmpty)
+    try await waitUntil { cache.namespace.engine.loads.running.count == 0 }
+    #expect(cache.namespace.engine.loads.writes.isEmpty)
     #expect(try cache.namespace.store.verify().faults == [])
   }
 

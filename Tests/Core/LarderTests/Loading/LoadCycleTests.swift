@@ -106,7 +106,7 @@ import Testing
       }
     }
     #expect(value == "old")
-    try await waitUntil { boards.namespace.engine.loads.count == 0 }
+    try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
   }
 
   @Test func `a task that outlives its load may ask for the key again`() async throws {

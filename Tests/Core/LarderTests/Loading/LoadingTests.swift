@@ -17,9 +17,9 @@ import Testing
 
   private func check(_ cache: Larder.Cache<String>) async throws {
     // A load is in the table until its value is committed and its task has ended.
-    try await waitUntil { cache.namespace.engine.loads.count == 0 }
+    try await waitUntil { cache.namespace.engine.loads.running.count == 0 }
     #expect(try cache.namespace.store.verify().faults == [])
-    #expect(cache.namespace.engine.loadWrites.isEmpty)
+    #expect(cache.namespace.engine.loads.writes.isEmpty)
   }
 
   @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
@@ -117,7 +117,7 @@ import Testing
     }
     try await origin.waitForLoads(1)
     // All of them have a place before the load ends.
-    try await waitUntil { boards.namespace.engine.loads.callers() >= 10 }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() >= 10 }
     origin.open()
     for task in tasks {
       await #expect(throws: Origin.Refusal(number: 1)) { try await task.value }
@@ -154,7 +154,7 @@ import Testing
     try await origin.waitForLoads(1)
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .seconds(14))
-    #expect(boards.namespace.engine.loads.count == 1)
+    #expect(boards.namespace.engine.loads.running.count == 1)
     clock.advance(by: .seconds(1))
     let error = await #expect(throws: LarderError.self) { try await task.value }
     #expect(error?.code == .timedOut)

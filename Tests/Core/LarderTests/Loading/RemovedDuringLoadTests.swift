@@ -70,8 +70,8 @@ import Testing
   }
 
   private func settle(_ boards: Larder.Cache<String>) async throws {
-    try await waitUntil { boards.namespace.engine.loads.count == 0 }
-    #expect(boards.namespace.engine.loadWrites.isEmpty)
+    try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
+    #expect(boards.namespace.engine.loads.writes.isEmpty)
     #expect(try boards.namespace.store.verify().faults == [])
   }
 
@@ -168,7 +168,7 @@ import Testing
     try await origin.waitForLoads(1)
     try await remove(how, boards)
     let later = [ask(EntryAttributes()), ask(EntryAttributes())]
-    try await waitUntil { boards.namespace.engine.loads.callers() == 3 }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 3 }
     origin.open()
     #expect(try await first.value == "load 1")
     for caller in later { #expect(try await caller.value == "load 2") }
@@ -186,7 +186,7 @@ import Testing
     try boards.namespace.store.invalidate(tag: "other")
     try boards.namespace.store.namespace("others").clear()
     let second = ask(boards, .committed)
-    try await waitUntil { boards.namespace.engine.loads.callers() == 2 }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     origin.open()
     #expect(try await first.value.isCommitted)
     #expect(try await second.value.value == "load 1")
@@ -255,7 +255,7 @@ import Testing
     origin.open()
     #expect(try await mine.value.value == "load 1")
     #expect(try await later.value.value == (waits ? "theirs" : "load 2"))
-    try await waitUntil { store.engine.loads.count == 0 }
+    try await waitUntil { store.engine.loads.running.count == 0 }
     #expect(try boards.value(for: "thun") == (waits ? "theirs" : "load 2"))
     #expect(try store.verify().faults == [])
     try store.close()

@@ -14,7 +14,7 @@ import Testing
   }
 
   private func check(_ cache: Larder.Cache<String>) async throws {
-    try await waitUntil { cache.namespace.engine.loads.count == 0 }
+    try await waitUntil { cache.namespace.engine.loads.running.count == 0 }
     #expect(try cache.namespace.store.verify().faults == [])
   }
 
@@ -42,7 +42,7 @@ import Testing
     try await origin.waitForLoads(2)
     #expect(origin.loads == 2)
     origin.open()
-    try await waitUntil { boards.namespace.engine.loads.count == 0 }
+    try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
     let fresh = try await ask(boards)
     #expect(fresh.value == "load 2" && fresh.source != .stale && origin.loads == 2)
     #expect(try boards.namespace.reads.staleHits == 100)
@@ -138,10 +138,10 @@ import Testing
     let ask = { try await boards.result(for: "thun", options: options) { try await origin.text() } }
     _ = try await ask()
     // The load leaves the table after its caller has gone on.
-    try await waitUntil { boards.namespace.engine.loads.count == 0 }
+    try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
     clock.advance(by: .minutes(9) - .milliseconds(1))
     #expect(try await ask().value == "load 1" && origin.loads == 1)
-    #expect(boards.namespace.engine.loads.count == 0)
+    #expect(boards.namespace.engine.loads.running.count == 0)
     clock.advance(by: .milliseconds(1))
     let used = try await ask()
     #expect(used.value == "load 1" && used.source == .memory)

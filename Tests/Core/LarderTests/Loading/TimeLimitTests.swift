@@ -19,7 +19,7 @@ import Testing
   }
 
   private func settle(_ boards: Larder.Cache<String>) async throws {
-    try await waitUntil { boards.namespace.engine.loads.count == 0 }
+    try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
     #expect(try boards.namespace.store.verify().faults == [])
   }
 
@@ -35,7 +35,7 @@ import Testing
     let callers: [LoadOptions] = isFirst ? [short, .committed] : [.committed, short]
     for (number, options) in callers.enumerated() {
       tasks.append(ask(boards, options))
-      try await waitUntil { boards.namespace.engine.loads.callers() == number + 1 }
+      try await waitUntil { boards.namespace.engine.loads.running.callers() == number + 1 }
     }
     try await origin.waitForLoads(1)
     try await waitUntil { clock.isAwaited }
@@ -62,7 +62,7 @@ import Testing
     #expect(try await ask(boards, refreshing).value.value == "old")
     try await origin.waitForLoads(1)
     let waiting = ask(boards, LoadOptions(policy: .revalidate, waitsForCommit: true))
-    try await waitUntil { boards.namespace.engine.loads.callers() == 2 }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .seconds(5))
     try await waitUntil { errors.withLock { !$0.isEmpty } }
@@ -94,7 +94,7 @@ import Testing
     try await origin.waitForLoads(1)
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .milliseconds(299))
-    #expect(boards.namespace.engine.loads.callers() == 1)
+    #expect(boards.namespace.engine.loads.running.callers() == 1)
     clock.advance(by: .milliseconds(1))
     let served = try await first.value
     #expect(served.value == "old" && served.source == .stale)
@@ -102,7 +102,7 @@ import Testing
     #expect(origin.cancelled == 0)
     // The next one shares the load.
     let second = ask(boards, soft)
-    try await waitUntil { boards.namespace.engine.loads.callers() == 2 }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     origin.open()
     #expect(try await second.value.value == "load 1")
     try await settle(boards)
@@ -137,10 +137,10 @@ import Testing
     let first = ask(boards, options)
     options.timeout = .seconds(1)
     let second = ask(boards, options)
-    try await waitUntil { boards.namespace.engine.loads.callers() == 2 }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .milliseconds(300))
-    #expect(boards.namespace.engine.loads.callers() == 2)
+    #expect(boards.namespace.engine.loads.running.callers() == 2)
     clock.advance(by: .milliseconds(700))
     let error = await #expect(throws: LarderError.self) { try await second.value }
     #expect(error?.code == .timedOut)

@@ -15,7 +15,7 @@ extension StoreEngine {
   /// are committed before it begins.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
-    if !removals.queue.isEmpty {
+    if !leftovers.expirations.queue.isEmpty {
       try commit(.standard(lockTimeout: lockTimeout)) { batch in
         try batch.removePendingExpirations(limit: PendingExpirations.capacity)
       }
@@ -66,7 +66,7 @@ extension StoreEngine {
       return try reportClosingFailure()
     }
     // Accepted writes are committed before anything is released.
-    queue.close(self)
+    writes.queue.close(self)
     reader.buffer?.stop()
     changes.close()
     var isReleased = false
@@ -106,6 +106,8 @@ extension StoreEngine {
   func flushPending(of store: Store) throws(LarderError) {
     if environment.isForked { throw error(.forked) }
     awaitLoadWrites()
-    if !store.isReadOnly, !removals.queue.isEmpty, !environment.isWriting { try flush() }
+    if !store.isReadOnly, !leftovers.expirations.queue.isEmpty, !environment.isWriting {
+      try flush()
+    }
   }
 }

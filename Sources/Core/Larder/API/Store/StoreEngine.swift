@@ -21,19 +21,10 @@ final class StoreEngine: Sendable {
   let opened: (now: Timestamp, monotonic: Duration)
   /// The last minute in which resizing the access table failed.
   let accessFailure = Atomic<Int64>(.min)
-  let loads = SingleFlight<LoadName>()
-  let loadWrites = LoadWrites()
-  let loadObserver = Mutex<(any LoadObserver)?>(nil)
+  let writes = Writes()
+  let loads: Loads
+  /// Writes note removals in it, and loads ask it.
   let removalTable: RemovalTable
-  /// Nil for a temporary store, which no other process opens.
-  let leases: LoadLeases?
-  let queue = WriteQueue()
-  let committed = CommittedLedger()
-  let fairShare = FairShare()
-  /// How many pages of a full data file a batch that runs once should begin with: those that an earlier one needed.
-  let pagesForBatches = Atomic(0)
-  /// The store's settings, and the generation they are of.
-  let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
   /// Decoded values.
   let memory: MemoryRegistry
   let isTemporary = Atomic(false)
@@ -52,12 +43,12 @@ final class StoreEngine: Sendable {
     handles = Mutex(NamespaceHandles(listedIn: counted))
     reader = EntryReader(of: environment, format: format, options: options)
     removalTable = RemovalTable(of: environment, store: format.identity)
-    leases =
-      options.flushes
-      ? LoadLeases(
-        table: LeaseTable(of: environment, store: format.identity),
-        machine: options.hooks.machineClock)
-      : nil
+    loads = Loads(
+      leases: options.flushes
+        ? LoadLeases(
+          table: LeaseTable(of: environment, store: format.identity),
+          machine: options.hooks.machineClock)
+        : nil)
     chunksAbove = options.hooks.chunksAbove
     timer = options.hooks.timer
     checkpointInterval = options.checkpointInterval.bounded
@@ -70,7 +61,7 @@ final class StoreEngine: Sendable {
       health: {
         StoreHealth(of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
       })
-    reader.uses.whenDue { [weak self] in self?.writeDueAccessTimes() }
+    reader.leftovers.accesses.whenDue { [weak self] in self?.writeDueAccessTimes() }
   }
 
   // The environment closes itself with its last reference. Here it may already be another opening's.
@@ -119,8 +110,7 @@ extension StoreEngine {
   var clock: StoreClock { reader.clock }
   var transforms: TransformPipeline { reader.transforms }
   var access: AccessTable { reader.access }
-  var uses: PendingAccesses { reader.uses }
-  var removals: PendingExpirations { reader.removals }
+  var leftovers: ReadLeftovers { reader.leftovers }
 
   /// The engine that this process has for the store at `path`, or a new one.
   static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreEngine {

@@ -62,7 +62,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   ) {
     if turn.isAnswered {
       complete(load, running, .success(LoadedValue(result: load.cache.result(turn.lookup))))
-      return load.engine.loads.remove(running, load.name)
+      return load.engine.loads.running.remove(running, load.name)
     }
     state.withLock { $0.waiting.append(Member(load: load, running: running, turn: turn)) }
     callNext()

@@ -25,7 +25,7 @@ extension CacheLoad {
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()
-    guard let leases = engine.leases, options.takesLease else {
+    guard let leases = engine.loads.leases, options.takesLease else {
       return try lookUpAgain(running, nil, since: nil)
     }
     let hash = try cache.leaseHash(key)
@@ -39,7 +39,7 @@ extension CacheLoad {
   /// If another process is loading the key, waits until the outcome is stored, the lease ends, or ``LoadLeases/longest``
   /// has passed.
   func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
-    guard let hash = first.awaited, let leases = engine.leases else { return first }
+    guard let hash = first.awaited, let leases = engine.loads.leases else { return first }
     let limit = leases.now + LoadLeases.longest
     var pause = Self.shortestPause
     while true {

@@ -95,9 +95,9 @@ extension CacheLoad {
 
   /// Joins the load of the key, or starts it.
   private func enter(after lookup: CacheLookup<Value>?) throws -> Place {
-    try engine.loads.checkCycle(name)
+    try engine.loads.running.checkCycle(name)
     var isJoined = true
-    let load = engine.loads.enter(
+    let load = engine.loads.running.enter(
       name, joins: { load in lookup.map { mayShare(load, after: $0) } ?? false },
       start: { load in
         isJoined = false
@@ -113,7 +113,7 @@ extension CacheLoad {
   ) async throws -> LoadedValue<Value> {
     var place = place
     while true {
-      let loaded = try await engine.loads.outcome(of: place.load, name)
+      let loaded = try await engine.loads.running.outcome(of: place.load, name)
       guard place.isJoined, let began = place.load.began,
         !engine.removalTable.isNewest(began, of: loaded.links)
       else { return loaded }
@@ -149,15 +149,17 @@ extension CacheLoad {
 
   /// Loads in the background, unless a load that may be shared is in the table.
   private func refresh(after lookup: CacheLookup<Value>) {
-    if let load: InFlight = engine.loads.load(named: name), mayShare(load, after: lookup) { return }
+    if let load: InFlight = engine.loads.running.load(named: name), mayShare(load, after: lookup) {
+      return
+    }
     follow(
-      engine.loads.enter(
+      engine.loads.running.enter(
         name, joins: { mayShare($0, after: lookup) }, start: { start($0, priority: .utility) }))
   }
 
   /// Lets the load that runs go on in the background after its callers have left.
   private func keep() {
-    if let load: InFlight = engine.loads.load(named: name), load.join() { follow(load) }
+    if let load: InFlight = engine.loads.running.load(named: name), load.join() { follow(load) }
   }
 
   /// Waits for a load in the place of a caller.
@@ -165,7 +167,7 @@ extension CacheLoad {
     Task(priority: .utility) {
       do {
         _ = try await engine.clock.run(
-          within: options.refreshTimeout, { try await engine.loads.wait(load, name) },
+          within: options.refreshTimeout, { try await engine.loads.running.wait(load, name) },
           else: { throw timedOut })
       } catch {
         options.onBackgroundError?(error)

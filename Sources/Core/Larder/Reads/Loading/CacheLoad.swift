@@ -79,7 +79,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
   /// Gives the callers of the load its outcome.
   func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
     // A caller that comes after the error loads again, and does not get it too.
-    if case .failure = result { engine.loads.remove(running, name) }
+    if case .failure = result { engine.loads.running.remove(running, name) }
     running.complete(result)
   }
 
@@ -93,7 +93,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     } catch {
       options.onBackgroundError?(error)
     }
-    engine.loads.remove(running, name)
+    engine.loads.running.remove(running, name)
   }
 
   private func run(

@@ -37,9 +37,9 @@ extension Cache {
 
   /// A value that was loaded in this process and is not committed yet, for a reader whose own lookup found nothing.
   func uncommittedValue(_ key: Span<UInt8>, base: BaseVersion, snapshot: UInt64) -> Value? {
-    guard !namespace.engine.loadWrites.isEmpty else { return nil }
+    guard !namespace.engine.loads.writes.isEmpty else { return nil }
     let load: InFlightLoad<LoadedValue<Value>>? =
-      namespace.engine.loads.load(named: loadName(key.copied))
+      namespace.engine.loads.running.load(named: loadName(key.copied))
     guard let load, let loaded = load.value, isNewest(load, key, in: base.id),
       loaded.mayAnswer(than: base, snapshot: snapshot, now: namespace.engine.clock.now)
     else { return nil }

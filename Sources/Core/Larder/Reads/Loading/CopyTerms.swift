@@ -46,8 +46,8 @@ extension Cache {
   /// Makes callers that come from now on start a load of their own instead of joining the one that runs.
   package func leaveLoad(of key: [UInt8]) {
     let load: InFlightLoad<LoadedValue<Value>>? =
-      namespace.engine.loads.load(named: loadName(key))
-    if let load { namespace.engine.loads.remove(load, loadName(key)) }
+      namespace.engine.loads.running.load(named: loadName(key))
+    if let load { namespace.engine.loads.running.remove(load, loadName(key)) }
   }
 }
 
@@ -55,6 +55,6 @@ extension Store {
   /// Makes callers that come from now on join no load of a namespace, or of the whole store. O(loads that run).
   package func leaveLoads(in namespace: String? = nil) {
     let namespace = namespace.map(ExactString.init)
-    engine.loads.removeAll { namespace == nil || $0.namespace == namespace }
+    engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }
   }
 }

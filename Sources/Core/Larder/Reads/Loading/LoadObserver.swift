@@ -19,7 +19,7 @@ package struct ObservedLoad: Sendable {
 extension Store {
   /// Sets the observer of all loads of this store in this process, in place of an earlier one.
   package func observeLoads(by observer: any LoadObserver) {
-    engine.loadObserver.withLock { $0 = observer }
+    engine.loads.observer.withLock { $0 = observer }
   }
 }
 
@@ -27,7 +27,7 @@ extension StoreEngine {
   func observed<Result>(
     _ load: ObservedLoad, _ call: () async throws -> Result
   ) async throws -> Result {
-    guard let observer = loadObserver.withLock({ $0 }) else { return try await call() }
+    guard let observer = loads.observer.withLock({ $0 }) else { return try await call() }
     return try await observer.run(load, call)
   }
 }

@@ -73,7 +73,7 @@ final class LoadWrite: QueuedWrite {
       return (body: state.body, completion: state.completion)
     }
     if error == nil { done.completion?() }
-    engine.loadWrites.remove(self)
+    engine.loads.writes.remove(self)
     let outcome = error.map { Result.failure($0) } ?? .success(())
     let (waiting, lease) = state.withLock { state in
       state.outcome = outcome
@@ -166,13 +166,13 @@ extension StoreEngine {
   /// Waits for the commit of every value that was loaded before, so that the caller's own write or count comes after it. Inside
   /// a write there is nothing to wait for: the queue is served after it. A forked child has no thread that commits them.
   func awaitLoadWrites() {
-    if !environment.isForked, !environment.isWriting, !loadWrites.isEmpty { loadWrites.wait() }
+    if !environment.isForked, !environment.isWriting, !loads.writes.isEmpty { loads.writes.wait() }
   }
 
   /// Queues writes of loaded values, which share a commit within the bounds of a group, and returns at once.
   func enqueue(_ writes: [LoadWrite]) {
-    for write in writes { loadWrites.add(write) }
-    if !queue.add(writes, engine: self) {
+    for write in writes { loads.writes.add(write) }
+    if !self.writes.queue.add(writes, engine: self) {
       for write in writes { write.finish(error(.closed)) }
     }
   }

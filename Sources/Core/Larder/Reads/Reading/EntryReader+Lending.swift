@@ -74,7 +74,7 @@ extension EntryReader {
     if isKnown(found.header.remembered(found.idle)) {
       handle.count(.hits, stripe: transaction.stripe)
       if recordsAccess, let idle = found.idle {
-        uses.note(found.header, idle, key: key, id: found.id, at: now)
+        leftovers.accesses.note(found.header, idle, key: key, id: found.id, at: now)
       }
       return
     }
@@ -130,7 +130,9 @@ extension EntryReader {
   func recordAccess(_ found: borrowing Lookup, key: Span<UInt8>, at now: Int64) {
     access.touch(
       found.keyHash, sequence: found.header.sequence, of: found.id, in: now / 60_000)
-    if let idle = found.idle { uses.note(found.header, idle, key: key, id: found.id, at: now) }
+    if let idle = found.idle {
+      leftovers.accesses.note(found.header, idle, key: key, id: found.id, at: now)
+    }
   }
 
   /// Looks up a key for a read of the application. An outcome that `isAccepted` refuses is recorded as a miss, and gives nil.
@@ -160,7 +162,7 @@ extension EntryReader {
     case .stale: kind = .stale
     case .expired:
       kind = .expired
-      if recordsAccess { removals.enqueue(key, in: found.id) }
+      if recordsAccess { leftovers.expirations.enqueue(key, in: found.id) }
     case .fresh: return
     }
     handle.count(kind, stripe: transaction.stripe)

@@ -120,7 +120,8 @@ extension EntryReader {
       {
         current = header
         if header.flags.contains(.idle), let idle = header.idle(in: record) {
-          current = uses.current(header, idle: idle, entryKey: StoredKey.entry(key, in: id))
+          current = leftovers.accesses.current(
+            header, idle: idle, entryKey: StoredKey.entry(key, in: id))
         }
         outcome = Lookup.Outcome(clock.state(of: current, at: now))
         if outcome != .expired {

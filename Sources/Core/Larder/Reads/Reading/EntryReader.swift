@@ -4,8 +4,8 @@ import Synchronization
 
 /// Finds, checks and lends the entries of a store in a snapshot that its caller has taken.
 ///
-/// Reading changes nothing in the store. A read of the application queues work for the next write in ``uses`` and
-/// ``removals``, and records its access in the table that all processes share.
+/// Reading changes nothing in the store. A read of the application queues work for the next write in ``leftovers``, and records
+/// its access in the table that all processes share.
 final class EntryReader: Sendable {
   let environment: Environment
   let indexes: Indexes
@@ -16,12 +16,9 @@ final class EntryReader: Sendable {
   let transforms: TransformPipeline
   /// The accesses of all processes.
   let access: AccessTable
-  /// Accesses that move the expirations of entries with a time to idle.
-  let uses: PendingAccesses
+  let leftovers: ReadLeftovers
   /// The size of one chunk: a page without LMDB's header, so that chunks need no consecutive pages.
   let chunkSize: Int
-  /// Expired entries that reads have found.
-  let removals = PendingExpirations()
   let tombstones = KnownTombstones()
   /// Nil in a store without a write buffer.
   let buffer: WriteBuffer?
@@ -41,7 +38,7 @@ final class EntryReader: Sendable {
     clock = StoreClock(options.clock)
     transforms = TransformPipeline(options.transforms)
     access = AccessTable(of: environment, store: format.identity)
-    uses = PendingAccesses(timer: options.hooks.timer)
+    leftovers = ReadLeftovers(accesses: PendingAccesses(timer: options.hooks.timer))
     chunkSize = environment.info.pageSize - 16
     buffer = WriteBuffer(
       of: environment, store: format.identity,
@@ -110,7 +107,7 @@ extension EntryReader {
 
   func facts(of entry: StoredEntry, key: Key, namespace: String, owners: [Owner]) -> Store.Entry {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    let header = uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
+    let header = leftovers.accesses.current(entry.header, idle: idle, entryKey: entry.entryKey)
     let fields = transforms.readable(
       entry.fields,
       of: TransformContext(key.bytes, in: entry.id, version: header.version, reader: self))

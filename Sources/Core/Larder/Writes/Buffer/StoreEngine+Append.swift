@@ -37,7 +37,9 @@ extension StoreEngine {
   ) throws(LarderError) -> Stored?? {
     guard value.count <= WriteBuffer.largestValue, attributes.isPlain,
       let (buffer, generation, namespace) = buffered(key, of: handle),
-      let limits = settings.withLock({ $0?.generation == generation ? $0?.settings.limits : nil })
+      let limits = writes.settings.withLock({
+        $0?.generation == generation ? $0?.settings.limits : nil
+      })
     else { return nil }
     let now = clock.now
     try SpaceBudget(limits).checkSize(value.count, in: namespace, named: handle.name)

@@ -107,7 +107,7 @@ extension SpaceBudget {
     while shouldContinue: (borrowing WriteSession) -> Bool
   ) throws(LarderError) {
     guard shouldContinue(session) else { return }
-    let fairShare = session.engine.fairShare
+    let fairShare = session.engine.writes.fairShare
     var members = try members(&session).filter { $0.eviction != .refuse }
     while shouldContinue(session), let member = fairShare.next(among: members) {
       try session.load(member.id)
@@ -133,7 +133,7 @@ extension SpaceBudget {
 
   /// All namespaces, with what their rules say about evictions.
   func members(_ session: inout WriteSession) throws(LarderError) -> [FairShare.Member] {
-    let fairShare = session.engine.fairShare
+    let fairShare = session.engine.writes.fairShare
     if let known = fairShare.members(at: session.state.generation) { return known }
     var members: [FairShare.Member] = []
     for name in try session.namespaceNames() {
@@ -151,7 +151,7 @@ extension SpaceBudget {
 
   /// The guaranteed bytes of the namespaces that have some.
   func guarantees(_ session: inout WriteSession) throws(LarderError) -> [NamespaceID: UInt64] {
-    let fairShare = session.engine.fairShare
+    let fairShare = session.engine.writes.fairShare
     if let known = fairShare.guarantees(at: session.state.generation) { return known }
     return try members(&session).guarantees
   }

@@ -105,7 +105,7 @@ extension StoreEngine {
 
   /// Writes the queued access times, as far as the data file's limit leaves room.
   func flushAccessTimes(lockTimeout: Duration? = nil) throws(LarderError) {
-    var left = uses.queue.count
+    var left = leftovers.accesses.queue.count
     var tries = 0
     while left > 0, tries < 3 {
       let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
@@ -116,7 +116,7 @@ extension StoreEngine {
         return done
       }
       tries = done == 0 ? tries + 1 : 0
-      left = min(left - done, uses.queue.count)
+      left = min(left - done, leftovers.accesses.queue.count)
     }
   }
 }
@@ -136,7 +136,7 @@ extension WriteBatch {
   @discardableResult
   mutating func flushAccessTimes(entries: Int, bytes: Int) throws(LarderError) -> Int {
     let engine = session.engine
-    let taken = engine.uses.queue.take(entries)
+    let taken = engine.leftovers.accesses.queue.take(entries)
     var size = 0
     var done = 0
     while done < taken.count, size < bytes {
@@ -144,7 +144,7 @@ extension WriteBatch {
       size += written
       done += 1
     }
-    engine.uses.queue.requeue(taken[done...])
+    engine.leftovers.accesses.queue.requeue(taken[done...])
     effects.accesses += taken[..<done]
     return done
   }

@@ -25,7 +25,7 @@ struct PageReclaimer {
     self.engine = engine
     self.mayRepeat = mayRepeat
     // The limit may be lower than when an earlier batch ran, or lifted.
-    let earlier = min(engine.pagesForBatches.load(ordering: .relaxed), Self.half(engine))
+    let earlier = min(engine.writes.pagesForBatches.load(ordering: .relaxed), Self.half(engine))
     wanted = mayRepeat ? 0 : max(2 * BatchPages.kept, earlier)
   }
 
@@ -61,7 +61,7 @@ struct PageReclaimer {
     // copies at most the pages in use, so half of the file is enough for a batch without large values.
     let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
     let pages = max(taken, likely) + BatchPages.kept
-    engine.pagesForBatches.store(pages, ordering: .relaxed)
+    engine.writes.pagesForBatches.store(pages, ordering: .relaxed)
     throw try free(pages) ? repeatable : full
   }
 

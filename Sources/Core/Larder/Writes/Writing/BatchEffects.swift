@@ -30,9 +30,9 @@ struct BatchEffects {
     if let removal { engine.removalTable.finish(removal) }
     changes?.publish()
     if hasUnrecordedChanges { engine.changes.recordGap() }
-    engine.removals.queue.confirm(expirations)
+    engine.leftovers.expirations.queue.confirm(expirations)
     engine.fitAccess(to: entries)
-    engine.uses.queue.confirm(accesses)
+    engine.leftovers.accesses.queue.confirm(accesses)
     for (handle, rules) in declared { handle.noteDeclared(rules) }
   }
 
@@ -40,15 +40,15 @@ struct BatchEffects {
     for (handle, counts) in reads { handle.revertMerge(of: counts) }
     if let removal { engine.removalTable.finish(removal) }
     changes?.discard()
-    engine.removals.queue.requeue(expirations[...])
-    engine.uses.queue.requeue(accesses[...])
+    engine.leftovers.expirations.queue.requeue(expirations[...])
+    engine.leftovers.accesses.queue.requeue(accesses[...])
   }
 }
 
 extension WriteBatch {
   /// Removes entries that readers have found expired, if they still are. Under a clock that is doubted they stay.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
-    let taken = session.engine.removals.take(limit)
+    let taken = session.engine.leftovers.expirations.take(limit)
     effects.expirations += taken
     guard session.isClockPlausible else { return }
     for (entryKey, _) in taken {

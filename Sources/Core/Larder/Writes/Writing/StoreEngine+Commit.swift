@@ -118,14 +118,15 @@ extension StoreEngine {
     do {
       let result = try environment.write(waitingAtMost: mode.lockTimeout, ended: end) {
         transaction in
-        let balance = try committed.begin(transaction, seal)
+        let balance = try writes.committed.begin(transaction, seal)
         try buffered.begin(on: transaction.id - 1, lockTimeout: environment.lockTimeout)
         var batch = WriteBatch(transaction, balance, engine: self)
         do {
           let result = try batch.run(mode, room, &buffered, body)
           effects = batch.finalEffects
           pages = batch.budget.pagesTaken(batch.session)
-          committed.keep(batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
+          writes.committed.keep(
+            batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
           transaction = batch.end()
           return result
         } catch {
@@ -235,8 +236,8 @@ extension Store {
     engine.awaitLoadWrites()
     // A read of `body` beside the batch finds the entries that were written before.
     try engine.settle()
-    engine.queue.beginDirectWrite()
-    defer { engine.queue.endDirectWrite() }
+    engine.writes.queue.beginDirectWrite()
+    defer { engine.writes.queue.endDirectWrite() }
     return try engine.commitRethrowing(.once, body)
   }
 }

@@ -9,8 +9,8 @@ extension StoreEngine {
     if let result = try write.append?(self) { return result }
     if let result = try commitAtOnce(write.body) { return result }
     let blocked = BlockedWrite(write)
-    guard queue.add(blocked, engine: self) else { throw error(.closed) }
-    while !blocked.wait(milliseconds: 100) { queue.drain(self) }
+    guard writes.queue.add(blocked, engine: self) else { throw error(.closed) }
+    while !blocked.wait(milliseconds: 100) { writes.queue.drain(self) }
     return try blocked.result
   }
 
@@ -19,9 +19,9 @@ extension StoreEngine {
     #if DEBUG
       TaskWarning.check(environment.path)
     #endif
-    guard environment.isWriting || !environment.isOpen || !queue.isBusy else { return nil }
-    queue.beginDirectWrite()
-    defer { queue.endDirectWrite() }
+    guard environment.isWriting || !environment.isOpen || !writes.queue.isBusy else { return nil }
+    writes.queue.beginDirectWrite()
+    defer { writes.queue.endDirectWrite() }
     return try commitRethrowing(.standard, body)
   }
 
@@ -37,11 +37,11 @@ extension StoreEngine {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         suspended.begin(continuation)
-        if !queue.add(suspended, engine: self) { suspended.finish(error(.closed)) }
+        if !writes.queue.add(suspended, engine: self) { suspended.finish(error(.closed)) }
       }
     } onCancel: {
       suspended.cancel()
-      queue.withdraw(suspended)
+      writes.queue.withdraw(suspended)
     }
     return suspended.result
   }

@@ -80,7 +80,7 @@ extension WriteSession {
   /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.
   mutating func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
-    return engine.uses.current(entry.header, idle: idle, entryKey: entry.entryKey)
+    return engine.leftovers.accesses.current(entry.header, idle: idle, entryKey: entry.entryKey)
       .state(at: now.milliseconds)
   }
 

@@ -101,7 +101,7 @@ extension WriteSession {
     let generation =
       ledger.hasCommittedGeneration ? ledger.store.generation : nil
     if let generation,
-      let known = engine.settings.withLock({
+      let known = engine.writes.settings.withLock({
         $0?.generation == generation ? $0?.settings : nil
       })
     {
@@ -111,7 +111,7 @@ extension WriteSession {
     if let bytes = try transaction.copy(of: MetadataKey.settings, in: .main) {
       settings = try StoreSettings(bytes.span, seal: engine.seal)
     }
-    if let generation { engine.settings.withLock { $0 = (generation, settings) } }
+    if let generation { engine.writes.settings.withLock { $0 = (generation, settings) } }
     return settings
   }
 

@@ -1,0 +1,7 @@
+/// The work that reads leave to the next write.
+struct ReadLeftovers: Sendable {
+  /// Accesses that move the expirations of entries with a time to idle.
+  let accesses: PendingAccesses
+  /// Expired entries that reads have found.
+  let expirations = PendingExpirations()
+}
