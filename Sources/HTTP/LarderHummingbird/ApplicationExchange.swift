@@ -6,9 +6,9 @@
   import NIOCore
   import Synchronization
 
-  /// A client's request, and the application that answers it where the cache does not.
+  /// A client's request, and the application that answers it if the cache cannot.
   final class ApplicationExchange: Sendable {
-    /// The one whose task runs: a transport gets the request alone, and the application also wants its context.
+    /// The exchange of the running task: a transport gets only the request, but the application needs its context, too.
     @TaskLocal static var current: ApplicationExchange?
 
     private let request: Request
@@ -38,7 +38,7 @@
       }
     }
 
-    /// The newest response of the application, if nobody has read of its body.
+    /// The newest response of the application; nil once its body is being read.
     var unreadResponse: Response? {
       get async {
         guard let (head, body) = last.withLock({ $0 }), let body = await body.take() else {
@@ -51,7 +51,7 @@
     /// Asks the application.
     func send(_ head: HTTPRequest, _ body: HTTPBody) async throws -> (HTTPResponse, HTTPBody) {
       var forwarded = Request(head: head, body: request.body)
-      // A body that no key has must not change the response.
+      // The key does not contain this body, so the body must not change the response.
       forwarded.body =
         received == nil
         ? RequestBody(buffer: ByteBuffer())
@@ -60,7 +60,7 @@
       do {
         response = try await respond(forwarded)
         if response.body.contentLength == 0 {
-          // Who waits for the end of the body, such as a middleware, learns of it.
+          // The empty body is written, because code such as a middleware may wait for the end of the body.
           try await response.body.write(DiscardingWriter())
           response = Response(status: response.status, headers: response.headers)
         }
@@ -96,14 +96,14 @@
     }
   }
 
-  /// An error of the application, which is none of the cache: it is passed on as it is.
+  /// An error of the application, and not of the cache. It is passed on unchanged.
   struct HandlerFailure: TransportFailure {
     let error: any Error
     var failure: TransportFailureKind { .interrupted }
   }
 
   extension Request {
-    /// A GET or HEAD has a body only if it says so.
+    /// A GET or HEAD has a body only if its fields announce one.
     fileprivate var hasBody: Bool {
       guard method == .get || method == .head else { return true }
       return headers.contains(.transferEncoding)

@@ -8,11 +8,12 @@
   ///     let responder = CachedResponder(router.buildResponder(), in: store.namespace("responses"))
   ///     let app = Application(responder: responder)
   ///
-  /// A response is stored for as long as its fields say, as `Cache-Control: max-age=60` does. The processes that have the store open
-  /// share the stored responses. Of several equal requests at the same time one reaches the application. Its middlewares
-  /// run for no other.
+  /// The fields of a response say how long it is stored, such as `Cache-Control: max-age=60`. The processes that have the store
+  /// open share the stored responses. Of several equal requests at the same time one reaches the application and its
+  /// middlewares.
   ///
-  /// A body is passed on while it is written, and stored once it is complete. If the store fails, the application answers.
+  /// A body is passed on while the application writes it, and stored once it is complete. If the store fails, the application
+  /// answers.
   public struct CachedResponder<Responder: HTTPResponder>: HTTPResponder
   where Responder.Context: Sendable {
     /// That of the application.
@@ -24,9 +25,10 @@
     private let report: @Sendable (any Error) -> Void
 
     /// - Parameters:
-    ///   - application: answers what the cache does not.
+    ///   - application: answers the requests that the cache cannot answer.
     ///   - namespace: holds the responses.
-    ///   - report: receives the errors of the store, and those of the application that no client gets, as in a refresh in the background.
+    ///   - report: receives the errors of the store, and the errors of the application that no client gets, such as that of a
+    ///     refresh in the background.
     public init(
       _ application: Responder, in namespace: Store.Namespace,
       policy: HTTPCachePolicy = .application,
@@ -41,7 +43,7 @@
 
     /// The response of the cache, or of the application. Throws the error of the application.
     public func respond(to request: Request, context: Context) async throws -> Response {
-      // Without a host there is no key; such a request is HTTP/1.0, or names an absolute URI.
+      // A request without a host has no key. It is of HTTP/1.0, or names an absolute URI.
       guard request.head.uri != nil else {
         return try await application.respond(to: request, context: context)
       }
@@ -52,7 +54,7 @@
         let result = try await ApplicationExchange.$current.withValue(exchange) {
           try await cache.send(request.head, body: exchange.body)
         }
-        // What is not stored passes unchanged, without a task between the application and the client.
+        // A response that is not stored passes unchanged, without a task between the application and the client.
         if result.reason == nil, !result.isStored, !result.isBeingStored,
           let response = await exchange.unreadResponse
         {
@@ -75,8 +77,8 @@
   }
 
   extension HTTPCachePolicy {
-    /// For an application as the origin: shared, with an hour for the head of a response. The application alone says how long a
-    /// response is fresh, and when a stale one may be served.
+    /// A policy for an application as the origin: shared, with an hour for the head of a response. Only the application decides
+    /// how long a response is fresh, and when a stale response may be served.
     public static var application: HTTPCachePolicy {
       HTTPCachePolicy(
         kind: .shared, whenDisconnected: .zero, longestHeuristic: .zero, timeout: .seconds(3600))

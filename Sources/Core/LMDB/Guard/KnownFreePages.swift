@@ -1,11 +1,11 @@
 /// The lists of free pages of a commit, followed to later commits of any process.
 ///
 /// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of those lists again. It
-/// adds a list of the pages that it freed. So this reads the lists at both ends only, and the last pages of a list that lost
-/// some. The cost depends on what the commits changed, and not on the number of free pages.
+/// adds a list of the pages that it freed. So this type reads only the lists at both ends, and of a list that lost pages only
+/// the end. The cost depends on the changes of the commits, and not on the number of free pages.
 ///
-/// The lists are kept in memory: a process that was killed before its commit may have written over the pages of an older
-/// commit, so those cannot tell what was taken.
+/// The lists are kept in memory, because the pages of the older commit cannot be read any more: a process that was killed
+/// before its commit may have written over them.
 struct KnownFreePages {
   /// A list, its pages in descending order.
   struct List {
@@ -23,7 +23,7 @@ struct KnownFreePages {
     }
   }
 
-  /// The lists, those of old commits last, and behind them those of young commits, which come first: a queue.
+  /// A queue of lists in two arrays: the last of `old` is the oldest list, the last of `young` the youngest.
   private var old: [List]
   private var young: [List] = []
   private var pages: PageSet
@@ -81,7 +81,7 @@ struct KnownFreePages {
     return added
   }
 
-  /// Replaces the oldest lists up to the first one that no commit has changed.
+  /// Replaces the oldest lists that commits have changed, up to the first unchanged list.
   private mutating func followTaken(_ cursor: inout TreeCursor) throws(LMDBError) {
     var changed: [(list: List, from: Int)] = []
     var isUnchanged = false
@@ -105,7 +105,7 @@ struct KnownFreePages {
       record = try cursor.next()
     }
     while !isUnchanged, oldestCommit != nil { remove(popOldest().pages[...]) }
-    // A page may have come from one list to another, so all are removed before any is inserted.
+    // A page may have moved from one list to another, so all pages are removed before any page is inserted.
     while let (list, from) = changed.popLast() {
       insert(list.pages[from...])
       old.append(list)

@@ -1,7 +1,7 @@
 /// A lock in a word of a table. Threads and processes hold it for a few hundred nanoseconds.
 ///
-/// The word is a number that rises with every owner, and in its low 16 bits the slot of the process that owns it; 0 is nobody.
-/// So a waiter can tell an owner that was killed from one that is slow, and takes its place.
+/// The word has a number that rises with every owner. Its low 16 bits are the slot of the process that owns the lock, or 0 if
+/// the lock is free. So a waiter can tell a killed owner from a slow one, and takes the place of a killed owner.
 package struct SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int
@@ -27,7 +27,7 @@ package struct SharedLock: Sendable {
     }
   }
 
-  /// Runs `body` with the lock held; nil if it is not free in time.
+  /// Runs `body` with the lock; nil if the lock does not become free in time.
   @inline(__always)
   package func withLock<Result, Failure: Error>(
     _ view: borrowing SharedTable.View, waitingAtMost timeout: Duration,

@@ -10,14 +10,14 @@
     var body: HTTPBody
     let tags: [String]
     var interim: @Sendable (HTTPResponse) async -> Void = { _ in }
-    /// Nil until a look at the store has shown that a request must be sent; then the store is looked at once more. So an
-    /// invalidation applies to what is found, or to the response.
+    /// Nil until a look at the store has shown that a request must be sent. Then the store is looked at once more, so that an
+    /// invalidation ends either the stored response that is found, or the permit of the new response.
     var permit: StorePermit?
     /// Keys of stored responses whose bodies are damaged.
     var lost: Set<String> = []
-    /// Whether it has waited for the exchange of another client.
+    /// Whether the client has waited for the exchange of another client.
     var hasWaited = false
-    /// The second request of those that waited with it for an exchange that failed.
+    /// The second request of the clients that waited together for an exchange that failed.
     var retry: Flight.Retry?
   }
 
@@ -29,7 +29,7 @@
     /// All stored responses of the URI, in the order of ``CacheForward``.
     let held: [StoredVariant]
     let permit: StorePermit
-    /// The clients that wait for it, if any may.
+    /// The clients that wait for this exchange; nil if no client may wait.
     private(set) var flight: Flight?
 
     init(
@@ -44,9 +44,9 @@
       self.permit = permit
     }
 
-    /// Sends the request, or waits for a similar one that is under way. Nil if the store must be looked at again.
+    /// Sends the request, or waits for a similar request that is under way. Nil if the store must be looked at again.
     ///
-    /// - Parameter waiting: the client, of which it notes whether it has waited.
+    /// - Parameter waiting: the client; the call notes in it whether it has waited.
     func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
       guard !waiting.hasWaited, let name = flightName else { return try await perform() }
       guard let outcome = try await outcome(of: name) else {
@@ -55,8 +55,8 @@
       }
       switch outcome {
       case .failed(let error, let fields, let retry):
-        // The fields of the other request may be the reason. So all that have other fields ask once more, together: an origin that
-        // is down is asked twice, however many wait.
+        // The fields of the other request may be the reason. So the clients with other fields ask once more, together: an
+        // origin that is down gets two requests, whatever the number of clients.
         guard fields != forward.original.headerFields, !error.isTimeout, waiting.retry == nil else {
           waiting.hasWaited = true
           return try staleFallback(after: error)
@@ -68,7 +68,7 @@
       return nil
     }
 
-    /// The end of the flight with this name, which another client leads; nil if this one is to lead it.
+    /// The end of the flight with this name, if another client leads it; nil if this client is to lead the flight.
     private func outcome(of name: String) async throws -> Flight.Outcome? {
       if let retry = client.retry { return try await retry.outcome(under: name) }
       return try await cache.flights.join(name, for: Flight.Outcome.self)?.outcome()
@@ -110,7 +110,7 @@
 
     /// Asks the origin, stores its response, and returns the result for the client; nil if the store must be looked at again.
     ///
-    /// The flight is complete after it, or at the end of the body.
+    /// The flight is complete after the call, or at the end of the body.
     private func perform() async throws -> HTTPCacheResult? {
       do {
         // Another exchange may have ended between the look at the store and the beginning of the flight.
@@ -132,7 +132,7 @@
       }
     }
 
-    /// A stored response that may be served while the origin cannot be reached; throws `error` without one.
+    /// A stored response that may be served while the origin cannot be reached; throws `error` if no stored response may.
     private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
       guard cache.rules.policy.allowsStale(after: error),
         let answer = cache.rules.fail(forward, at: cache.clock.now),
@@ -143,7 +143,8 @@
 
     private func ask() async throws -> HTTPCacheResult? {
       let (policy, clock) = (cache.rules.policy, cache.clock)
-      // What invalidates a stored response that the new one may replace also applies to the new one.
+      // The new response may replace a stored one. Then an invalidation of the stored response also applies to the new
+      // response.
       let credential = cache.rules.credential(of: forward.original)
       cache.responses.permits.add(
         held.filter { $0.response.credential == credential }.flatMap(\.tags), to: permit)
@@ -173,7 +174,7 @@
   }
 
   extension Error {
-    /// Whether the origin was silent, as it will be to other requests.
+    /// Whether the origin did not answer. It would not answer other requests either.
     fileprivate var isTimeout: Bool {
       if case .timedOut = self as? HTTPCacheError { true } else { false }
     }

@@ -3,18 +3,18 @@
   struct StructuredDictionary {
     enum Value: Equatable {
       case boolean(Bool)
-      /// A number, a token or a byte sequence as it is written.
+      /// The text of a number, a token or a byte sequence.
       case bare(String)
       case string(String)
       /// The items of an inner list.
       case list([Value])
     }
 
-    /// In their order. Of members with the same key the last counts.
+    /// The members in their order. Of members with equal keys the last counts.
     private(set) var members: [(key: String, value: Value)] = []
     private var rest: ArraySlice<UInt8>
 
-    /// Nil for lines that together are no dictionary.
+    /// Nil if the lines together are not a dictionary.
     init?(_ lines: [String]) {
       rest = Self.bytes(lines)[...]
       skip { $0 == 0x20 }
@@ -34,7 +34,7 @@
 
     private init(_ rest: ArraySlice<UInt8>) { self.rest = rest }
 
-    /// The members of a list (section 3.1), without their parameters; nil for lines that together are none.
+    /// The members of a list (section 3.1), without their parameters; nil if the lines together are not a list.
     static func list(_ lines: [String]) -> [Value]? {
       var parser = StructuredDictionary(bytes(lines)[...])
       var members: [Value] = []
@@ -55,13 +55,14 @@
       }
     }
 
-    /// Skips what is between two members. Returns whether the last one was before it; nil if something else follows.
+    /// Skips the spaces and the comma between two members. Returns true at the end of the text, false before another member;
+    /// nil if the text is malformed.
     private mutating func skipSeparator() -> Bool? {
       skip { $0 == 0x20 || $0 == 0x09 }
       if rest.isEmpty { return true }
       guard take(",") else { return nil }
       skip { $0 == 0x20 || $0 == 0x09 }
-      // Nothing may follow the last comma but a member.
+      // A member must follow each comma.
       return rest.isEmpty ? nil : false
     }
 

@@ -4,11 +4,12 @@
   /// Groups of responses of one origin (RFC 9875), as tags of their entries.
   enum CacheGroups {
     private static let prefix = "http-group:"
-    /// RFC 9875, section 2, asks for 32 of 32 bytes. Further ones do not count: each is a record of the store.
+    /// RFC 9875, section 2, asks for at least 32 groups of 32 bytes. Further groups do not count, because each group is a
+    /// record of the store.
     private static let most = 64
     private static let longestTag = 200
 
-    /// The tags of the groups that a field names; none for a field that is no list of strings.
+    /// The tags of the groups that a field names; empty if the field is not a list of strings.
     static func tags(
       _ name: HTTPField.Name, in fields: HTTPFields, of origin: String
     ) -> [String] {
@@ -23,9 +24,9 @@
       return tags
     }
 
-    /// The same text is the same group only within an origin (section 2.1).
+    /// Equal texts name one group only within an origin (section 2.1).
     private static func tag(_ group: String, of origin: String) -> String {
-      // An origin has no space, and a hash no colon.
+      // The text of an origin contains no space, and a hash contains no colon.
       let name = origin + " " + group
       return prefix
         + (prefix.utf8.count + name.utf8.count <= longestTag ? name : Secrets.hash(name))
@@ -41,17 +42,17 @@
   }
 
   extension CacheReception {
-    /// Notes what the fields of a response end beside the URIs of ``invalidates``.
+    /// Notes the groups and origins whose stored responses the fields of a response end, besides the URIs of ``invalidates``.
     mutating func noteEndings(
       _ response: HTTPResponse, to request: HTTPRequest, by rules: HTTPRules
     ) {
       guard let key = ResponseKey(request, policy: rules.policy) else { return }
-      // RFC 9875, section 3: not after a safe method.
+      // RFC 9875, section 3: a response to a safe method invalidates no group.
       if !Invalidation.isSafe(request.method), !rules.storesByBody(request) {
         endsTags = CacheGroups.tags(
           .cacheGroupInvalidation, in: response.headerFields, of: key.origin)
       }
-      // Clear Site Data, section 3: a user agent obeys a secure origin. A shared cache is none.
+      // Clear Site Data, section 3: a user agent obeys the field of a secure origin. A shared cache is not a user agent.
       endsOrigin =
         rules.policy.kind == .private && request.scheme?.lowercased() == "https"
         && response.headerFields.members(of: .clearSiteData).contains {

@@ -3,8 +3,9 @@
 
   /// The user that a request speaks for, as digests.
   ///
-  /// ``HTTPCachePolicy/principal`` names the user. Without a name the credentials stand for the user: these are the field `Authorization`, user information in the URI (`alice:pw@host`), and the fields that
-  /// ``HTTPCachePolicy/partitionFields`` names.
+  /// ``HTTPCachePolicy/principal`` names the user. Without a name the credentials stand for the user. They are the field
+  /// `Authorization`, user information in the URI (`alice:pw@host`), and the fields that ``HTTPCachePolicy/partitionFields``
+  /// names.
   struct Principal: Hashable, Sendable {
     /// A digest of the name, or of all credentials; nil for a request without either.
     let digest: String?
@@ -44,7 +45,7 @@
       }
     }
 
-    /// The digest of a user whom ``HTTPCachePolicy/principal`` names.
+    /// The digest of a user that ``HTTPCachePolicy/principal`` names.
     static func digest(ofName name: String, policy: HTTPCachePolicy) -> String {
       Secrets.digest("principal\n\n" + name, key: policy.secret)
     }
@@ -56,14 +57,14 @@
   }
 
   extension HTTPCachePolicy {
-    /// `request` without the fields that identify its user, as a redirection may send it to another origin.
+    /// A copy of `request` without the fields that identify its user, for a redirection to another origin.
     ///
-    /// These are `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal`` names a user
-    /// all the same, only fields that say what is wanted stay, such as `Accept-Language` and `Range`.
+    /// These are `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal`` still
+    /// names a user, the copy has only fields that describe the wanted response, such as `Accept-Language` and `Range`.
     public func withoutCredentials(_ request: HTTPRequest) -> HTTPRequest {
       var request = request
       request.headerFields.removeAll(Secrets.fields.union(partitionFields))
-      // Which field the closure reads is not known.
+      // The cache cannot know which field the closure reads.
       if principal?(request) != nil {
         request.headerFields = request.headerFields.filter { Self.impersonal.contains($0.name) }
       }
@@ -77,11 +78,11 @@
       ])
   }
 
-  /// The tags that every stored response carries, so that one call ends all of a host, or all of a user.
+  /// The tags of every stored response. By a tag one call removes all responses of a host, or of a user.
   enum ResponseTags {
     private static let longestHost = 150
 
-    /// - Parameter host: as ``ResponseKey/host`` or as a caller writes it. Ports that some scheme has for its own are left
+    /// - Parameter host: as ``ResponseKey/host`` or as a caller writes it. The default ports of `http` and `https` are left
     ///   out, whatever the scheme.
     static func host(_ host: String) -> String {
       var host = RequestTarget.encoded(host).lowercased()
@@ -95,13 +96,13 @@
     /// - Parameter credential: a digest, as ``StoredResponse/credential``.
     static func user(_ credential: String) -> String { "http-user:" + credential }
 
-    /// Of all responses of a URI; only requests under way are found by it, since keys find those that are stored.
+    /// The tag of all responses of a URI. It finds requests under way; keys find the stored responses.
     static func uri(_ key: ResponseKey) -> String { "http-uri:" + key.uri }
 
-    /// Of all responses of an origin, in the same way.
+    /// The tag of all responses of an origin. It finds requests under way, too.
     static func origin(_ key: ResponseKey) -> String { "http-origin:" + key.origin }
 
-    /// Those by which the response to a request under way can be invalidated.
+    /// The tags by which the response to a request under way can be invalidated.
     ///
     /// - Parameter own: the tags of the client.
     static func all(

@@ -1,11 +1,11 @@
 public import Larder
 
-/// A cache over a store and a tier that the machines of an application share: a miss asks the tier before it loads, and one
+/// A cache over a store and a tier that the machines of an application share. A miss asks the tier before it loads, and one
 /// machine at a time loads a key.
 ///
-/// A read that finds a fresh copy in this store does not touch the tier, and costs about what it costs in a `Cache`. A
-/// change on another machine ends the copy as soon as its record in the log arrives here; a machine that has not seen the log
-/// for two seconds says so by `CacheResult/isConfirmed`. `Docs/Use/Fleet.md` has what is promised.
+/// A read that finds a fresh copy in this store does not ask the tier, and costs about as much as a read of a `Cache`. A change
+/// on another machine ends the copy as soon as the record of the change arrives here. If a machine has not seen the log for two
+/// seconds, `CacheResult/isConfirmed` of its results is false. `Docs/Use/Fleet.md` has the promises.
 public struct SharedCache<Value: Sendable>: Sendable {
   /// The values of this machine's store. Changes through it are not shared.
   public let local: Cache<Value>
@@ -28,7 +28,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
 
   // MARK: Reading
 
-  /// The value under `key`: a fresh copy of this store, else the tier's, else the one that `load` returns, which is shared.
+  /// The value under `key`: a fresh copy of this store, else the value of the tier, else the value that `load` returns, which
+  /// is shared.
   ///
   /// - Parameters:
   ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
@@ -44,16 +45,16 @@ public struct SharedCache<Value: Sendable>: Sendable {
 
   /// The same as ``value(for:expires:stale:load:)``, with the value's source and age.
   ///
-  /// `CacheResult/error` tells why the tier took no part, if it did not. The policies mean:
-  /// `RequestPolicy/cacheOnly` asks this store alone; `RequestPolicy/revalidate` loads, or takes the value that
-  /// another machine stores meanwhile; `RequestPolicy/reload` always loads.
+  /// If the tier took no part, `CacheResult/error` tells why. `RequestPolicy/cacheOnly` asks only this store.
+  /// `RequestPolicy/revalidate` loads, or takes the value that another machine stores meanwhile. `RequestPolicy/reload` always
+  /// loads.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value
   ) async throws -> CacheResult<Value> {
     let load: Load = { _ in .value(try await load()) }
     if let result = try await result(key, options, policy: options.policy, load) { return result }
-    // Another caller stored here, or in the tier, that there is no value. This load always has one.
+    // Another caller has stored, here or in the tier, that the key has no value. This load always returns a value.
     if options.policy != .cacheOnly {
       var own = options
       own.policy = .reload
@@ -84,22 +85,23 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try await result(key, options, policy: options.policy, load)
   }
 
-  /// The value that the tier has now, whatever copy this store has; if it has none, the one that `load` returns. Nil if there is none.
+  /// The present value of the tier, whatever copy this store has. If the tier has no value, the result is that of `load`; nil
+  /// if the load finds no value.
   ///
-  /// It sees every `set`, `remove`, `clear` and `invalidate` that returned before the call, on any machine, and waits until
-  /// this store has the value. If the tier cannot be used, `load` runs.
+  /// The call sees every `set`, `remove`, `clear` and `invalidate` that returned before it, on any machine. It waits until this
+  /// store has the value. If the tier cannot be used, `load` runs.
   public func currentResult(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value>? {
     var options = options
     options.policy = .revalidate
-    // A load that runs may have asked the tier before a change that has returned.
+    // A running load may have asked the tier before a change that has returned.
     local.leaveLoad(of: Key(key).bytes)
     return try await result(key, options, policy: .standard, load)
   }
 
-  /// How often a key may change before its value is stored, until the caller gets one that is not confirmed.
+  /// How often a key may change before its value is stored. After that the caller gets a value that is not confirmed.
   private static var mostChanges: Int { 8 }
 
   typealias Load = @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -107,7 +109,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   private func result(
     _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
-    // Before the lookup, which then sees every change that the standing covers.
+    // The standing is read before the lookup. So the lookup sees every change that the standing covers.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     if standing == .disconnected, options.policy == .standard {
       // The copy is used only where the load fails.
@@ -128,7 +130,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     return try await loaded(stored, Key(key), options, policy: policy, standing, load)
   }
 
-  /// Whether a negative entry of this store is enough: nil cannot say that it is not confirmed.
+  /// Whether a negative entry of this store is enough. A result of nil cannot say that it is not confirmed.
   func isCertain(_ standing: RecentChanges.Standing, _ options: LoadOptions) -> Bool {
     standing == .confirmed || options.policy == .cacheOnly
   }
@@ -148,7 +150,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     // The lease of the tier decides which machine loads.
     options.takesLease = false
     let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
-    // No store takes it, nor may the tier.
+    // No store takes such a key, nor may the tier.
     guard sharedKey.isPossible else {
       return try await local.result(for: key, options: options, load: load)
     }
@@ -172,9 +174,9 @@ public struct SharedCache<Value: Sendable>: Sendable {
         }
         guard result?.error is Overtaken else { return result.map { confirmed($0, standing) } }
       } catch is Overtaken {
-        // There is no value that could carry the error.
+        // A result of nil cannot carry the error.
       }
-      // No caller may join the load any longer, however late its own task removes it.
+      // From now on no caller may join the load, even if its own task removes it late.
       local.leaveLoad(of: key.bytes)
       changes += 1
       if changes < Self.mostChanges {
@@ -189,13 +191,13 @@ public struct SharedCache<Value: Sendable>: Sendable {
     }
   }
 
-  /// The result, which says whether the value is as new as the cache promises.
+  /// The result, whose `isConfirmed` says whether the value is as new as the cache promises.
   func confirmed(
     _ result: CacheResult<Value>, _ standing: RecentChanges.Standing
   ) -> CacheResult<Value> {
     var result = result
     switch result.source {
-    // A load that the caller has joined may be older than a change of which this machine has not heard.
+    // A load that the caller has joined may be older than a change that this machine does not know.
     case .loaded, .shared: result.isConfirmed = result.error == nil && standing == .confirmed
     case .memory, .disk, .stale:
       if standing == .confirmed { break }

@@ -6,19 +6,20 @@ struct SharedLoad<Value: Sendable>: Sendable {
   let cache: SharedCache<Value>
   let key: SharedKey
   let options: LoadOptions
-  /// The policy towards the tier. That towards the store is in the options.
+  /// The policy for the tier. The options have the policy for the store.
   let policy: RequestPolicy
   let load: SharedCache<Value>.Load
-  /// Called before a wait for another machine, or for one of the few loads that run without the tier.
+  /// Called before a wait for another machine, or for a permit to load without the tier.
   var waits: @Sendable () -> Void = {}
 
   var shared: Shared { cache.shared }
   var copies: LocalCopies { cache.copies }
   private var clock: any LarderClock { cache.store.clock }
 
-  /// How often a key may change between a look and the request for its lease before the caller goes on without the tier.
+  /// How often a key may change between a look and the request for its lease. After that the caller loads without the tier.
   private static var mostChanges: Int { 8 }
-  /// How many durations of a lease a caller waits for another machine's load: one that never ends must not stop all others.
+  /// How many durations of a lease a caller waits for another machine's load. A load that never ends must not stop all other
+  /// machines.
   private static var mostLeases: Int { 10 }
 
   /// - Parameter held: what this store has.
@@ -55,7 +56,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
           $0.leases += 1
         }
         if let outcome = try await load(holding: lease, ticket, fallback: copy) { return outcome }
-        // The value was changed or removed during the load. A caller that came after that must not get it.
+        // The value was changed or removed during the load. A caller that came after the change must not get the loaded value.
         shared.count { $0.overtaken += 1 }
         changes += 1
         guard changes < Self.mostChanges else {
@@ -82,14 +83,14 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// The outcome of one look into the tier.
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The value that was found is outdated already.
+    /// The found value is outdated already.
     case changed
-    /// The tier does not want a value of this key.
+    /// The tier takes no value of this key; the position is that of its note.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
 
-  /// - Parameter rejected: the value that a revalidation does not want, the first that is found; nil before.
+  /// - Parameter rejected: the first value that was found, which a revalidation does not accept; nil before the first look.
   private func attempt(_ rejected: inout ValueStamp??) async throws(LarderError) -> Attempt {
     let found = try await cache.ask { () throws(LarderError) in
       try await cache.find(key, tags: options.tags)
@@ -120,16 +121,16 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   // MARK: Loading
 
-  /// The answer of the origin: a value, or that there is none.
+  /// The answer of the origin: a value, or the absence of a value.
   struct Answer: Sendable {
     var value: Value?
-    /// With those that the options supply.
+    /// The attributes of the load, completed by the options.
     var attributes: EntryAttributes
   }
 
   /// Asks the origin.
   ///
-  /// - Parameter tags: those of the value that is known.
+  /// - Parameter tags: the tags of the known value.
   private func answer(
     _ known: CachedValue<Value>?, tags: @autoclosure () throws -> [String]
   ) async throws -> Answer {
@@ -167,23 +168,23 @@ struct SharedLoad<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - held: what this store has.
-  ///   - version: that of the tier's note that it does not want the value.
-  ///   - error: why the tier cannot be used; nil if it does not want the value.
+  ///   - version: the version of the tier's note that it takes no value of this key.
+  ///   - error: why the tier cannot be used; nil if the tier takes no value of this key.
   private func loadAlone(
     _ held: CachedValue<Value>?, _ ticket: LocalCopies.Ticket, version: Position = .zero,
     because error: LarderError?
   ) async throws -> Loaded<Value> {
     try Task.checkCancellation()
     var known = held
-    // It is the stamp of the copy.
+    // The metadata of a copy is its stamp.
     known?.metadata = nil
-    // The origin is asked after all the changes up to there were made.
+    // The origin is asked after all changes up to this position.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
     guard let error else {
       return loaded(try await self.answer(known, tags: heldTags), stamp, ticket)
     }
     shared.count { $0.withoutTier += 1 }
-    // A change that is known already, such as one beyond the clock of this machine's log, would be one after each load.
+    // A known change, such as a change beyond the clock of this machine's log, would seem to follow each load.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
     let answer = try await shared.limiter.run { [known] in
@@ -224,7 +225,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     do {
       frame = try cache.frame(answer.value.map { try cache.local.encode($0) }, answer.attributes)
     } catch {
-      // The store cannot take the value either, and says why.
+      // The store cannot keep the value either, and its error says why.
       await release(lease)
       return loaded(answer, ValueStamp(version: lease.head, written: 0), ticket)
     }
@@ -257,11 +258,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
     return try await body()
   }
 
-  /// Also for a task that is cancelled.
+  /// A cancelled task gives the lease back, too.
   private func release(_ lease: Lease) async {
     await Task { [tier = shared.tier, key] in
       do { try await tier.release(key, lease.token) } catch {
-        // It ends by itself.
+        // The lease ends by itself.
       }
     }.value
   }

@@ -6,26 +6,27 @@ struct TierCopy<Value: Sendable>: Sendable {
   var stamp: ValueStamp
   var age: Duration
   var frame: Frame
-  /// The newest position when it was fetched.
+  /// The newest position of the log at the time of the fetch.
   var head: Position
-  /// Nil if the tier says that there is none, or that it is too large for the tier.
+  /// Nil if the tier has a note in place of the value: the key has no value, or the value is too large for the tier.
   var value: Value?
 
-  /// Whether it is an answer to a request.
+  /// Whether the value answers a request.
   var isAnswer: Bool { value != nil || frame.isAbsent }
 
-  /// The value for a load; nil without one.
+  /// The value for a load; nil if the tier has no value.
   func known(at now: Timestamp) -> CachedValue<Value>? {
     value.map {
       CachedValue(value: $0, written: now.advanced(by: .zero - age), validators: frame.validators)
     }
   }
 
-  /// How much is left of the fresh lifetime; zero or less for a stale value.
+  /// The rest of the fresh lifetime; zero or less for a stale value.
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
 
-  /// Whether it may be served within a window after its fresh lifetime; nil takes the whole time for which it is kept.
+  /// Whether the value may be served within a window after its fresh lifetime; nil is the whole time for which the tier keeps
+  /// the value.
   func isWithin(_ window: Duration?) -> Bool {
     .zero - remaining < min(window ?? frame.stale, frame.stale) || isFresh
   }
@@ -33,7 +34,7 @@ struct TierCopy<Value: Sendable>: Sendable {
 
 /// The result of a look into the tier.
 enum TierLookup<Value: Sendable>: Sendable {
-  /// No usable value. The stamp is that of an invalidated or damaged value; nil if the tier has none at all.
+  /// No usable value. The stamp is that of an invalidated or damaged value; nil if the tier has no value.
   case nothing(ValueStamp?)
   case copy(TierCopy<Value>)
   /// A value of a later layout: this version may not overwrite it.
@@ -54,7 +55,7 @@ extension SharedCache {
   /// Asks the tier for a key, and again if the value has tags that the caller did not name.
   func find(_ key: SharedKey, tags: [String]) async throws(LarderError) -> TierLookup<Value> {
     var named = Set(tags.map(ExactString.init))
-    // Another value with other tags may be there each time.
+    // Each time another value with other tags may be in the tier.
     for _ in 0..<4 {
       guard
         let fetched = try await shared.tier.fetch(

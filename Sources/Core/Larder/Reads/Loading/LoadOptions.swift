@@ -19,13 +19,13 @@ public struct Staleness: Hashable, Sendable {
 
 /// Whether a request reads the store, asks the origin, or both.
 public enum RequestPolicy: String, Sendable, Codable, CaseIterable {
-  /// A fresh value is used, a stale one within its windows, anything else is loaded.
+  /// A fresh value is used, and a stale value within its windows. Otherwise the value is loaded.
   case standard
   /// A stored value is used, fresh or stale; only a miss is loaded.
   case cacheElseLoad
   /// A stored value is used, fresh or stale; nothing is loaded.
   case cacheOnly
-  /// A load runs and receives the stored value. A load of the key in progress is joined.
+  /// A load runs and receives the stored value. The caller joins a load of the key that is under way.
   case revalidate
   /// A new load runs and receives no stored value. Its outcome replaces every stored version.
   case reload
@@ -37,35 +37,35 @@ public struct LoadOptions: Sendable {
   public var policy: RequestPolicy
   /// How long a loaded value stays fresh; nil takes the namespace's rule.
   public var expires: Expiration?
-  /// How long it may be served after that; nil takes the namespace's rule for both windows.
+  /// How long a loaded value may be served after its expiry; nil takes the namespace's rule for both windows.
   public var stale: Staleness?
   /// The lifetime of a negative entry, which records that a key has no value; nil stores none.
   public var absent: Expiration?
-  /// A fresh value whose lifetime ends within this time is returned, and a newer one is loaded in the background. Nil
-  /// turns this off. A value with a lifetime that is not longer is loaded anew after half of it.
+  /// A fresh value whose lifetime ends within this time is returned, and a newer value is loaded in the background. If the
+  /// whole lifetime is not longer than this time, the load begins after half of the lifetime. Nil turns this off.
   public var refreshAhead: Duration?
-  /// How long the caller waits for a load before it gets ``LarderError/Code/timedOut``, by the store's clock; nil has no limit.
-  /// The load goes on for other callers, and is cancelled if there are none.
+  /// How long the caller waits for a load, by the store's clock, before it gets ``LarderError/Code/timedOut``; nil is no limit.
+  /// The load continues for other callers. Without other callers it is cancelled.
   public var timeout: Duration?
-  /// How long the caller waits for a load while there is a stale value that it may get if the load fails. Then it gets that
-  /// value, with ``LarderError/Code/timedOut`` in ``CacheResult/error``, and the load goes on in the background and stores
-  /// its value. Without such a value the caller goes on waiting. Nil turns this off.
+  /// How long a caller waits for a load if the store has a stale value within the window for errors. After this time the caller
+  /// gets the stale value, with ``LarderError/Code/timedOut`` in ``CacheResult/error``. The load continues in the background
+  /// and stores its value. Without such a stale value the caller waits until ``timeout``. Nil turns this off.
   public var softTimeout: Duration?
-  /// How long a load in the background may take without a caller that waits for it.
+  /// How long a load in the background may take while no caller waits for it.
   public var refreshTimeout: Duration
   /// The tags of a loaded entry; see ``Store/invalidate(tag:)``.
   public var tags: [String]
   /// The entries that a loaded entry belongs to.
   public var owners: [Owner]
-  /// Whether a loaded value is returned only when it is committed, or could not be. Otherwise it is returned at once and
-  /// committed in the background, in order and before any later write of this process.
+  /// Whether a loaded value is returned after its commit, or after its commit has failed. If this is false, the value is
+  /// returned at once. Its commit follows in the background, in order and before any later write of this process.
   public var waitsForCommit: Bool
   /// Receives the errors of background loads and of the commits of loaded values.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?
 
   /// Whether a stale value counts as a miss where a load is possible, as for a prefetch.
   var requiresFresh = false
-  /// Whether the processes of the machine take turns to load a key; false where something else decides who loads.
+  /// Whether the processes of the machine take turns to load a key; false where another rule chooses the process that loads.
   package var takesLease = true
 
   /// Every option has the default that ``Cache/value(for:expires:stale:load:)`` uses.

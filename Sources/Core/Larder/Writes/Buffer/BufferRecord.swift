@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A record of the log: which key it is of, and the entry as the database of entries will have it.
+/// A record of the log: a key, and its entry in the form of the database of entries.
 ///
 ///     word 0  seal
 ///          1  bytes of the key (u16), of the entry (u32), kind (u16)
@@ -11,16 +11,16 @@ struct BufferRecord: Equatable {
   /// The change of a key that a record makes.
   struct Kind: OptionSet {
     let rawValue: UInt16
-    /// The entry is removed; the record has none.
+    /// The entry is removed; the record has no entry.
     static let removal = Kind(rawValue: 1)
-    /// A record of the key before this one was a removal, so that an entry in the data is no predecessor.
+    /// An earlier record of the key was a removal, so this entry replaces no entry of the data.
     static let afterRemoval = Kind(rawValue: 2)
-    /// The first record of the key was an entry, which has replaced the one in the data.
+    /// The first record of the key was an entry, which has replaced the entry in the data.
     static let replacesData = Kind(rawValue: 4)
   }
 
   static let headerSize = 4
-  /// So that the hash table, which has a place for every eighth word, is never full.
+  /// The hash table has a place for every eighth word. With records of at least this size it is never full.
   private static let leastSize = 10
   static let longestKey = StoredKey.longestShort
   /// Entries of more bytes go straight to LMDB.
@@ -31,7 +31,7 @@ struct BufferRecord: Equatable {
   let keyCount: Int
   let entryCount: Int
   let kind: Kind
-  /// Bytes of the value in the buffer that the record replaces or removes; nil if there is none.
+  /// Bytes of the value in the buffer that the record replaces or removes; nil without such a value.
   let replaced: Int?
 
   init(
@@ -55,7 +55,7 @@ struct BufferRecord: Equatable {
   /// Where the entry begins in the record.
   var entryStart: Int { Self.headerSize + SharedTable.View.wideCount(ofBytes: keyCount) }
 
-  /// Reads the record at `offset` of the log that ends at `end`; nil if there can be none.
+  /// Reads the record at `offset` of the log that ends at `end`; nil if no record can begin there.
   init?(at offset: Int, before end: Int, _ view: borrowing SharedTable.View, _ layout: BufferLayout)
   {
     guard offset >= 0, end <= layout.logSize, offset <= end - Self.headerSize else { return nil }
@@ -96,7 +96,8 @@ struct BufferRecord: Equatable {
     view.store(entry, wide: start + entryStart)
   }
 
-  /// Whether this is the record that was written at `offset` in that generation. The entry has a checksum of its own.
+  /// Whether this record was written at `offset` in that generation. The seal covers the checksum of the entry, not the entry
+  /// itself.
   func isSealed(
     at offset: Int, in state: BufferState, _ view: borrowing SharedTable.View,
     _ layout: BufferLayout

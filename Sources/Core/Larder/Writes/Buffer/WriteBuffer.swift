@@ -4,10 +4,10 @@ import Synchronization
 
 /// The write buffer has entries on top of the last commit, in memory that all processes of a store share.
 ///
-/// Each write of one entry appends a record, and every reader sees the record at once. A commit stores all records before it adds
-/// changes of its own. Then a new generation begins, which is empty. So the records always lie directly on one commit, the base. The
-/// records are in the file, and a killed process loses none. While a transaction is open the buffer is frozen, and a writer makes a
-/// transaction behind it.
+/// Each write of one entry appends a record, and every reader sees the record at once. A commit stores all records before it
+/// adds changes of its own. Then a new generation begins, which is empty. So the records always lie directly on one commit, the
+/// base. The records are in the file, and a killed process loses none. While a transaction is open the buffer is frozen, and
+/// other writers wait to make transactions.
 ///
 /// Everything in the file may be damaged. Offsets and lengths are checked before use, and an entry has its checksum.
 final class WriteBuffer: Sendable {
@@ -15,21 +15,21 @@ final class WriteBuffer: Sendable {
   let layout: BufferLayout
   /// Nil in a process that may only read the file.
   let lock: SharedLock?
-  /// Whether this process may append; it reads and commits records in any case.
+  /// Whether this process may append. It reads and commits records even if it may not.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
   private let commits = Atomic(0)
   private let bypasses = Atomic(0)
   private let losses = Atomic(0)
 
-  /// How long an append waits for another one. Then it writes a transaction.
+  /// How long an append waits for another append. After this time the write makes a transaction.
   static let appendTimeout = Duration.milliseconds(2)
   /// Larger values go straight to LMDB.
   static let largestValue = 16_384
 
   /// The buffer of the store, if its directory has one.
   init?(of environment: Environment, store: [UInt8], appends: Bool) {
-    // Most stores have none, and need no attempt to map it.
+    // Most stores have no buffer, and so nothing to map.
     guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
     let table = Self.table(of: environment, store)
     guard table.openExisting() || table.openForReading(),
@@ -58,7 +58,7 @@ final class WriteBuffer: Sendable {
 
   func countBypass() { bypasses.add(1, ordering: .relaxed) }
 
-  /// Lets this process append no more, before it closes the store.
+  /// Ends the appends of this process, before it closes the store.
   func stop() { isStopped.store(true, ordering: .relaxed) }
 
   static func path(in environment: Environment) -> String {
@@ -77,7 +77,7 @@ final class WriteBuffer: Sendable {
     return BufferState(word: table.view.acquire(BufferLayout.Place.state))
   }
 
-  /// Whether there are records that no commit is known to contain.
+  /// Whether the buffer has records that may be in no commit.
   var hasRecords: Bool { state.end > 0 }
 
   /// The commit on which the records of that state lie.
@@ -91,8 +91,8 @@ final class WriteBuffer: Sendable {
     state.isFrozen && snapshot > base(of: state)
   }
 
-  /// If the file is no longer in the directory, nobody appends any more: a process that opens the store now would not see the
-  /// records.
+  /// Ends the appends of all processes if the file is no longer in the directory: a process that opens the store now would not
+  /// see the records.
   private func checkPlace(_ view: borrowing SharedTable.View) {
     if view.isWritable, !table.isInPlace { view.release(1, to: BufferLayout.Place.isClosed) }
   }
@@ -107,12 +107,12 @@ struct BufferTerms {
   var room = BufferRoom(entries: 0, used: 0, bytes: 0, used: 0)
   var pages = 0
   var isWatched = true
-  /// Whether entries belong to others, which a removal takes along.
+  /// Whether entries have owners, so that the removal of an owner removes more entries.
   var hasDependents = true
 }
 
 extension WriteBuffer {
-  /// Keeps everybody from appending while a transaction is open that begins on a commit. The caller holds `lock.write`.
+  /// Stops the appends of all processes while a transaction that begins on a commit is open. The caller holds `lock.write`.
   ///
   /// - Returns: the state to be committed; nil if the commit contains the records already: their writer was killed.
   func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferState? {
@@ -143,7 +143,8 @@ extension WriteBuffer {
       view.release(state.thawed.word, to: BufferLayout.Place.state)
       return false
     }
-    // LMDB may show the commit of a killed process only after the next one. Until then readers take the records from here.
+    // LMDB may show the commit of a killed process only after the next commit. Until then readers take the records from the
+    // buffer.
     guard Self.isVisible(newest, in: environment) else { return false }
     if state.end > 0 { commits.add(1, ordering: .relaxed) }
     begin(state.next, on: newest, terms, view)
@@ -184,7 +185,7 @@ extension WriteBuffer {
     KillPoint.pass(13)
   }
 
-  /// Makes a record visible whose writer was killed behind its commit point. The caller owns the lock.
+  /// Makes the record of a writer visible that was killed after the commit point of the record. The caller owns the lock.
   func index(_ view: borrowing SharedTable.View) {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let tail = view.wide(BufferLayout.Place.tail)
@@ -195,7 +196,7 @@ extension WriteBuffer {
     publish(record, at: state.end, in: state, view)
   }
 
-  /// Makes a record visible that is written. The caller owns the lock.
+  /// Makes a complete record visible. The caller owns the lock.
   func publish(
     _ record: BufferRecord, at offset: Int, in state: BufferState,
     _ view: borrowing SharedTable.View

@@ -1,18 +1,19 @@
 import LMDB
 import LarderSystem
 
-/// The file `removals`: which removals were the last of keys, namespaces and tags, so that no load from before stores what
-/// they have removed.
+/// The file `removals`: the last removals of keys, namespaces and tags. A load that began before a removal does not store the
+/// removed value again.
 ///
-/// Removals are numbered. The hash of what is removed chooses a word. The word gets the number inside the write transaction,
-/// and the number counts as finished after the commit. A load takes the last finished number before it looks its key up. A
-/// word with a higher number says that the load may have begun before a removal. So two keys with one word, or a process
-/// that was killed between the two steps, cost a load; a removed value never comes back.
+/// Removals are numbered. The hash of the removed key, namespace or tag chooses a word. The word gets the number inside the
+/// write transaction, and the number counts as finished after the commit. A load takes the last finished number before it looks
+/// its key up. If a word has a higher number at the end of the load, the load may have begun before a removal, and its value is
+/// not stored. So two keys with one word, or a process that was killed between the two steps, can cost a load. A removed value
+/// never comes back.
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
-    /// The number of the last removal that has begun. It changes under the writer lock, or under that of the write buffer while
-    /// no transaction is open.
+    /// The number of the last removal that has begun. It changes under the writer lock, or under the lock of the write buffer
+    /// while no transaction is open.
     static let begun = 0
     static let finished = 1
     /// A random number that tells the file from another one.
@@ -23,10 +24,10 @@ package struct RemovalTable {
 
   /// When a load began.
   package struct Mark: Hashable, Sendable {
-    /// That of the file; 0 without a file.
+    /// The random number of the file; 0 without a file.
     fileprivate var era: UInt64
     fileprivate var number: UInt64
-    /// Whether later removals can be told.
+    /// Whether the table can tell later removals.
     var isKnown: Bool { era != 0 }
   }
 
@@ -59,7 +60,7 @@ package struct RemovalTable {
     return Mark(era: view.wide(Place.era), number: finished)
   }
 
-  /// Whether nothing with one of these hashes was removed after that moment.
+  /// Whether no removal after that moment had one of these hashes.
   func isNewest(_ moment: Mark, of hashes: [UInt64]) -> Bool {
     openForReading()
     let view = table.view
@@ -69,7 +70,7 @@ package struct RemovalTable {
       && hashes.allSatisfy { view.acquire(Self.place(of: $0)) <= moment.number }
   }
 
-  /// The last removal of something with one of these hashes.
+  /// The number of the last removal that had one of these hashes.
   func last(of hashes: [UInt64]) -> UInt64 {
     openForReading()
     let view = table.view
@@ -98,7 +99,8 @@ package struct RemovalTable {
     if view.isWritable { view.release(number, to: Self.place(of: hash)) }
   }
 
-  /// Counts each removal as finished that began before `number`, or at all. The transactions of other writers have ended.
+  /// Counts removals as finished: those that began before `number`, or all of them if it is nil. The transactions of other
+  /// writers have ended.
   ///
   /// - Returns: the number of the last removal that has begun.
   @discardableResult
@@ -109,7 +111,7 @@ package struct RemovalTable {
     guard view.acquire(Place.finished) <= begun, begun < UInt64.max / 2,
       view.wide(Place.era) != 0
     else {
-      // The file is damaged. With another era no load from before stores anything.
+      // The file is damaged. In a new era no earlier load stores its value.
       view.store(UInt64.random(in: 1 ... .max), wide: Place.era)
       view.store(0, wide: Place.begun)
       view.release(0, to: Place.finished)
@@ -119,7 +121,7 @@ package struct RemovalTable {
     return begun
   }
 
-  /// Lowers words that are higher than any removal, as damaged ones may be, so that they do not refuse each load for ever.
+  /// Lowers words that are higher than every removal. Such words are damaged, and would refuse each load for ever.
   func mend(_ hashes: [UInt64]) {
     let view = table.view
     guard view.isWritable else { return }
@@ -141,7 +143,7 @@ package struct RemovalTable {
 }
 
 extension RemovalTable {
-  /// The hash of all entries of a namespace. That of one entry is ``Checksum/keyHash(of:in:)``.
+  /// The hash of all entries of a namespace. ``Checksum/keyHash(of:in:)`` is the hash of one entry.
   static func hash(ofNamespace name: String) -> UInt64 {
     Checksum.of(Array(name.utf8).span, seed: 0x6E61_6D65_0000_0000)
   }
@@ -156,7 +158,7 @@ extension RemovalTable {
 
   static func hashes(ofTags tags: [String]) -> [UInt64] { tags.map { hash(ofTag: Array($0.utf8)) } }
 
-  /// The hashes whose removal takes an owner along.
+  /// The hashes of all removals that remove an owner.
   ///
   /// - Parameter id: nil if its namespace is missing.
   static func hashes(of owner: Owner, in id: NamespaceID?) -> [UInt64] {
