@@ -41,7 +41,7 @@ final class CBORNode {
 
   var count: Int { if case .array(let nodes) = content { nodes.count } else { 0 } }
 
-  /// Appends the item; a value that encoded nothing is an empty map, as a type without properties is.
+  /// Appends the item. A value that has encoded nothing becomes an empty map, as a type without properties does.
   func append(to bytes: inout [UInt8]) {
     switch content {
     case .none: bytes.append(0xA0)

@@ -39,7 +39,7 @@
 
     // MARK: - The thread of the transfer
 
-    /// Whether nobody reads any more.
+    /// Whether the reader of the body is gone.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// Takes the head of a response, which comes before the body.
@@ -48,7 +48,7 @@
       readers.resume()
     }
 
-    /// Takes a piece of the body, once there is room for it; false if nobody reads any more.
+    /// Takes a piece of the body, once the buffer has room for it; false if the reader of the body is gone.
     func receive(body piece: [UInt8]) -> Bool {
       while true {
         let isTaken = state.withLock { state -> Bool? in

@@ -36,7 +36,7 @@
     /// The task of the request, until the session stops loading.
     private let loading = Mutex<Task<Void, Never>?>(nil)
 
-    /// Whether the class answers the request: one by HTTP, where there is a cache.
+    /// Whether the class answers the request: the class has a cache, and the scheme is HTTP or HTTPS.
     override open class func canInit(with request: URLRequest) -> Bool {
       guard cache != nil, let scheme = request.url?.scheme?.lowercased() else { return false }
       return scheme == "http" || scheme == "https"

@@ -69,7 +69,7 @@ package struct RESPParser {
     case array(Int)
   }
 
-  /// Adds what is whole to the array it is in; the reply if that was its last part.
+  /// Adds a complete item to its array. Returns the reply if the item was its last part.
   private mutating func finish(_ item: Item) -> Reply? {
     var reply = if case .whole(let whole) = item { whole } else { Reply.list([]) }
     while var array = unfinished.popLast() {

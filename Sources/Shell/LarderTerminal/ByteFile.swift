@@ -80,8 +80,8 @@ package final class ByteFile {
     }
   }
 
-  /// The descriptor of this process that the path names: `/dev/stderr`, `/dev/fd/3`, or a link to the file of standard output or
-  /// error. To open the file once more would write over what is there.
+  /// The descriptor of this process that the path names: `/dev/stderr`, `/dev/fd/3`, or a link to the file of standard output
+  /// or error. A second opening of the file would write over its content.
   private static func openDescriptor(of path: String, _ status: stat) -> Int32? {
     for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
       return Int32(path.dropFirst(folder.count))

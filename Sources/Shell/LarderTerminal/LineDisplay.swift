@@ -137,8 +137,8 @@ import CEditline
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
 
-  /// Draws a line anew that has characters without a width, such as joiners and marks: libedit counts one as a cell when it
-  /// is typed and as none later, so that it would write to the wrong places.
+  /// Draws a line again that has characters without a width, such as joiners and marks. libedit counts such a character as a
+  /// cell when it is typed and not later, so it would write to the wrong places.
   func settleLine() throws(TerminalError) {
     let line = line
     let scalars = line.beforeCursor + line.afterCursor

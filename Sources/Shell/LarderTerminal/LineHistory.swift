@@ -26,10 +26,10 @@ import CEditline
   /// Lets libedit search the entries.
   @unsafe func use(in editor: OpaquePointer) { unsafe cel_use_history(editor, past) }
 
-  /// Reads the entries of earlier sessions from the file and adds those of this one to it. The file is not used if it
+  /// Reads the entries of earlier sessions from the file and adds the entries of this session. The file is not used if it
   /// cannot be read.
   ///
-  /// - Parameter creating: False makes no file where there is none: the person wants no history.
+  /// - Parameter creating: False does not make a missing file: the person wants no history.
   package func keep(
     in file: LineEditor.HistoryFile, creating: Bool = true
   ) throws(TerminalError) {

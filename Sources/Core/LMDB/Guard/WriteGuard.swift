@@ -89,8 +89,8 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = freePages != nil
   }
 
-  /// The lists are read again after some writes, because they may have been damaged. The longer they are the later, so that
-  /// the cost of a write does not grow with them.
+  /// The lists are read again after some writes, because they may have been damaged since. Longer lists are read less often, so
+  /// that their length does not raise the cost of a write.
   private func followFreePages() throws(PageDamage) {
     guard let (commit, count) = freePages.map({ ($0.commit, $0.count) }) else { return }
     writesSinceReading += 1

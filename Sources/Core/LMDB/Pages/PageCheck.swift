@@ -172,7 +172,7 @@ struct PageCheck {
     return begins && ends
   }
 
-  /// Whether each piece begins where another ends, if ``add(_:size:)`` returned true for all.
+  /// Whether each piece begins where another piece ends. ``add(_:size:)`` must have returned true for all pieces.
   var isWhole: Bool { unsafe memcmp(bits, bits + Self.capacity, 8 * words) == 0 }
 
   @inline(__always)

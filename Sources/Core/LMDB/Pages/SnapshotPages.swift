@@ -125,7 +125,7 @@ struct MetaImage: Equatable {
     return zero.transaction < one.transaction ? one : zero
   }
 
-  /// The page at the beginning of a data file, which tells the page size; nil if there is none.
+  /// The page at the beginning of a data file, which has the page size; nil if the file has no such page.
   static func first(of file: borrowing FileDescriptor) throws(LMDBError) -> MetaImage? {
     let bytes = try file.contents(at: 0, count: size)
     guard bytes.count == size else { return nil }

@@ -71,7 +71,7 @@ public import Synchronization
   package static let forked: UInt32 = 3
   /// LMDB cannot continue until the store is opened again.
   package static let broken: UInt32 = 4
-  /// As ``broken``, because the disk did not take what was written.
+  /// As ``broken``, because the disk did not take written pages.
   package static let unsynced: UInt32 = 5
 
   @usableFromInline package let phase = Atomic<UInt32>(ForkState.closed)

@@ -31,9 +31,9 @@ extension SharedTable {
     }
   }
 
-  /// Maps a usable file for reading and writing; never makes one.
+  /// Maps a usable file for reading and writing; never makes a file.
   ///
-  /// - Returns: false if there is none, or it cannot be mapped; the current map stays.
+  /// - Returns: false if no such file exists, or if it cannot be mapped; the current map stays.
   @discardableResult
   package func openExisting() -> Bool {
     maps.withLock { maps in

@@ -1,16 +1,16 @@
 #if HTTP
   import Larder
 
-  /// The pages of a listing that a service gives out one by one, each with a cursor for the next; all of one version.
+  /// The pages of a listing, all of one version. The service returns one page at a time, with a cursor for the next page.
   ///
   ///     let walk = PageWalk(
   ///       next: { $0.nextCursor }, isInvalidCursor: { $0 is InvalidCursor },
   ///       fetch: { cursor in try await api.catalog(after: cursor) })
   ///     let pages = try await walk.all()
   ///
-  /// While a page is used the next one is fetched. If the service does not know a cursor any more, the walk begins again, once.
-  /// If a page is of another version than those before it, the walk begins again, twice at most. An iteration then gets the
-  /// pages anew, from ``Element/index`` 0: what it made of earlier ones is outdated.
+  /// While a page is used the next page is fetched. If the service does not know a cursor any more, the walk begins again,
+  /// once. If a page has another version than the pages before it, the walk begins again, twice at most. An iteration then gets
+  /// all pages again, from ``Element/index`` 0: results of earlier pages are outdated.
   public struct PageWalk<Page: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
     /// A page and its place.
     public struct Element: Sendable {

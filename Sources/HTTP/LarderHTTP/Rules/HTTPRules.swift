@@ -4,9 +4,9 @@
 
   /// The rules of an HTTP cache (RFC 9111, 5861, 8246 and 9213), without a store, a network or a clock of its own.
   ///
-  /// Ask ``decide(_:stored:at:)`` with a request and all stored responses of its URI. If the decision is to forward, send
-  /// that request and pass its response to ``receive(_:bodySize:to:requested:received:)``, or call ``fail(_:at:)`` if
-  /// there is none.
+  /// Ask ``decide(_:stored:at:)`` with a request and all stored responses of its URI. If the decision is to forward, send that
+  /// request and pass its response to ``receive(_:bodySize:to:requested:received:)``. Call ``fail(_:at:)`` if no response
+  /// comes.
   public struct HTTPRules: Sendable {
     /// The settings that the rules follow.
     public var policy: HTTPCachePolicy

@@ -47,9 +47,9 @@
   }
 
   extension Store {
-    /// The realm of whoever has a secret, such as a token or the name of a user; the store holds a keyed digest of it alone.
+    /// The realm of a secret, such as a token or the name of a user. The store holds only a keyed digest of the secret.
     ///
-    /// The secret names the service, too, where a store has data of several.
+    /// If a store has data of several services, the secret must name the service, too.
     public func realm(of secret: String) -> Realm {
       Realm(self, Secrets.digest("realm\n\n" + secret, in: self))
     }

@@ -14,8 +14,8 @@
 
     /// 128 bits of SHA-256 of `text`, in hexadecimal, keyed with random bytes of the store.
     ///
-    /// Equal texts have equal digests in all processes of the store, and others in every other store. Only somebody who has
-    /// the store as well can compare a guess with a digest; a text that cannot be guessed cannot be recovered.
+    /// Equal texts have equal digests in all processes of the store, and other digests in other stores. Only a person with the
+    /// store can compare a guess with a digest. A text that cannot be guessed cannot be recovered.
     public static func digest(_ text: String, in store: Store) -> String {
       digest(text, key: store.secret)
     }

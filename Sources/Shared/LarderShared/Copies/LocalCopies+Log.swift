@@ -111,7 +111,7 @@ extension LogRecord {
     }
   }
 
-  /// Whether its key is stored in its namespace. A change of the whole namespace always concerns it.
+  /// Whether the change concerns the namespace: its key is stored there, or it is a change of the whole namespace.
   fileprivate func concerns(
     _ namespace: Store.Namespace, in snapshot: borrowing Snapshot
   ) throws -> Bool {

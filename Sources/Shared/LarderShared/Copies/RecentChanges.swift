@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// The words are hints that may be lost. Without the file no value of the tier is kept, and no copy is confirmed.
 struct RecentChanges: Sendable {
-  /// The words that have a meaning of their own.
+  /// The words in front of the slots.
   private enum Word: Int {
     /// When the lease of the process that reads the log ends, in milliseconds of the machine's monotonic clock.
     case readerUntil

@@ -119,8 +119,8 @@ struct LogFollower {
     (goal, looked) = (nil, nil)
   }
 
-  /// Waits after changes that come quickly. A change that comes alone is read at once; one answer for many is cheaper for the
-  /// server and for this machine.
+  /// Waits after changes that follow each other quickly, because one answer with many changes is cheaper for the server and for
+  /// this machine. A single change is read at once.
   private mutating func pace(_ count: Int) async throws {
     let (moment, before) = (now, answered)
     answered = moment

@@ -62,7 +62,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   /// and 20 of the sequence: a longer one goes on in the next millisecond, see ``next``.
   var word: UInt64 { min(milliseconds, 1 << 44 - 1) << 20 | min(sequence, 1 << 20 - 1) }
 
-  /// Whether other positions may have the same word, as those of another program may, and those of a clock beyond the year 2500.
+  /// Whether other positions may have this word, because another program made the position, or a clock beyond the year 2500.
   var isBeyondWord: Bool { milliseconds >= 1 << 44 - 1 || sequence >= 1 << 20 - 1 }
 
   /// The first position after this one that has a word of its own.

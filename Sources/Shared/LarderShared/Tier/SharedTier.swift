@@ -56,11 +56,10 @@ public protocol SharedTier: Sendable {
 
   /// Some hundreds of records after a position, oldest first.
   ///
-  /// The first is the oldest that the log has. A reader compares its ``LogRecord/previous`` with the digest of its own last
-  /// record: the log may have lost records, or be that of another history.
+  /// The first record is the oldest of these in the log. A reader compares its ``LogRecord/previous`` with the digest of the
+  /// reader's own last record, because the log may have lost records, or may have another history.
   ///
-  /// - Parameter waiting: how long to wait for a record if there is none yet; zero for not at all. Nothing is returned when
-  ///   none came.
+  /// - Parameter waiting: how long to wait for a record; zero does not wait. The result is empty if no record came.
   func records(
     after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord]

@@ -53,8 +53,8 @@ extension StreamTier {
     var records: [LogRecord] = []
     for element in list {
       guard let record = LogRecord(element) else {
-        // The element is a record of a later version or of another program. It follows no record that the reader has applied, so that the reader
-        // begins anew behind it.
+        // The element is a record of a later version or of another program. It follows no record that the reader has applied,
+        // so the reader begins again behind it.
         records.append(
           LogRecord(position: position, digest: 0, previous: nil, subject: .nothing))
         break

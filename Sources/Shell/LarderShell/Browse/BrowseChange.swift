@@ -30,7 +30,7 @@ struct BrowseChange: Equatable {
     return commands
   }
 
-  /// Throws if the time is none.
+  /// Throws if the text is not a time.
   func check(_ clock: WallClock) throws(ShellError) {
     guard let time else { return }
     _ = try Word(Array(time.utf8), isBare: false, at: 0..<0).expiryChange(clock)

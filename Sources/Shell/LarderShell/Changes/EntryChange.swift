@@ -54,7 +54,7 @@ struct EntryChange {
     return true
   }
 
-  /// Applies the rule for bulk changes, then saves what is to be removed if the words ask for that.
+  /// Applies the rule for bulk changes, then saves the entries to be removed if the words contain `--save`.
   ///
   /// - Parameters:
   ///   - isBulk: The change needs confirmation even if its words list the keys.

@@ -17,7 +17,7 @@ final class UndoLog {
     /// The entry behind the command.
     var after: Store.Entry?
 
-    /// Whether nobody has changed the entry since.
+    /// Whether the entry has not changed since.
     func isStill(_ present: Store.Entry?) -> Bool {
       (present?.version, present?.expires, present?.isPinned)
         == (after?.version, after?.expires, after?.isPinned)

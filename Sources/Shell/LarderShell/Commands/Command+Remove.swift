@@ -69,7 +69,7 @@ extension Command {
     return items
   }
 
-  /// Clears namespaces at once. One with values that were written after the horizon loses the earlier ones instead, a
+  /// Clears namespaces at once. A namespace with values that were written after the horizon loses only its earlier values, in a
   /// transaction for each batch.
   private static func cleared(
     _ namespaces: [Store.Namespace], isWhole: Bool, asOf horizon: WriteHorizon?,

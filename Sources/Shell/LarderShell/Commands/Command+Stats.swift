@@ -114,7 +114,7 @@ extension Command {
 }
 
 extension Session {
-  /// Whether a name is that of standard output: a summary must not follow what is written there.
+  /// Whether the file with this name is standard output. A summary must not follow the output of the command there.
   func isOutput(_ name: [UInt8]) -> Bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains { name == Array($0.utf8) }
   }

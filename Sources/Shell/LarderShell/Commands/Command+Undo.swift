@@ -29,7 +29,7 @@ extension Command {
     }
     var done = ChangeSummary("undo")
     var changed = 0
-    // What was done last is taken back first.
+    // The last change is taken back first.
     let items = Array(log.items.reversed())
     for start in stride(from: 0, to: items.count, by: 500) {
       try session.host.checkInterruption()

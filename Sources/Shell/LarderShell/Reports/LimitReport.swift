@@ -45,7 +45,7 @@ struct LimitReport {
   func reply(evicted: Tally = Tally(), plain change: ChangeSummary? = nil) -> Reply {
     func body(_ rows: [Row]) -> Reply.Body { .rows(Self.columns, rows.map(Self.cells)) }
     var others: [OutputMode: Reply.Body] = [:]
-    // A table has no room for what is not limited.
+    // A table has no room for the rows without a limit.
     if isWhole { others[.table] = body(rows.filter(\.isTelling)) }
     if let change { others[.plain] = change.reply("").others[.plain] }
     return Reply(body(rows), in: others, notes: notes(evicted))

@@ -19,7 +19,7 @@ struct StatisticsReport {
   private let http: [HTTPCounts]
 
   /// - Parameters:
-  ///   - living: The namespaces without what has expired and is still in the file.
+  ///   - living: The namespaces, without expired entries that are still in the file.
   ///   - only: The namespace; nil for the store.
   ///   - added: The facts that the program adds.
   ///   - http: The saved counts of HTTP caches, one for each namespace.

@@ -73,8 +73,8 @@ extension Scope {
     return "`-n NAME` before the command names it"
   }
 
-  /// The keys that the words list and that no namespace has an entry for. One that has expired counts if the selection is about
-  /// such entries.
+  /// The keys that the words list and that have no entry in any namespace. An expired entry counts only if the selection is
+  /// about expired entries.
   ///
   /// - Parameter passes: Other entries are none.
   func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {

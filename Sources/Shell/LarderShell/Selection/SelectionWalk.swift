@@ -2,10 +2,10 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Finds the entries of a selection, some at a time, in the order of keys or in its reverse.
+/// Finds the entries of a selection, some at a time, in the order of keys or in reverse.
 ///
-/// The patterns and conditions decide what is read: the ranges of keys that can match, or the keys that the index of tags or of
-/// expiries names. No snapshot is held between two calls, so the result as a whole is not one snapshot of the store.
+/// The patterns and conditions choose the ranges of keys that can match, or the keys from the index of tags or of expiries. No
+/// snapshot is held between two calls, so the whole result is not of one snapshot.
 struct SelectionWalk {
   /// An index that names more entries than this costs more than to look at all.
   private static let mostIndexed = 10_000

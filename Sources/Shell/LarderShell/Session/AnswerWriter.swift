@@ -64,8 +64,8 @@ final class AnswerWriter {
 
   /// Writes rows as they come.
   ///
-  /// An error before the first row comes before any output. With a NUL behind each row nothing is written before all of them are
-  /// known: a key with a NUL would be read back as two others.
+  /// An error before the first row comes before any output. With a NUL behind each row, the rows are written once all are
+  /// known: a key with a NUL would be read back as two keys.
   ///
   /// - Parameters:
   ///   - areEndless: They are written at once in every form.

@@ -37,9 +37,9 @@ extension Session {
       hint: "a key that begins with @ goes behind --: `-- @\(name.text)`")
   }
 
-  /// The namespaces as every answer counts them: what has expired and is still in the file is no entry.
+  /// The namespaces with the counts of every answer: an expired entry that is still in the file does not count.
   ///
-  /// - Parameter isQuick: A greeting does not wait: where many entries have expired, they count.
+  /// - Parameter isQuick: Counts expired entries where they are many, because a greeting must not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
     try store.namespaces().map { info in
       let namespace = store.namespace(info.name)
@@ -102,7 +102,7 @@ extension Session {
     return value
   }
 
-  /// The value under one key of one namespace; throws if there is none.
+  /// The value under one key of one namespace; throws if the key has no entry.
   func value(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue {
     guard let value = try singleValue(key, choice) else {
       throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)

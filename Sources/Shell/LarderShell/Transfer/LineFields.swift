@@ -76,7 +76,7 @@ struct LineFields {
       "there is no field \(field.name)\(place)\(question)", at: field.range.lowerBound)
   }
 
-  /// The first field that only an entry has; nil if there is none.
+  /// The first field that only an entry has; nil if the line has no such field.
   var nameOfEntry: String? { Self.ofEntry.first { values[$0] != nil } }
 
   private func value(_ name: String) -> QueryValue? {

@@ -19,7 +19,7 @@ enum ValueStyle: String, CaseIterable {
 /// An entry with its value.
 struct StoredValue {
   let entry: Store.Entry
-  /// The value of the entry; with a body in entries of its own, what was read of that.
+  /// The value of the entry; if the body is in entries of its own, the part of the body that was read.
   let bytes: [UInt8]
   /// The body of a response in entries of its own.
   let body: ResponseBody?

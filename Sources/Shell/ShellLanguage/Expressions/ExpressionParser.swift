@@ -103,7 +103,7 @@ struct ExpressionParser {
     }
   }
 
-  /// A string beside a time is read as a time of the shell; what can be no time is an error.
+  /// A string beside a time is read as a time of the shell. It is an error if it cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(QueryError) -> QueryOperand {

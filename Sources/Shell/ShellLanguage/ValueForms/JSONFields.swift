@@ -70,7 +70,7 @@ package enum JSONFields {
     }
   }
 
-  /// A name that occurs twice in the same object; nil if there is none, or the text is not JSON.
+  /// A name that occurs twice in one object; nil if no name does, or if the text is not JSON.
   ///
   /// - Returns: the name, and its second place in quotes.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
@@ -109,7 +109,8 @@ package enum JSONFields {
     package let known: [String]
   }
 
-  /// The first field that the shape does not have; nil if there is none. The elements of an array have the shape of the array.
+  /// The first field that the shape does not have; nil if the shape has all fields. The elements of an array have the shape of
+  /// the array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
     var unknown: Unknown?
     var index = 0

@@ -57,7 +57,7 @@ struct DateText {
     else { return false }
     secondOfDay = minutes + second
     guard parts.count == 2 else { return true }
-    // What is finer than a millisecond is left out.
+    // Digits after the milliseconds are left out.
     guard Self.digits(parts[1].prefix(18)) != nil, parts[1].utf8.allSatisfy(\.isDigit),
       let fraction = Self.digits((parts[1] + "00").prefix(3))
     else { return false }

@@ -51,7 +51,7 @@ package enum Wording {
       ? whole * 10 + Int((part * 10).rounded()) : whole + Int(part.rounded())
   }
 
-  /// `48 s`, `1 min 30 s`, `14 min`, `4 h 12 min`, `2 d 4 h`, rounded to what is shown.
+  /// `48 s`, `1 min 30 s`, `14 min`, `4 h 12 min`, `2 d 4 h`, rounded to the last unit.
   package static func span(_ milliseconds: Int64) -> String {
     guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
     let seconds = rounded(milliseconds, to: 1000)

@@ -65,7 +65,7 @@ extension Store.Namespace {
     } ?? []
   }
 
-  /// The smallest bytes behind everything that begins with `prefix`; nil if there are none.
+  /// The smallest bytes behind all bytes that begin with `prefix`; nil if no bytes follow.
   private static func behind(_ prefix: [UInt8]) -> [UInt8]? {
     guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
     return prefix[..<last] + [prefix[last] + 1]

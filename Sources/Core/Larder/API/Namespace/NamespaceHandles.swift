@@ -7,14 +7,15 @@ struct NamespaceHandles {
 
   private let counted: CountedHandles
   private var byName: [ExactString: NamespaceHandle] = [:]
-  /// With so many handles those are released that nothing holds. Twice as many as are left then, so that it costs O(1).
+  /// When there are so many handles, the unused handles are released. The number is then twice that of the remaining handles,
+  /// so the release costs O(1) for each new handle.
   private var most = Self.fewest
 
   init(listedIn counted: CountedHandles) { self.counted = counted }
 
   var all: [NamespaceHandle] { Array(byName.values) }
 
-  /// The handle of a name, the same for all who hold it.
+  /// The handle of a name. All holders share one handle.
   mutating func handle(for name: String) -> NamespaceHandle {
     let exact = ExactString(name)
     if let handle = byName[exact] { return handle }

@@ -9,10 +9,10 @@ import Synchronization
 #endif
 
 extension StoreEngine {
-  /// Writes what waits in this process: access times, removals of expired entries, and the counts of reads.
+  /// Writes the access times, removals of expired entries and counts of reads that wait in this process.
   ///
-  /// One write is enough for the removals: it takes all that were asked for before it, and those that another write has taken
-  /// are committed before it begins.
+  /// One write is enough for the removals. It takes all removals that wait, and the removals that another write has taken are
+  /// committed before it begins.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
     if !leftovers.expirations.queue.isEmpty {

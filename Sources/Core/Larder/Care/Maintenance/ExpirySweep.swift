@@ -33,8 +33,8 @@ struct ExpirySweep {
   private var left: Int
   /// The place behind which to go on; nil at the beginning.
   private(set) var position: Position?
-  /// Whether the sweep has come to the end of what is due. Entries that it passed over, because they must stay for the write in progress or
-  /// because `shouldContinue` said no, stay due.
+  /// Whether the sweep has seen all due entries. Some entries stay due: those that must stay for the write in progress, and
+  /// those after `shouldContinue` has returned false.
   private(set) var isDone = false
 
   /// - Parameter limit: how many indexed entries to look at.

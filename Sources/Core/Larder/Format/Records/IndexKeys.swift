@@ -82,7 +82,7 @@ enum IndexKey {
     return bytes
   }
 
-  /// The entry key of a record of the tags, be it of a tag or of an owner; nil if it is neither.
+  /// The entry key in a key of the database `tags`, of a tag or of an owner; nil if the key is neither.
   static func tagged(_ key: [UInt8]) -> [UInt8]? {
     guard let end = key.firstIndex(of: 0) else { return nil }
     let entryKey = Array(key.dropFirst(end == 0 ? 9 : end + 1))

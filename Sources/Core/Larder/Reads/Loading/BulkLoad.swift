@@ -25,7 +25,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   }
 
   private let source: @Sendable (Missing) async throws -> [Key: Loaded<Value>]
-  /// Whether it is a load inside another one.
+  /// Whether this load runs inside another load.
   private let isNested = LoadDependencies.running != nil
   private let state = Mutex(State())
 

@@ -61,7 +61,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     whenAbandoned { task.cancel() }
   }
 
-  /// Calls `cancel`, in the place of what was given before, once every caller has given up; at once if that is so already.
+  /// Calls `cancel` once every caller has given up; at once if they already have. It replaces the closure of an earlier call.
   func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
     let isAbandoned = state.withLock { state in
       if state.outcome == nil { state.cancel = cancel }

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Writes are committed in the order in which they are queued, before every write that begins later in this process.
 final class LoadWrite: QueuedWrite {
-  /// Writes the value, and returns what is to be done after the commit; nil if the value may not be stored.
+  /// Writes the value, and returns a closure to call after the commit; nil if the value may not be stored.
   typealias Body = @Sendable (inout WriteBatch) throws -> (@Sendable () -> Void)?
 
   private struct State {

@@ -92,9 +92,9 @@ extension WriteBuffer {
     }
   }
 
-  /// Appends the removal of an entry; false if there is none.
+  /// Appends the removal of an entry; false if the key has no entry.
   ///
-  /// - Parameter removals: is told of the removal in both cases, because a load of the key may have begun before.
+  /// - Parameter removals: records the removal in both cases, because a load of the key may have begun before.
   func remove(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former, _ removals: RemovalTable
   ) -> Answer<Bool> {
@@ -103,7 +103,7 @@ extension WriteBuffer {
       var slot = slot
       let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
       guard let room = room(for: record, change, &slot, state, view),
-        // No transaction is open, so that nobody else numbers removals.
+        // No transaction is open, so no other writer numbers removals.
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)

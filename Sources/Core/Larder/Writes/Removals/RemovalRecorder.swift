@@ -36,8 +36,8 @@ extension WriteBatch {
     session.removals.record(RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether nothing that a load would bring back was removed since it began: its key, all of its namespace, its tags or
-  /// owners, or those of the entry that it would replace.
+  /// Whether a load may store its value: since it began, no removal had its key, its namespace, its tags or owners, or those of
+  /// the entry that it would replace.
   ///
   /// - Parameter key: nil if the load itself has removed what was there.
   package mutating func isNewest(

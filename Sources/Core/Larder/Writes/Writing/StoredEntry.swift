@@ -54,7 +54,7 @@ struct StoredEntry {
   /// The key itself; nil only if the field of a long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
-  /// The key, or of a damaged record of a long key what is known of it.
+  /// The key; of a damaged record with a long key, the known beginning of the key.
   var bestKey: [UInt8] { key ?? storedKey.bytes }
 
   var owners: [StoredOwner] { fields.owners }

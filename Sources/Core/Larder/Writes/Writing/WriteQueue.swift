@@ -4,11 +4,11 @@ import Synchronization
 
 /// A write that waits to share a commit.
 protocol QueuedWrite: AnyObject, Sendable {
-  /// About how many bytes it writes.
+  /// The approximate number of bytes that the write adds.
   var size: Int { get }
-  /// Whether its caller wants it no more. A group whose commit has not begun runs again without it.
+  /// Whether the caller has cancelled the write. A group whose commit has not begun runs again without this write.
   var isCancelled: Bool { get }
-  /// Runs again if the group's transaction has to.
+  /// Runs in the transaction of a group, and once more if that transaction is repeated.
   func run(in batch: inout WriteBatch) throws
   /// Called once, with nil after the commit.
   func finish(_ error: (any Error)?)
@@ -32,9 +32,9 @@ final class WriteQueue: Sendable {
 
   private struct State {
     var waiting: [any QueuedWrite] = []
-    /// About how many bytes the waiting ones write.
+    /// The approximate number of bytes of the waiting writes.
     var waitingSize = 0
-    /// Whether a thread commits what waits.
+    /// Whether a thread is committing the waiting writes.
     var isCommitting = false
     var isClosed = false
   }

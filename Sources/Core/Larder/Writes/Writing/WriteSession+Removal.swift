@@ -83,9 +83,9 @@ extension WriteSession {
 
   /// Removes an entry if it has no other owner than one that is gone.
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
-    // Only a cleared owner can be reclaimed for a write of what belongs to it.
+    // The write in progress stores this entry. Its owner can only be an entry of a cleared namespace, which is reclaimed.
     if mustStay(entryKey) { return orphans.putOff(owner) }
-    // An entry of a cleared namespace is not counted any more, and is reclaimed with what belongs to it.
+    // The counters no longer have an entry of a cleared namespace. It is reclaimed with its dependents.
     guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
       return
     }
