@@ -78,7 +78,7 @@ extension Store {
   /// A view of the namespace `name` as values of a `Codable` type that has changed: stored as JSON with the version of the
   /// type, see ``VersionedCodec``.
   ///
-  /// Caches of one type and version share their values in memory. The other parameters are those of
+  /// Caches of one type and version share their values in memory. The other parameters are as in
   /// `cache(of:in:rules:memory:cost:)`.
   ///
   /// - Parameters:

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Looks at a store at intervals and reports its metrics and events.
 ///
-/// Larder reports nothing by itself: without a monitor it is silent. One monitor for each store is enough, in any process
-/// that has it open, because the counts of a store are those of all its processes; only the figures of the memory are the
-/// process's own. With the traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
+/// Larder reports nothing by itself: without a monitor it is silent. One monitor for each store is enough, in any process that
+/// has it open, because a store counts for all its processes; only the figures of the memory are the process's own. With the
+/// traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
 ///
 ///     let monitor = StoreMonitor(of: store, report: .init(metrics: { publish($0) }, event: { print($0.message) }))
 ///     monitor.start()

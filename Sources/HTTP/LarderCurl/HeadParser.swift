@@ -4,7 +4,7 @@
 
   /// Makes responses of the lines that a server sends before a body.
   struct HeadParser {
-    /// The bytes of all lines that are accepted, those of interim responses too.
+    /// The bytes of all accepted lines, including the lines of interim responses.
     private static let largestHead = 256 << 10
 
     private var lines: [[UInt8]] = []

@@ -87,7 +87,7 @@
       if buffer.readableBytes > 0 { await source.yield(buffer) }
     }
 
-    /// The end is that of the whole body, so that an error after it counts.
+    /// This end is the end of the whole body, so that an error after it counts.
     func finish(_ trailingHeaders: HTTPFields?) {}
   }
 

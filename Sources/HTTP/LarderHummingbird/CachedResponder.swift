@@ -27,8 +27,8 @@
     /// - Parameters:
     ///   - application: answers the requests that the cache cannot answer.
     ///   - namespace: holds the responses.
-    ///   - report: receives the errors of the store, and the errors of the application that no client gets, such as that of a
-    ///     refresh in the background.
+    ///   - report: receives the errors of the store, and the errors of the application that no client gets, such as an error of
+    ///     a refresh in the background.
     public init(
       _ application: Responder, in namespace: Store.Namespace,
       policy: HTTPCachePolicy = .application,

@@ -13,7 +13,7 @@
     /// - Parameter namespace: its rules give a lifetime to values that are stored without one.
     public init(in namespace: Store.Namespace) { self.namespace = namespace }
 
-    /// Stores a value under a new key. Of several processes that do so at the same time one succeeds.
+    /// Stores a value under a new key. Of several processes that create a key at the same time one succeeds.
     ///
     /// - Throws: `PersistError.duplicate` if there is a value; `LarderError` for an impossible key, for a value that is too large or
     ///   has no room, and if the store fails.

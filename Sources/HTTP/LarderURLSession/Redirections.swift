@@ -7,7 +7,7 @@
     import FoundationNetworking
   #endif
 
-  /// A request and those that its redirections ask for, as a browser follows them (RFC 9110, section 15.4).
+  /// A request and the requests that its redirections ask for, as a browser follows them (RFC 9110, section 15.4).
   struct Redirections {
     private static let most = 20
 

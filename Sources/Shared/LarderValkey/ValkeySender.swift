@@ -6,7 +6,7 @@
 
   /// Sends commands through a client of valkey-swift, to one server or to a cluster.
   ///
-  /// The program makes the client and runs it; the client's own limit for a command should be longer than those of
+  /// The program makes the client and runs it; the client's own limit for a command should be longer than the limits of
   /// `SharedOptions`.
   public struct ValkeySender: CommandSender {
     private let client: any ValkeyClientProtocol

@@ -139,7 +139,7 @@ struct PromptLoop {
           for command in commands {
             switch try run(command) {
             case .quit(let code): return code
-            // An answer such as "no" ends the sequence, as an error does.
+            // An answer such as "no" ends the sequence, like an error.
             case .exitCode: return nil
             case .done: continue
             }

@@ -42,7 +42,7 @@ package final class ChildProgram {
     }
   }
 
-  /// Ends the input and waits; the result is that of `run`.
+  /// Ends the input and waits; returns the result of `run`.
   package func finish() -> String? {
     guard descriptor >= 0 else { return nil }
     Terminal.close(descriptor)

@@ -113,8 +113,8 @@ package final class FullScreen {
   }
 }
 
-/// Restores the terminal when a signal ends the process: those that ask for it, those of timers and limits, and those of
-/// faults.
+/// Restores the terminal when a signal ends the process: signals that ask for the end, signals of timers and limits, and
+/// signals of faults.
 ///
 /// A handler makes only calls that are allowed there: `write`, `tcsetattr` and `raise`.
 enum EmergencyExit {

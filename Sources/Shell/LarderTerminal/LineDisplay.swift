@@ -13,7 +13,7 @@ import CEditline
     var row = 0
     var column = 0
 
-    /// The place behind the scalars in a window that is so many cells wide.
+    /// The place behind the scalars in a window of this width in cells.
     init(after scalars: some Sequence<Unicode.Scalar>, columns: Int) {
       for scalar in scalars { advance(over: scalar, columns: columns) }
     }

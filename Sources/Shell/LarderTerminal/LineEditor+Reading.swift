@@ -100,7 +100,7 @@ extension LineEditor {
 
   /// Reads up to `ESC [ row ; column R`, and keeps other bytes for later keys.
   ///
-  /// - Parameter bytes: Those that were read already.
+  /// - Parameter bytes: The bytes that were read already.
   private func reportedColumn(
     after bytes: [UInt8] = [], within limit: Duration
   ) throws(TerminalError) -> Int? {

@@ -8,8 +8,8 @@ import CEditline
 
 /// Lines typed and edited at a terminal, on libedit.
 ///
-/// It brings the keys of emacs or, where `~/.editrc` says `bind -v`, those of vi. One thread only; one editor
-/// at a time, since there is one terminal. Use it where `Terminal.canEditLines` holds and `PlainLines` elsewhere.
+/// It has the keys of emacs or, with `bind -v` in `~/.editrc`, the keys of vi. One thread only; one editor at a time, since
+/// there is one terminal. Use it where `Terminal.canEditLines` holds and `PlainLines` elsewhere.
 @safe package final class LineEditor {
   /// The candidates of Tab for a line with the cursor at a byte of it.
   package typealias Complete = (_ line: [UInt8], _ cursor: Int) -> Completion
@@ -39,7 +39,7 @@ import CEditline
   let complete: Complete
   var buffer: LineBuffer { unsafe LineBuffer(of: editor) }
 
-  /// Whether the keys are those of vi. There no key may begin with an escape, or Escape would not leave insertion.
+  /// Whether the keys are the keys of vi. There no key may begin with an escape, or Escape would not leave insertion.
   let isVi: Bool
 
   /// Bytes that were read and belong to later keys.
@@ -96,7 +96,7 @@ import CEditline
 
   /// Reads a line that the person ends with Return.
   ///
-  /// The line may hold newlines: pasted ones, and those of Alt-Return. It is not kept in the history; see `remember`.
+  /// The line may hold newlines, pasted or from Alt-Return. It is not kept in the history; see `remember`.
   package func readLine(_ prompt: Prompt) throws(TerminalError) -> LineResult {
     begin(prompt)
     if !isVi { try Terminal.write(PasteMode.on) }

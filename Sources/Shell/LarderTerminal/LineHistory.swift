@@ -6,7 +6,7 @@ import CEditline
   import Darwin
 #endif
 
-/// The entries that can be recalled at a prompt: those of this session, and with a file those of all sessions.
+/// The entries that can be recalled at a prompt: from this session, and with a file from all sessions.
 @safe package final class LineHistory {
   private let past: OpaquePointer
   private var file: LineEditor.HistoryFile?
@@ -40,9 +40,8 @@ import CEditline
 
   /// Keeps an entry, which can be several lines.
   ///
-  /// Blank entries and those that begin with a space are not kept; an equal earlier one is replaced.
-  /// Throws if the file could not be written, and does not use it from then on; the entry can be recalled in this session
-  /// nevertheless.
+  /// Blank entries and entries that begin with a space are not kept; an equal earlier entry is replaced. Throws if the file
+  /// could not be written, and does not use it from then on; the entry can be recalled in this session nevertheless.
   ///
   /// - Parameter inFile: False keeps it for this session only.
   package func remember(_ bytes: [UInt8], inFile: Bool = true) throws(TerminalError) {

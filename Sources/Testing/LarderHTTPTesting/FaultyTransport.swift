@@ -55,7 +55,7 @@
       set { state.withLock { $0.plan = newValue } }
     }
 
-    /// All requests, those that failed included, in their order.
+    /// All requests, including failed requests, in their order.
     public var requests: [HTTPRequest] { state.withLock { $0.sent } }
 
     /// Sends the request, unless its fault is that it is not sent.

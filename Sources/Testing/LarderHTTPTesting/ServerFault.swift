@@ -32,7 +32,7 @@
     case serverError
     /// A good status with an object that describes an error.
     case errorObject
-    /// A web page in place of data, as login pages of public networks are.
+    /// A web page in place of data, such as the login page of a public network.
     case webPage
     /// A redirection to the same address.
     case redirectLoop
@@ -87,7 +87,7 @@
     /// Runs such a server on a free port during `body`, which gets its address: `http://127.0.0.1:40123`.
     ///
     /// - Parameter received: called with the first line of each request.
-    /// - Throws: the error of `body`, or that of the socket.
+    /// - Throws: the error of `body` or of the socket.
     public func serve<Result: Sendable>(
       received: @escaping @Sendable (String) -> Void = { _ in },
       _ body: (String) async throws -> Result

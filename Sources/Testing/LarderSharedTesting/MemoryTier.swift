@@ -57,7 +57,7 @@ public final class MemoryTier: SharedTier {
 
   /// An empty tier.
   ///
-  /// - Parameter clock: its monotonic part is the clock of the server. It may be another one than those of the stores.
+  /// - Parameter clock: its monotonic part is the clock of the server. The stores may have other clocks.
   public init(application: String = "test", clock: any LarderClock = SystemClock()) {
     self.application = application
     self.clock = clock
@@ -98,7 +98,7 @@ public final class MemoryTier: SharedTier {
   /// The position of the newest record; nil for an empty log.
   public var newest: Position? { state.withLock { $0.image.head } }
 
-  /// Puts other bytes in place of a value's frame, as damage does.
+  /// Replaces a value's frame by other bytes, like damage.
   public func damage(_ key: SharedKey, _ change: (inout [UInt8]) -> Void) {
     state.withLock { state in
       guard var stored = state.image.values[key] else { return }

@@ -127,8 +127,8 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// A list of free pages that names a page in use, and lacks another one, has the right length. A record that leads to a page
-  /// of the tree of those lists may do so unnoticed, too, where the keys fit.
+  /// A list of free pages that names a page in use, and lacks another one, has the right length. The guard may also miss a
+  /// record that leads to a page of the tree of those lists, if the keys fit.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {

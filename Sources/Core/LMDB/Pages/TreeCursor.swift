@@ -108,7 +108,7 @@ import LarderSystem
     unsafe (self.key, keyCount) = (key.start, key.count)
   }
 
-  /// The cursor's new record. Its key must be greater (or less) than that of the record before the move.
+  /// The cursor's new record. Its key must be greater (or less) than the key of the record before the move.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
     let leaf = path.leaf

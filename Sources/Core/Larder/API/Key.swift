@@ -64,7 +64,7 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable {
     return bytes[0] == IntegerKey.natural ? Int(exactly: word) : Int(Int64(bitPattern: word))
   }
 
-  /// In the order of the bytes, which is that of listings.
+  /// In the order of the bytes, which is the order of listings.
   public static func < (left: Key, right: Key) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }

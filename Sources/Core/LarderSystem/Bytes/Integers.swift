@@ -1,6 +1,7 @@
 import CLarderSystem
 
-/// Integers in arrays of bytes: little-endian in records, big-endian in keys, whose order is that of their bytes.
+/// Integers in arrays of bytes: little-endian in records, big-endian in keys, so that the order of the bytes is the order of
+/// the numbers.
 extension [UInt8] {
   @inlinable
   package mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
@@ -133,7 +134,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends a big-endian number, as in keys, whose order is that of their bytes.
+  /// Appends a big-endian number, as keys have it: the order of the bytes is the order of the numbers.
   @inlinable @inline(__always)
   package mutating func append(bigEndian number: UInt64) { append(word: number.byteSwapped) }
 

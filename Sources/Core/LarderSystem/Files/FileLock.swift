@@ -174,7 +174,8 @@ package struct QueuedFileLock: Sendable {
     }
   }
 
-  /// Looks every 10 ms whether the process in front leaves the lock free; takes it if it does so for too long.
+  /// Looks every 10 ms whether the process in front takes the free lock. If that process does not take it for too long, this
+  /// process does.
   private func isAbandoned(since freeSince: inout Int64?) throws(SystemError) -> Bool {
     let now = SystemTime.monotonicMilliseconds
     if now % 10 != 0 { return false }

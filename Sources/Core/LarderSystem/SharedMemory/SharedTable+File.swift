@@ -101,7 +101,7 @@ extension SharedTable {
     return FileStatus.of(path(format.file.rawValue)).map { FileIdentity($0) } == file
   }
 
-  /// Whether the current map is that of the current file, and writable if `writable` is set.
+  /// Whether the current map belongs to the current file, and is writable if `writable` is set.
   private func isSound(_ maps: inout Maps, writable: Bool) -> Bool {
     let last = unsafe maps.all.last!
     guard unsafe last.pointee.count > 0, unsafe last.pointee.isWritable || !writable,

@@ -3,9 +3,8 @@ public import Synchronization
 
 /// A file with a fixed number of words beside the data, which processes share through memory without locks.
 ///
-/// The words may be lost, old or damaged, and the store works without them, so nothing here fails. Those of all files but `buffer`
-/// are hints. If the
-/// file is not available (a full disk, a read-only store that has none), ``View/count`` is 0.
+/// The words may be lost, old or damaged, and the store works without them, so nothing here fails. The words of all files but
+/// `buffer` are hints. If the file is not available (a full disk, a read-only store that has none), ``View/count`` is 0.
 ///
 /// The number of words changes only when a new file replaces the old one. A process that still maps the old file sees
 /// a flag in its header at the next ``view`` and maps the new file. All maps stay until the last reference to this object

@@ -13,7 +13,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   private struct State {
     var next: UInt64 = 0
     var waiting: [UInt64: Waiter] = [:]
-    /// Those that were cancelled before they waited.
+    /// The callers that were cancelled before they waited.
     var cancelled: Set<UInt64> = []
   }
 

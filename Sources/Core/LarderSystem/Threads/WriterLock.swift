@@ -58,7 +58,7 @@ import Synchronization
 
   /// Waits for the lock while its owners change; returns whether the calling thread now owns it.
   ///
-  /// An owner that keeps the lock for `ownerTimeout` may wait for this very thread, and then neither would ever go on.
+  /// An owner that keeps the lock for `ownerTimeout` may wait for this very thread, and then both would wait for ever.
   ///
   /// - Precondition: the thread does not own it yet.
   package func enter(ownerTimeout: Duration) -> Bool { enter(.perOwner(ownerTimeout)) }

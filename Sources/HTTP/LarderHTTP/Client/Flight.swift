@@ -5,7 +5,7 @@
 
   /// An exchange with the origin for which other clients with similar requests wait.
   final class Flight: Sendable {
-    /// The end of a flight, for those that wait.
+    /// The end of a flight, for the waiting clients.
     enum Outcome: Sendable {
       /// Look at the store again.
       case arrived
@@ -13,7 +13,7 @@
       case ownOnly
       /// Its client gave up, or its response was invalidated; another may send the request.
       case abandoned
-      /// The origin gave no response to a request with these fields. Those of other requests may ask once more.
+      /// The origin gave no response to a request with these fields. Clients with other fields may ask once more.
       case failed(any Error, HTTPFields, Retry)
     }
 
@@ -38,8 +38,8 @@
       flights.complete(name, with: outcome)
     }
 
-    /// The one request that follows a flight that failed, for all that waited for it. It keeps its outcome for those that come
-    /// to it late, as long as one of them is under way.
+    /// The one request that follows a failed flight, for all clients that waited for the flight. It keeps its outcome for
+    /// clients that come late, as long as one of the clients is under way.
     final class Retry: Sendable {
       fileprivate let flights = SingleFlight<String>()
       private let kept = Mutex<Outcome?>(nil)

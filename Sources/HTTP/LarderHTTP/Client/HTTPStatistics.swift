@@ -108,7 +108,8 @@
   extension HTTPCache {
     static let statisticsNamespace = "http-statistics"
 
-    /// Adds the counts since the last call to those that all processes have saved in the store, which `stats` of the shell shows.
+    /// Adds the counts since the last call to the counts that all processes have saved in the store, which `stats` of the shell
+    /// shows.
     ///
     /// Nothing else saves them: call it once a minute, say, and before the process ends. `larder-proxy` does.
     public func saveStatistics() async throws {

@@ -18,9 +18,9 @@
   }
 
   extension ResponseStore {
-    /// Removes the responses of an origin: those of one user and those of none, or all.
+    /// Removes the responses of an origin: the responses of one user and without a user, or all.
     ///
-    /// - Parameter credential: that of the user; nil for all.
+    /// - Parameter credential: the credential of the user; nil for all.
     func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {
       let tag = ResponseTags.origin(key)
       permits.revoke(tag)

@@ -37,7 +37,7 @@
     }
   }
 
-  /// The keys of the two entries. Those of responses contain `://`.
+  /// The keys of the two entries. Keys of responses contain `://`.
   private enum SearchNotes {
     static func path(_ uri: String) -> String {
       "search " + Secrets.hash(String(uri.prefix { $0 != "?" }))

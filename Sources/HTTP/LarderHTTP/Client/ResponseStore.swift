@@ -82,7 +82,7 @@
 
     /// A permit for a request that is about to look at the store.
     ///
-    /// - Parameter tags: those of the client.
+    /// - Parameter tags: the tags of the client.
     func permit(
       for request: HTTPRequest, under key: ResponseKey?, _ tags: [String], policy: HTTPCachePolicy
     ) -> StorePermit {
@@ -121,7 +121,7 @@
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
       var entries = try entries(of: key)
-      // The response that the URI was answered with may be that of another one.
+      // The response that answered the URI may belong to another URI.
       if let other = try equivalent(of: key) { entries += try self.entries(of: other) }
       if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
         entries += try self.entries(with: key.bodyPrefix)

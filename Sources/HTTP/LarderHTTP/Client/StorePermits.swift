@@ -89,8 +89,8 @@
     /// Whether the response may be stored under `key`: no process has removed anything since that it would bring back.
     ///
     /// - Parameters:
-    ///   - uri: that of the response. A request that has invalidated it has lost its tag.
-    ///   - own: the tags of the response, which may be others than those of the request.
+    ///   - uri: the tag of the response's URI. A request that has invalidated the URI has lost this tag.
+    ///   - own: the tags of the response, which may differ from the tags of the request.
     func isValid(
       for key: String, of uri: ResponseKey, _ own: [String], in namespace: Store.Namespace,
       _ batch: inout WriteBatch

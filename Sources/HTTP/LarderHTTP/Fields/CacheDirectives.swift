@@ -51,7 +51,7 @@
     var noStore: Bool
     /// Validation is required before every use.
     var noCache: Bool
-    /// Fields that may not be reused, in lower case: those of `no-cache="..."`, and for a shared cache of `private="..."`.
+    /// Fields that may not be reused, in lower case: the fields in `no-cache="..."`, and for a shared cache in `private="..."`.
     var unusableFields: Set<String>
     var mustRevalidate: Bool
     var mustUnderstand: Bool

@@ -141,8 +141,7 @@
   }
 
   extension HTTPFields {
-    /// Fields that end at the next hop whatever `Connection` says (RFC 9110, 7.6.1), and those of proxies
-    /// (RFC 9111, 3.1).
+    /// Fields that end at the next hop whatever `Connection` names (RFC 9110, 7.6.1), and fields of proxies (RFC 9111, 3.1).
     static let hopByHop: Set<HTTPField.Name> = [
       .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
       .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,

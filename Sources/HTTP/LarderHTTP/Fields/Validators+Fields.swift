@@ -18,7 +18,7 @@
   }
 
   extension Validators {
-    /// Those of a response.
+    /// The validators of a response.
     public init(of response: HTTPResponse) {
       self.init(
         entityTag: response.headerFields[fields: .eTag].first?.valueBytes,

@@ -31,7 +31,8 @@
 
     /// Resolves a reference in a response (RFC 3986, 5.2); nil if it is not an HTTP URI.
     ///
-    /// Characters stay as they are, as those of a request do, so both have one key. The segments `.` and `..` are removed.
+    /// Characters stay as they are, like the characters of a request, so both have one key. The segments `.` and `..` are
+    /// removed.
     static func resolve(
       _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
     ) -> ResponseKey? {

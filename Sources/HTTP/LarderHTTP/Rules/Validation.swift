@@ -134,7 +134,7 @@
       .contentLength, .contentEncoding, .contentType, .contentRange,
     ]
 
-    /// These fields of a stored response, updated by those of a newer answer (RFC 9111, 3.2).
+    /// These fields of a stored response, updated by the fields of a newer answer (RFC 9111, 3.2).
     ///
     /// Without `Age` in the newer one the old age is removed; without `Date` the time of arrival is used.
     func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {

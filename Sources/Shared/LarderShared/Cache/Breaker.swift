@@ -23,7 +23,7 @@ final class Breaker: Sendable {
   /// How often it stopped requests.
   var openings: Int { state.withLock { $0.openings } }
 
-  /// Whether a request may be sent. After a pause that is so for one of many.
+  /// Whether a request may be sent. After a pause one request of many may.
   ///
   /// - Parameter isConnected: whether some process of this machine reads the log of the tier, so that the shortest pause will do.
   func admits(at now: Duration, isConnected: Bool = false) -> Bool {

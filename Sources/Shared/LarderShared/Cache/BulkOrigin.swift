@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// The end of the way of many keys, each of which passes the tier by itself: those that come to the origin share a call.
+/// The end of the way of many keys, each of which passes the tier by itself. The keys that come to the origin share a call.
 ///
 /// A call waits until every key has come, or passes: it has got its value elsewhere, or waits for another machine. The key that
 /// makes the call possible makes it for all. One call runs at a time.

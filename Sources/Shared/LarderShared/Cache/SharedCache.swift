@@ -85,7 +85,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try await result(key, options, policy: options.policy, load)
   }
 
-  /// The present value of the tier, whatever copy this store has. If the tier has no value, the result is that of `load`; nil
+  /// The present value of the tier, whatever copy this store has. If the tier has no value, the value that `load` returns; nil
   /// if the load finds no value.
   ///
   /// The call sees every `set`, `remove`, `clear` and `invalidate` that returned before it, on any machine. It waits until this

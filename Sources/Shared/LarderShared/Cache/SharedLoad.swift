@@ -85,7 +85,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     case use(TierCopy<Value>)
     /// The found value is outdated already.
     case changed
-    /// The tier takes no value of this key; the position is that of its note.
+    /// The tier takes no value of this key; the position belongs to its note.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }

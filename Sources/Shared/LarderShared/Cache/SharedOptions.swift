@@ -2,7 +2,7 @@ import Larder
 
 /// How a shared tier is used. A value out of range counts as the nearest valid one.
 public struct SharedOptions: Sendable {
-  /// How long a read waits for the tier before the caller goes on without it. At most an hour.
+  /// How long a read waits for the tier before the caller continues without the tier. At most an hour.
   public var readTimeout: Duration
   /// How long a change and a request for a lease wait for the tier. At most an hour.
   public var writeTimeout: Duration

@@ -32,7 +32,7 @@ extension LocalCopies {
 
   /// The changes of keys and namespaces that the last commit has copies of.
   ///
-  /// A lookup in a snapshot costs less than one in a write. The write itself has no other copies: those that share its
+  /// A lookup in a snapshot costs less than one in a write. The write itself has no other copies: writes that share its
   /// transaction began after the note.
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in

@@ -86,7 +86,7 @@ private struct ChangeSlots {
   /// The name of the last key.
   private var name: [UInt8] = []
   private var namespace: ExactString?
-  /// How many bytes of the name are those of its namespace.
+  /// How many bytes of the name are the name of its namespace.
   private var prefix = 0
 
   /// Nil for a record that changes nothing.

@@ -9,8 +9,8 @@ struct RecentChanges: Sendable {
   private enum Word: Int {
     /// When the lease of the process that reads the log ends, in milliseconds of the machine's monotonic clock.
     case readerUntil
-    /// Until when the copies are confirmed: by the monotonic clock, and by the wall clock, which goes on while the
-    /// machine is suspended.
+    /// Until when the copies are confirmed: by the monotonic clock, and by the wall clock, which also counts while the machine
+    /// is suspended.
     case trustedUntil
     case trustedUntilWall
     /// The last record that was applied, and the newest one that was seen.
@@ -27,7 +27,7 @@ struct RecentChanges: Sendable {
   static let firstSlot = 8
   static let slots = 8192
   private static let count = 2 * (firstSlot + slots)
-  /// How long a machine goes on trusting its copies after it has had all changes.
+  /// How long a machine trusts its copies after it has had all changes.
   static let trust = Duration.seconds(2)
   /// The same in milliseconds.
   private static let mostTrust: Int64 = 2000
@@ -69,7 +69,8 @@ struct RecentChanges: Sendable {
   func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .disconnected }
-    // Two applications at one store, such as before and after a change of the name: the copies are those of the other one.
+    // Two applications use one store, such as before and after a change of the name. The copies belong to the other
+    // application.
     if let application, view.acquire(Word.application.rawValue) != application {
       return .disconnected
     }

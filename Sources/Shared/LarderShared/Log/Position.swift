@@ -58,8 +58,8 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
     return bytes
   }
 
-  /// The position in one word, for comparisons within one history: 44 bits of milliseconds, which suffice for 500 years,
-  /// and 20 of the sequence: a longer one goes on in the next millisecond, see ``next``.
+  /// The position in one word, for comparisons within one history: 44 bits of milliseconds, which suffice for 500 years, and 20
+  /// of the sequence. A longer sequence continues in the next millisecond, see ``next``.
   var word: UInt64 { min(milliseconds, 1 << 44 - 1) << 20 | min(sequence, 1 << 20 - 1) }
 
   /// Whether other positions may have this word, because another program made the position, or a clock beyond the year 2500.

@@ -1,7 +1,7 @@
 package import Larder
 import Synchronization
 
-/// A caller's wait for one reply. The first outcome counts, later ones are dropped: a caller whose time is up goes on, and
+/// A caller's wait for one reply. The first outcome counts, later ones are dropped: a caller whose time is up continues, and
 /// the reply keeps its place in the order of the connection.
 package final class PendingReply: Sendable {
   private struct State {

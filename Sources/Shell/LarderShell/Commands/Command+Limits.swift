@@ -95,7 +95,7 @@ extension Command {
 
   /// Changes the limits.
   ///
-  /// - Returns: the entries that are gone since `before`, those that other processes removed meanwhile included.
+  /// - Returns: the entries that are gone since `before`, including entries that other processes removed meanwhile.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {

@@ -139,7 +139,7 @@ extension Command {
 }
 
 extension Salvage {
-  /// - Parameter options: those that the store was opened with.
+  /// - Parameter options: the options with which the store was opened.
   package static func run(
     _ path: String, _ target: String, _ options: Store.Options
   ) throws(ShellError) -> Salvage {

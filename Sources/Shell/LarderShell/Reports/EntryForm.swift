@@ -82,7 +82,7 @@ extension Cell {
     .entry(namespace: owner.namespace, key: owner.key.bytes)
   }
 
-  /// The expiry of a stale entry, which reads otherwise as that of an expired one; nil for another state.
+  /// The expiry of a stale entry, in words that differ from those for an expired entry; nil for another state.
   static func staleExpiry(_ entry: Store.Entry) -> Cell? {
     entry.state == .stale ? entry.expires.map { .stale($0.unix) } : nil
   }

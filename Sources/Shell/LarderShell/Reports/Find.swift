@@ -67,7 +67,7 @@ struct Find {
     self.inValue = inValue
   }
 
-  /// The offset is that of the first match; the context has a line for each match.
+  /// The offset leads to the first match; the context has a line for each match.
   static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("in"), Column("offset"),
     Column("context", holdsBytes: true),

@@ -32,7 +32,7 @@ struct Histogram {
   /// The lower bound of each bin, and the upper bound of the last.
   private var bounds: [Int64]
   private var tallies: [Tally]
-  /// Entries without a value: those that never expire.
+  /// Entries without a value: entries that never expire.
   private var never = Tally()
 
   init(_ measure: Measure, over range: ClosedRange<Int64>?, bins: Int, isLogarithmic: Bool) {

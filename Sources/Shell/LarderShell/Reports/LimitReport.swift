@@ -144,7 +144,7 @@ struct LimitReport {
     ]
   }
 
-  /// - Parameter values: The allowed amount, the declared one, and that of the override.
+  /// - Parameter values: The allowed amount, the declared amount, and the amount of the override.
   private static func row(
     _ namespace: String, _ limit: String, _ used: Int?, _ cell: (Int) -> Cell,
     _ values: [Int?], whenFull: String

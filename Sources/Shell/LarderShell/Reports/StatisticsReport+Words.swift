@@ -17,7 +17,7 @@ extension Durability {
 }
 
 extension StoreLimitInfo {
-  /// Whether the disk limit in force is that of the store's creation.
+  /// Whether the disk limit in force dates from the creation of the store.
   var isDiskDefault: Bool {
     defaultDisk != nil && declared.disk == nil && overrides.disk == nil
   }

@@ -7,7 +7,7 @@ struct Ranked: Equatable {
   let value: QueryValue
 }
 
-/// An order of entries other than that of the keys.
+/// An order of entries other than the order of the keys.
 struct EntryOrder {
   private let sort: Selection.Sort
   private let isReversed: Bool
@@ -60,7 +60,7 @@ struct FirstOf<Element> {
   /// Is called often while elements are sorted; what it throws ends that.
   private let pause: () throws -> Void
   private var kept: [Element] = []
-  /// The last element of those that are kept; an element behind it is not kept.
+  /// The last kept element; an element behind it is not kept.
   private var last: Element?
   /// How many there were in all.
   private(set) var count = 0

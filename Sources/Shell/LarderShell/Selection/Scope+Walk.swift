@@ -122,8 +122,8 @@ extension Scope {
     }
   }
 
-  /// The entries of its namespaces and their bytes, those that have expired apart: by the counters where the selection is all of
-  /// them, so that only the expired ones are looked at.
+  /// The entries of its namespaces and their bytes, with expired entries apart. If the selection is all entries, the counters
+  /// have the numbers, and only expired entries are looked at.
   func tally() throws -> (fresh: Tally, expired: Tally) {
     guard try isCounted() else {
       var (fresh, expired) = (Tally(), Tally())

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// The entries that a command is about: those of a selection, in namespaces that exist.
+/// The entries that a command is about: the entries of a selection, in namespaces that exist.
 struct Scope {
   var selection: Selection
   let namespaces: [Store.Namespace]

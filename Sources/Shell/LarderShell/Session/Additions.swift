@@ -1,8 +1,8 @@
 package import Larder
 package import ShellLanguage
 
-/// Facts that the program adds to the answers about a store: those that other libraries keep in it. The shell itself imports none of
-/// them.
+/// Facts that the program adds to the answers about a store, such as facts that other libraries keep in the store. The shell
+/// imports none of these libraries.
 package struct Additions {
   package typealias Fact = (name: String, cell: Cell)
 

@@ -103,7 +103,7 @@ package final class Session {
     }
   }
 
-  /// A read behind a change that is committed. If the store fails it, a note says so: the change is made.
+  /// A read after a change that is committed. If the read fails, a note tells this, because the change is made.
   func afterCommit<Result>(_ read: () throws -> Result?) throws -> Result? {
     do {
       return try read()
@@ -128,7 +128,7 @@ package final class Session {
       guard call.command.access == .reads || !isReadOnly || call.isPreview else {
         throw ShellError.readOnly(call.command.name)
       }
-      // The commands of a file that a person names are those of the person.
+      // The commands of a file that a person names count as typed by the person.
       if sourceDepth == 0 { canAsk = line.source.isTyped }
       let outer = self.line
       self.line = line

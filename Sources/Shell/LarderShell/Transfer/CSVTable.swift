@@ -1,6 +1,6 @@
 import ShellLanguage
 
-/// The columns of a CSV file whose rows are entries: some of those that `export --format csv` writes.
+/// The columns of a CSV file whose rows are entries: some of the columns that `export --format csv` writes.
 struct CSVTable {
   /// Columns whose fields are JSON; all others are strings.
   private static let ofJSON: Set<String> = ["idle", "pinned", "owners", "tags"]

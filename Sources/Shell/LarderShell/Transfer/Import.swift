@@ -212,7 +212,7 @@ struct Import {
     switch conflict {
     case .replace: replaces = true
     case .keep: replaces = false
-    // As the store takes it: a time in the future is that of the write.
+    // As the store takes it: a time in the future becomes the time of the write.
     case .newer: replaces = min(entry.attributes.written ?? began, began) > present.written
     case .fail:
       throw ShellError(

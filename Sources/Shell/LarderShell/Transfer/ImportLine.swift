@@ -84,7 +84,7 @@ struct ImportedEntry {
     guard let codec = CodecID(name: name) else {
       throw ImportLine.ParseError("there is no codec \(Array(name.utf8))")
     }
-    // A line without an expiry has the lifetime and the stale window of the namespace's rules, as a `set` has.
+    // A line without an expiry has the lifetime and the stale window of the namespace's rules, like a `set`.
     var attributes = EntryAttributes(codec: codec)
     let isEndless = fields.isNever("expires")
     let expires = isEndless ? nil : try fields.time("expires", ", or \"never\"")

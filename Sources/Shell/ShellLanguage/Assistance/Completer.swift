@@ -120,7 +120,7 @@ package struct Completer: Sendable {
     }
   }
 
-  /// The keys that begin with a word; those of integers and UUIDs by the text that they are typed as.
+  /// The keys that begin with a word; keys of integers and UUIDs by their typed text.
   private func keys(
     of word: Word, _ namespaces: NamespaceChoice, _ find: (Request) -> Found
   ) -> Found {

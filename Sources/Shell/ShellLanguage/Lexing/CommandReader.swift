@@ -125,8 +125,8 @@ extension CommandReader {
     return commands
   }
 
-  /// The command that the arguments of a process are, one word each. They are not parsed again:
-  /// before `--` their first bytes decide as those of bare words do, after it they are exact data.
+  /// The command that the arguments of a process are, one word each. They are not parsed again: before `--` their first bytes
+  /// decide, as in bare words; after it they are exact data.
   package static func command(of words: [[UInt8]]) throws(ShellError) -> CommandLine {
     var text: [UInt8] = []
     var arguments: [Argument] = []

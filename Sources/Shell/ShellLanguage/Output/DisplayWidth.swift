@@ -121,7 +121,7 @@ package enum DisplayWidth {
     }.joined(separator: "\n")
   }
 
-  /// The lines of a text. Those of a paragraph that does not fit are one line: its own ends of lines are for wider windows.
+  /// The lines of a text. A paragraph that does not fit is one line: its own ends of lines are for wider windows.
   private static func joinParagraphs(_ text: String, widerThan columns: Int) -> [String] {
     func isProse(_ line: Substring) -> Bool {
       !line.isEmpty && line.first != " " && !line.contains("  ")

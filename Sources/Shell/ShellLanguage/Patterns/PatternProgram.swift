@@ -130,7 +130,7 @@ struct PatternProgram: Sendable {
 }
 
 extension PatternProgram.Step {
-  /// - Parameter sets: Those of the program.
+  /// - Parameter sets: The sets of the program.
   func takes(_ character: Character32, _ sets: [CharacterSet32]) -> Bool {
     switch self {
     case .character(let wanted): wanted == character

@@ -11,7 +11,7 @@ package enum NamespaceChoice: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - current: The namespace of `use`.
-  ///   - existing: Those of the store, sorted.
+  ///   - existing: The namespaces of the store, sorted.
   ///   - remedy: The words that take one into use.
   package func resolved(
     current: String?, existing: [String], remedy: SafeText = "`use NAME` first"

@@ -86,7 +86,7 @@ package enum JSONFields {
     return repeated.map { (JSONLookup.string(text.span, $0), $0) }
   }
 
-  /// The fields that an object may have, each with those of the objects in it; none for a value of another kind.
+  /// The fields that an object may have, each with the fields of the objects in it; empty for a value of another kind.
   package struct Shape: Sendable {
     fileprivate let fields: [[UInt8]: Shape]
     package let names: [String]

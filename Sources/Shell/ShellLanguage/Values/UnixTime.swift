@@ -4,7 +4,8 @@ import LarderSystem
 package struct UnixTime: Sendable, Hashable, Comparable {
   package let milliseconds: Int64
 
-  /// A program may give an entry any time. Those that are too far for the difference of two times become the farthest.
+  /// A program may give an entry any time. Times that are too far for the difference of two times become the farthest possible
+  /// time.
   package init(milliseconds: Int64) {
     self.milliseconds = min(max(milliseconds, -Self.farthest), Self.farthest)
   }

@@ -170,7 +170,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of a thousand entries at most, and where to go on; nil at the end.
+  /// The keys of a thousand entries at most, and the place to continue; nil at the end.
   private func keys(
     prefix: [UInt8], behind position: [UInt8]?
   ) throws(LarderError) -> (keys: [Key], next: [UInt8]?) {

@@ -123,7 +123,8 @@ struct StoreClock: LarderClock {
     )
   }
 
-  /// The state of an entry at ``coarseNow``, which decides unless the deadline is so near that it could be wrong.
+  /// The state of an entry at ``coarseNow``. The exact clock decides only if the deadline is near enough for the coarse clock
+  /// to be wrong.
   @inline(__always)
   func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }

@@ -31,7 +31,7 @@ struct ExpirySweep {
 
   private let id: NamespaceID?
   private var left: Int
-  /// The place behind which to go on; nil at the beginning.
+  /// The place behind which the sweep continues; nil at the beginning.
   private(set) var position: Position?
   /// Whether the sweep has seen all due entries. Some entries stay due: those that must stay for the write in progress, and
   /// those after `shouldContinue` has returned false.

@@ -80,7 +80,7 @@ struct Purge {
 extension WriteBatch {
   /// Removes expired entries among the next `limit` of the expiry index.
   ///
-  /// - Returns: the result, and the place behind which to go on; nil when nothing that is due is left.
+  /// - Returns: the result, and the place behind which to continue; nil when no entry is due any more.
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {

@@ -29,7 +29,7 @@ package struct ResponseMetadata {
   package private(set) var notes: [(name: String, value: String)] = []
   package private(set) var fields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
 
-  /// Whether metadata may be that of a response whose body is in parts.
+  /// Whether metadata may belong to a response whose body is in parts.
   package static func mayHaveParts(_ metadata: [UInt8]) -> Bool {
     metadata.starts(with: versionWithParts.utf8)
   }

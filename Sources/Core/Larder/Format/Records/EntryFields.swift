@@ -131,7 +131,7 @@ extension EntryHeader {
     return nil
   }
 
-  /// Whether the record is that of `key`, and not of another long key with the same stored form.
+  /// Whether the record belongs to `key`, and not to another long key with the same stored form.
   @inline(__always)
   func belongs(to key: Span<UInt8>, in record: Span<UInt8>) -> Bool {
     !flags.contains(.longKey) || hasLongKey(key, in: record)

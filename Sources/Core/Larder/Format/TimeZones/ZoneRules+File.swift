@@ -77,7 +77,7 @@ extension ZoneRules {
       known.append(offset)
       try file.skip(2)
     }
-    // The first kind is that of the time before all changes.
+    // The first kind holds for the time before all changes.
     var offsets = [known[0]]
     for kind in kinds {
       guard known.indices.contains(Int(kind)) else { throw Flaw(reason: "it has no kind \(kind)") }

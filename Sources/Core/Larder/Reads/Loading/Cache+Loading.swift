@@ -118,7 +118,7 @@ extension Cache {
       if options.policy != .revalidate, options.refreshAhead == nil,
         let item = memory?.current(key)
       {
-        // No lookup is needed; the age is that of the value.
+        // No lookup is needed, and the age is known from the value.
         let written = Timestamp(milliseconds: item.writtenAt)
         return .known(
           CacheResult(

@@ -21,7 +21,7 @@ extension CacheLoad {
 
   /// Takes the key's lease, unless another process has it, and looks the key up.
   ///
-  /// - Parameter waits: false inside another load: two processes whose loads wait for each other's would not go on.
+  /// - Parameter waits: false inside another load: two processes whose loads wait for each other would never end.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()

@@ -66,8 +66,8 @@ extension CacheLoad {
 
   /// Waits for a load.
   ///
-  /// - Parameter softTimeout: how long the caller waits at most before it has the stored value instead; nil without one. The
-  ///   load goes on.
+  /// - Parameter softTimeout: how long the caller waits at most before it gets the stored value; nil without a limit. The load
+  ///   continues.
   private func result(
     _ place: Result<Place, any Error>, after lookup: CacheLookup<Value>?, softTimeout: Duration?
   ) async throws -> CacheResult<Value>? {
@@ -157,7 +157,7 @@ extension CacheLoad {
         name, joins: { mayShare($0, after: lookup) }, start: { start($0, priority: .utility) }))
   }
 
-  /// Lets the load that runs go on in the background after its callers have left.
+  /// Lets the running load continue in the background after its callers have left.
   private func keep() {
     if let load: InFlight = engine.loads.running.load(named: name), load.join() { follow(load) }
   }

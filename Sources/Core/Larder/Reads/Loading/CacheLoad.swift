@@ -26,7 +26,7 @@ struct LoadedValue<Value: Sendable>: Sendable {
     return write?.mayAnswer(than: lookup, snapshot: snapshot) ?? false
   }
 
-  /// The result for a caller; it says that the value is committed once that is so.
+  /// The result for a caller, which says whether the value is committed by now.
   var current: CacheResult<Value>? {
     var result = result
     if let write, write.isCommitted { result?.isCommitted = true }

@@ -6,7 +6,7 @@ package struct CopyTerms: Sendable {
   package enum Origin: Sendable { case loaded, shared, stale }
 
   package var origin: Origin
-  /// The error that the result reports, such as that of a tier that cannot be reached.
+  /// The error that the result reports, such as an error because the tier cannot be reached.
   package var error: (any Error)?
   /// Whether the value may be stored, asked in the transaction that would store it. The rule of other loads, that no other
   /// version was written meanwhile, does not apply.

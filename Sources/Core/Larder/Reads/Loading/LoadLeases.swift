@@ -8,7 +8,7 @@ struct LoadLease: Sendable {
   fileprivate let place: Int
   fileprivate let number: UInt64
 
-  /// Lets the other processes go on. The load calls this after the commit of its outcome, or when it has nothing to commit.
+  /// Lets the other processes continue. The load calls this after the commit of its outcome, or when it has nothing to commit.
   func end() { leases.end(self) }
 }
 

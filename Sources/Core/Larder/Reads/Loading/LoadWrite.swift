@@ -21,7 +21,7 @@ final class LoadWrite: QueuedWrite {
   /// The version that the load's lookup found.
   let base: BaseVersion
   let size: Int
-  /// Whether the callers of the load may go on before the commit.
+  /// Whether the callers of the load may continue before the commit.
   var isWithinBounds: Bool { !isBeyondBounds.load(ordering: .relaxed) }
   private let isBeyondBounds = Atomic(false)
   private let engine: StoreEngine

@@ -56,8 +56,8 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   /// Joins the load `name`, or begins it; the caller then waits or leaves.
   ///
-  /// - Parameter joins: whether a load of that name that is in the table may be joined. Otherwise the new one takes its
-  ///   place, and callers of the old one go on waiting for that.
+  /// - Parameter joins: whether a load of that name that is in the table may be joined. Otherwise the new load takes its place,
+  ///   and callers of the old load still wait for the old one.
   func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {

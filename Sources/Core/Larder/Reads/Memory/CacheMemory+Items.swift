@@ -14,8 +14,8 @@ extension CacheMemory {
 
   /// The item under `key` if it is certain without a lookup in the store that it is current and fresh.
   ///
-  /// A commit that ended before this call has a number up to `newest`, which is read first. The only lock taken is that of
-  /// the key's shard, which makes the counts exact too.
+  /// A commit that ended before this call has a number up to `newest`, which is read first. The call takes only the lock of the
+  /// key's shard, which makes the counts exact, too.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment

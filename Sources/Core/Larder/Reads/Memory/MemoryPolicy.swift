@@ -1,6 +1,6 @@
 /// The decoded values of one memory in the order in which they came, and the state of the policy that evicts them.
 ///
-/// The policy is that of the store, ``EvictionQueue``; the statistics are in the items themselves. A memory prefers new
+/// The policy is the policy of the store, ``EvictionQueue``; the statistics are in the items themselves. A memory prefers new
 /// values to values that were never used: the entry stays in the store, so a wrong choice costs one decoding.
 struct MemoryPolicy: EvictionQueue {
   private(set) var queue = MemoryQueue()
@@ -20,7 +20,7 @@ struct MemoryPolicy: EvictionQueue {
   private var leaving: [MemoryItem] = []
 
   var usage: MemoryUsage { queue.usage }
-  /// Items with this number or a later one are so new that their uses do not count.
+  /// The uses of items with this number or a later one do not count, because the items are too new.
   var firstRecent: UInt64 { insertions &+ 1 &- UInt64(max(1, queue.window.entries) - 1) / 4 }
 
   /// Makes room for a new item and appends it; returns the evicted items.

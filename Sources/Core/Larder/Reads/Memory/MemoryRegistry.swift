@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The memories of a store's caches in this process; those that caches can share are found by namespace and codec.
+/// The memories of a store's caches in this process. Caches find a memory that they can share by namespace and codec.
 final class MemoryRegistry: Sendable {
   let budget = MemoryBudget()
   /// How short the system is of memory; nil if the memory tier does not trim itself.
@@ -18,8 +18,8 @@ final class MemoryRegistry: Sendable {
   private struct Shared {
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for. Each counts once, so that two caches with different limits do not go on
-    /// replacing each other's.
+    /// The limits that caches have asked for. Each counts once, so that two caches with different limits do not replace each
+    /// other's limit again and again.
     var asked: [MemoryLimits]
   }
 

@@ -77,10 +77,10 @@ struct BufferState: Equatable {
   var end: Int { Int(word & Self.endMask) }
   /// A transaction commits the records, or has committed them. Nobody appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }
-  /// Rises with every commit. A record is of one generation. Its low 16 bits are never 0, as those of an empty place in the hash
-  /// table are.
+  /// Rises with every commit. A record is of one generation. Its low 16 bits are never 0, because 0 marks an empty place in the
+  /// hash table.
   var generation: UInt64 { word &>> Self.generationShift }
-  /// Which of the two bases is that of this generation: a kill may leave that of the next one written.
+  /// Which of the two bases belongs to this generation. A killed process may have written the base of the next generation.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
   /// Whether a place of an earlier generation in the hash table looks like one of this generation.
   var needsEmptyTable: Bool { generation & 0xFFFF == 1 }

@@ -45,7 +45,7 @@ struct BufferedNamespace {
 
   /// The slot in front of the first record of a generation.
   ///
-  /// - Parameter counters: those of the commit on which the records lie.
+  /// - Parameter counters: the counters of the commit on which the records lie.
   init(_ namespace: KnownNamespace, _ counters: NamespaceCounters, at index: Int) {
     id = namespace.id
     next = counters.next

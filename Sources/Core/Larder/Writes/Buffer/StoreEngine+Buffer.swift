@@ -12,7 +12,7 @@ extension StoreEngine {
     try commit(mode) { _ in }
   }
 
-  /// A process that may not write waits for those that do.
+  /// A process that may not write waits for a process that does.
   private func awaitSettled(_ buffer: WriteBuffer) throws(LarderError) {
     let deadline = ContinuousClock.now + environment.lockTimeout
     let state = buffer.state

@@ -156,8 +156,8 @@ extension WriteBuffer {
     return (limits, pages)
   }
 
-  /// The most pages that a commit takes for a record: a leaf of each of three databases and its split, and those of a value that
-  /// fills pages of its own.
+  /// The most pages that a commit takes for a record: a leaf of each of three databases and its split, and the pages of a value
+  /// that fills pages of its own.
   private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 
   /// Makes a record visible that is written.

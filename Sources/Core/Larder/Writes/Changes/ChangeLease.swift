@@ -42,7 +42,7 @@ struct ChangeLease {
     }
   }
 
-  /// Ends the lease; writers go on publishing for the leases of others.
+  /// Ends the lease; writers still publish for the leases of others.
   func end(on ring: ChangeRing, at now: UInt64) {
     guard let index else { return }
     _ = ring.exchangeLease(index, end, for: 0)

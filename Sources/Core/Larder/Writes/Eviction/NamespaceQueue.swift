@@ -165,7 +165,7 @@ extension Limits {
     return nil
   }
 
-  /// Whether the nearer limit, in proportion, is that of bytes; nil without limits.
+  /// Whether the nearer limit, in proportion, is the limit of bytes; nil without limits.
   func countsBytes(_ usage: Usage) -> Bool? {
     switch (entries, bytes) {
     case (nil, nil): nil

@@ -2,12 +2,12 @@ import LarderSystem
 
 /// The order of a namespace's queue and the state of its policy, in the namespace's counters record.
 ///
-/// The queue holds every entry that may be evicted, in the order of its sequence. Those from `windowBoundary` on are the
-/// window; the older ones are main. Records never move: only `windowBoundary` and `clockHand` do.
+/// The queue holds every entry that may be evicted, in the order of its sequence. The entries from `windowBoundary` on are the
+/// window; the older entries are main. Records never move: only `windowBoundary` and `clockHand` do.
 struct QueueState: Equatable {
   /// The first sequence of the window.
   var windowBoundary: UInt64 = 0
-  /// The sequence at which the search for a victim in main goes on.
+  /// The sequence at which the search for a victim in main continues.
   var clockHand: UInt64 = 0
   var windowEntries: UInt64 = 0
   /// Bytes of the values in the window.

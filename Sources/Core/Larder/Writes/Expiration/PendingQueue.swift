@@ -65,7 +65,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     }
   }
 
-  /// Ends a transaction that was not: its items wait again, but for those that newer ones have replaced.
+  /// Ends a transaction that was not committed. Its items wait again, except items that newer ones have replaced.
   func requeue(_ taken: ArraySlice<(key: Key, item: Item)>) {
     if taken.isEmpty { return }
     items.withLock { items in

@@ -5,7 +5,7 @@ import LarderSystem
 struct Admission {
   /// The key of the entry in the database of entries.
   let entryKey: [UInt8]
-  /// The entry keys of its owners and of those of its former value, up the chain.
+  /// The entry keys of its owners and of the owners of its former value, up the chain.
   var owners: Set<[UInt8]> = []
 }
 

@@ -38,8 +38,8 @@ struct BatchPages {
     self.available = available
   }
 
-  /// An upper estimate of the pages the batch has taken when it has changed so many of those that were used. Leaves that were
-  /// split are half full, and a changed page may be merged with its neighbours.
+  /// An upper estimate of the pages that the batch has taken, from the number of used pages that it has changed. Leaves that
+  /// were split are half full, and a changed page may be merged with its neighbours.
   func spent(changing pages: Int) -> Int {
     let new = valuePages + smallBytes * 2 / pageSize
     if new + smallBytes + pages == 0 { return 0 }

@@ -69,7 +69,7 @@ public enum Eviction: String, Hashable, Sendable, Codable, CaseIterable {
   case refuse
 }
 
-/// The order in which namespaces evict when the store as a whole is full: those of the lowest priority first.
+/// The order in which namespaces evict when the store as a whole is full: namespaces of the lowest priority first.
 public enum Priority: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
   /// Evicts before the other two.
   case low

@@ -13,7 +13,7 @@ public struct Owner: Hashable, Sendable {
   /// The owner's key there.
   public var key: Key
 
-  /// Whether both are the same entry: names of namespaces are compared byte by byte, as keys are.
+  /// Whether both are the same entry. Names of namespaces are compared byte by byte, like keys.
   public static func == (left: Owner, right: Owner) -> Bool {
     left.namespace.isExactly(right.namespace) && left.key == right.key
   }

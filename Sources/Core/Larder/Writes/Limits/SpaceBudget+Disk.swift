@@ -39,7 +39,7 @@ extension SpaceBudget {
       <= disk.available
   }
 
-  /// The pages that the batch has taken so far, those of the value for which it makes room included.
+  /// The pages that the batch has taken so far, including the pages of the value for which it makes room.
   func pagesTaken(_ session: borrowing WriteSession) -> Int {
     let spent = disk?.spent(changing: session.transaction.changedPages) ?? 0
     return missingPages + min(spent, disk?.available ?? 0)

@@ -18,7 +18,7 @@ struct SpaceBudget {
   /// Replaces the limits of entries and bytes within the batch that changes them.
   mutating func change(to limits: StoreLimits) { self.limits = limits }
 
-  /// Whether the limit on disk is so near that this batch counts pages.
+  /// Whether the disk limit is near, so that this batch counts pages.
   var hasDiskLimit: Bool { disk != nil }
 
   /// The limit that the totals exceed, if any.

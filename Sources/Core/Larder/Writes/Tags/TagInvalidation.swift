@@ -2,11 +2,11 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Removes every entry that carries the tag, in any namespace, and the entries that belong to those.
+  /// Removes every entry that carries the tag, in any namespace, and the dependents of these entries.
   ///
-  /// After the first commit no process finds one of them: those that are not removed yet are hidden. Entries written
-  /// afterwards may carry the tag again and are not affected. O(entries with the tag), in transactions of at most 500; if
-  /// the process is killed in between, later writes of any process remove the rest.
+  /// After the first commit no process finds such an entry: entries that are not removed yet are hidden. Entries written
+  /// afterwards may carry the tag again and are not affected. O(entries with the tag), in transactions of at most 500; if the
+  /// process is killed in between, later writes of any process remove the rest.
   ///
   /// - Parameter tag: 1 to 200 bytes of UTF-8, none of them 0.
   /// - Returns: how many entries that carried the tag were removed.
@@ -57,8 +57,8 @@ extension Store {
 
 /// Removes the entries that carry all of some tags, in bounded transactions.
 ///
-/// Those that the first transaction does not remove are hidden by a tombstone: reads do not find them. Later transactions go
-/// on where the tombstone says, those of other processes too if this one is killed.
+/// A tombstone hides the entries that the first transaction does not remove: reads do not find them. Later transactions
+/// continue at the place in the tombstone, also in other processes if this one is killed.
 struct TagInvalidation {
   /// How many records of the tag index a write looks at beside its own work.
   static let perWrite = 32
@@ -182,7 +182,7 @@ extension TagInvalidation {
     _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
     var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil, &session))
-    // No tag begins with a 0, as the records of owners do.
+    // The records of owners begin with a 0, and no tag does.
     tombstone.reached = [1]
     return tombstone
   }

@@ -10,7 +10,7 @@ struct Tombstone: Equatable, Sendable {
   var tags: [[UInt8]]
   /// The namespaces, each with the first version that is not hidden.
   var horizon: [NamespaceID: UInt64]
-  /// The last index record of the first tag that was looked at; the removal goes on after it.
+  /// The last index record of the first tag that the removal has seen; the removal continues after it.
   var reached: [UInt8] = []
   /// Whether it stands for a record that cannot be read: which entries that hides is not known.
   private(set) var isDamaged = false

@@ -7,7 +7,7 @@ struct BatchEffects {
   /// How many expired entries that readers found one write removes beside its own work.
   static let expirationsPerWrite = 64
 
-  /// Read counters that were added to those of the store.
+  /// Read counters that were added to the counters of the store.
   var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
   /// Expired entries that readers have found.
   var expirations: [(key: [UInt8], item: Void)] = []

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The counters of a write: those of each namespace it uses, loaded once, and those of the store.
+/// The counters of a write: of each namespace that it uses, loaded once, and of the store.
 ///
 /// They change in memory and are written once, with ``save()``, so that they are exact after every commit.
 struct Ledger {
@@ -36,7 +36,7 @@ struct Ledger {
     committed = balance.store
   }
 
-  /// The counters for the write after this one, if no other process commits between: those of the store, and those of the
+  /// The counters for the write after this one, if no other process commits between: the counters of the store, and of the
   /// namespace that was used last.
   var balance: Balance {
     var next = Balance(store: store, namespaces: namespaces)
@@ -225,7 +225,7 @@ final class CommittedLedger: Sendable {
   /// The counters, and the serial number of the write that kept them.
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
-  /// The counters that `transaction` begins with: those that were kept if that write made the last commit, else the store's.
+  /// The counters that `transaction` begins with: the kept counters if that write made the last commit, else the store's.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger.Balance {

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Changes of the expiry index that a batch has not written yet: those of the last two blocks.
+/// Changes of the expiry index that a batch has not written yet, for the last two blocks.
 ///
 /// Entries that are written or removed together have one time and positions in a row, so that a record is written once for many
 /// of them. A sweep moves entries that live on from one block to another; therefore it keeps two.

@@ -8,7 +8,7 @@ struct CommitMode {
   /// Whether the transaction also removes some of the entries that reads found expired, and of invalidated ones. Off for purge
   /// and invalidation, which remove and count such entries themselves.
   var cleansUp = true
-  /// How long to wait for other writers, those of this process included; nil for the store's lock timeout.
+  /// How long to wait for other writers, also of this process; nil for the store's lock timeout.
   var lockTimeout: Duration?
 
   static let standard = CommitMode()
@@ -37,7 +37,7 @@ enum RetryReason {
   case recordUnstorable(offset: Int, generation: UInt64)
 }
 
-/// Thrown through LMDB's transaction to roll it back; never leaves this file and that of the group commit.
+/// Thrown through LMDB's transaction to roll it back; never leaves this file and the file of the group commit.
 struct RolledBack: Error {
   var reason: RetryReason
 }
@@ -166,7 +166,7 @@ extension StoreEngine {
         left = now
       }
     } catch {
-      // The write itself is committed. The next writer goes on with the rest, and meets the same error.
+      // The write itself is committed. The next writer continues with the rest, and meets the same error.
     }
   }
 }

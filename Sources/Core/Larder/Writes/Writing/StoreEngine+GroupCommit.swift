@@ -4,7 +4,7 @@ import Synchronization
 
 extension StoreEngine {
   /// Runs a write for a caller that blocks: in the write buffer if possible, at once if no other thread of this process writes,
-  /// else with those that do.
+  /// else with the other threads.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if let result = try write.append?(self) { return result }
     if let result = try commitAtOnce(write.body) { return result }
@@ -112,7 +112,7 @@ extension StoreEngine {
 extension WriteBatch {
   /// Runs the members of a group.
   ///
-  /// - Returns: the errors of those that failed without having changed anything.
+  /// - Returns: the errors of members that failed before a change.
   fileprivate mutating func run(_ members: [any QueuedWrite]) throws -> [Int: any Error] {
     var failures: [Int: any Error] = [:]
     for (index, member) in members.enumerated() {

@@ -81,7 +81,7 @@ extension StoreTransaction {
     try put(value.span, for: key.span, in: database)
   }
 
-  /// How many pages the databases use, those of LMDB's own included.
+  /// How many pages the databases use, including LMDB's own databases.
   func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     try lmdb.usedPages(of: databases)
   }

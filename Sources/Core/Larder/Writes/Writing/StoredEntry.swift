@@ -70,7 +70,7 @@ struct StoredEntry {
     return record.word(at: 0) == header.checksum && EntryHeader.isIntact(record, keyHash: keyHash)
   }
 
-  /// Whether a record is so large that reading all of it, only to replace or remove it, would be expensive.
+  /// Whether a record is too large to read all of it only to replace or remove it.
   var isLarge: Bool { recordCount > 1 << 16 }
 }
 

@@ -20,7 +20,7 @@ extension WriteBatch {
   /// Declares a cache's rules once in an opening of the store: later calls with the same rules do nothing, unless the
   /// namespace is gone.
   ///
-  /// For a lower limit it evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache go on until the
+  /// For a lower limit it evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache continue until the
   /// limit is reached.
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }

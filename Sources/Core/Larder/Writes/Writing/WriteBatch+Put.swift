@@ -178,7 +178,7 @@ struct PutTerms {
 }
 
 extension KnownNamespace {
-  /// An overwrite keeps its position in the queue, except where the order is that of writing.
+  /// An overwrite keeps its position in the queue, except where the queue has the order of the writes.
   func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {
     guard let previous, previous.sequence != 0, rules.eviction != .fifo else { return version }
     return previous.sequence
