@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A data item of CBOR (RFC 8949) without tags: what `Codable` needs, and what the shell shows.
+/// A data item of CBOR (RFC 8949) without tags: the kinds that `Codable` needs, and that the shell shows.
 package indirect enum CBORValue: Equatable, Sendable {
   case unsigned(UInt64)
   /// -1 minus the number.

@@ -7,7 +7,7 @@ import LarderSystem
   import Foundation
 #endif
 
-/// Values that carry the version of their type, so that a program reads what an older one wrote.
+/// Values that carry the version of their type, so that a program reads values of an older program.
 ///
 ///     let colors = store.cache(of: Color.self, in: "colors", version: 2) { old in
 ///       let color = try old.decode(ColorWithoutHex.self)
@@ -118,7 +118,7 @@ public struct OlderValue: Sendable {
   }
 }
 
-/// The bytes in front of a value that a codec has wrapped: a mark, what the wrapping is, and the codec of the value inside.
+/// The bytes in front of a value that a codec has wrapped: a mark, the kind of the wrapping, and the codec of the value inside.
 ///
 ///     byte 0    0xFF, which begins neither UTF-8 nor JSON nor CBOR
 ///          1    the wrapping, see ``Kind``

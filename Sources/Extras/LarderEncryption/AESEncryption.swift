@@ -123,7 +123,7 @@
   public struct KeyedHash: Sendable {
     private let secret: SymmetricKey
 
-    /// - Parameter secret: the same wherever the keys are used; another one finds nothing.
+    /// - Parameter secret: must be equal wherever the keys are used. With another secret no key is found.
     public init(secret: SymmetricKey) { self.secret = secret }
 
     /// The key to use in place of `key`.

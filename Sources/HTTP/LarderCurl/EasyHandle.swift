@@ -79,7 +79,7 @@
     }
   }
 
-  /// Takes what curl reports, on the thread of the transfer.
+  /// Takes the reports of curl, on the thread of the transfer.
   final class Receiver {
     let transfer: Transfer
     private(set) var head = HeadParser()

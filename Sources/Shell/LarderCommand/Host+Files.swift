@@ -96,7 +96,7 @@ extension Terminal {
 }
 
 extension FileProblem {
-  /// Says what the system refused in the shell's words.
+  /// Describes a refusal of the system in the shell's words.
   ///
   /// - Parameter path: the file that `body` opens.
   static func explaining<Result>(

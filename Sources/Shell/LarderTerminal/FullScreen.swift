@@ -37,7 +37,7 @@ package final class FullScreen {
     try enter()
   }
 
-  /// The next bytes that were typed, or what else happened within the time.
+  /// The next typed bytes, or another event within the time.
   package func next(within limit: Duration) throws(TerminalError) -> Event {
     let result = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
@@ -131,7 +131,7 @@ enum EmergencyExit {
   static func arm(restoring modes: termios) {
     unsafe Self.modes = modes
     unsafe sequence = Array(FullScreen.end.utf8)
-    // Armed again after a continuation it keeps what it replaced at first.
+    // Armed again after a continuation, it keeps the actions that it replaced at first.
     if unsafe !isArmed { unsafe replaced = ends.map(action) }
     unsafe isArmed = true
     for end in ends {

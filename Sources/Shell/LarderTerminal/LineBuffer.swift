@@ -100,7 +100,7 @@ extension LineBuffer.Line {
   /// The scalars of the character behind the cursor.
   var clusterAfter: Int { String(afterCursor).first?.unicodeScalars.count ?? 0 }
 
-  /// The scalars of the word before the cursor and of what separates the two.
+  /// The scalars of the word before the cursor and of the space between the two.
   var wordBefore: Int {
     let isOfWord = { (character: Character) in character.isLetter || character.isNumber }
     let before = String(beforeCursor)

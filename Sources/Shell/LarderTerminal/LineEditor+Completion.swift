@@ -45,7 +45,7 @@ package struct Completion: Equatable, Sendable {
 }
 
 extension LineEditor {
-  /// Tab: inserts what all candidates share, and lists them once they share no more.
+  /// Tab: inserts the text that all candidates share, and lists them once they share no more.
   func completeWord() throws(TerminalError) -> Int32 {
     let line = buffer.line
     let completion = complete(line.bytes, line.cursor)

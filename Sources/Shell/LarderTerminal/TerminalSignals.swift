@@ -81,7 +81,7 @@ enum TerminalSignals {
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Reads what signals have written, so that the next one can be waited for.
+  /// Reads the bytes that signals have written, so that a wait for the next signal can begin.
   static func drainSelfPipe() {
     guard let selfPipe else { return }
     var bytes = [UInt8](repeating: 0, count: 64)
@@ -103,8 +103,8 @@ enum TerminalSignals {
 
   /// Lets `SIGTERM` end the process, whatever the one that started it had made of the signal.
   ///
-  /// It does so at once and with its own status: a store takes no harm from it, and what waits for a lock or for
-  /// the other end of a pipe would not come to a resting place.
+  /// The signal ends the process at once and with its own status. It does no harm to a store, and a thread that waits for a
+  /// lock or a pipe could not stop by itself.
   static func resetTermination() {
     _ = signal(SIGTERM, SIG_DFL)
     unblock([SIGTERM])

@@ -17,11 +17,11 @@ public final class MemoryTier: SharedTier {
   public enum Fault: Sendable {
     /// The request does not reach the tier.
     case unreachable
-    /// The tier does what it was asked, and the reply is lost.
+    /// The tier carries the request out, and the reply is lost.
     case lostReply
     /// The request reaches the tier after this time, by the tier's clock.
     case delay(Duration)
-    /// The tier does at once what it was asked, and the reply arrives after this time, by the tier's clock.
+    /// The tier carries the request out at once, and the reply arrives after this time, by the tier's clock.
     case lateReply(Duration)
   }
 

@@ -19,7 +19,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// The key of the level's record in the main database. A namespace never has the id 0.
   static let record: [UInt8] = [0, 0, 0, 0, UInt8(ascii: "D")]
 
-  /// Whether the file `recovery` records what the running system has done to the environment.
+  /// Whether the file `recovery` records the changes of the running system to the environment.
   var hasRecoveryFile: Bool { self == .checkpointed || self == .scratch }
 
   /// The level of the environment in `file`; durable, the strongest, if its record is lost.

@@ -30,7 +30,7 @@ struct Recovery {
         try system { () throws(LMDBError) in try restore(point) }
       }
     } else {
-      // Other data of the store: a backup that was put back, or what compaction made.
+      // Other data of the store: a backup that was put back, or the result of a compaction.
       try QuickCheck.run(files, options)
       if options.readOnly { return }
       next.recoveryPoint = nil
@@ -61,7 +61,7 @@ struct Recovery {
     throw OpenError(.otherRecovery, path: files.recovery)
   }
 
-  /// Whether a sync failed, or the data file may differ from what an earlier boot synced.
+  /// Whether a sync failed, or the data file may differ from the file that an earlier boot synced.
   private func asksForRecovery(_ record: RecoveryRecord) throws(LMDBError) -> Bool {
     if record.isFailed { return true }
     if try record.boot == options.currentBoot { return false }

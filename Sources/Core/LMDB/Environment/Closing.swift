@@ -3,14 +3,14 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The end of this process's use of an environment: it flushes what the durability level requires, then releases the map,
-/// the locks and the entry in ``EnvironmentTable`` once.
+/// The end of this process's use of an environment: it flushes the files that the durability level requires, then releases the
+/// map, the locks and the entry in ``EnvironmentTable`` once.
 final class Closing: Sendable {
   private let handle: EnvironmentHandle
   private let files: OpenFiles
   private let syncing: Syncing
   private let timer: TimerThread?
-  /// Closing has flushed what the durability level requires of each process.
+  /// Closing has flushed the files that the durability level requires of each process.
   private let isFlushed = Atomic(false)
   /// The code of the first error that kept closing from flushing; 0 without one.
   private let failure = Atomic<Int32>(0)

@@ -3,8 +3,8 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// LMDB's handle of an environment that this process has open, with what every use of it needs: the locks, the transactions
-/// that are in use, and whether LMDB can still be called.
+/// LMDB's handle of an environment that this process has open, with the parts that every use of it needs: the locks, the
+/// transactions that are in use, and whether LMDB can still be called.
 @safe struct EnvironmentHandle: Sendable {
   nonisolated(unsafe) let pointer: OpaquePointer
   nonisolated(unsafe) private let phase: UnsafeMutablePointer<ForkState>

@@ -8,7 +8,7 @@ extension LMDBError {
   package static let checkpointBusy = LMDBError(code: -31_023)
   package static let mapsBusy = LMDBError(code: -31_024)
 
-  /// The lock file, and what it is for; nil for another error.
+  /// The lock file and its purpose; nil for another error.
   var busyLock: (name: String, purpose: String)? {
     switch self {
     case .busy: ("lock.write", "writers")

@@ -3,8 +3,8 @@ import LarderSystem
 
 /// The directory in which a new store is made until it is complete: beside its place, under a hidden name.
 ///
-/// The process that makes the store holds a lock on the directory. One without a lock was left by a process that was killed, and
-/// the next that makes a store at the place empties it. Nothing under any other name is touched.
+/// The process that makes the store holds a lock on the directory. A killed process has left a directory without a lock; the
+/// next process that makes a store at the place empties it. Nothing under any other name is touched.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String

@@ -1,4 +1,4 @@
-/// The pages of trees that were checked, with what the write under way has done below them.
+/// The pages of trees that were checked, with the changes of the write under way below them.
 ///
 /// LMDB does not write to a page of the last commit before that commit is two commits old. New pages come from this process
 /// itself. So a checked page stays checked from one commit of this process to the next.

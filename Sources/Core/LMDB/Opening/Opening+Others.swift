@@ -4,8 +4,8 @@ import LarderSystem
 /// LMDB knows a process by its id: the process locks the byte of lock.mdb with that number, and its slots of the reader
 /// table have the number. Two processes of different process id namespaces, as containers have, may have the same id.
 extension Opening {
-  /// Before this process joins others that have the environment open: refuses an id that one of them has, and frees what a
-  /// dead process with this id left. LMDB would take those slots for ones of this process and never clear them, so the file
+  /// Before this process joins others that have the environment open: refuses an id that one of them has, and frees the slots
+  /// of a dead process with this id. LMDB would take those slots for ones of this process and never clear them, so the file
   /// would grow.
   ///
   /// The caller holds `lock.opening`. Never called while this process has the environment open: closing lock.mdb would

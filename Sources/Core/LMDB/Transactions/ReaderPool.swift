@@ -104,7 +104,7 @@ import Synchronization
     unsafe extra?.pointee.subtract(1, ordering: .releasing)
   }
 
-  /// Keeps the map where it is for a write. The caller owns the writer lock; waits while the map is moved.
+  /// Keeps the map in its place for a write. The caller owns the writer lock; waits while the map is moved.
   func enterWriter() {
     while !(unsafe Self.take(slot(Self.writerSlot))) { backOff() }
   }

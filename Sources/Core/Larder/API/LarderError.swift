@@ -134,7 +134,7 @@ extension LarderError {
 }
 
 extension Environment {
-  /// The library's error for one of LMDB, with what the environment knows of its cause.
+  /// The library's error for an error of LMDB, with the facts of the environment about its cause.
   func larderError(_ error: LMDBError) -> LarderError {
     let found = LarderError(error, path: path, details: details(of: error))
     guard error == .damagedPage, let damage else { return found }
@@ -154,7 +154,7 @@ extension StoreEngine {
     }
   }
 
-  /// Runs a body that calls no code of the user, and throws what it throws as the library's error.
+  /// Runs a body that calls no code of the user, and throws its error as the library's error.
   @inline(__always)
   func typed<Result: ~Copyable>(_ body: () throws -> Result) throws(LarderError) -> Result {
     do {

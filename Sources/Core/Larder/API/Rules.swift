@@ -20,7 +20,7 @@ public struct Rules: Hashable, Sendable, Codable {
   /// The largest value accepted, in bytes; 64 MB by default, at most 1 GiB.
   public var largestValue: Int
   /// The version of the rules; 0 by default. A declaration with a lower version than the declared rules have does nothing, so
-  /// that an older build does not undo what a newer one declares. Of equal versions the last declaration holds.
+  /// that an older build does not undo the declaration of a newer build. Of equal versions the last declaration holds.
   public var version: Int
 
   /// For data of the user that no service can deliver again: it never expires and is never evicted.

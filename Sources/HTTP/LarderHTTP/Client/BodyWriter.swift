@@ -10,8 +10,8 @@
     private let namespace: Store.Namespace
     private let permit: StorePermit
 
-    /// - Parameter largest: the limit of the policy. A body also has at most half of what the namespace and the store may hold, so
-    ///   that one body does not evict all others.
+    /// - Parameter largest: the limit of the policy. A body also has at most half of the limits of the namespace and the store,
+    ///   so that one body does not evict all others.
     init(in namespace: Store.Namespace, largest: Int, permit: StorePermit) throws {
       let rules = try namespace.info()?.rules ?? Rules()
       let store = try namespace.store.limits().effective

@@ -70,8 +70,8 @@
 
       /// Goes back by the last `count` bytes of the last piece, so that ``next()`` reads them again.
       ///
-      /// A server need not keep what a slow client has not taken: a stored body is read again from the store. False if the
-      /// bytes are held nowhere else; then the place stays.
+      /// A server need not keep the bytes that a slow client has not taken: a stored body is read again from the store. False
+      /// if the bytes are held nowhere else; then the place stays.
       public mutating func rewind(by count: Int) async -> Bool {
         whole == nil ? await rewindSource(count) : false
       }

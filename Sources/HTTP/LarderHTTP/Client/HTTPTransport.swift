@@ -79,7 +79,7 @@
     case bodyUnread(limit: Int)
     /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
     case bodyGone
-    /// The answer is not what ``HTTPCacheRule/expectedTypes`` expects of the origin, in these words. It is not stored.
+    /// The answer does not have a type of ``HTTPCacheRule/expectedTypes``; the words say why. It is not stored.
     case unexpected(String)
 
     /// A network that wants a login counts as no way to the origin.

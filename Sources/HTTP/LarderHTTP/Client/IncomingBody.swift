@@ -120,7 +120,7 @@
       await discardParts()
     }
 
-    /// Removes what the client has read, or will not read; rarely, because that moves the rest.
+    /// Removes the pieces that the client has read, or will not read; rarely, because that moves the rest.
     private func discardRead() {
       guard !isKept else { return }
       if isAbandoned { position = end }

@@ -3,7 +3,7 @@
   import Larder
 
   extension OriginResponse {
-    /// Removes what the response ends, before it is stored itself.
+    /// Removes the stored responses that this response ends, before this response is stored.
     func end(_ reception: CacheReception) async throws {
       let (responses, policy) = (cache.responses, cache.rules.policy)
       let request = exchange.forward.original

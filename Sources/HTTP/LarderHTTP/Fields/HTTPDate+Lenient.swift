@@ -2,8 +2,8 @@
   import Larder
 
   extension HTTPDate {
-    /// Reads what servers really send: the three forms with more or fewer spaces, dashes for spaces, one-digit numbers,
-    /// long names, no weekday, and the zones `UTC`, `UT`, `Z` and `+hhmm`.
+    /// Reads the dates that servers really send: the three forms with more or fewer spaces, dashes for spaces, one-digit
+    /// numbers, long names, no weekday, and the zones `UTC`, `UT`, `Z` and `+hhmm`.
     ///
     /// For dates that only say how old something is (`Date`, `Last-Modified`); an expiry is read strictly. Nil if day,
     /// month, year or time is missing, or anything is left over that has no meaning.

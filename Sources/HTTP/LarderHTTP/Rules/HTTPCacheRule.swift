@@ -3,8 +3,8 @@
 
   /// The settings of an application for the responses of some URIs, in place of the origin's.
   ///
-  /// Of the rules in ``HTTPCachePolicy/rules`` the first whose pattern matches applies. A rule never stores what the response
-  /// forbids to store (`no-store`, and `private` in a shared cache), and never avoids a validation that it demands
+  /// Of the rules in ``HTTPCachePolicy/rules`` the first whose pattern matches applies. A rule never stores a response that
+  /// forbids it (`no-store`, and `private` in a shared cache), and never avoids a validation that the response demands
   /// (`no-cache`).
   public struct HTTPCacheRule: Sendable, Hashable {
     /// The host, the path and the query, with `*` for any bytes: `api.example.com/images/*`, `*/search?*`. The host has its

@@ -46,7 +46,7 @@
     /// sent once more. Longer waits, and a second such answer, are left to the client; nothing waits where a stored
     /// response takes the place of a 503. Default: zero, for no second request.
     public var longestWait: Duration
-    /// The largest body, in bytes, that is stored, and at most half of what the namespace and the store may hold. Larger bodies
+    /// The largest body, in bytes, that is stored, and at most half of the limits of the namespace and the store. Larger bodies
     /// pass through. Default: 1,000,000,000.
     public var largestBody: Int
     /// The memory, in bytes, for bodies on their way into the store, all requests together: at most 256 KB and one piece of the

@@ -87,7 +87,7 @@
       return String(decoding: uri.utf8.prefix(kept), as: UTF8.self) + "~" + hash
     }
 
-    /// The digest of what a body says: its bytes, the method, the type and the coding.
+    /// The digest of the content of a body: its bytes, the method, the type and the coding.
     static func digest(
       of body: [UInt8], in request: HTTPRequest, policy: HTTPCachePolicy
     ) -> String {

@@ -97,7 +97,7 @@
       }
     }
 
-    /// Whether what answers a POST is also what a GET of its URI would give, for a while (RFC 9110, 9.3.3).
+    /// Whether the answer to a POST also answers a GET of its URI, for a while (RFC 9110, 9.3.3).
     func isPostOfItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
       guard request.method == .post, response.status.code == 200,
         let location = response.headerFields[values: .contentLocation].first,

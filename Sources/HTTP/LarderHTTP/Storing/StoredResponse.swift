@@ -16,7 +16,7 @@
     var bodyID: UInt64?
     /// The length of the parts in which the body is stored; nil for a body that is the value of the response's entry.
     var partSize: Int?
-    /// The freshness in seconds that a rule of the application has given it; nil for what it states itself.
+    /// The freshness in seconds that a rule of the application has given it; nil for the freshness that the response states.
     var assignedFreshness: Int? { didSet { terms = StoredTerms() } }
     /// The request fields that select it among the responses of its URI.
     var vary: VaryKey

@@ -14,7 +14,7 @@ public struct SharedStatus: Sendable {
   public var head: Position?
   /// How much later the newest change that was seen was made than the last one that was applied.
   public var behind: Duration
-  /// How many times the store began with a history of the log: the first contact, and each loss of what it had missed.
+  /// How many times the store began with a history of the log: the first contact, and each loss of missed records.
   public var epoch: UInt64
   /// How many removals wait for the tier.
   public var waitingRemovals: Int

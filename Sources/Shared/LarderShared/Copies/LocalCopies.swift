@@ -69,9 +69,9 @@ struct LocalCopies: Sendable {
 
   // MARK: Values that the tier has not got
 
-  /// Whether a value may be stored that was loaded without the tier. It may be newer than what the tier has, so that
-  /// another machine's older value could follow it. That is never so for a confirmed copy: such values are stored only while
-  /// no copy is confirmed, and removed before one is.
+  /// Whether a value may be stored that was loaded without the tier. It may be newer than the value of the tier, so that
+  /// another machine's older value could follow it. That is never so for a confirmed copy: such values are stored only while no
+  /// copy is confirmed, and removed before one is.
   func mayStoreUnshared(
     _ stamp: ValueStamp, _ ticket: Ticket, for key: SharedKey, tags: [String],
     in batch: inout WriteBatch

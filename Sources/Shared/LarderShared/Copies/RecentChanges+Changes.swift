@@ -1,7 +1,7 @@
 import Larder
 import LarderSystem
 
-/// The newest changes, by hashes of what they concern.
+/// The newest changes, by hashes of their keys, namespaces and tags.
 extension RecentChanges {
   static func name(of key: SharedKey) -> [UInt8] {
     var name = prefix(of: key.namespace)

@@ -91,7 +91,7 @@ struct LogReader: Sendable {
     return try await begin(insteadOf: known)
   }
 
-  /// The log does not have what this machine has missed, or has another history: no copy can be brought up to date.
+  /// The log does not have the records that this machine has missed, or has another history: no copy can be brought up to date.
   func beginAnew(insteadOf known: LocalState.Progress) async throws -> LocalState.Progress {
     count { $0.gaps += 1 }
     return try await begin(insteadOf: known)

@@ -14,9 +14,10 @@ struct Script: Sendable {
   }
 
   /// `announce` writes a record into the log, and returns its ID and the new head: the ID, and a digest of the record and of
-  /// all before it. A record has one field, which makes it cheap to send to many machines. A server whose clock was set back
-  /// counts on within the millisecond of its newest record; at the end of ``Position/word`` the log goes on in the next one.
-  /// `stamp` packs a version and a time as `ValueStamp` has them, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
+  /// all before it. A record has one field, which makes it cheap to send to many machines. If the clock of a server was set
+  /// back, the server counts on within the millisecond of its newest record. At the end of ``Position/word`` the log continues
+  /// in the next millisecond. `stamp` packs a version and a time as `ValueStamp` has them, and notes the time in `KEYS[5]`.
+  /// `isOlder` compares IDs.
   private static let common = """
     local function parts(id)
       local first, second = string.match(id, '^(%d+)-(%d+)')

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The server's clock as seen from here. No machine's wall clock takes part in the age of a value.
 ///
-/// A command of its own asks for the time, and again after ``lifetime``. The answer is wrong by at most half of the round
-/// trip and by what the machine's monotonic clock is off since.
+/// A command of its own asks for the time, and again after ``lifetime``. The answer is wrong by at most half of the round trip
+/// and the error of the machine's monotonic clock since then.
 final class ServerClock: Sendable {
   static let lifetime = Duration.seconds(10)
 

@@ -47,7 +47,7 @@ public protocol SharedTier: Sendable {
   /// The newest record of the log. Writes a first one into an empty log.
   func newestRecord() async throws(LarderError) -> LogRecord
 
-  /// The position of the newest record, and the record at a position; nil for what the log does not have.
+  /// The position of the newest record, and the record at a position; nil for records that the log does not have.
   ///
   /// A reader whose own last record is not there any more, or is another one, has lost the history that it followed.
   func look(at position: Position) async throws(LarderError) -> (
@@ -109,7 +109,7 @@ public struct FetchedValue: Sendable {
   public var frame: [UInt8]
   /// The time since it was stored, by the server's clock.
   public var age: Duration
-  /// Whether its namespace was cleared or one of the tags invalidated after it was stored.
+  /// Whether the namespace was cleared, or one of the tags invalidated, after the value was stored.
   public var isInvalidated: Bool
   /// The position of the newest record at the moment of the fetch.
   public var head: Position

@@ -158,7 +158,7 @@ final class BrowseLoop {
     if list.total != nil { try list.recount() }
   }
 
-  /// Runs commands of the shell; the message is what they say.
+  /// Runs commands of the shell; the message is their answer.
   private func answer(_ commands: () throws -> [CommandLine]) throws -> BrowseState.Message {
     said = []
     do {

@@ -148,7 +148,7 @@ extension BrowseState {
     Self.allKeys.filter { !isReadOnly || !["e", "d", "p"].contains($0.key) }
   }
 
-  /// The rows of the page of keys, wrapped to the window: the keys, empty on a row that continues a text, and what they do.
+  /// The rows of the page of keys, wrapped to the window: the keys, empty on a row that continues a text, and their effect.
   var helpRows: [(keys: String, text: String)] {
     let columns = size.columns - Self.helpMargin - 1
     return keys.flatMap { key in

@@ -51,7 +51,7 @@ struct Confirmation {
     }
   }
 
-  /// The words of a script decide, not what the store holds at the moment.
+  /// The words of a script decide, not the present content of the store.
   static let refusalOfNothing = ShellError(
     .needsYes, "a bulk change needs `--yes` (0 entries would change now)",
     hint: "pass `--yes` to confirm, `--dry-run` to preview")

@@ -86,7 +86,7 @@ final class UndoLog {
       Item(namespace: namespace, key: key, before: present.map { (entry: $0, value: value) }))
   }
 
-  /// Notes what the batch leaves.
+  /// Notes the entries as the batch leaves them.
   func endBatch(_ batch: inout WriteBatch) throws {
     for index in pending.indices {
       pending[index].after = try batch.entry(for: pending[index].key, in: pending[index].namespace)

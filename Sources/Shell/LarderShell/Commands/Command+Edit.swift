@@ -138,7 +138,7 @@ private struct ValueEdit {
     guard let ask = session.host.ask, try ask(question) else { throw ShellError.declined }
   }
 
-  /// The reason why the text is no JSON object or array; nil if it is one.
+  /// The reason why the text is not a JSON object or array; nil if it is.
   private static func parseError(_ text: [UInt8]) -> JSONText.ParseError? {
     do throws(JSONText.ParseError) {
       return try JSONText(text).isStructured

@@ -84,7 +84,7 @@ extension Command {
     return names[0].text
   }
 
-  /// Throws if an option belongs to what the command is not about.
+  /// Throws if an option belongs to another subject than that of the command.
   private static func checkOptions(_ call: Invocation) throws(ShellError) {
     let isStore = call.meansStore
     guard let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) else { return }

@@ -17,7 +17,7 @@ extension Command {
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
-    // A value that is written from here on is no part of the question, of the export and of what undo keeps.
+    // A value that is written from here on is not a part of the question, of the export and of the undo.
     let horizon =
       confirmation.isGiven && !call.has("--save") && !session.undo.isRecording
       ? nil : try WriteHorizon(of: session.store)

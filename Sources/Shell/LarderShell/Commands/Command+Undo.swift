@@ -62,7 +62,7 @@ extension Command {
       ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
-  /// Makes an entry what it was; false if somebody has changed it since.
+  /// Restores an entry; false if somebody has changed it since.
   private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool {
     let (namespace, key) = (item.namespace, item.key)
     let present = try batch.entry(for: key, in: namespace)

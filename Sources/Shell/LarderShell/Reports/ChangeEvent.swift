@@ -45,7 +45,7 @@ struct ChangeEvent {
     }
   }
 
-  /// The event with what a form shows of the entry that is there now.
+  /// The event with the fields of the present entry that a form shows.
   func completed(
     for form: ChangeForm, from store: Store, _ queries: QueryRun
   ) throws -> ChangeEvent {

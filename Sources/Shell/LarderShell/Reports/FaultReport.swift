@@ -93,7 +93,7 @@ struct FaultReport {
 
 /// Something that is not as it must be.
 struct Inconsistency {
-  /// The library's kinds, and `undecodable` for a value that is not what its codec says.
+  /// The library's kinds, and `undecodable` for a value that its codec cannot decode.
   let kind: String
   let namespace: String?
   let key: [UInt8]?
@@ -113,7 +113,7 @@ struct Inconsistency {
     self.detail = detail
   }
 
-  /// Reads every value of the store as what its codec says it is.
+  /// Reads every value of the store by its codec.
   static func undecodable(in session: Session) throws -> [Inconsistency] {
     let namespaces = try session.store.namespaces()
     let all = namespaces.reduce(0) { $0 + $1.entries }

@@ -130,7 +130,7 @@ struct SizeReport {
         .size(running), .expiry(group.expires?.unix),
       ]
     }
-    // The column has a title that tells the part, and a name in data that tells the bytes.
+    // The title of the column names the part; the name in data names the bytes.
     var drawn = rows
     for index in drawn.indices {
       if case .size(let bytes) = drawn[index][6] { drawn[index][6] = .share(share(bytes)) }

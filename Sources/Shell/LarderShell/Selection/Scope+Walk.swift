@@ -17,7 +17,7 @@ extension Scope {
   private static let bytesPerBatch = 16_000_000
   private static let valuesPerBatch = 4_000_000
 
-  /// Hands out what `read` makes of the entries of the selection, in its order and within its limit, some at a time. Every
+  /// Hands out the results of `read` for the entries of the selection, in its order and within its limit, some at a time. Every
   /// command reads entries by this function alone.
   ///
   /// The order of keys keeps nothing in memory, another order the entries within the limit. No snapshot is held while `body`

@@ -20,7 +20,7 @@ package final class CompletionSource {
 
   package init(_ session: Session) { self.session = session }
 
-  /// Looking names up is bounded, and what fails offers nothing: an error would stand in the middle of a line.
+  /// The lookup of names is bounded, and offers nothing if it fails: an error would stand in the middle of a line.
   package func found(_ request: Completer.Request) -> Completer.Found {
     do {
       switch request {

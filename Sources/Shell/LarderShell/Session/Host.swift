@@ -139,7 +139,7 @@ package struct Host {
     let write: ([UInt8]) throws -> Void
     /// Stops the process as ^Z does, and takes the screen again when it is continued.
     let suspend: () throws -> Void
-    /// Restores what the terminal showed.
+    /// Restores the former content of the terminal.
     let close: () throws -> Void
 
     package init(

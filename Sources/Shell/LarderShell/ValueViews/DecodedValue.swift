@@ -10,7 +10,7 @@ import ShellLanguage
 
 /// A value in a form that people and queries can read: CBOR as JSON, and the inside of a value with a version.
 enum DecodedValue {
-  /// Nil if the bytes are readable as they are, or are not what the codec says.
+  /// Nil if the bytes are readable as they are, or if the codec cannot decode them.
   static func readable(_ bytes: Span<UInt8>, _ codec: CodecID) -> [UInt8]? {
     switch codec {
     case .cbor:
@@ -52,7 +52,7 @@ enum DecodedValue {
     }
   }
 
-  /// Why the bytes are not what the codec says; nil if they are, or if the codec is unknown.
+  /// Why the codec cannot decode the bytes; nil if they are, or if the codec is unknown.
   static func problem(of value: Span<UInt8>, codec: CodecID) -> String? {
     switch codec {
     case .json:

@@ -83,7 +83,7 @@ extension Argument {
 }
 
 extension OptionWord {
-  /// Nil if the word is not an option: quoted parts in what would be the name make it plain text.
+  /// Nil if the word is not an option: quoted parts in the name make it plain text.
   package init?(_ word: Word) {
     if word.leads(with: "--") {
       let equals = word.bytes.firstIndex(of: UInt8(ascii: "="))

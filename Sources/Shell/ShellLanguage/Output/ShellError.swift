@@ -77,7 +77,7 @@ extension ShellError {
   /// For a person who sees the line just typed, `promptWidth` columns from the left edge: carets
   /// under the words, then the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
-    // Only a typed line is visible above; a line of a file is named.
+    // Only a typed line is visible above the message. For a line of a file the message names the file.
     guard place?.source == .prompt, code != .declined else {
       return DisplayWidth.wrap(scripted, columns: columns, indent: 2)
     }

@@ -117,7 +117,7 @@ package struct TableLayout: Sendable {
     }
   }
 
-  /// A cell with its title; empty for one that has nothing to tell here.
+  /// A cell with its title; empty for a row without this fact.
   private func fact(_ cell: Cell, _ title: String) -> String {
     if cell.isBar || cell.isNothing { return "" }
     let text = cell.shown(presentation)

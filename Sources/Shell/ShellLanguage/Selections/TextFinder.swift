@@ -1,4 +1,5 @@
-/// Finds text in bytes, once in each line. For one command: the matcher of an expression cannot be shared.
+/// Finds text in bytes, once in each line. Each command has its own finder, because the matcher of an expression cannot be
+/// shared.
 package struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
 

@@ -138,7 +138,7 @@ final class NamespaceHandle: Sendable {
 
   var hasUnmerged: Bool { unmerged() != ReadCounters() }
 
-  /// Whether the handle remembers what no other has: counts that are not merged, or rules that this opening has declared.
+  /// Whether the handle has facts that no other has: counts that are not merged, or rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
   /// Drops the unmerged counts if commit `epoch` reset the store's counters; the caller read that in commit `moment`.

@@ -75,7 +75,7 @@ public final class ManualClock: LarderClock {
 }
 
 extension Atomic<Int64> {
-  /// Adds whole milliseconds, and stops at the ends of what 64 bits hold.
+  /// Adds whole milliseconds, and stops at the limits of 64 bits.
   @discardableResult
   fileprivate func advance(by duration: Duration) -> Int64 {
     var known = load(ordering: .sequentiallyConsistent)

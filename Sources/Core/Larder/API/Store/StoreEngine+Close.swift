@@ -28,7 +28,7 @@ extension StoreEngine {
   /// How long the deinitializer of the last handle waits for other writers.
   static let lastLockTimeout = Duration.milliseconds(100)
 
-  /// Writes what ``close()`` would write, for a store that was not closed.
+  /// Makes the writes of ``close()``, for a store that was not closed.
   func flushLast() {
     guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
       return

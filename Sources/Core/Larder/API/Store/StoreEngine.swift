@@ -15,7 +15,7 @@ final class StoreEngine: Sendable {
   let reader: EntryReader
   let chunksAbove: Int?
   let pageSize: Int
-  /// Whether there was a handle that may write; only then does closing write what waits.
+  /// Whether there was a handle that may write; only then does closing make the waiting writes.
   let isWritable = Atomic(false)
   /// The wall clock and the monotonic one when the store was opened.
   let opened: (now: Timestamp, monotonic: Duration)
@@ -151,7 +151,7 @@ extension StoreEngine {
     }
   }
 
-  /// Refuses other transforms: a handle without them could not read what another has written.
+  /// Refuses other transforms: a handle without them could not read the values of another handle.
   private func checkTransforms(_ others: [any ValueTransform]) throws(LarderError) {
     if transforms.transforms.map(\.id) == others.map(\.id) { return }
     throw LarderError(

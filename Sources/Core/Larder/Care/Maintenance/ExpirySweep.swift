@@ -18,7 +18,7 @@ struct ExpirySweep {
   /// A record of the index that is due.
   enum Due {
     case entry(IndexedEntry)
-    /// A damaged record, which does not say what it names.
+    /// A damaged record, whose entries are unknown.
     case damaged([UInt8])
 
     var position: Position {

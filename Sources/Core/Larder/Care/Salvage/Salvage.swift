@@ -31,8 +31,8 @@ extension Store {
   /// limits and durability unless `options` says others. Each entry's checksum decides whether it is saved, so no value is wrong. The
   /// old store need not open; no process can write to it meanwhile. O(size of the file).
   ///
-  /// The new store is made as `.NAME.unfinished` beside `destination` and renamed when it is complete, so a process that is killed
-  /// leaves nothing at `destination`. The next call removes what it left.
+  /// The new store is made as `.NAME.unfinished` beside `destination` and renamed when it is complete, so a process that is
+  /// killed leaves nothing at `destination`. The next call removes its files.
   ///
   /// Throws ``LarderError/Code/busy`` while another process writes or makes a store there, ``LarderError/Code/exists`` if there
   /// is something at `destination`, or something else than such a store under the other name, and what making and writing a store

@@ -75,7 +75,7 @@ struct SalvageWriter {
     }
   }
 
-  /// Writes all of the entries, or none if one has what no entry can have, such as a tag without a byte.
+  /// Writes all of the entries, or none if an entry is impossible, such as an entry with an empty tag.
   private func isWritten(_ entries: [SavedEntry]) throws -> Bool {
     do {
       try store.write { batch in

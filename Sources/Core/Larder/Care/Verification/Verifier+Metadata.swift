@@ -83,7 +83,7 @@ extension Verifier {
     }
   }
 
-  /// The counters of every namespace must be what its entries say.
+  /// The counters of every namespace must agree with its entries.
   mutating func checkCounters() {
     for namespace in namespaces {
       let found = recounted[namespace.id] ?? NamespaceCounters()

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// Compares every record of the store with every other that depends on it.
 ///
-/// The checks are in extensions, one for each kind of record; they collect what they find in ``result``.
+/// The checks are in extensions, one for each kind of record; they collect the faults in ``result``.
 struct Verifier {
   let engine: StoreEngine
   var result = Verification()
@@ -39,7 +39,7 @@ struct Verifier {
     self.shouldContinue = shouldContinue
   }
 
-  /// Runs all checks. Those that count come last, because they need what the others found.
+  /// Runs all checks. The steps that count come last, because they need the results of the others.
   ///
   /// - Returns: false if it was stopped.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {

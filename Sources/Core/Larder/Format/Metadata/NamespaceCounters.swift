@@ -33,7 +33,7 @@ struct NamespaceCounters: Equatable {
   /// at least 2^40 of them.
   var numbersGiven: UInt64 { next - 1 }
 
-  /// Nil if the record of the namespace is damaged, or says what cannot be.
+  /// Nil if the record of the namespace is damaged, or has impossible numbers.
   init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
     let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
     guard let content = seal.open(record, seed: seed) else { return nil }
@@ -193,7 +193,7 @@ public struct ReadCounters: Sendable, Equatable {
 
   /// Reads that found a fresh value.
   public var hits: UInt64 {
-    // A reset may fall between a read and the decoding of what it found.
+    // A reset may fall between a read and the decoding of its value.
     self[.hits] - min(self[.hits], self[.undecodable])
   }
   /// Of the hits, those that found the value decoded in memory.

@@ -62,7 +62,7 @@ struct StoreFormat {
 extension StoreFormat {
   /// The format of the store in an environment.
   ///
-  /// - Throws: an error that says what the file is, if this version cannot read it.
+  /// - Throws: an error that names the kind of the file, if this version cannot read it.
   init(of environment: Environment) throws(LarderError) {
     let path = environment.path
     switch try Self.contents(of: environment) {

@@ -37,7 +37,7 @@ struct StoreState: Equatable {
 
   init() {}
 
-  /// Nil if the record is damaged, or says what cannot be.
+  /// Nil if the record is damaged, or has impossible numbers.
   init?(_ record: Span<UInt8>, seal: RecordSeal) {
     guard let content = seal.open(record, for: MetadataKey.state) else { return nil }
     var words = WordReader(content)

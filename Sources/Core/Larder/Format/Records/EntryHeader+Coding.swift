@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-// The bytes of a header. Most entries need 25: numbers below 2^32 take 4 bytes, times are differences, and what follows
-// from another field is left out. A bit field, the form, tells which fields are there and how long they are.
+// The bytes of a header. Most entries need 25: numbers below 2^32 take 4 bytes, times are differences, and a number that
+// follows from another field is left out. A bit field, the form, tells which fields are there and how long they are.
 
 extension EntryHeader {
   // MARK: Reading

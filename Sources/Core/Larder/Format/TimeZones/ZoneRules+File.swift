@@ -40,7 +40,7 @@ extension ZoneRules {
       letters = Int(try file.number(4) & 0xFFFF_FFFF)
     }
 
-    /// Bytes of what follows.
+    /// Bytes of the rest.
     func count(timeWidth: Int) -> Int {
       times * (timeWidth + 1) + types * 6 + letters + leaps * (timeWidth + 4) + standard + universal
     }

@@ -25,7 +25,7 @@ extension TransformPipeline {
     do throws(LarderError) {
       if let plain = try plain(fields, of: entry) { return plain }
     } catch {
-      // Facts are shown without what this process cannot read; a read of the value throws.
+      // Facts are shown without the fields that this process cannot read; a read of the value throws.
     }
     var rest = fields
     rest[.transformedMetadata] = nil

@@ -13,7 +13,7 @@ public protocol ValueTransform: Sendable {
   var coversMetadata: Bool { get }
   /// Whether reads miss entries that it has not changed, except negative ones.
   var isRequired: Bool { get }
-  /// The changed bytes, and what ``revert(_:_:size:for:)`` needs to know besides; nil leaves the bytes as they are.
+  /// The changed bytes, and the parameters that ``revert(_:_:size:for:)`` needs; nil leaves the bytes as they are.
   func apply(
     _ bytes: Span<UInt8>, for context: TransformContext
   ) throws -> (bytes: [UInt8], parameters: [UInt8])?

@@ -29,7 +29,7 @@ extension CacheLoad {
       return try lookUpAgain(running, nil, since: nil)
     }
     let hash = try cache.leaseHash(key)
-    // Before the lookup, which then finds what the last holder stored.
+    // The lease is taken before the lookup, which then finds the value of the last holder.
     let attempt = leases.take(hash)
     var turn = try lookUpAgain(running, attempt.lease, since: nil)
     if attempt.isHeld, waits, !turn.isAnswered, options.policy != .reload { turn.awaited = hash }

@@ -51,7 +51,7 @@ extension Cache {
     try lookUp(key, for: .request)
   }
 
-  /// The lookup of a load: it does not count, and reads what the entry has beside the value.
+  /// The lookup of a load: it does not count, and also reads the fields of the entry.
   func lookUpForLoad(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
     try lookUp(key, for: .load)
   }

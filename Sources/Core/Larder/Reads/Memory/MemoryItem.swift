@@ -69,7 +69,7 @@ class MemoryItem: @unchecked Sendable {
     stamp.load(ordering: .relaxed) >= transaction
   }
 
-  /// Notes that the entry still had this value in a snapshot, and what its times are there.
+  /// Notes that the entry still had this value in a snapshot, and its times there.
   final func confirm(_ header: EntryHeader, snapshot: UInt64) {
     guard snapshot > self.snapshot else { return }
     expires.store(Swift.min(header.expires, end), ordering: .relaxed)

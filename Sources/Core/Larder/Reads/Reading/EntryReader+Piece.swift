@@ -8,7 +8,7 @@ package enum PieceRole: Sendable {
   case first
   /// No hit and no access; the entry may have expired since the first piece.
   case next
-  /// An access: the entry is a part of what another entry stands for. It may have expired.
+  /// An access: the entry is a part of a larger value. It may have expired.
   case part
 }
 
@@ -39,7 +39,7 @@ extension Store.Namespace {
 
   /// Lends the value under `key` to `body`, as a read of the application, if it is still the one with that version.
   ///
-  /// Serves a caller that knows what else the entry holds: no facts are made. O(log n).
+  /// Serves a caller that knows the rest of the entry: no facts are made. O(log n).
   ///
   /// - Returns: nil, and nothing is counted, for another version and for a value that is not stored in one piece as it is.
   package func withValue<Result>(

@@ -54,7 +54,7 @@ struct BufferContents {
   }
 }
 
-/// Where a record is in the log, and what its place in the order of the keys is.
+/// The place of a record in the log, and in the order of the keys.
 struct BufferPlace {
   /// Removals come first, so that the entries behind them find the room.
   private let isRemoval: Bool

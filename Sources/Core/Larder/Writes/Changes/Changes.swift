@@ -106,8 +106,8 @@ extension Store {
   /// data file, at least 256 kB and at most 17 MB, and grows with it. If the first subscription cannot make it,
   /// ``Change/Kind/ended(_:)`` is the only element.
   ///
-  /// While there is a subscription, the store's files are checked every second: ``Change/Kind/health(_:)`` reports what
-  /// ``Store/health()`` found whenever that changes.
+  /// While there is a subscription, the store's files are checked every second: ``Change/Kind/health(_:)`` reports each change
+  /// of the result of ``Store/health()``.
   ///
   /// - Parameter namespace: delivers changes of this namespace only; nil delivers all.
   public func changes(in namespace: String? = nil) -> Changes {

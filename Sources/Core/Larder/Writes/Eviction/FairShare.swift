@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Chooses the namespace that evicts next when the store is full: among those of the lowest priority, each in proportion to
-/// what it holds.
+/// Chooses the namespace that evicts next when the store is full: among those of the lowest priority, each in proportion to its
+/// bytes.
 ///
 /// Each namespace has a virtual time, which advances by the share of its own bytes that it lost; the namespace with the
 /// earliest time evicts. A new member starts at the time of the others, so that it does not pay for the past. The times

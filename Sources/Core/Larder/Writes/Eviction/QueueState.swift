@@ -101,7 +101,7 @@ struct PolicyState: Equatable {
     target.evicted(from: part, of: entries)
   }
 
-  /// How new the cache is: 1 until it has evicted three tenths of what it holds, then less and less.
+  /// How new the cache is: 1 until the namespace has evicted three tenths of its entries, then less and less.
   func youth(of entries: UInt64) -> Double {
     min(1, 0.3 * Double(entries) / Double(max(1, evictions)))
   }
@@ -191,7 +191,7 @@ struct WindowTarget: Equatable {
 
   /// A key came back that takes `share` of the capacity, soon after its eviction from `part`.
   ///
-  /// - Parameter youth: 1 for a new cache, near 0 for one that has evicted many times what it holds.
+  /// - Parameter youth: 1 for a new cache, near 0 for a cache that has evicted many times its entries.
   mutating func ghostHit(_ part: QueuePart, share size: Double, youth: Double) {
     run = part == runPart ? min(run + 1, Self.longestRun) : 1
     runPart = part

@@ -131,7 +131,7 @@ extension SpaceBudget {
     }
   }
 
-  /// All namespaces, with what their rules say about evictions.
+  /// All namespaces, with their rules about evictions.
   func members(_ session: inout WriteSession) throws(LarderError) -> [FairShare.Member] {
     let fairShare = session.engine.writes.fairShare
     if let known = fairShare.members(at: session.state.generation) { return known }

@@ -31,7 +31,7 @@ final class PendingAccesses: Sendable {
     self.timer = timer
   }
 
-  /// Sets what writes the accesses when the timer ends.
+  /// Sets the closure that writes the accesses when the timer ends.
   func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
   /// Records a hit of an entry with a time to idle. Never waits for a writer.

@@ -77,7 +77,7 @@ struct BatchPages {
   static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
   /// Counting available pages ends here: no batch takes more.
   static let enough = 1 << 17
-  /// Pages that a batch must have left to remove what others have found expired.
+  /// Free pages that a batch needs to remove entries that others have found expired.
   static let forCleanup = 32
   /// Pages above the leaves that the first changes of a batch copy.
   static let branches = 16

@@ -191,8 +191,8 @@ extension WriteBatch {
 extension NamespaceRecord.RuleSet {
   /// Raises a limit that is below the usage to the usage.
   ///
-  /// A change of the overrides leaves what code declared as it is, so it raises overrides even where it takes them away. A
-  /// change of the declared rules raises the limit in force.
+  /// A change of the overrides does not change the limits that code declared. So it raises overrides even where it removes
+  /// them. A change of the declared rules raises the limit in force.
   fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
     let limits = effective.limits
     var own = overrides.limits ?? Limits()

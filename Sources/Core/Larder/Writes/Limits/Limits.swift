@@ -8,9 +8,9 @@ public struct Limits: Hashable, Sendable, Codable {
   public var bytes: Int?
   /// Bytes of values that the namespace never loses to writes of other namespaces when the store is full; nil for none.
   ///
-  /// Its own limits and its own writes still evict from them, and entries expire. An eviction elsewhere that would take such bytes
-  /// along, because an owner or what it owns lies here, is not made. The guarantees of all namespaces together
-  /// must fit into the store's limits of bytes and disk.
+  /// Its own limits and its own writes still evict from them, and entries expire. An eviction elsewhere that would also remove
+  /// such bytes, because an owner or a dependent lies here, is not made. The guarantees of all namespaces together must fit
+  /// into the store's limits of bytes and disk.
   public var guaranteed: Int?
 
   package enum CodingKeys: String, CodingKey, CaseIterable {

@@ -126,7 +126,7 @@ extension WriteSession {
     ledger.updateStore { $0.orphans &-= 1 }
   }
 
-  /// Stores what this batch has not done.
+  /// Stores the removals that this batch has not made.
   mutating func saveOrphans() throws(LarderError) {
     for removed in orphans.takeAll() {
       let prefix = IndexKey.owner(removed.owner, entry: [])

@@ -1,4 +1,4 @@
-/// Records what a batch removes, for loads that began before.
+/// Records the removals of a batch, for loads that began before.
 ///
 /// An eviction and an expiry are no removals here: a load may store its value after them.
 struct RemovalRecorder {
@@ -39,7 +39,7 @@ extension WriteBatch {
   /// Whether a load may store its value: since it began, no removal had its key, its namespace, its tags or owners, or those of
   /// the entry that it would replace.
   ///
-  /// - Parameter key: nil if the load itself has removed what was there.
+  /// - Parameter key: nil if the load itself has removed the former entry.
   package mutating func isNewest(
     _ moment: RemovalTable.Mark, _ key: [UInt8]?, in namespace: String,
     _ attributes: EntryAttributes

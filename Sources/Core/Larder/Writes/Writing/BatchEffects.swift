@@ -59,7 +59,7 @@ extension WriteBatch {
     }
   }
 
-  /// Adds what reads of this process have counted to the counters of the store.
+  /// Adds the counts of reads of this process to the counters of the store.
   mutating func mergeReadCounters() throws(LarderError) {
     for handle in session.engine.handlesWithCounts {
       let id: NamespaceID?

@@ -78,7 +78,7 @@ extension StoreEngine {
     }
   }
 
-  /// Commits within the disk limit: makes what a transaction lacks, and runs it again.
+  /// Commits within the disk limit: makes the room that a transaction lacks, and runs it again.
   ///
   /// - Returns: the reason of a rollback that only the body can do something about.
   func commitOrRollBack<Result>(
@@ -192,7 +192,7 @@ extension WriteBatch {
     try buffered.drain(&self)
     try flushSomeAccessTimes()
     let result = try body(&self)
-    // The last pages are for what the caller wants.
+    // The last pages are for the caller's changes.
     if budget.hasPages(for: BatchPages.forCleanup, session) {
       if mode.cleansUp {
         try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)

@@ -64,7 +64,7 @@ struct StoredEntry {
     !header.flags.contains(.longKey) || fields[.key].map { $0.span.elementsEqual(key) } == true
   }
 
-  /// Whether the record is the one that was read, with the checksum of what it holds.
+  /// Whether this is the record that was read, with the checksum of its content.
   func isIntact(_ record: Span<UInt8>) -> Bool {
     guard record.count == recordCount, let keyHash else { return false }
     return record.word(at: 0) == header.checksum && EntryHeader.isIntact(record, keyHash: keyHash)

@@ -154,7 +154,7 @@ struct PutTerms {
 
   var idle: IdleInterval? { attributes.idle.flatMap { IdleInterval($0) } ?? lifetime.idle }
 
-  /// The header without what depends on the size of the record.
+  /// The header without the parts that depend on the size of the record.
   func header(
     _ key: Span<UInt8>, version: UInt64, replacing previous: EntryHeader?,
     in namespace: KnownNamespace, at now: Timestamp

@@ -82,7 +82,7 @@ extension WriteBatch {
     var attributes = attributes
     attributes.codec = cache.codecID
     return try key.withKeyBytes { [attributes] key throws(LarderError) in
-      // Nothing is declared for a value that is refused for what it says.
+      // No rules are declared for a value that is refused for its content.
       if cache.rules != nil { try Self.validate(key, in: cache.name, attributes) }
       try declareOnce(cache.rules, for: cache.namespace)
       return try put(bytes.span, for: key, in: cache.namespace.name, attributes: attributes)

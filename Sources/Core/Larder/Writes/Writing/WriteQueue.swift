@@ -39,10 +39,10 @@ final class WriteQueue: Sendable {
     var isClosed = false
   }
   private let state = Mutex(State())
-  /// Whether the writer thread was asked to take what waits. Changes under the lock of the state; every write reads it, and
-  /// would otherwise take that lock once more than it must.
+  /// Whether the writer thread was asked to take the waiting writes. Changes under the lock of the state; every write reads it,
+  /// and would otherwise take that lock once more than it must.
   private let isScheduled = Atomic(false)
-  /// Waits for ever if the process can create no thread. Callers that block commit what waits themselves then.
+  /// Waits for ever if the process can create no thread. Callers that block then commit the waiting writes themselves.
   let thread = DispatchQueue(label: "larder.writer")
 
   /// Writes in progress outside the queue. While there are any, other writes join the queue.
@@ -94,7 +94,7 @@ final class WriteQueue: Sendable {
     return answer != .closed
   }
 
-  /// Lets the writer thread take what waits. Inside the lock, so that a later close waits for it.
+  /// Lets the writer thread take the waiting writes. Inside the lock, so that a later close waits for it.
   private func schedule(_ engine: StoreEngine) {
     if !isScheduled.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
   }
@@ -118,7 +118,7 @@ final class WriteQueue: Sendable {
     while state.withLock({ $0.isCommitting }) { backOff(microseconds: 200) }
   }
 
-  /// Commits what waits on the calling thread, unless another thread does.
+  /// Commits the waiting writes on the calling thread, unless another thread does.
   func drain(_ engine: StoreEngine) {
     let isFirst = state.withLock { state in
       defer { state.isCommitting = true }

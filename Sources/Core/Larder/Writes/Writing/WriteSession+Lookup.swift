@@ -5,7 +5,7 @@ import LarderSystem
 enum SlotContents {
   case empty
   case entry(StoredEntry)
-  /// A record that does not say reliably what it indexes and how long it is.
+  /// A record whose entry and length are not reliable.
   case damaged
 }
 
