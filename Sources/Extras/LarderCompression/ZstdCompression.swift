@@ -107,9 +107,9 @@
 
     /// Makes a dictionary from the values of a namespace, for its values from now on. Stored values stay as they are.
     ///
-    /// Call it once there are some hundred values, and again when the values have changed much. Reads up to 2,000
-    /// values, or 100 times the size of the dictionary. The dictionaries are pinned entries of the namespace
-    /// `larder.transforms`: values that were compressed with one that is removed there are lost.
+    /// Call it once there are some hundred values, and again when the values have changed much. Reads up to 2,000 values, or
+    /// 100 times the size of the dictionary. The dictionaries are pinned entries of the namespace `larder.transforms`: values
+    /// that were compressed with a removed dictionary are lost.
     ///
     /// - Parameter size: bytes of the dictionary; 1 kB to 1 MB.
     /// - Throws: ``/Larder/LarderError/Code/invalidArgument`` if the namespace has too few values.

@@ -32,12 +32,12 @@
     /// Throws ``/Larder/LarderError/Code/invalidArgument`` for an impossible name of a key.
     ///
     /// - Parameters:
-    ///   - currentKey: the name of the key that encrypts; 1 to 100 bytes. To rotate keys, name a new one, and let `key`
-    ///     return the old one for as long as entries may need it; one write may use a key for at most 2^32 values.
+    ///   - currentKey: the name of the key that encrypts; 1 to 100 bytes. To rotate keys, name a new key, and let `key` return
+    ///     the old key for as long as entries may need it; one write may use a key for at most 2^32 values.
     ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add some. Turn it off
     ///     while a store still has such entries.
-    ///   - key: the key of a name, of 128, 192 or 256 bits. Nil for one that is retired: its entries are damaged then.
-    ///     Called at each read that is not answered from memory, and at each write, which throw its errors.
+    ///   - key: the key of a name, of 128, 192 or 256 bits. Nil for a retired key: its entries are damaged then. Called at each
+    ///     read that is not answered from memory, and at each write, which throw its errors.
     public init(
       currentKey: String, isRequired: Bool = true,
       key: @escaping @Sendable (String) throws -> SymmetricKey?

@@ -5,7 +5,7 @@
   extension StoreMonitor.Report {
     /// Metrics as gauges and counters of swift-metrics. A counter begins at 0 with the first look.
     ///
-    /// - Parameter factory: makes them; the default is the one that the program has bootstrapped.
+    /// - Parameter factory: makes them; the default is the factory that the program has bootstrapped.
     public static func metrics(to factory: any MetricsFactory = MetricsSystem.factory) -> Self {
       let recorders = Recorders(factory: factory)
       return Self(metrics: { metrics in recorders.record(metrics) })

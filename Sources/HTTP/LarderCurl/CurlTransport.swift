@@ -12,8 +12,8 @@
   /// a second when its reader goes away, or after the lookup of a name. A transport has at most 64 threads; further requests wait
   /// until one ends.
   ///
-  /// A request that may have an effect gets a new connection: on a kept one that ends without an answer, curl would send it again.
-  /// Curl reads the addresses of proxies from the usual environment variables, such as `https_proxy`.
+  /// A request that may have an effect gets a new connection: on a kept connection that ends without an answer, curl would send
+  /// the request again. Curl reads the addresses of proxies from the usual environment variables, such as `https_proxy`.
   ///
   /// A host has ten seconds to take the connection. There is no other time limit: an `HTTPCache` has them. Errors are ``CurlError``;
   /// or `HTTPCacheError`, for too many fields and a body of more than 64 MB.

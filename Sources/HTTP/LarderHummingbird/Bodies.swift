@@ -38,7 +38,7 @@
       left = length
     }
 
-    /// Nobody reads on.
+    /// The reader is gone.
     deinit { writing?.cancel() }
 
     /// The body as it is; nil once somebody has begun to read it.

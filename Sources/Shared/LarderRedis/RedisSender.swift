@@ -51,8 +51,8 @@
 
       mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] -= 1 } }
 
-      /// Adds an address; returns the links to one that is forgotten for it. A server that names ever other addresses must
-      /// not fill the memory.
+      /// Adds an address; returns the links to the server that is forgotten in its place. A server that names ever other
+      /// addresses must not fill the memory.
       mutating func learn(_ address: ServerAddress) -> [Link] {
         guard !known.contains(address) else { return [] }
         known.append(address)
@@ -155,7 +155,7 @@
         hint: "look at the state of the cluster with `redis-cli cluster nodes`")
     }
 
-    /// The link to the server in use, or to one that a server named.
+    /// The link to the server in use, or to a server that another server named.
     ///
     /// - Parameter stays: whether the named one is in use from now on.
     private func link(
@@ -188,16 +188,16 @@
     }
   }
 
-  /// An error by which a server names another one, or says that another one takes writes.
+  /// An error by which a server names another server, or tells that another server takes writes.
   enum Redirection: Equatable {
     /// The slot of the keys is on that server from now on.
     case moved(ServerAddress)
     /// The slot is on its way to that server, which has the keys of this command already.
     case ask(ServerAddress)
-    /// This server only follows another one, or waits for the others of its cluster.
+    /// This server only follows another server, or waits for the others of its cluster.
     case replica
 
-    /// Nil for other errors, and for one whose address cannot be read.
+    /// Nil for other errors, and for an error whose address cannot be read.
     init?(_ message: String, from server: ServerAddress) {
       let words = Reply.serverError(in: message).split(separator: " ")
       switch words.first {

@@ -35,7 +35,7 @@
       context.fireChannelActive()
     }
 
-    /// Gives the connection up when the server is silent for too long, so that the next command tries another one.
+    /// Gives the connection up when the server is silent for too long, so that the next command tries another server.
     private func startWatch(_ context: ChannelHandlerContext) {
       guard watch == nil else { return }
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

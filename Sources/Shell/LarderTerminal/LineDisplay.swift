@@ -114,7 +114,7 @@ import CEditline
   /// The cursor may be in another row since the window has another width.
   var isMoved: Bool { places.wrapped.row != places.cut.row }
 
-  /// The cursor in a terminal that has wrapped the rows again, and in one that has cut them.
+  /// The cursor in a terminal that has wrapped the rows again, and in a terminal that has cut them.
   private var places: (wrapped: Place, cut: Place) {
     let before = line.beforeCursor
     return (place(of: before), place(of: before, columns: drawnColumns))

@@ -103,7 +103,7 @@ import CEditline
     }
   }
 
-  /// The line in place of `line`; nil without another one. It continues a walk unless the line was edited since.
+  /// The line in place of `line`; nil without another entry. It continues a walk unless the line was edited since.
   func recall(_ direction: Direction, from line: LineBuffer.Line) -> String? {
     let before = String(line.beforeCursor)
     let typed = before + String(line.afterCursor)

@@ -101,7 +101,7 @@ enum TerminalSignals {
     _ = signal(SIGPIPE) { _ in }
   }
 
-  /// Lets `SIGTERM` end the process, whatever the one that started it had made of the signal.
+  /// Lets `SIGTERM` end the process, even if the parent process has made it ignored.
   ///
   /// The signal ends the process at once and with its own status. It does no harm to a store, and a thread that waits for a
   /// lock or a pipe could not stop by itself.

@@ -8,7 +8,7 @@
     import FoundationNetworking
   #endif
 
-  /// A transport that injects faults into the answers of another one.
+  /// A transport that injects faults into the answers of another transport.
   ///
   ///     let network = FaultyTransport(over: origin)
   ///     network.plan = [.pass, .cutBody(after: 10), .fail(URLError(.timedOut))]

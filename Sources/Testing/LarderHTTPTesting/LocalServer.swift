@@ -4,7 +4,7 @@
   public import Foundation
   import Synchronization
 
-  /// An HTTP server on loopback with a handler of the test, which records its requests.
+  /// An HTTP server on loopback. A handler of the test answers, and the server records its requests.
   ///
   ///     try await LocalServer.run { server in
   ///       server.become { request in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }

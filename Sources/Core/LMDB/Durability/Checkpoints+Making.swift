@@ -97,7 +97,7 @@ extension Checkpoints {
   private func pinNewest(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
-    // A recovery point of the former file would damage the one that took its place.
+    // A recovery point of the former file would damage the file that took its place.
     if files.isDataReplaced { throw .replaced }
     let pin = try beginPin()
     let recoveryPoint = handle.meta.image(of: pin.id)

@@ -27,8 +27,7 @@ package import Synchronization
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// Opens the environment in `directory`, or returns the one that this process has open there, with the options it was
-  /// opened with.
+  /// Opens the environment in `directory`. If this process has it open already, returns that environment, with its options.
   ///
   /// - Parameter fill: fills a new environment before any process can see it; not called for an existing one.
   package static func open(

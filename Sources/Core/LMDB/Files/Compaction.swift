@@ -105,7 +105,7 @@ struct Compaction {
   }
 }
 
-/// A new data file that is filled with the records of another one in key order, so that its pages are full.
+/// A new data file that is filled with the records of another file in key order, so that its pages are full.
 ///
 /// No other process uses it until it is renamed: it is written without locks and synced when it is complete.
 @safe private struct CompactFile: ~Copyable {

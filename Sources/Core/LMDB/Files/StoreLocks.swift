@@ -13,8 +13,8 @@ package import LarderSystem
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///
 /// A thread that takes several waits for them in this order, so that no two wait for each other: the writer lock of its
-/// process, `lock.opening`, the checkpoint lock of its process, `lock.write`, `lock.readers`. The holder of `lock.checkpoint` or
-/// `lock.maps` waits for no other lock, and nobody waits for `lock.open`.
+/// process, `lock.opening`, the checkpoint lock of its process, `lock.write`, `lock.readers`. The holder of `lock.checkpoint`
+/// or `lock.maps` waits for no other lock, and no process waits for `lock.open`.
 ///
 /// A process that may not write the lock files only reads. It has no slot in the reader table and holds `lock.write`
 /// shared instead, so that no other process writes meanwhile.

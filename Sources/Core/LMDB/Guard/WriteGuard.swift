@@ -127,7 +127,7 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// A list of free pages that names a page in use, and lacks another one, has the right length. The guard may also miss a
+  /// A list of free pages that names a page in use, and lacks a free page, has the right length. The guard may also miss a
   /// record that leads to a page of the tree of those lists, if the keys fit.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck

@@ -12,7 +12,7 @@ struct Opening {
   let options: EnvironmentOptions
   let locks: StoreLocks
 
-  /// Opens the environment in `directory`, or finds the one that this process has open there.
+  /// Opens the environment in `directory`, or finds the environment that this process has open there.
   static func environment(
     at directory: String, options: EnvironmentOptions, fill: Filling
   ) throws(OpenError) -> Environment {

@@ -130,8 +130,8 @@ import CLarderSystem
     return base
   }
 
-  /// As ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or right behind it: one that was looked up a moment
-  /// ago, or the next one of those that are written or removed in order.
+  /// As ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or right behind it: a record that was looked up a
+  /// moment ago, or the next record of a sequence of writes or removals in order.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey, from guess: Int, pageSize: Int) -> Int {
     guard guess >= 0, guess < count, let node = node(guess, pageSize: pageSize),

@@ -169,8 +169,8 @@ extension TreePath.Level {
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
-/// Opens pages for reads: proves of each that it is the one that the reference means, and that a search by key would come to
-/// its records.
+/// Opens pages for reads: proves of each page that the reference means this page, and that a search by key would come to its
+/// records.
 ///
 /// After a changed key in a branch page, a move from page to page would reach records that no search by key does, and return
 /// values that writes by key no longer replace.

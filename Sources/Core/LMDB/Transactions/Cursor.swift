@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// A cursor cannot outlive its transaction, and a write transaction cannot change anything while a cursor exists.
 @safe package struct Cursor: ~Copyable, ~Escapable {
-  /// LMDB's cursor, for a transaction that writes; nil for one that reads.
+  /// LMDB's cursor, for a transaction that writes; nil for a cursor that reads.
   private let handle: OpaquePointer?
   private var pages: TreeCursor?
   /// Of a transaction that writes: proves the pages that the cursor comes to.

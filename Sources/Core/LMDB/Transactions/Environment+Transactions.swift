@@ -170,7 +170,7 @@ extension Environment {
     } catch {
       throw error.explained(writing: handle.files.data)
     }
-    // A transaction without changes makes no commit: another process may then make the one with this number.
+    // A transaction without changes makes no commit: another process may then make the commit with this number.
     if handle.meta.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
     return result
   }

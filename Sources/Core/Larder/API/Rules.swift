@@ -118,7 +118,7 @@ public struct Rules: Hashable, Sendable, Codable {
     private var staleMilliseconds: Int64?
     /// In place of ``Rules/jitter``.
     public var jitter: Double?
-    /// In place of ``Rules/limits``, limit by limit; ``Limits/unlimited`` lifts one that code declared.
+    /// In place of ``Rules/limits``, limit by limit; ``Limits/unlimited`` lifts a limit that code declared.
     public var limits: Limits?
     /// In place of ``Rules/eviction``.
     public var eviction: Eviction?

@@ -1,4 +1,4 @@
-/// A string that equals another one only if both have the same bytes, as the names and tags in a store.
+/// A string that equals another string only if both have the same bytes, as the names and tags in a store.
 ///
 /// Swift's own strings are equal, too, if Unicode holds them for the same text, such as an accented letter that is one scalar or two.
 package struct ExactString: Hashable, Sendable {

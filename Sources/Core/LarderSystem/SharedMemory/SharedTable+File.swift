@@ -2,11 +2,11 @@ import CLarderSystem
 import Synchronization
 
 extension SharedTable {
-  /// How long an opening process waits for another one that makes the file: a slow disk takes a second to allocate it, and a
-  /// process that was stopped meanwhile must not hold up the others for ever.
+  /// How long an opening process waits for another process that makes the file: a slow disk takes a second to allocate it, and
+  /// a process that was stopped meanwhile must not hold up the others for ever.
   private static let openingTimeout = Duration.seconds(2)
 
-  /// Maps the file for reading and writing; creates one with `count` words, all 0, if there is no usable file.
+  /// Maps the file for reading and writing; creates a file with `count` words, all 0, if no file is usable.
   ///
   /// - Parameter prepare: fills a new file before other processes can see it.
   /// - Returns: false if that is not possible; the current map stays.
@@ -54,7 +54,7 @@ extension SharedTable {
     }
   }
 
-  /// Replaces the file that is mapped for writing by one with `count` words; `fill` copies from the old to the new words.
+  /// Replaces the file that is mapped for writing by a file with `count` words; `fill` copies from the old to the new words.
   /// Concurrent writes to the old file are lost.
   ///
   /// - Returns: false if nothing was replaced: nothing is mapped for writing, another process replaces the file or has

@@ -13,7 +13,7 @@
     public var forwards: [CacheForward.Reason: Int] = [:]
     /// Of the forwarded ones, those after which a stored response was the answer: confirmed, completed, or stale after a failure.
     public var reuses: [CacheAnswer.Reason: Int] = [:]
-    /// Requests that waited for the exchange of another one.
+    /// Requests that waited for the exchange of another request.
     public var collapsed = 0
     /// Requests that ended with an error.
     public var failures = 0

@@ -204,7 +204,7 @@
   // MARK: Parts
 
   extension IncomingBody {
-    /// Stores the full parts but one that may be the last: that goes into the store together with the response.
+    /// Stores the full parts except a part that may be the last: that goes into the store together with the response.
     private func storeFullParts() async {
       guard let makeWriter, bytes.count > writer?.parts.size ?? BodyParts.usualSize else { return }
       do {

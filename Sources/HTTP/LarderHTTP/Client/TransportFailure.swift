@@ -34,7 +34,7 @@
   }
 
   extension HTTPCachePolicy {
-    /// Whether a stored response may take the place of one that did not come because of `error`.
+    /// Whether a stored response may be served when no response came because of `error`.
     func allowsStale(after error: any Error) -> Bool {
       servesStaleWhenInsecure || (error as? any TransportFailure)?.isInsecure != true
     }

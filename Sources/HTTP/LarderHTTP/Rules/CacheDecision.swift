@@ -99,7 +99,7 @@
     public enum Reason: String, Sendable, Hashable {
       /// A cache does not answer such a request.
       case bypass
-      /// The method is one that the cache does not answer.
+      /// The cache does not answer requests with this method.
       case method
       /// No response is stored for the URI.
       case uriMiss = "uri-miss"

@@ -10,7 +10,7 @@
     /// The host, the path and the query, with `*` for any bytes: `api.example.com/images/*`, `*/search?*`. The host has its
     /// port if that is not the scheme's own.
     public var pattern: String
-    /// The freshness in place of the one that a response states; nil leaves that.
+    /// The freshness in place of the freshness that a response states; nil leaves that.
     public var freshness: Duration?
     /// The freshness of responses that state none and have a status that allows it (RFC 9110, section 15.1), in place of a
     /// guess by `Last-Modified`.
@@ -127,7 +127,7 @@
   }
 
   extension HTTPCachePolicy {
-    /// The words for an answer that its rule does not expect; nil for one that it does.
+    /// The words for an answer that its rule does not expect; nil for a response that it expects.
     func unexpected(_ response: HTTPResponse, to request: HTTPRequest) -> String? {
       guard request.method == .get, let types = rule(for: request)?.expectedTypes else {
         return nil

@@ -42,8 +42,7 @@
       return nil
     }
 
-    /// A stored part and the one that came, as one; nil unless they are of the same whole and leave no gap
-    /// (RFC 9111, 3.4).
+    /// A stored part and the received part, joined; nil unless they are of the same whole and leave no gap (RFC 9111, 3.4).
     private func joined(
       _ exchange: Exchange, with index: Int
     ) -> (response: StoredResponse, body: JoinedBody)? {

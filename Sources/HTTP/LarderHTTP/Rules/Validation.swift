@@ -28,8 +28,8 @@
 
     func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && self == other }
 
-    /// Whether a newer response with this tag speaks of a stored one with `other` (RFC 9111, 4.3.4): a strong tag of the same
-    /// strong one alone. A weak tag says only that both mean the same.
+    /// Whether a newer response with this tag confirms a stored response with `other` (RFC 9111, 4.3.4). A strong tag confirms
+    /// only the equal strong tag. A weak tag says only that both responses mean the same.
     func confirms(_ other: EntityTag) -> Bool {
       isWeak ? matchesWeakly(other) : matchesStrongly(other)
     }

@@ -8,9 +8,9 @@ import Synchronization
 ///     let prices = store.cache(of: Price.self, in: "prices", shared: shared)
 ///     let price = try await prices.value(for: sku) { try await api.price(sku) }
 ///
-/// Make one for a process and keep it. For each store with a ``SharedCache`` it has a task that reads the log of changes, unless
-/// another process of the store reads it. The task ends with the last reference to this object, or when the store is closed.
-/// A store belongs to one application.
+/// Make one object for a process and keep it. For each store with a ``SharedCache`` it has a task that reads the log of
+/// changes, unless another process of the store reads it. The task ends with the last reference to this object, or when the
+/// store is closed. A store belongs to one application.
 public final class Shared: Sendable {
   /// The data that the machines share.
   public let tier: any SharedTier

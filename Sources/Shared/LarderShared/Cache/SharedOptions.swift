@@ -9,7 +9,8 @@ public struct SharedOptions: Sendable {
   /// The duration of a lease, the right to load a key. Its holder renews it after each third of that time. 100 ms to an
   /// hour.
   public var leaseDuration: Duration
-  /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Each machine loads and keeps larger ones for itself.
+  /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Each machine loads and keeps larger values for
+  /// itself.
   public var maxValueSize: Int
   /// About how many records the log keeps.
   public var logLength: Int

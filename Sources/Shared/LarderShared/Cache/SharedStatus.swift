@@ -12,7 +12,7 @@ public struct SharedStatus: Sendable {
   public var applied: Position?
   /// The newest position that was seen, at most half a second old while the log is read.
   public var head: Position?
-  /// How much later the newest change that was seen was made than the last one that was applied.
+  /// The time between the last applied change and the newest seen change.
   public var behind: Duration
   /// How many times the store began with a history of the log: the first contact, and each loss of missed records.
   public var epoch: UInt64

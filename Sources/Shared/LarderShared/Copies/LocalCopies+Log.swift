@@ -67,7 +67,7 @@ extension LocalCopies {
 
   /// Begins with another history of the log: no copy of the old one is used any more.
   ///
-  /// A crash at any point leaves the old history, or one without a position, which is given up at the next look.
+  /// A crash at any point leaves the old history, or a history without a position, which is given up at the next look.
   ///
   /// - Parameters:
   ///   - known: the history that the caller gives up; nil if the store has none.

@@ -70,8 +70,8 @@ extension RecentChanges {
     return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
   }
 
-  /// Replaces the changes of a history that was lost with the position at which another one begins, so that a value of a
-  /// server that still has the old one is refused. Changes that were noted since stay.
+  /// Replaces the changes of a history that was lost with the position at which another history begins. So a value of a server
+  /// that still has the old history is refused. Changes that were noted since stay.
   func replace(_ noted: [UInt64], with position: Position) {
     let view = words.view
     guard view.isWritable else { return }

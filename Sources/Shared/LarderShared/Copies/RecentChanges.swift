@@ -13,7 +13,7 @@ struct RecentChanges: Sendable {
     /// is suspended.
     case trustedUntil
     case trustedUntilWall
-    /// The last record that was applied, and the newest one that was seen.
+    /// The last applied record, and the newest seen record.
     case applied
     case head
     /// The process that reads the log.

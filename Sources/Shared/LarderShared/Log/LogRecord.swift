@@ -44,7 +44,7 @@ extension LogRecord {
     self = record
   }
 
-  /// The same of any kind: a record of one that this version does not know has no subject.
+  /// The same of any kind: a record of an unknown kind has no subject.
   static func ofAnyKind(_ reply: Reply) -> LogRecord? { parsed(reply)?.record }
 
   private static func parsed(_ reply: Reply) -> (record: LogRecord, isKnown: Bool)? {

@@ -114,8 +114,8 @@ struct Script: Sendable {
     return found[1]
     """)
 
-  /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, rejected stamp or nothing, token, length of the lease.
-  /// Returns 1; or 2 and the head; or 3 and the time left. No lease is longer than an hour: one that is was granted before the
+  /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, rejected stamp or nothing, token, length of the lease. Returns
+  /// 1; or 2 and the head; or 3 and the time left. No lease is longer than an hour: a longer lease was granted before the
   /// server's clock was set back, and would last until the clock has caught up.
   static let acquire = Script(
     "acquire",

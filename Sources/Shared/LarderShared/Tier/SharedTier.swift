@@ -49,7 +49,7 @@ public protocol SharedTier: Sendable {
 
   /// The position of the newest record, and the record at a position; nil for records that the log does not have.
   ///
-  /// A reader whose own last record is not there any more, or is another one, has lost the history that it followed.
+  /// A reader whose own last record is missing or different has lost the history that it followed.
   func look(at position: Position) async throws(LarderError) -> (
     head: Position?, record: LogRecord?
   )

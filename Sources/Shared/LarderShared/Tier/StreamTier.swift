@@ -1,7 +1,7 @@
 public import Larder
 import LarderSystem
 
-/// A tier in a Redis 6.2 or Valkey server, or another one with the same protocol, streams and scripts.
+/// A tier in a Redis 6.2 or Valkey server, or another server with their protocol, streams and scripts.
 ///
 /// Each change appends a record to a stream, and the ID of the record is the version of the new value. All keys of the
 /// application begin with its name and a colon.

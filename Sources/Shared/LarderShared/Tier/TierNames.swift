@@ -6,7 +6,7 @@ package struct TierNames: Sendable {
   /// `shop:{shop}:`. A cluster keeps all keys with the same text in braces in one slot, as the scripts of an application need.
   private let prefix: String
 
-  /// Throws `LarderError/Code/invalidArgument` for a name that could run into another one.
+  /// Throws `LarderError/Code/invalidArgument` for a name that could run into another name.
   init(application: String) throws(LarderError) {
     let isPossible =
       (1...100).contains(application.utf8.count)

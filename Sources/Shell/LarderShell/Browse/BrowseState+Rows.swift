@@ -90,7 +90,7 @@ extension BrowseState {
     rows = Array(merged.prefix(height))
   }
 
-  /// Ends marks of changes; true if a row went, so that another one has room.
+  /// Ends marks of changes; true if a row went, so that another row has room.
   mutating func fade(at now: Duration) -> Bool {
     let before = rows.count
     for index in rows.indices.reversed() where rows[index].change != nil && rows[index].fades <= now

@@ -58,7 +58,7 @@ struct ChangeSummary {
 
   /// The answer to `--dry-run`.
   ///
-  /// - Parameter sentence: In place of one that names the first keys.
+  /// - Parameter sentence: In place of a preview that names the first keys.
   func preview(
     _ fields: [Field]? = nil, adding further: [Field] = [], _ sentence: SafeText? = nil
   ) -> Reply {

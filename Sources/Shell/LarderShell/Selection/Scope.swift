@@ -76,7 +76,7 @@ extension Scope {
   /// The keys that the words list and that have no entry in any namespace. An expired entry counts only if the selection is
   /// about expired entries.
   ///
-  /// - Parameter passes: Other entries are none.
+  /// - Parameter passes: Other entries do not count.
   func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {
     let seesExpired = selection.wantsExpired
     return try selection.patterns.compactMap { pattern in

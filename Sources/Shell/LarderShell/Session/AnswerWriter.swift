@@ -69,7 +69,7 @@ final class AnswerWriter {
   ///
   /// - Parameters:
   ///   - areEndless: They are written at once in every form.
-  ///   - none: The line for a person if there are none.
+  ///   - none: The line for a person if no row comes.
   func rows(
     _ columns: [Column], isLong: Bool = false, areEndless: Bool = false, none: SafeText? = nil,
     _ body: (_ write: ([[Cell]]) throws -> Void) throws -> Void

@@ -49,7 +49,7 @@ struct CSVTable {
     ["written", "expires", "stale_until"].contains(name)
   }
 
-  /// The fields of a record (RFC 4180); nil for one without anything, not even quotes.
+  /// The fields of a record (RFC 4180); nil for an empty field without quotes.
   private static func fields(of record: [UInt8]) -> [[UInt8]?] {
     var fields: [[UInt8]?] = []
     var (field, isQuoted, hasQuotes) = ([UInt8](), false, false)

@@ -6,7 +6,7 @@ import ShellLanguage
 struct Import {
   /// The rule for an entry whose key exists.
   enum Conflict: String, CaseIterable {
-    /// The one that was written later stays.
+    /// The entry that was written later stays.
     case newer
     /// The existing entry stays.
     case keep

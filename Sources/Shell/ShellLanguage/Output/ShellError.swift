@@ -121,7 +121,7 @@ extension ShellError {
     let end = text.index(start, offsetBy: place.width, limitedBy: text.endIndex) ?? text.endIndex
     let width = max(DisplayWidth.of(text[start..<end]), 1)
     let margin = DisplayWidth.of(text[..<start])
-    // A line of several, or one that wrapped, is not right above the caret: it is shown again.
+    // A line of several, or a line that wrapped, is not right above the caret: it is shown again.
     let isAbove =
       place.isLastLine
       && columns.map { promptWidth + DisplayWidth.of(text[...]) <= $0 } ?? true

@@ -70,7 +70,7 @@ package final class PatternMatcher {
     return found
   }
 
-  /// Moves the ways over a character, up to one that has matched; its start.
+  /// Moves the ways over a character, up to a way that has matched; its start.
   private func take(_ character: Character32?) -> Int? {
     for way in ways {
       // The ways behind it are less preferred.

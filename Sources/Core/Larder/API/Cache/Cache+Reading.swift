@@ -76,7 +76,7 @@ extension Cache {
     }
   }
 
-  /// Reads a value, or one that was loaded and is not committed yet.
+  /// Reads a value, or a loaded value that is not committed yet.
   @inline(__always)
   private func read(
     _ key: Span<UInt8>, in transaction: borrowing ReadTransaction,

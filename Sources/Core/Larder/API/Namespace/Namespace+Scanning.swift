@@ -52,8 +52,8 @@ extension Store.Namespace {
   /// Visits the keys and values of fresh entries in key order until `visit` returns false: several times as fast as
   /// ``scan(prefix:after:includingExpired:_:)``, and the same otherwise.
   ///
-  /// Entries are looked at in groups of at most 64 that lie side by side: one that expires while `visit` works on the others of its
-  /// group is still visited.
+  /// Entries are looked at in groups of at most 64 that lie side by side: an entry that expires while `visit` works on the
+  /// others of its group is still visited.
   public func scanValues(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool

@@ -86,9 +86,9 @@ extension Store {
   /// The time at which the next entry of each namespace stops being fresh, by namespace. A namespace without such an entry is
   /// left out.
   ///
-  /// The index knows when stale windows end. Behind an entry with such a window may stand one that stops being fresh earlier,
-  /// so up to 10,000 of them are looked at. Without such windows one look is enough, and one more for each entry that expired and
-  /// was not purged yet, or was refreshed since it was indexed.
+  /// The index knows when stale windows end. An entry behind such an entry may stop being fresh earlier, so up to 10,000
+  /// entries are looked at. Without such windows one look is enough, and one more for each entry that expired and was not
+  /// purged yet, or was refreshed since it was indexed.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]

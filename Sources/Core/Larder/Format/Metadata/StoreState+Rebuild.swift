@@ -6,9 +6,9 @@ import LarderSystem
 extension StoreState {
   /// The state as it follows from everything else in the store, for the write that finds its record damaged.
   ///
-  /// Counts are exact again. Marks that cannot be derived are set so that no promise breaks. The generation is one that no
-  /// process has seen, entries may be due at any time, and the time of the last write is unknown. O(namespaces), and O(entries)
-  /// of a namespace whose counters are damaged too.
+  /// Counts are exact again. Marks that cannot be derived are set so that no promise breaks. No process has seen the
+  /// generation, entries may be due at any time, and the time of the last write is unknown. O(namespaces), and O(entries) of a
+  /// namespace whose counters are damaged too.
   static func rebuilt(
     in transaction: borrowing WriteTransaction, seal: RecordSeal
   ) throws(LMDBError) -> StoreState {

@@ -2,9 +2,9 @@ import LarderSystem
 
 /// Reads that load a missing or stale value.
 ///
-/// `value` returns the value, `result` a ``CacheResult``, which also has the source of the value, its age, and the error that was
-/// met on the way. Both take a closure that returns a value, or one that gets the stored value and returns a ``Loaded``;
-/// `values` and `results` take one that loads many keys.
+/// `value` returns the value, `result` a ``CacheResult``, which also has the source of the value, its age, and the error that
+/// was met on the way. Both take a closure that returns a value, or a closure that gets the stored value and returns a
+/// ``Loaded``; `values` and `results` take a closure that loads many keys.
 ///
 /// Tasks of this process that ask for a key at the same time share one load and its outcome. A task that is cancelled
 /// stops waiting; when every waiting task is cancelled, so is the load. An error reaches every waiting task and is not

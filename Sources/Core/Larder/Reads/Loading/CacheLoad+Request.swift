@@ -13,7 +13,7 @@ extension CacheLoad {
   enum Request {
     case known(CacheResult<Value>?)
     /// - Parameters:
-    ///   - after: the lookup of the caller; nil for one that wants a load of its own.
+    ///   - after: the lookup of the caller; nil for a caller that wants a load of its own.
     ///   - isFallback: whether the stored value may be served if the load fails.
     case entered(Result<Place, any Error>, after: CacheLookup<Value>?, isFallback: Bool)
   }
@@ -133,8 +133,8 @@ extension CacheLoad {
     }
   }
 
-  /// Whether a caller with this lookup may share a load: one that runs, or one whose value is not committed in the
-  /// lookup's snapshot; but none from before a removal.
+  /// Whether a caller with this lookup may share a load: a load that runs, or whose value is not committed in the lookup's
+  /// snapshot; but none from before a removal.
   private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
     guard
       cache.isNewest(

@@ -136,7 +136,7 @@ extension EntryAttributes {
 }
 
 extension WriteBatch {
-  /// Starts the lifetime of that version of the entry again; false if another one or none is there.
+  /// Starts the lifetime of that version of the entry again; false if the store has another entry or none.
   fileprivate mutating func renew(
     _ key: [UInt8], _ base: BaseVersion, in namespace: String, _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {

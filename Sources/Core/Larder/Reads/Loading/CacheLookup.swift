@@ -121,7 +121,7 @@ extension Cache {
     return lookup
   }
 
-  /// Keeps the value that a lookup has decoded in memory, in the place of one that is no longer the entry's.
+  /// Keeps the value that a lookup has decoded in memory, in place of an outdated value.
   ///
   /// - Parameter size: bytes of the stored value; nil if the lookup lent none.
   private func updateMemory(

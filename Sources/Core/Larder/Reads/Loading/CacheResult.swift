@@ -10,7 +10,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
     case disk
     /// Read just now from the tier that machines share; only a cache with such a tier returns it.
     case shared
-    /// Loaded just now by this caller or another one that asked for the same key, or confirmed as unchanged by its origin.
+    /// Loaded just now by this caller or another caller of the key, or confirmed as unchanged by its origin.
     case loaded
     /// Past its expiry: a refresh runs in the background, or the load failed, or the policy asked for no load.
     case stale
@@ -26,8 +26,8 @@ public struct CacheResult<Value: Sendable>: Sendable {
   /// happened.
   public var error: (any Error)?
 
-  /// Whether the value is in the store, where every process finds it. False for a value that was loaded just now and
-  /// waits for its commit, and for one that could not be stored. Reads of this process already find a value that waits.
+  /// Whether the value is in the store, where every process finds it. False for a value that was loaded just now and waits for
+  /// its commit, and for a value that could not be stored. Reads of this process already find a value that waits.
   public var isCommitted: Bool
 
   /// Whether the value is as new as the cache promises. False in a cache that machines share while this machine cannot

@@ -43,7 +43,7 @@ extension CacheResult {
 }
 
 extension Cache {
-  /// Makes callers that come from now on start a load of their own instead of joining the one that runs.
+  /// Makes callers that come from now on start a load of their own instead of joining the running load.
   package func leaveLoad(of key: [UInt8]) {
     let load: InFlightLoad<LoadedValue<Value>>? =
       namespace.engine.loads.running.load(named: loadName(key))

@@ -15,7 +15,7 @@ struct LeaseTable {
   private static let endMask: UInt64 = (1 << 40) - 1
 
   enum Standing: Equatable {
-    /// No lease, or one that was ended.
+    /// No lease, or a lease that was ended.
     case free
     /// A lease that was not ended in time.
     case lapsed

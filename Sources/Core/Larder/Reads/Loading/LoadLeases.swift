@@ -73,7 +73,7 @@ final class LoadLeases: Sendable {
     let place = LeaseTable.place(of: hash)
     return state.withLock { state in
       let now = now
-      // A load of another type, or one that does not share its outcome, runs beside it in this process.
+      // A load of another type, or a load that does not share its outcome, runs beside it in this process.
       if let mine = state.held[place], mine.hash == hash,
         table.standing(hash, at: now) == .held
       {

@@ -21,8 +21,8 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   // MARK: Loads with a task of their own
 
-  /// Throws ``LoadCycle`` if the caller runs inside a load that the load `name` waits for. Even one that is not joined: a
-  /// load that reloads its own key would never end.
+  /// Throws ``LoadCycle`` if the caller runs inside a load that the load `name` waits for. This is checked even for a load that
+  /// is not joined: a load that reloads its own key would never end.
   func checkCycle(_ name: Name) throws {
     guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
       return
@@ -103,7 +103,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     package func outcome() async throws -> Outcome { try await load.wait {} }
   }
 
-  /// Joins the load `name`. Nil makes the caller the one that runs it, which must call ``complete(_:with:)`` once.
+  /// Joins the load `name`. Nil means that the caller runs the load, and must call ``complete(_:with:)`` once.
   package func join<Outcome: Sendable>(_ name: Name, for type: Outcome.Type = Outcome.self)
     -> Joined<Outcome>?
   {

@@ -69,7 +69,7 @@ extension CacheMemory {
     let limits = limits
     let size = MemoryUsage(cost: cost, entries: 1)
     guard limits.capacity.holds(size), let spare = budget.reserve(cost, for: self) else {
-      // An older value must not stay in the place of one that cannot be kept.
+      // An older value must not stay in the place of a value that cannot be kept.
       if let item = item(key) { remove(item) }
       return
     }

@@ -10,7 +10,7 @@ import Synchronization
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
-  /// The first and last bytes of the key: all of one that has up to 16. A lookup then needs no other cache line.
+  /// The first and last bytes of the key: the whole key if it has up to 16. A lookup then needs no other cache line.
   private let ends: (UInt64, UInt64)
   let hash: UInt64
   let id: NamespaceID

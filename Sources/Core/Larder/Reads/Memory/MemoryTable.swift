@@ -43,7 +43,7 @@ struct MemoryTable {
     return nil
   }
 
-  /// Inserts an item, and returns the one with the same key that it replaces.
+  /// Inserts an item, and returns the former item of the key.
   mutating func put(_ item: MemoryItem) -> MemoryItem? {
     if let index = index(of: item) {
       let previous = slots[index].item

@@ -18,7 +18,7 @@ struct Lookup: ~Escapable {
     case negative
     /// An entry past its end; it is still stored.
     case expired
-    /// No entry of this key, or one that a tag invalidation has removed.
+    /// No entry of this key, or an entry that a tag invalidation has removed.
     case absent
     /// A record that cannot be read, or whose checksum does not match.
     case damaged

@@ -37,7 +37,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Lends the value under `key` to `body`, as a read of the application, if it is still the one with that version.
+  /// Lends the value under `key` to `body`, as a read of the application, if it still has that version.
   ///
   /// Serves a caller that knows the rest of the entry: no facts are made. O(log n).
   ///

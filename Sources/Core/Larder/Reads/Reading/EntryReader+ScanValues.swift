@@ -111,7 +111,7 @@ extension EntryReader {
         header, record: found.record, keyHash: Checksum.keyHash(of: found.key, in: id))
   }
 
-  /// Visits a record without a plain header, or one that is not fresh.
+  /// Visits a record without a plain header, or an entry that is not fresh.
   @inline(never)
   private func visitOther(
     _ found: ScannedRecord, of namespace: Store.Namespace, _ id: NamespaceID, _ prefix: [UInt8],

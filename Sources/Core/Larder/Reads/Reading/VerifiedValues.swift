@@ -3,9 +3,9 @@ import LarderSystem
 /// The large values that this process has verified.
 ///
 /// A small value is verified at each read, because that is cheaper than a look into this table. A large one is verified at the
-/// first read of each version in a second of the store's clock. A value that has lost its place in the table to another one is
-/// verified again. So a value whose bytes change in the file is returned for a second at most. A value of more than 1 MiB, or in
-/// chunks and read in pieces, is verified once.
+/// first read of each version in a second of the store's clock. A value that has lost its place in the table to another value
+/// is verified again. So a value whose bytes change in the file is returned for a second at most. A value of more than 1 MiB,
+/// or in chunks and read in pieces, is verified once.
 struct VerifiedValues {
   /// Values of more bytes than this are not verified at each read.
   static let threshold = 4096

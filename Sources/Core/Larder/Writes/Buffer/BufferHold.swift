@@ -1,7 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The hold of a transaction on the write buffer. Nobody appends while the transaction is open, and its commit stores the records.
+/// The hold of a transaction on the write buffer. No process appends while the transaction is open, and its commit stores the
+/// records.
 struct BufferHold {
   private let buffer: WriteBuffer?
   private var isHeld = false

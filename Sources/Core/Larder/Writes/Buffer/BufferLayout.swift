@@ -19,7 +19,7 @@ struct BufferLayout {
     static let pages = 8
     /// Whether the store ever had a subscription.
     static let watched = 9
-    /// Nobody appends any more.
+    /// No process appends any more.
     static let isClosed = 10
     /// Whether entries belong to others, which a removal takes along.
     static let dependents = 11

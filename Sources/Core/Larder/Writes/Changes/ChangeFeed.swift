@@ -66,7 +66,7 @@ final class ChangeFeed: Sendable {
   /// Collects the changes of a batch; nil while no process has a subscription. The caller is inside write transaction
   /// `transaction`.
   ///
-  /// Costs one comparison in a store that never had a subscription, and a few loads in one that has none now.
+  /// Costs one comparison in a store that never had a subscription, and a few loads in a store that has none now.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {

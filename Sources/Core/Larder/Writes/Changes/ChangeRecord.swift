@@ -88,7 +88,7 @@ struct ChangeRecord {
   private var name: [UInt8] { (0..<nameCount).map(byte) }
   private var key: [UInt8] { (nameCount..<nameCount + keyCount).map(byte) }
 
-  /// Whether the change is of that namespace, or gave one that name.
+  /// Whether the change is of that namespace, or gave a namespace that name.
   func concerns(_ namespace: [UInt8]) -> Bool {
     name == namespace || kind == .renamed && key == namespace
   }

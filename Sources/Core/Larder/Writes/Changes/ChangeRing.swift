@@ -16,7 +16,7 @@ import LarderSystem
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment
-  /// The number of slots in tests; nil for one that fits the store.
+  /// The number of slots in tests; nil for the number that fits the store.
   private let fixedSlots: Int?
 
   /// 256 kB and 16 MB. The number is a power of two.
@@ -81,7 +81,7 @@ struct ChangeRing {
     words.open(making: Self.count(wantedSlots))
   }
 
-  /// Replaces the file by one with so many slots. The caller is inside a write transaction, so that no record is written
+  /// Replaces the file by a file with so many slots. The caller is inside a write transaction, so that no record is written
   /// meanwhile.
   ///
   /// A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices that.

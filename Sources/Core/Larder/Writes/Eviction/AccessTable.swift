@@ -15,8 +15,8 @@ struct AccessTable: Sendable {
   static let wordsPerEntry = 6
   static let slotWays = 8
   static let ghostWays = 4
-  /// Four words for each of 256 namespaces: the id, the first and the last sequence that are recent (their lower 32 bits),
-  /// and one that is not used. Namespaces whose ids share a place take it from each other at each insertion.
+  /// Four words for each of 256 namespaces: the id, the first and the last sequence that are recent (their lower 32 bits), and
+  /// an unused word. Namespaces whose ids share a place take it from each other at each insertion.
   static let recentWords = 1024
   static let recentWidth = 4
 
@@ -134,7 +134,7 @@ extension SharedTable.View {
     find(hash, in: bucket(of: hash))
   }
 
-  /// Gives an entry without a slot one: an empty one of the bucket, else one whose clock is 0, else the one whose last use
+  /// Gives an entry without a slot one: an empty slot of the bucket, else a slot whose clock is 0, else the slot whose last use
   /// is longest ago.
   @inline(never)
   func claim(_ hash: UInt64, _ slot: AccessSlot) {

@@ -136,7 +136,7 @@ extension EvictionQueue where Self: ~Copyable {
     return true
   }
 
-  /// While the cache is over its limit, either the promoted entry leaves or one that the clock hand finds.
+  /// While the cache is over its limit, either the promoted entry leaves or the entry that the clock hand finds.
   private mutating func compete(_ entry: Entry) throws(Failure) {
     let own = stats(of: entry)
     while isOver {

@@ -1,7 +1,7 @@
 import LMDB
 
 extension NamespaceQueue {
-  /// Whether every namespace but the one that asks for room keeps its guaranteed bytes when the victims leave, and with them the
+  /// Whether every namespace but that of the new entry keeps its guaranteed bytes when the victims leave, and with them the
   /// entries that have no other owner.
   ///
   /// O(entries that would leave) in a store with guarantees and owners.

@@ -32,7 +32,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
   /// An item that waits, or that no commit has confirmed.
   subscript(key: Key) -> Item? { items.withLock { $0.waiting[key] ?? $0.underWay[key] } }
 
-  /// Adds an item in place of one that waits under the same key.
+  /// Adds an item in place of the item that waits under its key.
   ///
   /// - Returns: the number of items that wait now; nil if there is no room.
   func add(_ item: Item, for key: Key) -> Int? {

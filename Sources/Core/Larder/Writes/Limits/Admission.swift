@@ -120,7 +120,7 @@ extension WriteBatch {
 }
 
 extension WriteSession {
-  /// Whether an entry must not leave for the write in progress: it is the one that is written, or one of its owners, up the chain.
+  /// Whether an entry must not leave for the write in progress: it is the written entry, or one of its owners, up the chain.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
     guard let admission else { return false }
     return admission.entryKey == entryKey || admission.owners.contains(entryKey)

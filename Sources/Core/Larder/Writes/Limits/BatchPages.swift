@@ -46,7 +46,7 @@ struct BatchPages {
     return new + min(pages + pages / 4 + Self.branches, used + new)
   }
 
-  /// - Parameter pages: what a large value takes; 0 for one that is stored in a leaf.
+  /// - Parameter pages: what a large value takes; 0 for a value that is stored in a leaf.
   mutating func spend(pages: Int, stored: Int) {
     valuePages += pages
     smallBytes += pages == 0 ? stored : 0

@@ -78,7 +78,7 @@ public enum Priority: String, Hashable, Sendable, Codable, CaseIterable, Compara
   /// Evicts last.
   case high
 
-  /// Whether a namespace with the left priority evicts before one with the right.
+  /// Whether a namespace with the left priority evicts before a namespace with the right priority.
   public static func < (left: Self, right: Self) -> Bool {
     allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
   }

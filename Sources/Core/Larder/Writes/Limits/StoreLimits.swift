@@ -118,8 +118,8 @@ struct StoreSettings: Codable, Equatable, Sendable {
 
 /// The limits of a store and where they come from.
 public struct StoreLimitInfo: Sendable, Hashable {
-  /// The disk limit that the store was made with, in bytes; see ``StoreLimits/disk``. Nil for a temporary store
-  /// and for one that was made with a disk limit of its own.
+  /// The disk limit that the store was made with, in bytes; see ``StoreLimits/disk``. Nil for a temporary store and for a store
+  /// that was made with a disk limit of its own.
   public var defaultDisk: Int?
   /// The limits that code has declared.
   public var declared: StoreLimits

@@ -16,7 +16,7 @@ package struct RemovalTable {
     /// while no transaction is open.
     static let begun = 0
     static let finished = 1
-    /// A random number that tells the file from another one.
+    /// A random number that tells the file from another file.
     static let era = 2
     static let first = 8
   }

@@ -177,7 +177,7 @@ extension TagInvalidation {
     _ = try resume(first, limit: limit, &session)
   }
 
-  /// A tombstone for one that is damaged, and does not say which tag it is for.
+  /// A tombstone in place of a damaged tombstone, whose tag is not known.
   private static func tombstoneOfEveryTag(
     _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {

@@ -42,7 +42,7 @@ struct Tombstone: Equatable, Sendable {
     reached = bytes.extracting(start + 12 * count..<bytes.count).copied
   }
 
-  /// Every tombstone of a snapshot or a write; a damaged one for each record that cannot be read.
+  /// Every tombstone of a snapshot or a write; a damaged tombstone for each record that cannot be read.
   static func all(
     in view: borrowing some DatabaseView & ~Copyable, _ seal: RecordSeal
   ) throws(LMDBError) -> [Tombstone] {

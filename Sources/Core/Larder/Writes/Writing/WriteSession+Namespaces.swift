@@ -49,7 +49,7 @@ extension WriteSession {
     return namespace
   }
 
-  /// Removes a name; the caller stores its record under another one.
+  /// Removes a name; the caller stores its record under another name.
   mutating func removeName(_ name: String) throws(LarderError) {
     try transaction.remove(MetadataKey.namespace(name), from: .main)
     known.remove(name)
@@ -63,7 +63,8 @@ extension WriteSession {
     return id
   }
 
-  /// The id of the next namespace that is made: no namespace has it, nor a cleared one whose entries are not reclaimed yet.
+  /// The id of the next namespace that is made: no namespace has it, nor a cleared namespace whose entries are not reclaimed
+  /// yet.
   mutating func nextID() throws(LarderError) -> NamespaceID {
     var next = ledger.store.nextID
     for _ in 0..<NamespaceID.limit {

@@ -81,7 +81,7 @@ extension WriteSession {
     }
   }
 
-  /// Removes an entry if it has no other owner than one that is gone.
+  /// Removes an entry if it has no other stored owner.
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
     // The write in progress stores this entry. Its owner can only be an entry of a cleared namespace, which is reclaimed.
     if mustStay(entryKey) { return orphans.putOff(owner) }
