@@ -83,8 +83,8 @@ final class StoreLocks: Sendable {
     try readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in try check(call()) }
   }
 
-  /// The other processes that hold the lock for which a call waited in vain, as text for a message; empty if the system tells
-  /// none, and for another error.
+  /// The other processes that hold the lock for which a call waited in vain, as text for a message. Empty if the system names
+  /// none, and for other errors.
   static func holders(of error: LMDBError, in directory: String) -> String {
     error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
   }

@@ -37,7 +37,7 @@ struct LocalCopies: Sendable {
     return Ticket(epoch: epoch, queued: try state.queued(), applied: recent.applied)
   }
 
-  /// Whether no applied record says that a value, which was current at a position, was changed since.
+  /// Whether a value that was current at a position is still current, by the applied records.
   func isCurrent(_ key: SharedKey, tags: [String], at position: Position) -> Bool {
     recent.isCurrent(Self.names(of: key, tags: tags), at: position)
   }

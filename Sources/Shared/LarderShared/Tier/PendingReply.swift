@@ -31,7 +31,7 @@ package final class PendingReply: Sendable {
     continuation?.resume(returning: outcome)
   }
 
-  /// Called just before the command is sent. False if its caller has gone on: it must not be sent then.
+  /// Called just before the command is sent. False if the caller no longer waits: the command must not be sent then.
   package func markSent() -> Bool {
     state.withLock { state in
       if state.outcome == nil { state.isSent = true }

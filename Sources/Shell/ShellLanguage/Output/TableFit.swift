@@ -18,7 +18,7 @@ struct TableFit {
   private static let narrowest = 12
   private static let shortestBar = 6
   private static let shortestTitle = 8
-  /// Below this a bar tells nothing.
+  /// In a narrower window a bar shows no difference.
   private static let windowWithBars = 60
   /// Below this a name stands on a line of its own instead of being cut.
   private static let windowOfColumns = 45

@@ -15,7 +15,7 @@ struct NamespaceRecord: Equatable, Sendable {
   var created: Int64
   var rules: RuleSet
 
-  /// The rules that code declared, and those that an operator set over them.
+  /// The rules that code declared, and the rules that an operator set over them.
   struct RuleSet: Codable, Equatable, Sendable {
     var declared = Rules()
     var overrides = Rules.Overrides()

@@ -55,7 +55,7 @@ extension Cache {
       return Dictionary(
         answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last })
     }
-    // Every load is entered before one is waited for, so that the keys of the first call are known.
+    // All loads are entered before the wait for any of them, so that the keys of the first call are known.
     let requests = names.map { name in
       let loading = CacheLoad(
         cache: self, key: name.copied, options: options, source: .bulk(bulk))

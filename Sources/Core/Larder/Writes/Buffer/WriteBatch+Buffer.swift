@@ -107,7 +107,7 @@ extension BufferRoom {
   /// A namespace of fewer entries evicts nothing ahead.
   static let leastEvictedAhead = 1000
 
-  /// The limit that keeps room for records: a 256th of it, and at most 2,048 entries.
+  /// The limit, less the room for records: a 256th of the limit, and at most `most`.
   fileprivate static func ahead(of limit: Int?, atMost most: Int) -> Int? {
     limit.map { $0 - min($0 / 256, most) }
   }

@@ -76,7 +76,7 @@ extension AccessTable {
     return nil
   }
 
-  /// Keeps a ghost of an evicted entry, in the place of the oldest of the bucket if it is full.
+  /// Keeps a ghost of an evicted entry. In a full bucket it replaces the oldest slot.
   func putGhost(of hash: UInt64, stamp: UInt64, part: QueuePart, frequency: UInt32) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

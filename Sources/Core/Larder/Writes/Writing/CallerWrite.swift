@@ -6,7 +6,7 @@ struct SharedWrite<Result: Sendable>: Sendable {
   /// About how many bytes it writes.
   var size = 0
   var body: @Sendable (inout WriteBatch) throws -> Result
-  /// The same write in the write buffer; nil from it if a transaction has to make the write.
+  /// Makes this write in the write buffer; returns nil if a transaction has to make the write.
   private(set) var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
 
   init(size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result) {
