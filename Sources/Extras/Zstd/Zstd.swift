@@ -120,7 +120,7 @@
     fileprivate let compressing: OpaquePointer
     fileprivate let decompressing: OpaquePointer
 
-    /// Nil for bytes that are no dictionary.
+    /// Nil for bytes that are not a dictionary.
     package init?(_ bytes: [UInt8], level: Int) {
       id = unsafe ZDICT_getDictID(bytes, bytes.count)
       guard id != 0, let compressing = unsafe ZSTD_createCDict(bytes, bytes.count, Int32(level))

@@ -19,7 +19,7 @@
       self.body = body
     }
 
-    /// The first response that is no redirection.
+    /// The first response that is not a redirection.
     mutating func follow(in cache: HTTPCache) async throws -> (HTTPURLResponse, HTTPBody) {
       let cache = request.limiting(cache)
       var message = try HTTPRequest(request)
@@ -39,7 +39,7 @@
       throw URLError(.httpTooManyRedirects)
     }
 
-    /// The address to go to; nil for a response that is no redirection, or leads out of HTTP.
+    /// The address to go to; nil for a response that is not a redirection, or leads out of HTTP.
     private func next(after response: HTTPResponse, from url: URL) -> URL? {
       guard [301, 302, 303, 307, 308].contains(response.status.code),
         let location = response.headerFields[.location],

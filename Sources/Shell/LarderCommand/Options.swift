@@ -3,7 +3,7 @@ import ShellLanguage
 
 /// The arguments of the program: its own options, the store, and the words of a command.
 ///
-/// The first word that is no program option is STORE and the next one is COMMAND. Every word from
+/// The first word that is not a program option is STORE and the next one is COMMAND. Every word from
 /// COMMAND on belongs to the command and is not parsed here.
 struct Options {
   /// Something to run, in the order in which it was written.

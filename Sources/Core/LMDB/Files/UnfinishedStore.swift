@@ -34,7 +34,7 @@ package struct UnfinishedStore: ~Copyable {
       .exists, path: place, detail: "a symbolic link to \(link.target), which does not exist")
   }
 
-  /// The kind of file that has the hidden name, if that is no directory.
+  /// The kind of file that has the hidden name, if that is not a directory.
   private static func obstacle(at path: String) -> String? {
     guard let status = FileStatus.of(path), !status.isDirectory else { return nil }
     return status.isLink ? "a symbolic link" : "a file"

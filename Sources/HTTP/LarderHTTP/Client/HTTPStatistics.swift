@@ -165,7 +165,7 @@
       }
     }
 
-    /// Lines that are no counts are left out.
+    /// Lines that are not counts are left out.
     init(text: [UInt8]) {
       var numbers: [String: Int] = [:]
       for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {

@@ -34,7 +34,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
-  /// - Throws: what `Cache/value(for:expires:stale:load:)` throws. A tier that cannot be used is no error: `load` runs.
+  /// - Throws: what `Cache/value(for:expires:stale:load:)` throws. A tier that cannot be used is not an error: `load` runs.
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value

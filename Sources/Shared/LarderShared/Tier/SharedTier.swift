@@ -138,7 +138,7 @@ public struct LeaseToken: Hashable, Sendable {
   }
 }
 
-/// The right to load one key for a short time. It is no lock: when it has ended, another machine may load the key too.
+/// The right to load one key for a short time. It is not a lock: when it has ended, another machine may load the key too.
 public struct Lease: Hashable, Sendable {
   /// The name of the lease.
   public var token: LeaseToken

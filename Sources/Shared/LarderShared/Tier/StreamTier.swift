@@ -48,7 +48,7 @@ public struct StreamTier: SharedTier {
     guard let parts = reply.list(of: keys.count) else {
       throw LarderError(unexpected: reply, to: "MGET", mayHaveChanged: false)
     }
-    // Bytes without a stamp are no value, for `acquire` too.
+    // Bytes without a stamp are not a value, for `acquire` too.
     guard let stored = parts[0].bytes,
       let stamp = ValueStamp(bytes: stored.prefix(ValueStamp.count))
     else { return nil }

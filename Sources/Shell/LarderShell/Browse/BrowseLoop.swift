@@ -4,7 +4,7 @@ import ShellLanguage
 
 /// The loop of the full-screen view: keys, reads, drawing.
 ///
-/// A read lasts at most until the next key that is no movement, so that typing is never slow; it begins again
+/// A read lasts at most until the next key that is not a movement, so that typing is never slow; it begins again
 /// after the key. No snapshot is held while the view waits.
 final class BrowseLoop {
   /// The interval between two looks at the change feed, and the longest between a key and its effect elsewhere.

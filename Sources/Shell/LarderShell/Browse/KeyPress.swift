@@ -70,7 +70,7 @@ struct KeyDecoder {
       pending.removeFirst(end)
       return .some(scalar.isControl ? Self.control(first) : .text(Character(scalar)))
     case .byte:
-      // A character may still be incomplete; other bytes that are not UTF-8 are no key.
+      // A character may still be incomplete; other bytes that are not UTF-8 are not a key.
       if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
         pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
       {

@@ -60,7 +60,7 @@ struct HTTPCounts {
   static func read(from store: Store) throws -> [HTTPCounts] {
     let saved = store.namespace("http-statistics")
     return try saved.page(limit: most).items.compactMap { entry in
-      // A look at the statistics is no read, which they would count.
+      // A look at the statistics is not a read, which they would count.
       guard let name = entry.key.string, entry.size < 1 << 16,
         let text = try saved.lookUp(
           entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) })

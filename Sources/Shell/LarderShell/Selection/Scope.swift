@@ -45,7 +45,7 @@ extension Scope {
       session: session)
   }
 
-  /// A single word that is no key but the name of a namespace.
+  /// A single word that is not a key but the name of a namespace.
   private static func bareNamespace(
     _ selection: Selection, in session: Session
   ) throws -> NamespaceName? {

@@ -46,7 +46,7 @@ extension ShellError {
       hint: "`namespaces` lists them")
   }
 
-  /// An error of a store that could not be opened. A disk without room is no fault of the store.
+  /// An error of a store that could not be opened. A disk without room is not a fault of the store.
   package static func opening(_ error: LarderError) -> ShellError {
     ShellError(
       error.code == .full ? .full : .cannotOpen, "\(error.message)",

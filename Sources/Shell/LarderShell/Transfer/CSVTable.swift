@@ -9,7 +9,7 @@ struct CSVTable {
   /// The namespace of rows that name none.
   private let namespace: String?
 
-  /// Nil if the line is no header with a key and a value.
+  /// Nil if the line is not a header with a key and a value.
   init?(header line: [UInt8], namespace: String?) {
     let names = Self.fields(of: line).map { String(decoding: $0 ?? [], as: UTF8.self) }
     guard ["key", "key_base64"].contains(where: names.contains),

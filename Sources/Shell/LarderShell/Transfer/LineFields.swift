@@ -7,7 +7,7 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The fields of a line of an export, read by their names. Null is no field.
+/// The fields of a line of an export, read by their names. Null is not a field.
 struct LineFields {
   typealias ParseError = ImportLine.ParseError
 

@@ -3,7 +3,7 @@ import ShellLanguage
 
 /// The lines of an export, in a file or from standard input, one at a time.
 ///
-/// Lines are bounded: a file that is no export may have no line at all, and all of it would be read.
+/// Lines are bounded: a file that is not an export may have no line at all, and all of it would be read.
 struct LineSource {
   /// The first line is short in every export; the others hold a value in base64, or each of its bytes as six of JSON.
   private static let longestFirst = 64_000

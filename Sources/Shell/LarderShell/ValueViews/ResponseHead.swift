@@ -47,7 +47,7 @@ struct ResponseBody {
     partSize = size
   }
 
-  /// The body of this entry; nil if the entry is no response, or its value is the body.
+  /// The body of this entry; nil if the entry is not a response, or its value is the body.
   init?(of entry: Store.Entry) {
     guard let metadata = entry.metadata, ResponseMetadata.mayHaveParts(metadata),
       let body = ResponseHead(metadata: metadata)?.body

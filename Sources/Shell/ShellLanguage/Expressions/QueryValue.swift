@@ -72,7 +72,7 @@ extension QueryValue {
     }
   }
 
-  /// The order of numbers, by their exact values; nil if one is no number. Rounded integers would be equal to numbers that
+  /// The order of numbers, by their exact values; nil if one is not a number. Rounded integers would be equal to numbers that
   /// differ from each other.
   private func numericOrder(to other: QueryValue) -> Int? {
     switch (self, other) {

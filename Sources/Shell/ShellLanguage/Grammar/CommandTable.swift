@@ -58,7 +58,7 @@ package enum CommandSynonyms {
     "tree": "sizes", "largest": "sizes --by key", "biggest": "sizes --by key",
   ]
 
-  /// Nil for a word that is no command of another tool.
+  /// Nil for a word that is not a command of another tool.
   package static func hint(
     _ word: String, behind arguments: some Collection<Argument> = [], in table: CommandTable
   ) -> SafeText? {

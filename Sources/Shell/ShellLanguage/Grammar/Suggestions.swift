@@ -2,7 +2,7 @@ import LarderSystem
 
 /// Names that are close to a misspelt one.
 package enum Suggestions {
-  /// A longer word is no misspelt name. To compare one of megabytes with each name would take minutes.
+  /// A longer word is not a misspelt name. To compare one of megabytes with each name would take minutes.
   private static let longestWord = 256
 
   /// The names nearest to a word, at most three of the same rank: one edit away, else begun by it,
@@ -14,7 +14,7 @@ package enum Suggestions {
       let distance = distance(word, name.lowercased())
       if distance <= 1, word.count > 1 { return (0, name) }
       if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
-      // Two edits of a short word can reach any other: `nosuch` is no misspelt `touch`.
+      // Two edits of a short word can reach any other: `nosuch` is not a misspelt `touch`.
       let isAlike = word.count > 4 && (word.count > 6 || word.first == name.lowercased().first)
       return distance == 2 && isAlike ? (2, name) : nil
     }

@@ -1,7 +1,7 @@
 /// A character of bytes that need not be UTF-8.
 package enum Character32: Hashable, Sendable {
   case scalar(Unicode.Scalar)
-  /// A byte that is no part of valid UTF-8.
+  /// A byte that is not a part of valid UTF-8.
   case byte(UInt8)
 }
 

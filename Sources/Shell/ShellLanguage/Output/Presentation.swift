@@ -4,7 +4,7 @@ package struct Presentation: Sendable {
   package let mode: OutputMode
   /// Raw bytes and a NUL where `plain` would end a line.
   package let endsWithNUL: Bool
-  /// The columns of the terminal; nil is no limit, as in a pipe.
+  /// The columns of the terminal; nil for no limit, as in a pipe.
   package let width: Int?
   package let hasColor: Bool
   /// The output goes to a terminal, which must receive no control character of a key or value.

@@ -5,7 +5,7 @@ package enum JSONFields {
   private static let deepest = 2
 
   /// The fields that a path of an expression can reach without an index: `name`, and `a.b` for the fields of objects in objects;
-  /// none for a value that is no JSON object.
+  /// empty for a value that is not a JSON object.
   package static func names(of value: [UInt8]) -> [String] {
     var names: [String] = []
     var index = 0
@@ -119,7 +119,7 @@ package enum JSONFields {
         try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
       }
     } catch {
-      // A name before text that is no JSON, or nested too deep, is there all the same.
+      // A name before text that is not JSON, or nested too deep, is there all the same.
     }
     return unknown
   }

@@ -53,7 +53,7 @@ extension Word {
     return time
   }
 
-  /// `tomorrow 09:00`, `monday noon`, `2026-11-21 06:30`; nil if the first word is no day.
+  /// `tomorrow 09:00`, `monday noon`, `2026-11-21 06:30`; nil if the first word is not a day.
   private func time(
     on day: Substring, _ secondOfDay: Int, _ direction: Direction, _ clock: WallClock
   ) throws(ShellError) -> UnixTime? {

@@ -128,7 +128,7 @@ extension Store {
 }
 
 extension Store {
-  /// Whether a process was killed while it made a store at `path`: what it left is no obstacle to the next.
+  /// Whether a process was killed while it made a store at `path`: what it left is not an obstacle to the next.
   package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
 
   /// Whether the store was closed, by this reference to it or another.

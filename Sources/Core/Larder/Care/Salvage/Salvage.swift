@@ -105,7 +105,7 @@ extension Store {
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
     }
     let before = writer.result.entries
-    // A record that is no entry here is one of an index.
+    // A record that is not an entry here is one of an index.
     try file.forEachLostRecord(besides: walk, databases: Array(Indexes.names[1...])) { key, value in
       _ = try writer.add(key, value, from: file)
     }

@@ -71,7 +71,7 @@ public struct Verification: Sendable {
   public var garbage = 0
   /// Everything that is wrong, in the order in which it was found.
   public var faults: [Inconsistency] = []
-  /// Rules that endanger data of the user, in the order of namespaces. They are no damage: ``isSound`` ignores them.
+  /// Rules that endanger data of the user, in the order of namespaces. They are not damage: ``isSound`` ignores them.
   public var warnings: [Warning] = []
 
   /// Whether nothing is wrong.

@@ -4,7 +4,7 @@ import LarderSystem
 /// The file `leases`: the keys that the processes of this machine are loading.
 ///
 /// The hash of a key chooses a word, which holds another part of the hash and the end of the lease by the machine's
-/// monotonic clock; 0 is no lease. Every change is one comparison and exchange, so a process that is killed leaves only a
+/// monotonic clock; 0 means no lease. Every change is one comparison and exchange, so a process that is killed leaves only a
 /// lease that ends by time. The words are hints: without the file each process loads for itself, and so it does for a key
 /// whose word another key uses.
 struct LeaseTable {

@@ -63,7 +63,7 @@ class MemoryItem: @unchecked Sendable {
 
   final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
-  /// Whether it was known to be current at that transaction or a later one. 0 is no transaction.
+  /// Whether it was known to be current at that transaction or a later one. 0 means no transaction.
   @inline(__always)
   final func isCurrent(at transaction: UInt64) -> Bool {
     stamp.load(ordering: .relaxed) >= transaction

@@ -21,7 +21,7 @@ extension AccessTable {
     }
   }
 
-  /// Changes the statistics of an entry that has a slot; this is no use of the entry.
+  /// Changes the statistics of an entry that has a slot; this is not a use of the entry.
   func changeStats(_ stats: AccessStats, of hash: UInt64) {
     let view = words.view
     guard view.isWritable, view.count > 0, let (place, slot) = view.find(hash) else { return }

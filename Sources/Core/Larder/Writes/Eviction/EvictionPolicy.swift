@@ -44,7 +44,7 @@ protocol EvictionQueue: ~Copyable {
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
-  /// Changes the statistics; this is no use of the entry.
+  /// Changes the statistics; this is not a use of the entry.
   func setStats(_ stats: AccessStats, of entry: Entry)
   func hash(of entry: Entry) -> UInt64
   /// Takes out the ghost of a key that was evicted at most four times as many evictions ago as there are entries.

@@ -145,7 +145,7 @@ struct ReturnRates: Equatable {
 }
 
 extension Double {
-  /// The nearest value of a range; `otherwise` if this is no number.
+  /// The nearest value of a range; `otherwise` if this is not a number.
   func clamped(to range: ClosedRange<Double>, otherwise: Double) -> Double {
     isNaN ? otherwise : min(max(self, range.lowerBound), range.upperBound)
   }

@@ -14,7 +14,7 @@ extension WriteSession {
     let lastStamp = Timestamp(milliseconds: Int64(clamping: recorded))
     let gap = lastStamp.duration(to: now).roundedUpMilliseconds
     if recorded == 0 || gap <= Self.mostAhead { return true }
-    // The part of the gap in which the monotonic clock of this process advanced as well is no jump.
+    // The part of the gap in which the monotonic clock of this process advanced as well is not a jump.
     // A clock of the program may go back, against its contract.
     let opened = engine.opened
     let sinceOpening = max(0, monotonic &- opened.monotonic.roundedUpMilliseconds)

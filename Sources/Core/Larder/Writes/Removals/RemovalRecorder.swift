@@ -1,6 +1,6 @@
 /// Records the removals of a batch, for loads that began before.
 ///
-/// An eviction and an expiry are no removals here: a load may store its value after them.
+/// An eviction and an expiry are not removals here: a load may store its value after them.
 struct RemovalRecorder {
   private let table: RemovalTable
   /// The number of the batch among the removals; nil as long as it removes nothing.

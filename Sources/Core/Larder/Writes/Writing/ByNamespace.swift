@@ -1,6 +1,6 @@
 /// A small table by namespace that finds the namespace used last without hashing: most batches have one.
 struct ByNamespace<Value> {
-  // Apart from the value, which is no optional, so that neither a comparison nor a loan copies it.
+  // Apart from the value, which is not an optional, so that neither a comparison nor a loan copies it.
   private var latestID: NamespaceID?
   private var latest: Value
   private var others: [NamespaceID: Value] = [:]

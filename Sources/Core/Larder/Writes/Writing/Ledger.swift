@@ -84,7 +84,7 @@ struct Ledger {
     learn(id, change)
   }
 
-  /// The same for changes of a policy, which a refused write need not undo: it is no change.
+  /// The same for changes of a policy, which a refused write need not undo: it is not a change.
   mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     _ = namespaces.update(id) { loaded in
       loaded.isChanged = true
