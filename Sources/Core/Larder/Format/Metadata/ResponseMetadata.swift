@@ -6,15 +6,16 @@
 ///     body 9f86d081884c7d65
 ///     freshness 300
 ///     credential 2c26b46b68ffc68ff99b453c1d304134
-///     vary accept-language=de,en
+///     vary accept-language=~5d1c02f1b7e3a94e6b0c8d27a4f93e10
 ///     vary accept-encoding
 ///
 ///     Date: Thu, 01 Jan 2026 00:00:00 GMT
 ///     ETag: "1"
 ///
-/// A body that is stored in parts has the version `larder-http/2`, and the lines `length` and `parts` with its length and that
-/// of a part. A blank line parts what the cache says from the fields, which are as they came, each ended by a newline. A `vary`
-/// without `=` is a field that the request did not have.
+/// A body that is stored in parts has the version `larder-http/2`, and the lines `length` and `parts` with the length of the
+/// body and of a part. A blank line separates the cache's own data from the unchanged fields, each ended by a newline. `body`
+/// is a number of the body, which a validation keeps. A `vary` line has a digest of the normal form of the request's field;
+/// without `=` the request did not have the field.
 package struct ResponseMetadata {
   package static let version = "larder-http/1 "
   package static let versionWithParts = "larder-http/2 "

@@ -4,7 +4,7 @@ import LarderSystem
 /// The facts in front of every value: all that a read needs before it lends the bytes.
 ///
 /// Times are milliseconds since 1970, UTC; ``never`` means that there is no such time. `EntryHeader+Coding.swift` reads
-/// and writes the bytes, and `Docs/Internals/FileFormat.md` draws them.
+/// and writes the bytes, and `Docs/Internals/FileFormat.md` lists them.
 struct EntryHeader: Equatable {
   static let never = Int64.max
 

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The keys of the index databases. `Docs/Internals/FileFormat.md` draws them.
+/// The keys of the index databases. `Docs/Internals/FileFormat.md` lists them.
 enum IndexKey {
   /// Expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``.
   ///
