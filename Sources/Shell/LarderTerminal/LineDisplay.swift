@@ -99,7 +99,7 @@ import CEditline
   /// Erases the rows of the prompt and the line, and puts the cursor where they began.
   ///
   /// Some terminals wrap the rows again when the width changes, others cut them. The column of the cursor tells which, unless
-  /// it is the same. Then the lower row is taken: some of the old rows may stay, but nothing above them is lost.
+  /// both give one column. Then the lower row is taken: some of the old rows may stay, but nothing above them is lost.
   func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
     let (wrapped, cut) = places
     let edge = min(cut.column, windowColumns - 1)

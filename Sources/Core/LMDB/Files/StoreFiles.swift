@@ -4,7 +4,7 @@ import LarderSystem
 /// The files of one environment, and whether they are safe to use.
 struct StoreFiles: Sendable {
   let directory: String
-  // Stored, because every write looks at these two.
+  // Stored properties, because every write needs these two paths.
   let data: String
   let lock: String
 

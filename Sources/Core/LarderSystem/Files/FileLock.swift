@@ -150,7 +150,7 @@ package struct QueuedFileLock: Sendable {
 
   package func release() { lock.release() }
 
-  /// Nil if the system grants no record lock: such a process waits without a place.
+  /// Nil if the system grants no record lock. Such a process waits without a place in the queue.
   private func enterQueue() -> off_t? {
     var place = off_t(SystemTime.monotonicMicroseconds)
     for _ in 0..<64 {

@@ -40,7 +40,7 @@
       terms.known?.age ?? ResponseAge(fields, requested: requested, received: received)
     }
 
-    /// Its range in the whole representation; nil if it is complete.
+    /// The range of the body in the whole representation; nil if the response is complete.
     var part: ContentRange? {
       response.status.code == 206 ? ContentRange(fields) : nil
     }
