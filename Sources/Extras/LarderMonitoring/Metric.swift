@@ -20,7 +20,7 @@ public struct Metric: Hashable, Sendable {
 
   /// Begins with `larder_`; the end names the unit.
   public let name: String
-  /// Its labels.
+  /// The labels of the metric.
   public let dimensions: [Dimension]
   /// How it moves.
   public let kind: Kind

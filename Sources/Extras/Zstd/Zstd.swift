@@ -115,7 +115,7 @@
 
   /// A dictionary, prepared for use by any number of threads.
   @safe package final class Dictionary: @unchecked Sendable {
-    /// Its number, which is in each frame too.
+    /// The number of the dictionary, which is in each frame, too.
     package let id: UInt32
     fileprivate let compressing: OpaquePointer
     fileprivate let decompressing: OpaquePointer

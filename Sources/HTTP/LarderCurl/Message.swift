@@ -13,7 +13,7 @@
     /// Whether the request announces a body, which may be empty.
     let hasBody: Bool
     let isHead: Bool
-    /// Whether it must not be sent a second time. Curl does that when a kept connection ends without an answer.
+    /// Whether the request must not be sent a second time. Curl does that when a kept connection ends without an answer.
     let hasEffect: Bool
 
     init(_ request: HTTPRequest, body: [UInt8]) throws {

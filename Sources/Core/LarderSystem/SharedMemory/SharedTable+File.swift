@@ -154,7 +154,7 @@ extension SharedTable {
     }
   }
 
-  /// Whether it is a regular file with one link that only the store's owner can have created.
+  /// Whether the file is a regular file with one link that only the store's owner can have created.
   private func isOurs(_ status: stat) -> Bool {
     let isFile = status.isRegularFile && status.st_nlink == 1
     guard let directory = FileStatus.of(directory) else { return false }

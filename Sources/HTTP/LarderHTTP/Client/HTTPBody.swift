@@ -9,7 +9,7 @@
 
     /// The whole body, if it is in memory.
     public let whole: [UInt8]?
-    /// Its length in bytes; nil if that is not known before its end.
+    /// The length of the body in bytes; nil if that is not known before its end.
     public let count: Int?
     private let read: @Sendable () async throws -> [UInt8]?
     /// Makes the last bytes that were read come again; false if they cannot.

@@ -42,7 +42,8 @@
 
   /// The words in which libcurl, on which `URLSession` is built on Linux, describes a failure.
   package enum CurlWords {
-    /// Whether they are about TLS, and not about a secure connection that was cut off: some failures have no code of their own.
+    /// Whether the words are about TLS, and not about a secure connection that was cut off: some failures have no code of their
+    /// own.
     package static func tellOfInsecurity(_ words: String) -> Bool {
       let words = words.lowercased()
       if ["ssl_read", "ssl_write", "recv error", "send error"].contains(where: words.contains) {

@@ -17,12 +17,13 @@
         "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
       ]
 
-      /// Whether it is a number of seconds that was written as a string.
+      /// Whether the argument is a number of seconds that was written as a string.
       var isQuotedDuration: Bool { isQuoted && Self.durations.contains(name) }
     }
 
     let directives: [Directive]
-    /// Whether they come from `CDN-Cache-Control`, in whose presence `Expires` has no effect either (RFC 9213, section 2.2).
+    /// Whether the directives come from `CDN-Cache-Control`, in whose presence `Expires` has no effect either (RFC 9213,
+    /// section 2.2).
     let isTargeted: Bool
 
     init(_ fields: HTTPFields) {

@@ -20,7 +20,7 @@ final class Breaker: Sendable {
   }
   private let state = Mutex(State())
 
-  /// How often it stopped requests.
+  /// How often the breaker stopped requests.
   var openings: Int { state.withLock { $0.openings } }
 
   /// Whether a request may be sent. After a pause one request of many may.

@@ -88,7 +88,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
 public struct ValueStamp: Hashable, Comparable, Sendable {
   /// The value's version.
   public var version: Position
-  /// When it was stored: microseconds since 1970 by the server's clock.
+  /// The time at which the value was stored: microseconds since 1970 by the server's clock.
   public var written: UInt64
 
   /// A stamp of these parts.

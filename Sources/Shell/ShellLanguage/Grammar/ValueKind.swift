@@ -47,7 +47,7 @@ package enum ValueKind: Sendable, Hashable {
 
   package static let count = number(0...Int.max)
 
-  /// Its name in usage lines.
+  /// The name of the kind in usage lines.
   package var placeholder: String {
     switch self {
     case .data: "VALUE"

@@ -15,13 +15,13 @@ package struct Word: Sendable, Hashable {
     /// The bytes of the word it covers.
     package var range: Range<Int>
     package var isBare: Bool
-    /// Where it begins in the text of the command; bare pieces stand there byte for byte.
+    /// Where the word begins in the text of the command; bare pieces stand there byte for byte.
     package var offset: Int
   }
 
   package internal(set) var bytes: [UInt8]
   package var pieces: [Piece]
-  /// Where it stands in the text of the command, quotes included.
+  /// The range of the word in the text of the command, with quotes.
   package internal(set) var range: Range<Int>
 
   /// The text of a word that is bare throughout and valid UTF-8; what a keyword must be.

@@ -29,7 +29,7 @@ package struct TextFinder {
     firstMatch = { try matcher.firstMatch(in: $0) }
   }
 
-  /// Where it is found first in each line.
+  /// The first place of the text in each line.
   package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
     var finds: [Range<Int>] = []
     var start = 0

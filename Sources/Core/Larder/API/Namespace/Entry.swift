@@ -5,7 +5,7 @@ extension Store {
   public struct Entry: Sendable, Hashable {
     /// Where an entry stands between its write and its removal.
     public enum State: String, Sendable, Codable {
-      /// Reads find it.
+      /// Reads find the entry.
       case fresh
       /// Past its expiry and within its stale window: a load may serve it, and plain reads miss it.
       case stale
@@ -13,40 +13,39 @@ extension Store {
       case expired
     }
 
-    /// The name of its namespace.
+    /// The name of the entry's namespace.
     public var namespace: String
-    /// Its key.
+    /// The key of the entry.
     public var key: Key
     /// Bytes of the value, as it was written.
     public var size: Int
     /// Bytes of the header and the value, as they are stored.
     public var storedSize: Int
-    /// When it was written.
+    /// When the value was written.
     public var written: Timestamp
-    /// When it was last read or written, to the minute; nil if unknown.
+    /// When the entry was last read or written, to the minute; nil if unknown.
     public var lastUsed: Timestamp?
-    /// When it stops being fresh; nil for never.
+    /// When the entry stops being fresh; nil for never.
     public var expires: Timestamp?
-    /// Until when it may be served stale; nil if not at all.
+    /// Until when the value may be served stale; nil if never.
     public var staleUntil: Timestamp?
-    /// How long it stays fresh at least after its last access; nil without a time to idle.
+    /// How long at least the entry stays fresh after its last access; nil without a time to idle.
     public var timeToIdle: Duration?
-    /// Whether it is fresh, stale or expired, by the store's clock.
+    /// Whether the entry is fresh, stale or expired, by the store's clock.
     public var state: State
-    /// The codec that its writer named.
+    /// The codec that the writer named.
     public var codec: CodecID
     /// A number that rises with each write of the value and is not used again.
     public var version: UInt64
-    /// Whether it is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
+    /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool
-    /// Whether it is a negative entry, which records that its key has no value; reads miss it. See
-    /// ``Loaded/absent``.
+    /// Whether this is a negative entry, which records that the key has no value; reads miss it. See ``Loaded/absent``.
     public var isNegative: Bool
-    /// The entries it belongs to. The removal of the last of them removes it.
+    /// The owners of the entry. The removal of the last owner removes the entry.
     public var owners: [Owner]
-    /// Its tags; see ``Store/invalidate(tag:)``.
+    /// The tags of the entry; see ``Store/invalidate(tag:)``.
     public var tags: [String]
-    /// The entity tag (RFC 9110, section 8.8.3) of the response it was made from, byte for byte.
+    /// The entity tag (RFC 9110, section 8.8.3) of the response that the value came from, byte for byte.
     public var entityTag: [UInt8]?
     /// The Last-Modified field (RFC 9110, section 8.8.2) of that response, byte for byte.
     public var lastModified: [UInt8]?

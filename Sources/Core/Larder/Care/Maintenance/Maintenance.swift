@@ -88,7 +88,7 @@ public final class Maintenance: Sendable {
   /// The outcome of this object's last run; nil before the first.
   public var latest: Result<Report, LarderError>? { state.withLock { $0.latest } }
 
-  /// Whether it was started, and neither stopped nor ended because the store was closed.
+  /// Whether the maintenance was started, and neither stopped nor ended because the store was closed.
   public var isRunning: Bool { state.withLock { $0.isOn } }
 
   /// Starts the maintenance; does nothing if it is running.

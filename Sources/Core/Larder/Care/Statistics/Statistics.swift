@@ -5,7 +5,7 @@ import LarderSystem
 public struct Statistics: Sendable {
   /// Figures of one namespace.
   public struct Namespace: Sendable {
-    /// Its name, size and rules.
+    /// The name, size and rules of the namespace.
     public var info: NamespaceInfo
     /// When its counts began: when it was made, or its statistics were reset.
     public var since: Timestamp

@@ -35,9 +35,9 @@ struct StoreFormat {
   /// The result of reading the record.
   enum Contents {
     case format(StoreFormat)
-    /// It is not a record of Larder's.
+    /// The record is not one of Larder's.
     case foreign
-    /// It is one of this format, and its checksum does not match.
+    /// The record has this format, and its checksum does not match.
     case damaged
   }
 

@@ -106,7 +106,7 @@ struct IndexedEntry {
   let id: NamespaceID
   /// The time under which the entry is indexed.
   let deadline: Int64
-  /// Its position in the queue; 0 for a pinned entry.
+  /// The position of the entry in the queue; 0 for a pinned entry.
   let position: UInt64
   /// The entry key of a pinned entry; empty for others.
   let pinned: [UInt8]

@@ -39,7 +39,7 @@ struct PlainRecord {
     return record.extracting(size..<record.count)
   }
 
-  /// Whether it is certainly fresh at `now`, and will be for as long as the coarse clock may be behind.
+  /// Whether the entry is certainly fresh at `now`, and will be for as long as the coarse clock may be behind.
   @inline(__always)
   func isFresh(at now: Int64) -> Bool {
     expires == EntryHeader.never || (now &+ 10 < expires && written &- 60_000 <= now)

@@ -9,7 +9,7 @@ import LarderSystem
 public protocol ValueTransform: Sendable {
   /// Names the transform in the entries.
   var id: TransformID { get }
-  /// Whether it also changes an entry's metadata, entity tag and modification date.
+  /// Whether the transform also changes an entry's metadata, entity tag and modification date.
   var coversMetadata: Bool { get }
   /// Whether reads miss entries that it has not changed, except negative ones.
   var isRequired: Bool { get }

@@ -148,7 +148,7 @@ private final class Wanted: Sendable {
 
   init(_ count: Int) { self.count = Atomic(count) }
 
-  /// Whether it was the last.
+  /// Whether the removed key was the last.
   func removeOne() -> Bool {
     count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
   }

@@ -5,7 +5,7 @@ import Synchronization
 protocol AnyInFlightLoad: AnyObject, Sendable {
   /// Callers that wait for the load or are about to.
   var callers: Int { get }
-  /// Whether it has an outcome, so that nothing waits for it.
+  /// Whether the load has an outcome, so that no caller waits for it.
   var isComplete: Bool { get }
 }
 

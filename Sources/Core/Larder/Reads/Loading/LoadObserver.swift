@@ -12,7 +12,7 @@ package struct ObservedLoad: Sendable {
   package var namespace: String
   /// How many keys one call loads; nil for the load of one key.
   package var keys: Int?
-  /// Whether it runs in the background, while its callers have a stored value.
+  /// Whether the load runs in the background, while its callers have a stored value.
   package var isRefresh = false
 }
 

@@ -85,7 +85,7 @@ public struct Validators: Sendable, Hashable {
 public struct CachedValue<Value: Sendable>: Sendable {
   /// The value, fresh or stale.
   public var value: Value
-  /// When it was written or last found unchanged.
+  /// When the value was written or last found unchanged.
   public var written: Timestamp
   /// The validators it was stored with.
   public var validators: Validators

@@ -63,7 +63,7 @@ class MemoryItem: @unchecked Sendable {
 
   final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
-  /// Whether it was known to be current at that transaction or a later one. 0 means no transaction.
+  /// Whether the value was known to be current at that transaction or a later one. 0 means no transaction.
   @inline(__always)
   final func isCurrent(at transaction: UInt64) -> Bool {
     stamp.load(ordering: .relaxed) >= transaction
@@ -123,7 +123,7 @@ extension MemoryItem {
     set { word = word & 0x40 | UInt8(newValue.frequency << 2 | newValue.clock) }
   }
 
-  /// Whether it was ever used since it was inserted.
+  /// Whether the value was ever used since its insertion.
   final var isUsed: Bool { word & 0x40 != 0 }
 
   /// Records a use: ``AccessStats/use()`` without taking the word apart. It changes nothing of an item in constant use, and

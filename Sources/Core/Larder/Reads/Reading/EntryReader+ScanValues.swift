@@ -5,7 +5,7 @@ import LarderSystem
 struct ScannedRecord: ~Escapable {
   let entryKey: Span<UInt8>
   let record: Span<UInt8>
-  /// Whether it is an entry with a plain header and a short key that is known to be fresh and intact.
+  /// Whether the record is an entry with a plain header and a short key that is known to be fresh and intact.
   let isVerified: Bool
   /// When its run was read.
   let now: Int64

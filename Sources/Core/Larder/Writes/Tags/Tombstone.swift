@@ -12,7 +12,7 @@ struct Tombstone: Equatable, Sendable {
   var horizon: [NamespaceID: UInt64]
   /// The last index record of the first tag that the removal has seen; the removal continues after it.
   var reached: [UInt8] = []
-  /// Whether it stands for a record that cannot be read: which entries that hides is not known.
+  /// Whether the tombstone stands for a record that cannot be read: which entries that hides is not known.
   private(set) var isDamaged = false
 
   static let damaged = {
@@ -72,7 +72,7 @@ struct Tombstone: Equatable, Sendable {
     return seal.seal(content, for: key)
   }
 
-  /// Whether it hides the entry with that version and those tags. A damaged one hides every entry with a tag.
+  /// Whether the tombstone hides the entry with that version and those tags. A damaged one hides every entry with a tag.
   func hides(_ id: NamespaceID, version: UInt64, tags: [[UInt8]]) -> Bool {
     if isDamaged { return true }
     guard let next = horizon[id], version < next else { return false }

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// An entry as its record describes it, without the value.
 struct StoredEntry {
-  /// Its key in the database of entries.
+  /// The key in the database of entries.
   let entryKey: [UInt8]
   var header: EntryHeader
   let fields: EntryFields
