@@ -102,7 +102,7 @@
           reply.complete(.failure(LarderError(.unreachable, "the connection has ended")))
           return
         }
-        // A caller that has gone on was told that nothing happened.
+        // The caller no longer waits, and was told that nothing happened.
         guard reply.markSent() else {
           unanswered.wrappingSubtract(1, ordering: .relaxed)
           return

@@ -16,7 +16,8 @@
 
     public func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       let reply = PendingReply()
-      // A cancelled command of valkey-swift ends the connection of all others, so that a late one is abandoned.
+      // A cancelled command of valkey-swift ends the connection of all others, so a late command is not cancelled, and its
+      // reply is dropped.
       Task { [client] in
         do throws(ValkeyClientError) {
           reply.complete(.success(Reply(try await client.execute(RawCommand(command, reply)))))

@@ -124,7 +124,7 @@
       while true {
         let packet = String(decoding: try await connection.read(atMost: 65_536), as: UTF8.self)
         let line = packet.components(separatedBy: "\r\n")[0]
-        // A packet has a whole request, or its head, and the next one its body.
+        // A packet has a whole request; or it has the head, and the next packet has the body.
         guard line.hasSuffix(" HTTP/1.1") else { continue }
         received(line)
         if hasAnswered { return }

@@ -31,7 +31,7 @@ final class Breaker: Sendable {
       guard var until = state.openUntil else { return true }
       if isConnected { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
-      // The others wait for the outcome of this one, or for the next pause if it has none.
+      // The other requests wait for the outcome of this request, or for the next pause if it has none.
       state.openUntil = now + state.pause
       state.openSince = now
       state.isTrying = true

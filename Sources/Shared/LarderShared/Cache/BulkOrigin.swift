@@ -2,10 +2,11 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// The end of the way of many keys, each of which passes the tier by itself. The keys that come to the origin share a call.
+/// Loads many keys from the origin with one call. Each key asks the tier by itself, and the keys that the tier does not have
+/// share the call.
 ///
-/// A call waits until every key has come, or passes: it has got its value elsewhere, or waits for another machine. The key that
-/// makes the call possible makes it for all. One call runs at a time.
+/// A call waits until every key has come, or does not need the call: it has got its value elsewhere, or waits for another
+/// machine. The last key makes the call for all. One call runs at a time.
 final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
   typealias Missing = [(key: Name, stored: CachedValue<Value>?)]
   typealias Source = @Sendable (Missing) async throws -> [(Name, Loaded<Value>)]

@@ -43,8 +43,8 @@ public struct SharedOptions: Sendable {
   /// A longer reply ends a connection.
   private static let largestValue = 32 << 20
 
-  /// The options with numbers that can be kept: a lease of no time would be renewed without a pause, and a log of no records
-  /// has no head.
+  /// The options within usable bounds: a lease of no time would be renewed without a pause, and a log of no records has no
+  /// head.
   var possible: SharedOptions {
     var options = self
     options.readTimeout = min(max(readTimeout, .zero), .hours(1))

@@ -12,7 +12,7 @@ extension LocalCopies {
   ) async throws -> Int? {
     recent.note(changes)
     for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
-    // The lock of the store's writers is needed even if no key is here: a writer that has looked before the note is still to
+    // The lock of the store's writers is needed even if no key is here: a writer that has looked before the note may still
     // commit an old value. A transaction that changes nothing commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }

@@ -58,7 +58,7 @@ struct BrowseScreen {
     DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
-  /// The first line. The facts yield before the name, the first ones first.
+  /// The first line. In a narrow window the facts are left out before the name, from the first fact on.
   private func drawTitle(_ name: String, _ facts: [String], on frame: inout Frame) {
     var facts = facts[...]
     while facts.count > 1,

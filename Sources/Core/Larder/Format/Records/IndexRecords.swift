@@ -71,7 +71,7 @@ struct ExpiryRecord: Sequence {
   }
 }
 
-/// A time, and 32 positions in the queue of a namespace in a row: what a record of the expiry index is about.
+/// A time, and 32 positions in a row in the queue of a namespace. A record of the expiry index stands for such a block.
 struct ExpiryBlock: Equatable {
   private static let shift: UInt64 = 5
   /// That of the highest position.

@@ -85,7 +85,7 @@ final class LoadWrite: QueuedWrite {
     isDone.signal()
   }
 
-  /// Ends the lease of the load when other processes can find the value, or never will.
+  /// Ends the lease of the load when other processes can find the value, or when the value will not be stored.
   func endWhenComplete(_ lease: LoadLease) {
     let isComplete = state.withLock { state in
       if state.outcome == nil { state.lease = lease }

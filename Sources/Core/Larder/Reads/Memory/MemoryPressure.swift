@@ -9,7 +9,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
   /// Tasks wait for memory for a tenth of the time, or nine tenths of the limit are used: half of the decoded values go.
   case warning
-  /// All tasks wait for memory for a twentieth of the time, or the limit is nearly used: nine tenths of them go.
+  /// All tasks wait for memory for a twentieth of the time, or the limit is nearly used: nine tenths of the values go.
   case critical
 
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The limit on disk: a batch begins with so many pages, and each change may take some.
+/// The disk limit: a batch begins with a number of pages, and each change may take some.
 extension SpaceBudget {
   /// Measures how many pages are left in the data file, before the first change of the batch.
   mutating func measureDisk(_ session: inout WriteSession) throws(LarderError) {
