@@ -10,8 +10,8 @@ extension Store {
   /// - Returns: the faults that stay: those of pages, of the names and rules of namespaces, and of two namespaces with one id.
   ///   While one of them stays, entries of no namespace stay too: their namespace may be the one whose name cannot be read.
   ///   With a damaged page nothing is mended: use ``salvage(from:to:options:)``.
-  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/insideWrite``, or the error of the write that failed. What
-  ///   was mended before stays mended.
+  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/insideWrite``, or the error of the write that failed. Faults
+  ///   that were mended before it stay mended.
   public func repair(
     _ found: Verification
   ) throws(LarderError) -> [Verification.Inconsistency] {

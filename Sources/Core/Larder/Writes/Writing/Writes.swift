@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the writes of this process share, and one write leaves to the next.
+/// The parts that all writes of this process share, and the facts that one write leaves to the next.
 struct Writes: ~Copyable, Sendable {
   let queue = WriteQueue()
   let committed = CommittedLedger()
