@@ -30,6 +30,8 @@ struct ReaderCommand: ParsableCommand {
     guard let kind = PeerKind.named(peer), let level = Level(rawValue: level) else {
       throw ValidationError("no such peer or level")
     }
+    // This also loads a library that is found when the program runs.
+    if let reason = kind.missing() { throw Failure(reason) }
     let data = Dataset(count: entries, valueSize: valueSize)
     let order = Orders.random(data, distinct: data.count)
     var site = Site(directory: directory, level: level, data: data)
