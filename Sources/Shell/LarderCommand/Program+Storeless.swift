@@ -30,7 +30,7 @@ extension Program {
     of store: String, to target: String, _ storeOptions: Store.Options, _ options: Options,
     _ environment: [String: String]
   ) throws -> Int32 {
-    let salvage = try Salvage.run(store, target, storeOptions)
+    let salvage = try Salvage.run(store, target, storeOptions) { _ in !Interrupts.isPending }
     guard !options.has("--quiet") else { return 0 }
     try Terminal.write(presentation(options, environment).bytes(of: salvage.reply).span)
     return 0

@@ -75,6 +75,19 @@ import Testing
     #expect(try Store(at: path, options: options).namespace("notes").count() == 1)
   }
 
+  @Test(arguments: [1, 4]) func `a salvage that is stopped leaves nothing`(looks: Int) throws {
+    let (path, target) = (directory.path + "/old", directory.path + "/new")
+    try makeStore(path)
+    var left = looks
+    let salvage = try Store.salvage(from: path, to: target, options: options) { _ in
+      left -= 1
+      return left > 0
+    }
+    #expect(salvage == nil && left == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["old"])
+    #expect(try Store.salvage(from: path, to: target, options: options).isComplete)
+  }
+
   @Test func `everything in a sound store is saved as it was`() throws {
     let (path, target) = (directory.path + "/old", directory.path + "/new")
     try makeStore(path)

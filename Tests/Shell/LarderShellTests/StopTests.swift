@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import TestSupport
 import Testing
@@ -15,6 +16,11 @@ import Testing
     let shell = try Shell(.plain)
     try shell.store.write { batch in
       for number in 0..<Self.count {
+        try batch.set(
+          bytes("x"), for: "k\(number)", in: shell.store.namespace("old"),
+          expires: .after(.seconds(1)))
+      }
+      for number in 0..<Self.count {
         var attributes = EntryAttributes(codec: .json, expires: .after(.hours(1 + number % 9)))
         attributes.tags = ["all"]
         try batch.set(
@@ -22,10 +28,19 @@ import Testing
           attributes)
       }
     }
+    shell.clock.advance(by: .seconds(2))
+    shell.input = Self.export
     return shell
   }
 
-  @Test(arguments: [
+  /// An export whose keys are those of the store.
+  private static let export: [UInt8] = {
+    let lines = (0..<count).map { "{\"namespace\":\"a\",\"key\":\"k\($0)\",\"value\":\"1\"}\n" }
+    return bytes("{\"larder_export\":1}\n" + lines.joined())
+  }()
+  private static let file = TemporaryDirectory.unusedPath
+
+  private static let lines = [
     "count @a --larger 0", "count @a --by .n", "sum .n @a", "avg .n @a --by .n",
     "keys @a --limit all",
     "keys @a --long", "keys @a --sort size", "keys @a --sort .n --limit 3", "keys @a --reverse",
@@ -34,17 +49,68 @@ import Testing
     "sizes @a --by prefix --separator 1", "plot @a", "plot age @a --log", "export - @a",
     "export - @a --format csv", "verify --deep", "evict @a --larger 1 --dry-run",
     "evict @a --larger 1 --yes", "expire @a --larger 1 1h --yes", "touch @a --ttl 1h --yes",
-    "persist @a --yes", "pin @a --yes", "report -",
-  ])
-  func `each look for an interruption ends a command`(line: String) throws {
+    "persist @a --yes", "pin @a --yes", "unpin @a --larger 0 --yes", "report -",
+    "min .n @a", "max size @a", "namespaces", "stats", "count @*", "purge --dry-run",
+    "invalidate all --dry-run", "clear @a --dry-run --verbose", "clear @a --yes",
+    "import - --dry-run",
+    "import - --on-conflict replace --yes", "diff \(file)", "exists @a --stdin -0",
+    "keys @a --stdin -0", "salvage \(file).larder",
+  ]
+
+  /// Commands that look at other places, as often as they make a step.
+  private static let steps = [
+    "compact", "compact --to \(file).copy", "purge", "invalidate all --yes",
+    "limits @a --entries 10 --yes", "undo",
+  ]
+
+  /// Commands that take no longer in a large store, and those that wait for a person or a change, which have tests of their own.
+  private static let others = [
+    "browse", "edit", "echo", "help", "history", "info", "option", "output", "quit",
+    "rename", "set", "source", "sync", "use", "watch",
+  ]
+
+  @Test func `every command is tried`() {
+    let tried = Set((Self.lines + Self.steps).map { String($0.prefix { $0 != " " }) } + Self.others)
+    let all = Set(CommandTable.standard.commands.map(\.name))
+    #expect(tried == all, "\(all.symmetricDifference(tried))")
+  }
+
+  /// Makes what a line needs.
+  private func shell(for line: String) throws -> Shell {
     let shell = try shell()
+    if line.hasPrefix("diff") { try Data(Self.export).write(to: URL(fileURLWithPath: Self.file)) }
+    if line.contains("-0") {
+      shell.input = Array((0..<Self.count).map { "k\($0)\0" }.joined().utf8)
+    }
+    if line == "undo" { try shell("evict @a --larger 0 --yes") }
+    return shell
+  }
+
+  @Test(arguments: lines)
+  func `each look for an interruption ends a command`(line: String) throws {
+    try interrupt(line, least: Self.count / Self.between)
+  }
+
+  @Test(arguments: steps)
+  func `a command that makes steps ends behind each of them`(line: String) throws {
+    try interrupt(line, least: 1)
+  }
+
+  /// - Parameter least: The fewest looks.
+  private func interrupt(_ line: String, least: Int) throws {
+    let shell = try shell(for: line)
     var looks = 0
     shell.whenLooking = { looks += 1 }
     try shell(line)
     shell.whenLooking = {}
-    #expect(looks >= Self.count / Self.between, "\(line): \(looks) looks")
-    for step in Set([0, 1, looks / 2, looks - 1]) {
-      let shell = try self.shell()
+    #expect(looks >= least, "\(line): \(looks) looks")
+    for step in Set([0, 1, looks / 2, looks - 1]) where step < looks {
+      for made in [".larder", ".copy"].map({ Self.file + $0 }) where line.hasSuffix(made) {
+        if FileManager.default.fileExists(atPath: made) {
+          try FileManager.default.removeItem(atPath: made)
+        }
+      }
+      let shell = try self.shell(for: line)
       shell.stepsUntilInterrupted = step
       #expect(try shell.error(line).code == .interrupted, "\(line), look \(step) of \(looks)")
     }

@@ -126,9 +126,11 @@ extension SalvageFile {
   /// The records may belong to any database. If the lists of free pages are damaged too, no record is visited, because
   /// removed records cannot be told from lost ones.
   ///
-  /// - Parameter databases: the named ones, whose pages are not lost.
+  /// - Parameters:
+  ///   - databases: the named ones, whose pages are not lost.
+  ///   - pause: called for each of their records and for each page; what it throws ends the search.
   package func forEachLostRecord(
-    besides walk: Walk, databases: [String],
+    besides walk: Walk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws {
     guard !walk.damage.isEmpty, !main.isEmpty, let free = freePages() else { return }
@@ -136,10 +138,11 @@ extension SalvageFile {
     for name in databases {
       guard let tree = table.tree(named: name, in: main) else { continue }
       var walk = TreeWalk(tree, in: table, numberKeys: false, visited: visited)
-      walk.run { _ in }
+      try walk.run { (_) throws(any Error) in try pause() }
       visited = walk.visited
     }
     for number in 2..<max(table.end, 2) where !visited.contains(number) && !free.contains(number) {
+      try pause()
       guard let page = TreePage(number, isLeaf: true, in: table) else { continue }
       for index in 0..<page.count {
         guard let node = page.node(index, pageSize: table.pageSize) else { continue }

@@ -104,6 +104,8 @@ extension Command {
       return Tally(
         entries: max(before.entries - after.entries, 0), bytes: max(before.bytes - after.bytes, 0))
     }
+    func shouldContinue() -> Bool { !session.host.isInterrupted() }
+    let isDone: Bool
     do {
       if let name {
         let namespace = session.store.namespace(name)
@@ -111,9 +113,11 @@ extension Command {
           try session.write { try $0.declare(Rules(), for: namespace) }
         }
         let info = try session.info(of: name)
-        try session.store.override(call.overrides(over: info.overrides), for: name)
+        isDone = try session.store.override(
+          call.overrides(over: info.overrides), for: name, while: shouldContinue)
       } else {
-        try session.store.override(call.overrides(over: session.store.limits().overrides))
+        isDone = try session.store.override(
+          call.overrides(over: session.store.limits().overrides), while: shouldContinue)
       }
     } catch let error as LarderError where error.code == .full {
       let gone = try evicted().entries
@@ -121,6 +125,11 @@ extension Command {
         .full,
         gone == 0 ? "\(error.message)" : "\(error.message); evicted \(Wording.entries(gone))",
         hint: error.hint.map { SafeText($0) })
+    }
+    guard isDone else {
+      throw ShellError(
+        .interrupted, "interrupted: evicted \(try evicted().words); the limit is what is left",
+        hint: nil)
     }
     return try session.afterCommit(evicted) ?? Tally()
   }

@@ -130,8 +130,11 @@ extension Command {
 
   private static func salvageStore(_ call: Invocation, in session: Session) throws -> Outcome {
     let target = try LocalFile(call.bytes("DIRECTORY")!, of: session).directory()
-    let salvage = try session.whileClosed { path, options in
-      try Salvage.run(path, target, options)
+    let salvage = try ProgressLine.showSteps("salvaging", unit: Wording.records, in: session) {
+      shouldContinue in
+      try session.whileClosed { path, options in
+        try Salvage.run(path, target, options) { shouldContinue($0, nil) }
+      }
     }
     try session.output.acknowledge(salvage.reply)
     return .done
@@ -141,15 +144,21 @@ extension Command {
 extension Salvage {
   /// - Parameter options: the options with which the store was opened.
   package static func run(
-    _ path: String, _ target: String, _ options: Store.Options
+    _ path: String, _ target: String, _ options: Store.Options,
+    while shouldContinue: @escaping (Int) -> Bool
   ) throws(ShellError) -> Salvage {
     var made = Store.Options()
     made.lockTimeout = options.lockTimeout
+    let salvage: Salvage?
     do throws(LarderError) {
-      return try Store.salvage(from: path, to: target, options: made)
+      salvage = try Store.salvage(from: path, to: target, options: made, while: shouldContinue)
     } catch {
       throw ShellError(error)
     }
+    guard let salvage else {
+      throw ShellError(.interrupted, "interrupted: no store was made", hint: nil)
+    }
+    return salvage
   }
 
   /// The answer of the command.

@@ -49,9 +49,20 @@ extension Store {
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace``, and as ``declare(_:for:)``.
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
+    _ = try override(overrides, for: name) { true }
+  }
+
+  /// Overrides like ``override(_:for:)``, for as long as `shouldContinue` returns true, which is called between two transactions.
+  ///
+  /// - Returns: false if it was stopped; then the usage that was reached is the limit in force.
+  package func override(
+    _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
+  ) throws(LarderError) -> Bool {
     try checkWritable()
     let overrides = overrides.inMilliseconds
-    try LimitChange(engine).changeRules(of: name, ifAbsent: .refuse) { $0.overrides = overrides }
+    return try LimitChange(engine).changeRules(
+      of: name, ifAbsent: .refuse, while: shouldContinue
+    ) { $0.overrides = overrides }
   }
 
   /// Empties every namespace at once; see ``Store/Namespace/clear()``.

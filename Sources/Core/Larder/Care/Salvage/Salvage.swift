@@ -40,6 +40,18 @@ extension Store {
   public static func salvage(
     from path: String, to destination: String, options: Options = Options()
   ) throws(LarderError) -> Salvage {
+    try salvage(from: path, to: destination, options: options) { _ in true }!
+  }
+
+  /// Salvages like ``salvage(from:to:options:)``, for as long as `shouldContinue` returns true.
+  ///
+  /// - Parameter shouldContinue: called now and then with the count of records and pages that were looked at.
+  /// - Returns: nil if it was stopped; then nothing is at `destination`.
+  package static func salvage(
+    from path: String, to destination: String, options: Options,
+    while shouldContinue: @escaping (_ looks: Int) -> Bool
+  ) throws(LarderError) -> Salvage? {
+    var pace = SalvagePace(shouldContinue: shouldContinue)
     do {
       return try SalvageFile.hold(path, lockTimeout: options.lockTimeout.bounded) {
         let file = try SalvageFile(at: path)
@@ -47,8 +59,10 @@ extension Store {
         options.create = true
         options.readOnly = false
         options.durability = try options.durability ?? Durability(DurabilityLevel(of: file))
-        return try Store.making(at: destination, options) { try $0.fill(from: file) }
+        return try Store.making(at: destination, options) { try $0.fill(from: file, &pace) }
       }
+    } catch is SalvagePace.Stopped {
+      return nil
     } catch let error as LarderError {
       throw error
     } catch let error as OpenError {
@@ -93,7 +107,9 @@ extension Store {
     }
   }
 
-  private func fill(from file: borrowing SalvageFile) throws -> Salvage {
+  private func fill(
+    from file: borrowing SalvageFile, _ pace: inout SalvagePace
+  ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
     // Limits and rules come last: they may be stricter than those under which the entries were written.
     try LimitChange(engine).changeSettings { $0.overrides.disk = Limits.unlimited }
@@ -102,12 +118,14 @@ extension Store {
     }
     var writer = SalvageWriter(store: self, metadata: metadata)
     let walk = try file.forEachRecord(in: Indexes.names[0]) { key, value in
+      try pace.look()
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
     }
     let before = writer.result.entries
     // A record that is not an entry here is one of an index.
-    try file.forEachLostRecord(besides: walk, databases: Array(Indexes.names[1...])) { key, value in
-      _ = try writer.add(key, value, from: file)
+    let others = Array(Indexes.names[1...])
+    try file.forEachLostRecord(besides: walk, databases: others, pause: { try pace.look() }) {
+      _ = try writer.add($0, $1, from: file)
     }
     try writer.flush()
     for (name, record) in metadata.namespaces {
@@ -132,6 +150,22 @@ extension Store {
         current.defaultDisk = current.defaultDisk.map { max($0, 2 * size) }
       }
     }
+  }
+}
+
+/// Stops a salvage that is not to go on.
+private struct SalvagePace {
+  struct Stopped: Error {}
+
+  let shouldContinue: (_ looks: Int) -> Bool
+  private var looks = 0
+
+  init(shouldContinue: @escaping (_ looks: Int) -> Bool) { self.shouldContinue = shouldContinue }
+
+  /// Is called for each record and page.
+  mutating func look() throws(Stopped) {
+    looks += 1
+    if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }
   }
 }
 

@@ -18,7 +18,7 @@ enum AbsentNamespace {
 }
 
 /// Changes limits. A limit below the usage is reached in several transactions; each stores the usage it reached as the limit
-/// in force, so that nothing grows again meanwhile.
+/// in force, so that nothing grows again meanwhile. So does a change that is stopped between two of them.
 struct LimitChange {
   /// How many entries one transaction evicts.
   static let evictedPerStep = 1000
@@ -27,29 +27,37 @@ struct LimitChange {
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
+  /// Returns false if it was stopped.
+  @discardableResult
   func changeRules(
-    of name: String, ifAbsent absence: AbsentNamespace,
+    of name: String, ifAbsent absence: AbsentNamespace, while shouldContinue: () -> Bool = { true },
     _ change: (inout NamespaceRecord.RuleSet) -> Void
-  ) throws(LarderError) {
-    try run { batch throws(LarderError) in
+  ) throws(LarderError) -> Bool {
+    try run(while: shouldContinue) { batch throws(LarderError) in
       try batch.changeRules(of: name, ifAbsent: absence, most: Self.evictedPerStep, change)
     }
   }
 
-  func changeSettings(_ change: (inout StoreSettings) -> Void) throws(LarderError) {
-    try run { batch throws(LarderError) in
+  /// Returns false if it was stopped.
+  @discardableResult
+  func changeSettings(
+    while shouldContinue: () -> Bool = { true }, _ change: (inout StoreSettings) -> Void
+  ) throws(LarderError) -> Bool {
+    let isDone = try run(while: shouldContinue) { batch throws(LarderError) in
       try batch.changeSettings(most: Self.evictedPerStep, change)
     }
     engine.memory.budget.limit = try engine.metadata.settings(in: engine.beginRead()).memoryLimit
+    return isDone
   }
 
   private func run(
+    while shouldContinue: () -> Bool,
     _ step: (inout WriteBatch) throws(LarderError) -> LimitProgress
-  ) throws(LarderError) {
+  ) throws(LarderError) -> Bool {
     while true {
       switch try engine.commit(.standard, { batch in try step(&batch) }) {
-      case .done: return
-      case .underWay: continue
+      case .done: return true
+      case .underWay: if !shouldContinue() { return false }
       case .stuck(let error): throw error
       }
     }

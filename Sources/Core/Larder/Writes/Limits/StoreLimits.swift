@@ -163,7 +163,18 @@ extension Store {
 
   /// Replaces an operator's overrides of the declared limits; empty ones lift them. See ``declare(_:)``.
   public func override(_ limits: StoreLimits) throws(LarderError) {
+    _ = try override(limits) { true }
+  }
+
+  /// Overrides like ``override(_:)``, for as long as `shouldContinue` returns true, which is called between two transactions.
+  ///
+  /// - Returns: false if it was stopped; then the usage that was reached is the limit in force.
+  package func override(
+    _ limits: StoreLimits, while shouldContinue: () -> Bool
+  ) throws(LarderError) -> Bool {
     try checkWritable()
-    try LimitChange(engine).changeSettings { settings in settings.overrides = limits }
+    return try LimitChange(engine).changeSettings(while: shouldContinue) { settings in
+      settings.overrides = limits
+    }
   }
 }
