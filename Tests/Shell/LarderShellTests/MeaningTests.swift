@@ -131,6 +131,16 @@ import Testing
 }
 
 @Suite struct ImportFormTests {
+  @Test(arguments: [
+    "{\"larder_export\":1}\n{\"namespace\":\"a\",\"key\":\"k\",\"value\":\"v\"}\n",
+    "namespace,key,value\na,k,v\n",
+  ])
+  func `a byte order mark is no part of the first line`(file: String) throws {
+    let shell = try Shell(.plain)
+    shell.input = [0xEF, 0xBB, 0xBF] + bytes(file)
+    #expect(try shell("import -") == "import\ta\t1\t1\n")
+  }
+
   @Test func `an export as CSV is read back`() throws {
     let shell = try Shell(.plain)
     try shell.fill()

@@ -150,6 +150,24 @@ import Testing
     #expect(shell.notices == ["watching all namespaces; ^C ends", " 0 events in 20 ms"])
   }
 
+  @Test func `three thousand single changes are all shown`() throws {
+    let shell = try Shell(.plain)
+    let store = shell.store.namespace("a")
+    try store.set("v", for: "k")
+    shell.pauses = 10_000
+    var number = 0
+    // As many as another process commits between two looks, and more.
+    shell.meanwhile = {
+      for _ in 0..<500 where number < 3000 {
+        try store.set("v", for: "\(number)")
+        number += 1
+      }
+    }
+    let rows = try shell("watch @a --count 3000").split(separator: "\n")
+    let keys = rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false)[3] }
+    #expect(keys.compactMap { Int($0) } == Array(0..<3000))
+  }
+
   @Test func `it is told what went by unseen`() throws {
     let shell = try shell { shell in
       try shell.store.write { batch in
