@@ -43,7 +43,7 @@ func adapter(_ name: String, library: String, program target: String) -> [Target
     .testTarget(
       name: "\(name)Tests",
       dependencies: testing + [.target(name: library), .target(name: target)],
-      path: "\(name)/Tests", swiftSettings: strict),
+      path: "\(name)/Tests", swiftSettings: strict, plugins: ["PagePrograms"]),
   ]
 }
 
@@ -83,27 +83,33 @@ let programs: [Target] = [
     name: "larder-rates", dependencies: program, path: "Rates", swiftSettings: strict),
 ]
 
-/// Every program of the documents, and the tests of the traits that need packages of others.
+/// What programs with traits use.
+let traits: [Target.Dependency] = [
+  larder("Larder"), larder("LarderCompression"), larder("LarderEncryption"), larder("LarderHTTP"),
+  larder("LarderMonitoring"), larder("LarderTesting"), larder("LarderTracing"), "TestSupport",
+  httpTypes, .product(name: "Logging", package: "swift-log"),
+  .product(name: "Crypto", package: "swift-crypto"),
+]
+
+/// The programs of the pages, which a plugin hands to the tests, and the tests of the traits that need packages of others.
 let documents: [Target] = [
+  .executableTarget(name: "page-programs", path: "Documents/Generator", swiftSettings: strict),
+  .plugin(
+    name: "PagePrograms", capability: .buildTool(), dependencies: ["page-programs"],
+    path: "Documents/Plugin"),
   .testTarget(
     name: "DocumentTests",
-    dependencies: [
-      larder("Larder"), larder("LarderCodecs"), larder("LarderHTTP"), larder("LarderHTTPTesting"),
-      larder("LarderMonitoring"), larder("LarderShared"), larder("LarderSharedTesting"),
-      larder("LarderTesting"), larder("LarderURLSession"), larder("larder"), httpTypes,
-      "quickstart", "weather", "TestSupport",
+    dependencies: traits + [
+      larder("LarderCodecs"), larder("LarderHTTPTesting"), larder("LarderShared"),
+      larder("LarderSharedTesting"), larder("LarderURLSession"), larder("larder"), "quickstart",
+      "weather",
     ],
-    path: "Documents", swiftSettings: strict),
+    path: "Documents/Tests", swiftSettings: strict, plugins: ["PagePrograms"]),
   .testTarget(
     name: "TraitTests",
-    dependencies: [
-      larder("Larder"), larder("LarderCompression"), larder("LarderEncryption"),
-      larder("LarderHTTP"), larder("LarderMonitoring"), larder("LarderTesting"),
-      larder("LarderTracing"), "TestSupport", httpTypes,
-      .product(name: "Logging", package: "swift-log"),
+    dependencies: traits + [
       .product(name: "InMemoryLogging", package: "swift-log"),
       .product(name: "CoreMetrics", package: "swift-metrics"),
-      .product(name: "Crypto", package: "swift-crypto"),
       .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
       .product(name: "MetricsTestKit", package: "swift-metrics"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -7,8 +7,8 @@ import ExampleTesting
   /// How many requests are let through before the process is killed in the next one.
   @Test(arguments: [0, 1, 2, 3, 6, 9, 10, 14, 19, 24, 30])
   func `a killed sync goes on where it was, whenever it was killed`(count: Int) async throws {
-    let folder = try TemporaryFolder()
-    let path = folder.url.path + "/articles"
+    let folder = try TemporaryDirectory()
+    let path = folder.path + "/articles"
     let readeck = FakeReadeck()
     readeck.fill(10, images: 2)
     try await LocalServer.run { server in

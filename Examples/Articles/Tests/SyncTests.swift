@@ -7,26 +7,14 @@ import ExampleTesting
   private let fixture = Fixture.current
 
   @Test func `the program of the page stores articles and changes one`() async throws {
-    #expect(try PageProgram(of: "Articles/README.md").isIn(#filePath))
     fixture.readeck.fill(3, images: 1)
-    let (store, token) = (fixture.store, FakeReadeck.token)
-    let transport = LocalTransport(to: fixture.server, over: URLSessionTransport())
-
-    let base = "https://read.example/api"
-    let reader = ArticleReader(in: store, at: base, token: token, over: transport)
-
-    let run = try reader.sync()
-    for await step in run { print("\(step.done) of \(step.total)") }
-    print(await run.result().text)
-
-    let list = try await reader.unread()
-    let article = try await reader.article(list.bookmarks[0].id)
-    let report = try await reader.edit(article.bookmark.id, .archive)
-    print(report.sent, report.left)
-    await reader.finish()
-
-    #expect(await run.result().stored == 3 && report.sent == 1 && report.left == 0)
-    #expect(try await reader.unread().bookmarks.count == 2)
+    let found = try await Programs.all[0].run(
+      Programs(
+        store: fixture.store, token: FakeReadeck.token,
+        transport: LocalTransport(to: fixture.server, over: URLSessionTransport())))
+    #expect(await (found["run"] as? SyncRun)?.result().stored == 3)
+    #expect(found["report"] as? OutboxReport == OutboxReport(sent: 1))
+    #expect(try await fixture.reader.unread().bookmarks.count == 2)
   }
 
   @Test(arguments: [0, 5])

@@ -2,43 +2,21 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// Reading a catalog page by page: what is asked for, and what comes of it.
+/// Reading a catalog page by page: what is asked for, and what comes of it. A repeated cursor, and a 304 for a body that is gone, are
+/// tests of `LarderHTTP`.
 @Suite(.fixture(Fixture.self)) struct PagingTests {
   private let fixture = Fixture.current
 
   @Test func `the program of the page reads the whole catalog`() async throws {
-    #expect(try PageProgram(of: "Catalog/README.md").isIn(#filePath))
     fixture.fake.fill(120)
-    let (store, token) = (fixture.store, "one")
-    let transport = LocalTransport(to: fixture.server, over: URLSessionTransport())
-
-    // Responses are cached by the rules of HTTP: 300 s, then a 304 for each page that has not changed.
-    var catalog = Catalog(
-      at: "https://catalog.example/api", user: "ines", token: token, in: store, over: transport)
-
-    // A list that the user scrolls. After 80 % of its rows the next page is fetched ahead.
-    let reader = CatalogReader(catalog, limit: 50)
-    try await reader.more()
-    await reader.shows(41)
-    try await reader.more()
-    print(await reader.contents.funnels.count)
-
-    // Pull to refresh: every page is validated. If one has changed, so that others may be wrong, all are read again.
-    try await reader.refresh()
-    if await reader.generation > 0 { print("show the list again") }
-
-    // The whole catalog of one version, each pillar once, with the funnels of all pages.
-    let all = try await catalog.all()
-    print(all.contents.pillars.map { $0.pillar.title ?? "" }, catalog.cache.statistics.hitRate ?? 0)
-
-    // Another filter, and the end of a session, remove what is stored, for all processes.
-    catalog.tier = "plus"
-    let plus = try await catalog.all()
-    try catalog.signOut()
-
-    #expect(all.slugs == fixture.slugs() && plus.slugs == fixture.slugs(tier: "plus"))
-    #expect(await reader.slugs().count == 100)
-    #expect(try catalog.cache.namespace.count() == 0)
+    let found = try await Programs.all[0].run(
+      Programs(
+        store: fixture.store, token: "one",
+        transport: LocalTransport(to: fixture.server, over: URLSessionTransport())))
+    #expect((found["all"] as? CatalogListing)?.slugs == fixture.slugs())
+    #expect((found["plus"] as? CatalogListing)?.slugs == fixture.slugs(tier: "plus"))
+    #expect(await (found["reader"] as? CatalogReader)?.slugs().count == 100)
+    #expect(try (found["catalog"] as? Catalog)?.cache.namespace.count() == 0)
   }
 
   @Test func `all pages together have each funnel once, in order, and each pillar once`()
@@ -84,22 +62,6 @@ import ExampleTesting
     }
   }
 
-  @Test func `a 304 for a stored body that is gone makes one unconditional request`() async throws {
-    fixture.fake.fill(20)
-    let all = try await fixture.catalog().all().slugs
-    fixture.clock.advance(by: .minutes(6))
-    _ = fixture.asked()
-    // It goes while the service is being asked about it.
-    let pages = fixture.responses
-    fixture.server.become { [fake = fixture.fake] request in
-      if request.fields["if-none-match"] != nil {
-        for key in try pages.page().items.map(\.key) { _ = try await pages.remove(key) }
-      }
-      return fake.answer(request)
-    }
-    #expect(try await fixture.catalog().all().slugs == all && fixture.asked() == (2, 1))
-  }
-
   @Test func `past 80 % the next page is fetched ahead, one at a time`() async throws {
     let reader = try await fixture.reader(of: 100)
     await reader.shows(0)
@@ -118,17 +80,6 @@ import ExampleTesting
     await reader.settle()
     #expect(try await !reader.more())
     #expect(fixture.asked().all == 0, "there is no page behind the last")
-  }
-
-  @Test func `a repeated cursor and pages without an end are errors`() async throws {
-    fixture.server.become { _ in
-      .init(
-        json:
-          #"{"data": {"pillars": null, "pagination": {"hasMore": true, "nextCursor": "again"}}}"#
-      )
-    }
-    let error = await #expect(throws: LarderError.self) { try await fixture.catalog().all() }
-    #expect(error?.code == .badCursor && fixture.server.count == 2)
   }
 
   @Test func `INVALID_CURSOR drops all cached pages and restarts once from the first`() async throws

@@ -61,18 +61,13 @@ struct BoardBody: Decodable {
   }
 
   /// Nil if the station is not known. Runs prove that there is one, whatever its own field has.
-  ///
-  /// An answer with as many departures as were asked for that does not reach the next day is a part of the board.
   func board(asked id: String, on day: CalendarDay) -> Board? {
     let runs = stationboard.elements
     guard let name = station?.name ?? station?.id ?? (runs.isEmpty ? nil : id) else { return nil }
-    let all = runs.compactMap { $0.departure(from: name) }.sorted { $0.time < $1.time }
-    let departures = all.filter { (day.start..<day.end).contains($0.time) }
-    let count = runs.count + stationboard.skipped.count
-    let isWhole = count < BoatClient.boardLimit || all.count > departures.count
+    let departures = runs.compactMap { $0.departure(from: name) }
+      .filter { (day.start..<day.end).contains($0.time) }
     return Board(
-      station: name, day: day, departures: departures,
-      reaches: isWhole ? nil : departures.last?.time ?? day.start)
+      station: name, day: day, departures: departures.sorted { $0.time < $1.time })
   }
 }
 

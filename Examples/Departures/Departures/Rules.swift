@@ -4,7 +4,7 @@ import Service
 /// The namespaces of the store, each with its rules in one line.
 public enum BoatNamespace: String, CaseIterable, Sendable {
   case boards, next, weather, ships, temperatures, levels, sun, tiles
-  case settings, http
+  case http
 
   public var name: String { "boat." + rawValue }
 
@@ -19,7 +19,6 @@ public enum BoatNamespace: String, CaseIterable, Sendable {
     case .levels: Rules(expires: .after(.hours(24)), stale: .days(1))
     case .sun: Rules(expires: .daily(at: TimeOfDay(0), in: SwissTime.zone))
     case .tiles: Rules(expires: .never, limits: Limits(bytes: .megabytes(40)), priority: .low)
-    case .settings: .userData
     case .http: Rules(limits: Limits(bytes: .megabytes(30)), priority: .low)
     }
   }

@@ -13,8 +13,6 @@ public struct Board: Codable, Hashable, Sendable {
   public var station: String
   public var day: CalendarDay
   public var departures: [Departure]
-  /// The time of its last departure, if it does not reach the end of the day.
-  public var reaches: Timestamp?
 
   /// Those that have not left, without the cancelled ones.
   public func upcoming(at now: Timestamp) -> [Departure] {

@@ -1,12 +1,5 @@
 import Larder
 
-/// The settings of a widget. Versions of the app can read each other's settings, so no field is required.
-public struct WidgetSettings: Codable, Hashable, Sendable {
-  public var stations: [String]?
-  /// Departures of each station.
-  public var rows: Int?
-}
-
 /// The next departures that an app writes and its widget, another process, reads from the same store. A departure expires
 /// when it leaves.
 public struct Widget: Sendable {
@@ -14,18 +7,10 @@ public struct Widget: Sendable {
   public static let most = 20
 
   private let next: Cache<Departure>
-  private let saved: Cache<WidgetSettings>
 
   public init(_ cache: DeparturesCache) {
     next = cache.cache(of: Departure.self, in: .next)
-    saved = cache.cache(of: WidgetSettings.self, in: .settings)
   }
-
-  public var settings: WidgetSettings {
-    get throws { try saved.value(for: "widget") ?? WidgetSettings() }
-  }
-
-  public func save(_ settings: WidgetSettings) throws { try saved.set(settings, for: "widget") }
 
   /// Replaces the departures of a station in one transaction.
   public func publish(_ departures: [Departure], for station: String) throws {
@@ -40,18 +25,17 @@ public struct Widget: Sendable {
     }
   }
 
-  /// The next departures of a station, in the order in which they leave; by default three, or as the settings say.
-  public func departures(from station: String, limit: Int? = nil) throws -> [Departure] {
+  /// The next departures of a station, in the order in which they leave.
+  public func departures(from station: String, limit: Int = 3) throws -> [Departure] {
     var found: [Departure] = []
     try next.entries(prefix: station.withoutZeros + "/").visit { found.append($1) }
-    let rows = try limit ?? settings.rows ?? 3
-    return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(rows, 0)))
+    return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(limit, 0)))
   }
 
   /// Calls `show` with the next departures of some stations, until it returns false: at once, after each publication by any
   /// process, and whenever one has left.
   public func watch(
-    _ stations: [String], limit: Int? = nil, _ show: ([Departure]) throws -> Bool
+    _ stations: [String], limit: Int = 3, _ show: ([Departure]) throws -> Bool
   ) async throws {
     // The subscription begins before the first read, so that no change is missed.
     let changes = next.namespace.changes()

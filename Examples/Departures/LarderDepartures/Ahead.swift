@@ -6,21 +6,14 @@ import Larder
 struct LoadFavourites: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "favourites",
-    abstract: "Saves the favourite stations and fetches their boards, as an app does at its start.")
+    abstract: "Fetches the boards of favourite stations, as an app does at its start.")
 
-  @Argument(help: "Numbers of stations, the most important first. Default: the saved ones.")
-  var stations: [String] = []
-  @Option(help: "Departures of each station in the widget.") var rows: Int?
+  @Argument(help: "Numbers of stations, the most important first.") var stations: [String]
   @OptionGroup var session: Session
 
   func run() async throws {
-    try await session.show(.boards, .settings) { cache in
-      let widget = Widget(cache)
-      var settings = try widget.settings
-      settings.stations = try stations.saved(in: settings)
-      settings.rows = rows ?? settings.rows
-      try widget.save(settings)
-      let came = try await follow(cache.prefetch(settings.stations ?? []))
+    try await session.show(.boards) { cache in
+      let came = try await follow(cache.prefetch(stations.unique))
       return ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed"]
     }
   }
@@ -31,16 +24,14 @@ struct Publish: AsyncParsableCommand {
     commandName: "publish",
     abstract: "Writes the next departures for the widget, as an app does in the background.")
 
-  @Argument(help: "Numbers of stations. Default: the saved ones.") var stations: [String] = []
+  @Argument(help: "Numbers of stations.") var stations: [String]
   @OptionGroup var session: Session
 
   func run() async throws {
     try await session.show(.next) { cache in
-      let widget = Widget(cache)
-      let stations = try stations.saved(in: widget.settings)
-      _ = try await follow(cache.enterBackground(stations))
-      return try stations.map { station in
-        let count = try widget.departures(from: station, limit: Widget.most).count
+      _ = try await follow(cache.enterBackground(stations.unique))
+      return try stations.unique.map { station in
+        let count = try Widget(cache).departures(from: station, limit: Widget.most).count
         return "\(station): \(count) departures for the widget"
       }
     }
@@ -52,16 +43,14 @@ struct ShowWidget: AsyncParsableCommand {
     commandName: "widget", abstract: "The next departures that the app wrote; sends no request.",
     discussion: "With --watch it prints them again after each change, and when one has left.")
 
-  @Argument(help: "Numbers of stations. Default: the saved ones.") var stations: [String] = []
-  @Option(help: "Departures of each station. Default: the saved number, or 3.") var rows: Int?
+  @Argument(help: "Numbers of stations.") var stations: [String]
+  @Option(help: "Departures of each station.") var rows = 3
   @Flag(help: "Print them again whenever they change.") var watch = false
   @OptionGroup var session: Session
 
   func run() async throws {
     try await session.show { cache in
-      let widget = Widget(cache)
-      let stations = try stations.saved(in: widget.settings)
-      try await widget.watch(stations, limit: rows) { next in
+      try await Widget(cache).watch(stations.unique, limit: rows) { next in
         let rows = try next.map { departure in
           let ship = departure.ship.map { "  (\($0))" } ?? ""
           return "\(try SwissTime.clock(departure.leaves))  \(departure.name.padded(to: 9))"
@@ -86,11 +75,9 @@ private func follow(_ prefetch: Prefetch<Errand>) async throws -> Prefetch<Erran
 }
 
 extension [String] {
-  /// The numbers of stations, each once; the saved ones if none is given.
-  fileprivate func saved(in settings: WidgetSettings) throws(Failure) -> [String] {
+  /// The numbers of stations, each once.
+  fileprivate var unique: [String] {
     var seen: Set<String> = []
-    let stations = isEmpty ? settings.stations ?? [] : map(\.withoutZeros)
-    if stations.isEmpty { throw Failure(.usage, "no station is given, and none is saved") }
-    return stations.filter { seen.insert($0).inserted }
+    return map(\.withoutZeros).filter { seen.insert($0).inserted }
   }
 }

@@ -75,20 +75,4 @@ import ExampleTesting
     let body = try read(LakeReport.self, #"{"lakes": [{"name": "x", "waterLevel": "\#(text)"}]}"#)
     #expect(body.lakes.elements[0].level == metres)
   }
-
-  @Test(.enabled(if: Folders.hasShared, "skipped: no recorded data"))
-  func `every recorded board and place is read`() throws {
-    var departures = 0
-    for folder in ["stationboard", "synthetic_ship"] {
-      let files = try FileManager.default.contentsOfDirectory(
-        at: Folders.shared("departures/" + folder), includingPropertiesForKeys: nil)
-      for file in files where file.pathExtension == "json" {
-        let body = try JSONDecoder().decode(BoardBody.self, from: Data(contentsOf: file))
-        #expect(body.stationboard.skipped.isEmpty, "\(file.lastPathComponent)")
-        guard let first = body.stationboard.elements.compactMap(\.stop.time).first else { continue }
-        departures += body.board(asked: "", on: CalendarDay(of: first))?.departures.count ?? 0
-      }
-    }
-    #expect(departures == 103)
-  }
 }

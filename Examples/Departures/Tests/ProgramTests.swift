@@ -16,17 +16,16 @@ import ExampleTesting
       board 8503669 --offline --day 2025-07-13 | no departures
       lake thunersee --offline         | weather      20.0 C, clear sky (from the service) | temperature  18.7 C, by a simulation | sun          05:4
       lake thunersee --offline         | clear sky (from the store,
-      favourites 8503651 8503651 08503651 --rows 1 --offline | 0 loaded, 1 fresh already, 0 failed
-      favourites --offline             | 0 loaded, 1 fresh already
-      publish --offline                | ^8503651: 7 departures for the widget_
-      widget --offline                 | ^09:35  BAT 102  Rapperswil SG (See)  (Linth)  from Z\u{FC}rich
+      favourites 8503651 8503651 08503651 --offline | 0 loaded, 1 fresh already, 0 failed
+      publish 8503651 --offline        | ^8503651: 7 departures for the widget_
+      widget 8503651 --rows 1 --offline | ^09:35  BAT 102  Rapperswil SG (See)  (Linth)  from Z\u{FC}rich
       board 8503651 --no-network = 4   | ! cannot be reached
       board 1 --offline = 1            | ! ^error: the station 1 is not in the timetable
       lake loch-ness --offline = 1     | ! one of zuerichsee,
       board 1 --policy never --offline = 2  | ! ^Error:
       board 1 --day 2025-02-30 --offline = 2 | ! ^Error:
       board 1 --now yesterday --offline = 2 | ! "yesterday" is not a time
-      publish --base http://x --now 2025-07-12T05:00:00Z = 2 | ! no station is given, and none is saved
+      publish --offline = 2            | ! Missing expected argument
       """)
   }
 
@@ -59,15 +58,17 @@ import ExampleTesting
         """
         board 1 \(base) --policy revalidate | 09:00     BAT 90 | stale: the service answered 403 | ! ^names of ships: the service answered 403
         favourites 2 \(base) = 5 | ! ^2: the service answered 403
-        favourites 8503669 --rows 2 --offline    | ^1 loaded
-        favourites \(base) --no-network          | ^0 loaded | ! ^2: the service cannot be reached
+        favourites 8503669 --offline             | ^1 loaded
+        favourites 2 \(base) --no-network        | ^0 loaded | ! ^2: the service cannot be reached
         board 8503669 \(base) --no-network = 4   | ! there is no network
         """)
     }
   }
 
   @Test func `the page shows the lines that matter as they are`() throws {
-    let file = Folders.examples.appending(path: "Departures/Departures/DeparturesCache.swift")
-    #expect(try PageProgram(of: "Departures/README.md").isIn(file.path))
+    let page = try Repository.text("Examples/Departures/README.md")
+    let lines = page.components(separatedBy: "```")[1].dropFirst("swift\n".count)
+    let source = try Repository.text("Examples/Departures/Departures/DeparturesCache.swift")
+    #expect(source.contains(lines))
   }
 }

@@ -15,7 +15,7 @@ struct LarderLego: ParsableCommand {
       5 refused, 130 interrupted.
       """,
     version: exampleVersion,
-    subcommands: [FetchEntity.self, ListEntities.self, RefreshLists.self])
+    subcommands: [FetchEntity.self, ListEntities.self])
 
   static func main() async { await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") }
 }
@@ -132,7 +132,7 @@ struct ListEntities: AsyncParsableCommand {
   ) async throws {
     try await options.open { client in
       let page = try await Failure.orNoSuchKey { try await client.page(list.sized(20)) }
-      for reason in page.value.skipped ?? [] { Console.complain("left out: \(reason)") }
+      for reason in page.value.skipped { Console.complain("left out: \(reason)") }
       let found = page.value.results
       let lines = found.map(columns).map { row in
         row.dropLast().map { $0.padded(to: 12) }.joined() + (row.last ?? "")
@@ -140,34 +140,6 @@ struct ListEntities: AsyncParsableCommand {
       let all = page.value.count.map { " of \($0)" } ?? ""
       try options.place.show(
         lines + ["\(found.count)\(all), \(page.words)"], closing: ["namespaces"])
-    }
-  }
-}
-
-struct RefreshLists: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "refresh", abstract: "Stores whole lists of the service, page by page.",
-    discussion: """
-      Stored entities that a list no longer has are removed. If some cannot be read, nothing is removed, and the exit code \
-      is 4. There are lists of colors, themes, categories, parts and sets (with the minifigs).
-      """)
-
-  @Argument(help: "Which: \(EntityKind.list).") var kinds: [EntityKind]
-  @OptionGroup var options: ServiceOptions
-
-  func run() async throws {
-    try await options.open { client in
-      var faults: [String] = []
-      for kind in kinds {
-        let report = try await client.refresh(kind)
-        faults += report.faults
-        try options.place.show(
-          ["\(kind.rawValue): \(report.listed) listed, \(report.removed) removed"],
-          closing: ["keys @\(client.cache.namespace(of: kind).name) --limit 5", "namespaces"])
-      }
-      for fault in faults { Console.complain(fault) }
-      if faults.isEmpty { return }
-      throw Failure(.failed, "the lists cannot be read in full, and nothing was removed")
     }
   }
 }

@@ -54,7 +54,7 @@ public struct LegoClient: Sendable {
     let pages = cache.store.cache(of: LegoPage<Entity>.self, in: cache.namespace("pages").name)
     let page = try await lookup(
       list.address, at: list.address, in: rules.map { _ in pages }, Entity.kind, policy, list.asked,
-      expires: rules?.expires, fault: { $0.results.isEmpty ? $0.skipped?.first : nil })
+      expires: rules?.expires)
     if let page { return page }
     throw ServiceError.refused(status: 404, message: "there is no \(list.address)")
   }
@@ -68,7 +68,7 @@ public struct LegoClient: Sendable {
   private func lookup<Value: Codable & Sendable>(
     _ key: String, at address: String, in cache: Cache<Value>?, _ kind: EntityKind,
     _ policy: RequestPolicy, _ asked: PartColor.Asked?, expires: Expiration? = nil,
-    fault: @escaping @Sendable (Value) -> String?
+    fault: @escaping @Sendable (Value) -> String? = { _ in nil }
   ) async throws -> CacheResult<Value>? {
     let decode: @Sendable (Reply) async throws -> Value? = { reply in
       if reply.status == 404 {
@@ -130,8 +130,6 @@ public struct LegoList<Entity: LegoEntity>: Sendable {
   }
 }
 
-extension LegoList<Color> { public static var colors: Self { Self("/lego/colors/") } }
-
 extension LegoList<Part> { public static var parts: Self { Self("/lego/parts/") } }
 
 extension LegoList<ModelSet> {
@@ -153,16 +151,6 @@ extension LegoList<Element> {
 }
 
 extension EntityKind {
-  /// The paths of the lists of all entities; none for elements and part colors.
-  var lists: [String] {
-    switch self {
-    case .categories: ["/lego/part_categories/"]
-    case .sets: ["/lego/sets/", "/lego/minifigs/"]
-    case .elements, .partColors: []
-    default: ["/lego/\(rawValue)/"]
-    }
-  }
-
   /// The path of one entity, and what its answer leaves out; throws for a key that no path can have.
   fileprivate func address(of key: String) throws(LarderError) -> (String, PartColor.Asked?) {
     let escaped = key.percentEscaped
@@ -173,9 +161,9 @@ extension EntityKind {
       guard words.count == 2, words[0] != "", let color = Int(words[1]) else { break }
       let asked = PartColor.Asked(part: String(words[0]), color: color)
       return ("/lego/parts/\(asked.part.percentEscaped)/colors/\(color)/", asked)
-    case .elements: return ("/lego/elements/\(escaped)/", nil)
+    case .categories: return ("/lego/part_categories/\(escaped)/", nil)
     case .sets where key.hasPrefix("fig-"): return ("/lego/minifigs/\(escaped)/", nil)
-    default: return (lists[0] + escaped + "/", nil)
+    default: return ("/lego/\(rawValue)/\(escaped)/", nil)
     }
     throw LarderError(
       .invalidArgument, "\"\(key)\" is no key of \(rawValue)",

@@ -172,22 +172,17 @@ extension PartColor {
 public struct LegoPage<Entity: LegoEntity>: Codable, Sendable {
   /// All there are, on every page together; nil if the service does not say.
   public var count: Int?
-  /// The URL of the next page, to be used unchanged: its escapes may be doubled (`%252C`).
-  public var next: String?
   public var results: [Entity]
-  /// The entities that cannot be decoded, and why: `3001: results[0].name is missing`; nil if there are none.
-  public var skipped: [String]?
+  /// The entities that cannot be decoded, and why: `3001: results[0].name is missing`.
+  public var skipped: [String]
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     count = try fields.decodeIfPresent(Int.self, forKey: .count)
-    next = try fields.decodeIfPresent(String.self, forKey: .next)
     // One that cannot be decoded does not hide the others.
-    let rows = try fields.decode([Attempt<Entity>].self, forKey: .results)
-    results = rows.compactMap { try? $0.result.get() }
-    let faults = rows.compactMap(\.fault)
-    skipped =
-      try fields.decodeIfPresent([String].self, forKey: .skipped) ?? (faults.isEmpty ? nil : faults)
+    let list = try fields.decode(LenientList<Entity>.self, forKey: .results)
+    results = list.elements
+    skipped = try fields.decodeIfPresent([String].self, forKey: .skipped) ?? list.skipped
   }
 }
 

@@ -2,8 +2,8 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// Entities under their keys, their lifetimes and numbers: the tests of the source system, and its faults. Races of removals with
-/// writes are tests of Larder.
+/// Entities under their keys, their lifetimes and numbers. Races, reads of an expired entry, values that cannot be encoded or
+/// decoded and files that are no stores are tests of Larder.
 @Suite(.checkedStores) struct CacheTests {
   private let clock = ManualClock()
   private let store: Store
@@ -52,35 +52,11 @@ import ExampleTesting
     #expect(try lego.clear() == 1 && lego.clear() == 0 && lego.counts().total == 0)
   }
 
-  @Test func `reading an expired entry returns nil, and count falls from 1 to 0`() throws {
-    let lego = brief(.milliseconds(950))
-    try lego.keep(sets("1-1"))
-    clock.advance(by: .milliseconds(949))
-    #expect(try lego.entities(ModelSet.self)?.value(for: "1-1") != nil)
-    clock.advance(by: .milliseconds(1))
-    #expect(try lego.entities(ModelSet.self)?.keys() == [], "listings hide it")
-    #expect(try lego.entities(ModelSet.self)?.value(for: "1-1") == nil)
-    #expect(try lego.counts().database == 0)
-  }
-
   @Test func `memory and disk are counted apart, an entity once`() throws {
     try lego.keep((0..<30).map { Color(id: $0, name: "", rgb: "") })
     for id in 0..<20 { _ = try lego.entities(Color.self)?.value(for: "\(id)") }
     let counts = try lego.counts()
     #expect(counts == LegoCache.Counts(memory: 20, database: 30) && counts.total == 30)
-  }
-
-  @Test func `three concurrent stores and reads succeed`() async throws {
-    try await withThrowingTaskGroup { group in
-      for id in 0..<3 {
-        group.addTask { [lego] in
-          try lego.keep([Color(id: id, name: "", rgb: "")])
-          #expect(try lego.entities(Color.self)?.value(for: "\(id)")?.id == id)
-        }
-      }
-      try await group.waitForAll()
-    }
-    #expect(try lego.counts().database == 3)
   }
 
   @Test(arguments: [3600, 1800]) func `maintenance: an interval, restart, and once`(
@@ -97,34 +73,6 @@ import ExampleTesting
       maintenance.start()
       maintenance.stop()
     }
-  }
-
-  /// Cannot be encoded.
-  private struct Unwritable: LegoEntity {
-    static let kind = EntityKind.colors
-    var key: String { "4" }
-    init() {}
-    init(from decoder: any Decoder) throws {}
-
-    func encode(to encoder: any Encoder) throws {
-      throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "no form"))
-    }
-  }
-
-  @Test func `cannot open, cannot encode, cannot decode: each has its code`() throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.write("file", Array("not a store".utf8))
-    let cannotOpen = #expect(throws: LarderError.self, "no count of 0") { try LegoCache(at: file) }
-    #expect(cannotOpen?.code == .cannotOpen || cannotOpen?.code == .foreign)
-    let cannotEncode = #expect(throws: LarderError.self) { try lego.keep([Unwritable()]) }
-    #expect(cannotEncode?.code == .unencodable)
-    try store.namespace("lego.colors").set(Array("{".utf8), for: "4")
-    let colors = try #require(lego.entities(Color.self))
-    for _ in 1...3 { #expect(try colors.value(for: "4") == nil, "a counted miss") }
-    let cannotDecode = #expect(throws: LarderError.self) { try colors.strictValue(for: "4") }
-    #expect(cannotDecode?.code == .undecodable)
-    try lego.keep([red])
-    #expect(try colors.strictValue(for: "4") == red, "neither blocks the next write")
   }
 
   @Test func `numbers may be text, and fields of another form are nil`() throws {

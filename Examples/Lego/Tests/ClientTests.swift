@@ -21,39 +21,18 @@ import ExampleTesting
   }
 
   @Test func `the program of the page asks once for a part and a list`() async throws {
-    #expect(try PageProgram(of: "Lego/README.md").isIn(#filePath))
     fake.put(Body.part("3001"), at: "/lego/parts/3001/")
-    fake.change {
-      $0.lists["/lego/parts/"] = ["3001", "3002"].map { Body.part($0) }
-      $0.lists["/lego/colors/"] = Body.colors(0..<5)
-    }
-    let (path, key) = (fixture.folder.url.path + "/page", FakeRebrickable.credential)
-    let transport = LocalTransport(to: fake.server, over: URLSessionTransport())
-
-    // Colors never expire, parts last a week, sets a day; the file has at most 10 MB.
-    let lego = try LegoClient(at: path, plan: .default, credential: key, over: transport)
-
-    // One request, then none for a week; without the service a stale part is better than none.
-    let brick = try await lego.entity(Part.self, "3001")
-    if let brick, brick.isStale { print("\(brick.value.name), \(brick.age) old: \(brick.error!)") }
-
-    // A page of a search is stored under its address.
-    let bricks = try await lego.page(.parts.searching("brick 2 x").sized(20))
-
-    // The whole list: what is new is stored, and what the service no longer has is removed.
-    let changes = try await lego.refresh(.colors)
-
-    // A kind with a rule of its own, and one that is not stored.
-    var plan = CachePlan.storage
-    plan.disk[.sets] = EntityRule(.after(.seconds(900)), servesStaleOnError: false)
-    plan.disk[.elements] = EntityRule(nil)
-
-    // Counting changes nothing; maintenance removes what has expired, every hour.
-    let counts = try lego.cache.counts()
-    let maintenance = try lego.cache.maintenance()
-
-    #expect(brick?.value.partNum == "3001" && bricks.value.results.count == 2)
-    #expect(changes.listed == 5 && counts.database == 6 && maintenance.interval == .hours(1))
+    fake.change { $0.lists["/lego/parts/"] = ["3001", "3002"].map { Body.part($0) } }
+    let found = try await Programs.all[0].run(
+      Programs(
+        path: fixture.folder.path + "/page", key: FakeRebrickable.credential,
+        transport: LocalTransport(to: fake.server, over: URLSessionTransport())))
+    let lego = try #require(found["lego"] as? LegoClient)
+    let brick = found["brick"] as? CacheResult<Part>
+    let bricks = found["bricks"] as? CacheResult<LegoPage<Part>>
+    #expect(brick?.value.partNum == "3001" && bricks?.value.results.count == 2)
+    #expect((found["counts"] as? LegoCache.Counts)?.database == 1)
+    #expect((found["maintenance"] as? Maintenance)?.interval == .hours(1))
     let asked = fake.asked.count
     #expect(try await lego.entity(Part.self, "3001")?.value == brick?.value)
     #expect(fake.asked.count == asked)

@@ -32,8 +32,6 @@ import ExampleTesting
       list inventory 10294-1 --offline       | ^12 x        3001        Red Brick 2 x 4_ | 2 of 2
       list colors-of 3001 --offline          | ^4           Red         433 sets_ | 2 of 2
       list inventory 1-1 --offline = 1       | ! error: the service answered 404
-      refresh colors themes --offline        | ^colors: 6 listed, 0 removed_ | _themes: 5 listed
-      refresh elements --offline = 2         | ! has no list of all elements
       fetch part .. --offline = 2            | ! ^error: ".." is no key of parts_
       fetch partcolor 3001/x --offline = 2   | ! ^error: "3001/x" is no key of partcolors_
       fetch color 04 --offline = 1           | ! ^error: there is no color 04
@@ -44,7 +42,7 @@ import ExampleTesting
   @Test func `a key has a realm of its own, and a refusal has its code`() async throws {
     try await FakeRebrickable.run { fake in
       fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
-      fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<2) + [#"{"id": 6}"#] }
+      fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1"), #"{"set_num": "6-1"}"#] }
       let words = "--base '\(fake.base)/ ' --key ' secret '"
       let fetched = try await program.run("fetch color 4 \(words)")
       let first = try #require(fetched.suggestions.first)
@@ -56,14 +54,14 @@ import ExampleTesting
         fetch color 4 \(words) --no-network | "Mine"
         fetch color 4 --no-network = 4      | ! there is no network
         fetch color 4 --base \(fake.base) = 5 | ! ^error: the service answered 401 | ! hint: give a valid credential: --key or
-        refresh colors \(words) = 4         | ^colors: 2 listed, 0 removed_ | ! ^/lego/colors/ 6: results[2].name is missing_error: the lists
+        list sets x \(words)                | ^1-1         Titanic_1 of 2, | ! ^left out: 6-1: results[1].name is missing
         """)
     }
   }
 
   /// `make run` fills its store from these lines.
   @Test func `larder import of the recorded entities gives what the library reads`() async throws {
-    let lines = Folders.examples.appending(path: "Lego/Sample/entities.jsonl")
+    let lines = Repository.root.appending(path: "Examples/Lego/Sample/entities.jsonl")
     let imported = try await Outcome(
       line: "larder '\(program.store)' --create -e 'import \(lines.path)'")
     #expect(imported.code == 0, "\(imported)")

@@ -10,7 +10,7 @@ import ExampleTesting
     fixture = .current
     fake.put(Body.color(4), at: "/lego/colors/4/")
     fake.put(try Body.recorded("theme-4"), at: "/lego/themes/4/")
-    fake.change { $0.lists["/lego/colors/"] = Body.colors(0..<50) }
+    fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
   }
 
   /// In hours, in the order of `EntityKind.allCases`; nil for never.
@@ -95,14 +95,14 @@ import ExampleTesting
     let again = try fixture.client(plan)
     #expect(try await look(again) == [.disk, second], "nothing is lost at the end of a process")
     #expect(fake.server.count == 1)
-    #expect(again.cache.store.path == fixture.folder.url.path + "/store")
+    #expect(again.cache.store.path == fixture.folder.path + "/store")
   }
 
   @Test func `memory only writes no file, and keeps stale entities for thirty days`() async throws {
     let lego = try fixture.client(.memoryOnly)
     #expect(try await look(lego) == [.loaded, .memory])
     #expect(try lego.cache.counts() == LegoCache.Counts(memory: 1, database: 0))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.url.path) == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == [])
     fixture.clock.advance(by: .seconds(300) + .days(30) - .milliseconds(1))
     fake.refuse(503, "")
     #expect(try await lego.color(4)?.source == .stale)
@@ -114,27 +114,25 @@ import ExampleTesting
   @Test func `disabled requests each time and stores nothing`() async throws {
     let lego = try fixture.client(.disabled)
     #expect(try await look(lego) == [.loaded, .loaded])
-    for _ in 1...2 { #expect(try await lego.page(.colors).value.count == 50) }
+    for _ in 1...2 { #expect(try await lego.page(.sets).value.count == 1) }
     #expect(fake.server.count == 4)
     #expect(try await lego.color(4, .cacheOnly) == nil)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.url.path) == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == [])
   }
 
-  @Test func `the default limit of 10 MB is a hard limit`() async throws {
+  @Test func `the default limit of 10 MB is a hard limit`() throws {
     let name = String(repeating: "x", count: 1500)
-    fake.change {
-      $0.lists["/lego/parts/"] = (0..<12_000).map { Body.part("p\($0)", "\(name) \($0)") }
+    let lego = try fixture.client().cache
+    try lego.keep((0..<50).map { Color(id: $0, name: "", rgb: "") })
+    for first in stride(from: 0, to: 12_000, by: 50) {
+      try lego.keep((first..<first + 50).map { Part(partNum: "\($0)", name: name, categoryID: 1) })
     }
-    let lego = try fixture.client()
-    let store = lego.cache.store
-    _ = try await lego.refresh(.colors)
-    _ = try await lego.refresh(.parts)
-    let facts = try FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")
+    let facts = try FileManager.default.attributesOfItem(atPath: lego.store.path + "/data.mdb")
     let largest = try #require(facts[.size] as? Int64)
     #expect((5_000_001...10_000_000).contains(largest))
-    let count = try lego.cache.namespace(of: .parts).count()
+    let count = try lego.namespace(of: .parts).count()
     #expect((1000..<12_000).contains(count))
-    #expect(try lego.cache.namespace(of: .colors).count() == 50, "small kinds are evicted last")
+    #expect(try lego.namespace(of: .colors).count() == 50, "small kinds are evicted last")
   }
 
   @Test func `a store in use keeps its limit, and a plan may set another`() throws {
@@ -145,7 +143,7 @@ import ExampleTesting
     }
     #expect(try limit("new") == 10_000_000 && limit("new", 20_000_000) == 20_000_000)
     #expect(try limit("new") == 20_000_000)
-    let store = try Store(at: fixture.folder.url.path + "/used")
+    let store = try Store(at: fixture.folder.path + "/used")
     try LegoCache(store).keep([Theme(id: 1, name: "Technic")])
     try store.close()
     #expect(try limit("used") == nil)

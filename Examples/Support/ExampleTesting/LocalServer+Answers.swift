@@ -32,7 +32,7 @@ extension LocalServer {
   public func replay(
     _ folder: String, hold: @escaping @Sendable () async throws -> Void = {}
   ) throws {
-    let recording = try Recording(folder: Folders.examples.appending(path: folder).path)
+    let recording = try Recording(folder: Repository.root.path + "/Examples/" + folder)
     become { request in
       try await hold()
       var question = HTTPRequest(method: .get, scheme: nil, authority: nil, path: request.path)

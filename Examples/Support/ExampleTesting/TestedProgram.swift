@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 public import Testing
 
 /// A built program with a store in a temporary folder.
 public struct TestedProgram: Sendable {
-  public let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   public let store: String
   private let name: String
 
@@ -11,9 +12,9 @@ public struct TestedProgram: Sendable {
   ///   - name: the program's name.
   ///   - store: the store's name.
   public init(_ name: String, store: String) throws {
-    folder = try TemporaryFolder()
+    folder = try TemporaryDirectory()
     self.name = name
-    self.store = folder.url.path + "/" + store
+    self.store = folder.path + "/" + store
   }
 
   /// The outputs of the commands in its closing lines.

@@ -63,44 +63,44 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// An element of a list that may be of another form than the others.
-public struct Attempt<Element: Decodable & Sendable>: Decodable, Sendable {
-  public let result: Result<Element, any Error>
-  /// Why it cannot be decoded, after its key if it has one: `3001: results[0].name is missing`; nil for a good one.
-  public let fault: String?
+/// A list of a service without the elements that cannot be decoded. A list with no other elements is an error.
+public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
+  public var elements: [Element] = []
+  /// The elements that cannot be decoded, and why: `3001: results[0].name is missing`.
+  public var skipped: [String] = []
 
   /// The fields by which services name an element.
   private static var keys: [String] {
     ["part_num", "set_num", "element_id", "color_id", "slug", "id", "name"]
   }
 
-  public init(from decoder: any Decoder) throws {
-    do {
-      result = .success(try Element(from: decoder))
-      fault = nil
-    } catch {
-      result = .failure(error)
-      // Text that is not Unicode cannot be read at all.
-      let json = try? JSON(from: decoder)
-      let key = Self.keys.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }
-      let reason = (error as? DecodingError)?.words ?? "\(error)"
-      fault = (key.map { $0 + ": " } ?? "") + reason
+  private struct Attempt: Decodable {
+    var result: Result<Element, any Error>
+    /// The element's key, if it has one.
+    var key: String?
+
+    init(from decoder: any Decoder) throws {
+      do {
+        result = .success(try Element(from: decoder))
+      } catch {
+        result = .failure(error)
+        // Text that is not Unicode cannot be read at all.
+        let json = try? JSON(from: decoder)
+        key = LenientList.keys.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }
+      }
     }
   }
-}
-
-/// A list of a service without the elements that cannot be decoded. A list with no other elements is an error.
-public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
-  public var elements: [Element]
-  /// The elements that cannot be decoded, and why; see ``Attempt/fault``.
-  public var skipped: [String]
 
   public init(from decoder: any Decoder) throws {
     // A decoder passes null on to an optional alone.
-    let attempts = try [Attempt<Element>?](from: decoder)
-    elements = attempts.compactMap { try? $0?.result.get() }
-    skipped = attempts.enumerated().compactMap { index, attempt in
-      attempt == nil ? "[\(index)] is null" : attempt?.fault
+    for (index, attempt) in try [Attempt?](from: decoder).enumerated() {
+      switch attempt?.result {
+      case .success(let element): elements.append(element)
+      case .failure(let error):
+        let reason = (error as? DecodingError)?.words ?? "\(error)"
+        skipped.append((attempt?.key.map { $0 + ": " } ?? "") + reason)
+      case nil: skipped.append("[\(index)] is null")
+      }
     }
     if elements.isEmpty, let fault = skipped.first {
       throw DecodingError.dataCorrupted(

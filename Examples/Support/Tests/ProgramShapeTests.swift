@@ -25,9 +25,10 @@ import ExampleTesting
 
     static let all = [
       Program(
-        name: "larder-lego", command: "refresh colors --offline",
+        name: "larder-lego", command: "fetch color 4 --offline",
         looked: "fetch color 4 --offline --no-network", asks: "fetch color 4 --base",
-        pages: "refresh themes --key k --base", recording: "Lego/Recording", path: "/api/v3",
+        pages: "fetch part 3001 3941 3069b --key k --base", recording: "Lego/Recording",
+        path: "/api/v3",
         credential: "--key"),
       Program(
         name: "larder-articles", command: "sync --offline",
@@ -44,8 +45,7 @@ import ExampleTesting
         name: "larder-departures", command: "favourites 8503651 8503669 --offline",
         looked: "board 8503651 --offline", asks: "board 1 --base",
         pages: "favourites 8503651 8503669 --now 2025-07-12T08:30:00+0200 --base",
-        recording: "Departures/Sample", choice: "favourites --rows 2 --offline",
-        userData: ["boat.settings"]),
+        recording: "Departures/Sample"),
     ]
   }
 
@@ -53,14 +53,14 @@ import ExampleTesting
   func `version, help, a default store, codes, hits in the log, and closing lines that work`(
     program: Program
   ) async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     func run(_ line: String) async throws -> Outcome {
-      try await Outcome(line: "cd '\(folder.url.path)' && \(program.name) \(line)")
+      try await Outcome(line: "cd '\(folder.path)' && \(program.name) \(line)")
     }
     #expect(try await run("--version").output == "1.0-dev\n")
     #expect(try await run("--help").output.contains("SUBCOMMANDS"))
     #expect(try await run("frobnicate").code == 2)
-    let file = try folder.write("file", Array("text".utf8))
+    let file = try folder.write("file", "text")
     let closed = try await run(program.command + " --store \(file)")
     #expect(closed.code == 3 && closed.output == "" && closed.error.contains("\nhint: "))
     let outcome = try await run(program.command)
@@ -171,11 +171,14 @@ import ExampleTesting
 
   @Test(arguments: Program.all)
   func `the session on the page works`(program: Program) async throws {
-    let page = try PageSession(of: "\(program.page)/README.md")
+    let page = Transcript(document: try Repository.text("Examples/\(program.page)/README.md"))
     #expect(!page.steps.isEmpty)
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     defer { withExtendedLifetime(folder) {} }
-    try await page.check(in: folder.url)
+    for step in page.steps {
+      let outcome = try await Outcome(line: "cd '\(folder.path)'; \(step.command)")
+      #expect(outcome.code == 0 && step.accepts(outcome.output), "\(step.command): \(outcome)")
+    }
   }
 
   @Test(arguments: ["", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Le"])

@@ -8,7 +8,7 @@ import Foundation
 ///     ? 2                              its exit code, if it is not 0
 ///
 /// A blank line ends an answer, so one within it is written `\n`, as `\r` and `\0` are; the fixture is
-/// `$PWD`. In a document `...` stands for text that differs between runs, such as a time. Anything before the first command, and lines that begin with `# `
+/// `$PWD`. In a document `...` stands for text that differs between runs, such as a time, and in a line of its own for any lines. Anything before the first command, and lines that begin with `# `
 /// between them, are remarks.
 package struct Transcript {
   package struct Step {
@@ -21,7 +21,13 @@ package struct Transcript {
     package func accepts(_ given: String) -> Bool {
       let shown = answer.split(separator: "\n", omittingEmptySubsequences: false)
       let lines = given.split(separator: "\n", omittingEmptySubsequences: false)
-      return shown.count == lines.count && zip(shown, lines).allSatisfy(Self.fits)
+      guard let gap = shown.firstIndex(of: "...") else {
+        return shown.count == lines.count && zip(shown, lines).allSatisfy(Self.fits)
+      }
+      let (before, after) = (shown[..<gap], shown[(gap + 1)...])
+      return lines.count >= before.count + after.count
+        && zip(before, lines).allSatisfy(Self.fits)
+        && zip(after.reversed(), lines.reversed()).allSatisfy(Self.fits)
     }
 
     private static func fits(_ shown: Substring, _ line: Substring) -> Bool {

@@ -10,6 +10,21 @@ import Testing
     let page = try Repository.text("Docs/Learn/Tutorial.md")
     let program = try Repository.text("Examples/Tutorial/Weather.swift")
     #expect(page.contains("```swift\n" + program + "```"))
+    // Each step of the reference's tutorial has lines of it, in their order.
+    func lines(_ text: String) -> [String] {
+      text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    let steps = try (1...3).map {
+      try Repository.text("Sources/Core/Larder/Larder.docc/Resources/weather-\($0).swift")
+    }
+    #expect(lines(steps[2]) == lines(program))
+    for step in steps {
+      var rest = lines(program)[...]
+      for line in lines(step) {
+        let index = try #require(rest.firstIndex(of: line), "\(line)")
+        rest = rest[(index + 1)...]
+      }
+    }
   }
 
   @Test func `the sessions of the tutorial are what the programs answer`() async throws {

@@ -1,0 +1,67 @@
+import Foundation
+
+/// Writes the programs of pages as functions, which tests call.
+///
+///     page-programs ROOT OUTPUT FILE...
+///
+/// Each block of Swift in a page becomes a function of `Programs`. The members of that type are what the programs name without
+/// declaring it, and the function returns what its program has declared. A block that declares types alone is written as it is. A
+/// block that stands in one of the files of Swift is compiled there. The imports are those of the first of these files.
+@main struct Generator {
+  static func main() throws {
+    let root = CommandLine.arguments[1]
+    let files = try CommandLine.arguments.dropFirst(3).map { path in
+      (path: path, text: try String(contentsOfFile: path, encoding: .utf8))
+    }
+    let sources = files.filter { $0.path.hasSuffix(".swift") }.map(\.text)
+    let imports = sources.first?.components(separatedBy: "\n///").first ?? ""
+    let compiled = sources.map(words).joined()
+    var (types, functions, list) = ("", "", "")
+    for (path, page) in files where path.hasSuffix(".md") {
+      let name = path.dropFirst(root.count)
+      var line = 1
+      for (index, piece) in page.components(separatedBy: "```swift\n").enumerated() {
+        defer { line += piece.count { $0 == "\n" } + 1 }
+        let program = piece.components(separatedBy: "```")[0]
+        if index == 0 || compiled.contains(words(program)) { continue }
+        // An error of the compiler shows the place in the page.
+        let placed =
+          "#sourceLocation(file: \"\(name)\", line: \(line))\n\(program)#sourceLocation()\n"
+        if declaresTypesAlone(program) {
+          types += placed
+          continue
+        }
+        let function = "program\(list.count { $0 == "\n" } + 1)"
+        // Without `await` the program has to be called as one that does not suspend: many functions have both forms.
+        let (effect, call) =
+          program.contains("await ") ? ("async throws", "try await") : ("throws", "try")
+        let declared = program.matches(of: /(?:^|\n)(?:let|var|func) (\w+)/)
+          .map { "\"\($0.1)\": \($0.1) as Any" }.joined(separator: ", ")
+        functions +=
+          "\nfunc \(function)() \(effect) -> [String: Any] {\n\(placed)return [\(declared.isEmpty ? ":" : declared)]\n}\n"
+        list += "(\"\(name)\", { \(call) $0.\(function)() }),\n"
+      }
+    }
+    let text = """
+      \(imports)
+      \(types)
+      extension Programs {
+      \(functions)
+      static var all: [(page: String, run: (Programs) async throws -> [String: Any])] {
+      [
+      \(list)]
+      }
+      }
+      """
+    try text.write(toFile: CommandLine.arguments[2], atomically: true, encoding: .utf8)
+  }
+
+  private static func declaresTypesAlone(_ program: String) -> Bool {
+    program.matches(of: /(?:^|\n)([a-z]+)/).allSatisfy {
+      ["struct", "final", "enum", "protocol", "extension"].contains($0.1)
+    }
+  }
+
+  /// The text without its blanks: pages and tests are indented differently.
+  private static func words(_ text: String) -> String { text.filter { !$0.isWhitespace } }
+}

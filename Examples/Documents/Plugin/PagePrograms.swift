@@ -1,0 +1,36 @@
+import Foundation
+import PackagePlugin
+
+/// Lets tests call the programs of the pages: those of all pages in `DocumentTests`, and those of its own page in the tests of an
+/// example. The file `Programs.swift` of the tests has what the programs name; without one there are none.
+@main struct PagePrograms: BuildToolPlugin {
+  /// Their programs need other packages, or are run from outside.
+  private static let others = ["Use/Fleet.md", "Learn/Tutorial.md"]
+
+  func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+    let members = target.directoryURL.appending(path: "Programs.swift")
+    guard FileManager.default.fileExists(atPath: members.path) else { return [] }
+    let examples = context.package.directoryURL
+    let root = examples.deletingLastPathComponent()
+    var pages = [target.directoryURL.deletingLastPathComponent().appending(path: "README.md")]
+    if target.name == "DocumentTests" {
+      pages = try ["Docs", "Sources"].map { root.appending(path: $0) }.flatMap { folder in
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+          .filter { $0.hasSuffix(".md") && !Self.others.contains($0) }.sorted()
+          .map { folder.appending(path: $0) }
+      }
+    }
+    let files =
+      [
+        members, examples.appending(path: "Server/Tests/ServerTests/ServerPages.swift"),
+      ] + pages
+    let output = context.pluginWorkDirectoryURL.appending(path: "PagePrograms.swift")
+    return [
+      .buildCommand(
+        displayName: "The programs of the pages for \(target.name)",
+        executable: try context.tool(named: "page-programs").url,
+        arguments: [root.path + "/", output.path] + files.map(\.path), inputFiles: files,
+        outputFiles: [output])
+    ]
+  }
+}

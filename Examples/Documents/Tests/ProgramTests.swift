@@ -1,0 +1,160 @@
+import Foundation
+import HTTPTypes
+import Larder
+import LarderHTTP
+import LarderHTTPTesting
+import LarderMonitoring
+import LarderTesting
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The programs of the pages and of the reference's articles are compiled as the pages show them, and run.
+@Suite struct ProgramTests {
+  /// What the constants of the programs are at the end.
+  private static let expected = """
+    Docs/Learn/Cookbook.md body = page
+    Docs/Learn/Cookbook.md board = board of zurich
+    Docs/Learn/Cookbook.md image = https://example.com/a.png
+    Docs/Learn/Cookbook.md session = Session(user: 7)
+    Docs/Learn/Cookbook.md ended = 1
+    Docs/Learn/Cookbook.md shown = ["Buy flour", "Call Anna"]
+    Docs/Learn/Cookbook.md reply = An answer to: Why is bread brown?
+    Docs/Learn/Cookbook.md price = 200
+    Docs/Learn/Cookbook.md expiry = 2026-01-01T03:00:00.000Z
+    Docs/Learn/Cookbook.md sum = 200
+    Docs/Learn/Cookbook.md home = Point(x: 3, y: 4)
+    Docs/Learn/Cookbook.md note = nil
+    Docs/Learn/Migrating.md body = page
+    Docs/Learn/Migrating.md found = 6 boats
+    Docs/Learn/Migrating.md found = User(name: "Anna")
+    Docs/Learn/Migrating.md note = sunny
+    Docs/Learn/Migrating.md count = 1
+    Docs/Learn/Migrating.md isFirst = true
+    Docs/Learn/Migrating.md owner = worker-1
+    Docs/Use/Loading.md board = board of Thun
+    Docs/Use/Loading.md weather = sunny in thun
+    Docs/Use/Loading.md newer = board of thun
+    Docs/Use/Loading.md ship = nil
+    Docs/Use/Loading.md found = [Optional("board of Thun"), Optional("board of Biel")]
+    Sources/Core/Larder/Larder.docc/GettingStarted.md note = sunny
+    Sources/Core/Larder/Larder.docc/GettingStarted.md red = Color(name: "Red")
+    Sources/Core/Larder/Larder.docc/GettingStarted.md color = Color(name: "Color 5")
+    Sources/Core/Larder/Larder.docc/Larder.md note = sunny
+    Sources/Core/Larder/Larder.docc/Testing.md note = nil
+    Sources/Shared/LarderShared/LarderShared.docc/LarderShared.md price = 200
+    """
+
+  /// Runs the programs of a page, each in a place of its own, and checks the stores that they leave.
+  private func run(
+    _ page: String, after body: (Programs, [String: Any]) async throws -> Void
+  ) async throws {
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
+      for program in Programs.all where program.page == page {
+        let directory = try TemporaryDirectory()
+        let programs = try Programs(in: directory, server: server)
+        let declared = try await program.run(programs)
+        try await body(programs, declared)
+        for case let monitor as StoreMonitor in declared.values { monitor.stop() }
+        for case let store as Store in declared.values where !store.isReadOnly {
+          try store.finish()
+        }
+        try programs.store.finish()
+      }
+    }
+  }
+
+  private func text(_ value: Any) -> String {
+    let mirror = Mirror(reflecting: value)
+    if mirror.displayStyle == .optional {
+      return mirror.children.first.map { text($0.value) } ?? "nil"
+    }
+    return (value as? [UInt8]).map { String(decoding: $0, as: UTF8.self) } ?? "\(value)"
+  }
+
+  @Test(arguments: Set(Programs.all.map(\.page)).sorted())
+  func `the programs of a page run, and find what they should`(page: String) async throws {
+    var found: Set<String> = []
+    try await run(page) { _, declared in
+      found.formUnion(declared.map { "\(page) \($0) = \(text($1))" })
+    }
+    for line in Self.expected.components(separatedBy: "\n") where line.hasPrefix(page + " ") {
+      #expect(found.contains(line), "\(found)")
+    }
+  }
+
+  @Test func `what the pages say of their programs`() async throws {
+    try await run("Docs/Learn/Cookbook.md") { programs, declared in
+      if let isAllowed = declared["isAllowed"] as? (String) throws -> Bool {
+        for _ in 0..<100 { #expect(try isAllowed("192.0.2.1")) }
+        #expect(try !isAllowed("192.0.2.1"))
+        programs.clock.advance(by: .minutes(1))
+        #expect(try isAllowed("192.0.2.1"))
+      }
+      if declared["images"] != nil {
+        _ = try programs.store.namespace("images").count()
+        let image = try programs.store.namespace("images").entry(for: "https://example.com/a.png")
+        #expect(image?.timeToIdle == .days(30))
+      }
+    }
+    var published = 0
+    try await run("Docs/Operate/Monitoring.md") { programs, declared in
+      if let monitor = declared["monitor"] as? StoreMonitor { #expect(monitor.lookOnce()) }
+      published += programs.published
+    }
+    #expect(published > 0)
+    try await run("Docs/Use/HTTP.md") { _, declared in
+      guard let policy = declared["policy"] as? HTTPCachePolicy else { return }
+      func key(_ path: String) -> ResponseKey? {
+        ResponseKey(
+          HTTPRequest(method: .get, scheme: "http", authority: "api.example.com", path: path),
+          policy: policy)
+      }
+      #expect(key("/a?utm_source=1&b=2&a=1") == key("/a?a=1&b=2"))
+      #expect(key("/a?a=1") != key("/a?a=2"))
+    }
+  }
+
+  @Test func `the stores of the page compress and encrypt`() async throws {
+    var found: [[TransformID]] = []
+    try await run("Docs/Use/Codecs.md") { _, declared in
+      guard let store = declared["store"] as? Store else { return }
+      let text = String(repeating: "a long text ", count: 100)
+      let notes = store.cache(TextCodec(), in: "notes", memory: .off)
+      try await notes.set(text, for: "k")
+      #expect(try notes.value(for: "k") == text)
+      found.append(try notes.namespace.entry(for: "k")?.transforms ?? [])
+    }
+    #expect(found == [[.zstd], [.zstd, .aesGCM]])
+  }
+
+  @Test func `the session of the page is cached`() async throws {
+    let configuration = URLSessionConfiguration.default
+    configuration.protocolClasses = [WeatherProtocol.self]
+    configuration.urlCache = nil
+    let session = URLSession(configuration: configuration)
+    try await LocalServer.run { server in
+      server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
+      let url = try #require(URL(string: server.base + "/boards/1"))
+      for _ in 1...2 { #expect(try await session.data(from: url).0 == Data("hello".utf8)) }
+      #expect(server.count == 1)
+    }
+    session.invalidateAndCancel()
+  }
+
+  @Test func `the data cache of Nuke`() async throws {
+    let images = LarderImages(try Store.temporary())
+    for key in ["a", "b"] {
+      images.storeData(Data([1, 2]), for: key)
+      try await waitUntil { images.containsData(for: key) }
+    }
+    images.removeData(for: "a")
+    #expect(images.cachedData(for: "a") == nil && images.cachedData(for: "b") == Data([1, 2]))
+    images.removeAll()
+    #expect(!images.containsData(for: "b"))
+  }
+}
