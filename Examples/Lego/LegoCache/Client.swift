@@ -41,6 +41,7 @@ public struct LegoClient: Sendable {
     _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
     let (address, asked) = try Entity.kind.address(of: key)
+    // The API finds `3069B`, too. An answer about another key must not be stored under this one.
     return try await lookup(
       key, at: address, in: cache.entities(type), Entity.kind, policy, asked
     ) { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" }
@@ -155,6 +156,7 @@ extension EntityKind {
   fileprivate func address(of key: String) throws(LarderError) -> (String, PartColor.Asked?) {
     let escaped = key.percentEscaped
     switch self {
+    // An empty key, `.` and `..` would change the path.
     case _ where key.allSatisfy({ $0 == "." }): break
     case .partColors:
       let words = key.split(separator: "/", omittingEmptySubsequences: false)

@@ -26,6 +26,7 @@ public struct Lifetimes: Sendable, Hashable {
     set { own[kind] = newValue }
   }
 
+  /// A day for every kind. The default plan has ``longTerm``.
   public static let `default` = Lifetimes(.after(.hours(24)))
   public static let longTerm = Lifetimes(
     .after(.days(7)),
@@ -79,6 +80,7 @@ public struct CachePlan: Sendable, Hashable {
   public static let databaseOnly = CachePlan(memory: .disabled)
   public static let disabled = CachePlan(memory: .disabled, disk: .disabled)
 
+  /// Whether a kind is on disk. If none is, all kinds are in memory; otherwise a kind without a lifetime is not stored at all.
   public var usesDisk: Bool { EntityKind.allCases.contains { disk[$0].expires != nil } }
 
   /// The rules of a kind's namespace; nil for a kind that is switched off. The three small kinds are evicted last. Without a disk the

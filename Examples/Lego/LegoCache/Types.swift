@@ -1,14 +1,15 @@
 import Foundation
+// Its overloads make the decoding below lenient: a number may be text, and an optional field of another form is nil.
 import Service
 
-/// One of the seven entity types of the Rebrickable API, with the fields that are of use. Others never fail a decode.
+/// One of the seven entity types of the Rebrickable API, with the fields that are of use. Other fields are ignored.
 public protocol LegoEntity: Codable, Sendable, Equatable {
   static var kind: EntityKind { get }
   /// Identifies the entity among those of its kind, exactly as the API writes it: leading zeros, dots and dashes are part of it.
   var key: String { get }
 }
 
-/// The seven kinds of entity; the raw value is the name in commands.
+/// The seven kinds of entity; the raw value is the name in commands and of the namespace.
 public enum EntityKind: String, CaseIterable, Sendable, Codable, CodingKeyRepresentable {
   case colors, themes, categories, parts, sets, elements
   case partColors = "partcolors"
