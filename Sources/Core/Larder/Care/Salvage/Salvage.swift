@@ -124,8 +124,9 @@ extension Store {
     let before = writer.result.entries
     // A record that is not an entry here is one of an index.
     let others = Array(Indexes.names[1...])
-    try file.forEachLostRecord(besides: walk, databases: others, pause: { try pace.look() }) {
-      _ = try writer.add($0, $1, from: file)
+    func pause() throws { try pace.look() }
+    try file.forEachLostRecord(besides: walk, databases: others, pause: pause) { key, value in
+      _ = try writer.add(key, value, from: file)
     }
     try writer.flush()
     for (name, record) in metadata.namespaces {
