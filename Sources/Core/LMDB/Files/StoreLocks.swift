@@ -12,6 +12,8 @@ package import LarderSystem
 /// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older one never replaces a newer one.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///
+/// `lock.slots` is an eighth file, of ``ProcessSlots``: no process waits for a lock on it.
+///
 /// A thread that takes several waits for them in this order, so that no two wait for each other: the writer lock of its
 /// process, `lock.opening`, the checkpoint lock of its process, `lock.write`, `lock.readers`. The holder of `lock.checkpoint`
 /// or `lock.maps` waits for no other lock, and no process waits for `lock.open`.
