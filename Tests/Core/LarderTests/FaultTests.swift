@@ -52,6 +52,32 @@ import Testing
     #expect(try before.count == 5 && liveKeys() == before)
   }
 
+  @Test func `the faults of another store are refused`() throws {
+    let found = try makeStore().verify()
+    let store = try makeStore()
+    #expect(failure { _ = try store.repair(found) } == .invalidArgument)
+  }
+
+  /// Entries without a namespace do not keep their id from being given to a new one.
+  @Test func `a namespace that got the id of lost entries since the walk is not cleared`() throws {
+    let store = try makeStore()
+    let notes = store.namespace("notes")
+    let record = try notes.record("k")
+    let id = NamespaceID(rawValue: UInt32(try store.state.nextID))
+    try store.tamper { transaction, _ in
+      let slot = "lost".withKeyBytes { StoredKey.entry($0, in: id) }
+      try transaction.put(record, for: slot, in: .entries)
+    }
+    let found = try store.verify()
+    #expect(found.faults.contains { $0.fault == .orphanedEntries(of: id, 1) })
+    try store.namespace("new").set("v", for: "k")
+    #expect(try store.namespace("new").id == id)
+    #expect(try store.repair(found) == [])
+    #expect(try store.namespace("new").text("k") == "v")
+    #expect(try store.repair(store.verify()) == [])
+    #expect(try store.verify().faults == [] && store.namespace("new").text("k") == "v")
+  }
+
   @Test func `a repair of many faults works in short writes`() throws {
     let store = try makeStore()
     let notes = store.namespace("notes")

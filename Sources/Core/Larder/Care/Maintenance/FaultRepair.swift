@@ -10,7 +10,8 @@ extension Store {
   /// - Returns: the faults that stay: those of pages, of the names and rules of namespaces, and of two namespaces with one id.
   ///   While one of them stays, entries of no namespace stay too: their namespace may be the one whose name cannot be read.
   ///   With a damaged page nothing is mended: use ``salvage(from:to:options:)``.
-  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/insideWrite``, or the error of the write that failed. Faults
+  /// - Throws: ``LarderError/Code/invalidArgument`` for the faults of another store, ``LarderError/Code/readOnly``,
+  ///   ``LarderError/Code/insideWrite``, or the error of the write that failed. Faults
   ///   that were mended before it stay mended.
   public func repair(
     _ found: Verification
@@ -26,6 +27,11 @@ extension Store {
     _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
   ) throws(LarderError) -> [Verification.Inconsistency]? {
     try checkWritable()
+    guard found.store == engine.identity else {
+      throw LarderError(
+        .invalidArgument, "the faults are those of another store than \(engine.environment.path)",
+        hint: "pass the result of verify() of this store")
+    }
     var repair = FaultRepair(engine: engine, shouldContinue: shouldContinue)
     return try repair.run(found.faults)
   }
@@ -120,12 +126,15 @@ struct FaultRepair {
     _ found: Verification.Inconsistency, _ session: inout WriteSession
   ) throws(LarderError) {
     switch found.fault {
-    case .orphanedEntries(let id, _), .orphanedCounters(let id): try session.listAsCleared(id)
+    // A namespace may have got the id, or have lost it, since the walk.
+    case .orphanedEntries(let id, _), .orphanedCounters(let id):
+      if try session.name(of: id) == nil { try session.listAsCleared(id) }
     case .clearedInUse(let id, _):
+      if try session.name(of: id) == nil { return }
       try session.transaction.remove(MetadataKey.garbage(id), from: .main)
-    case .damagedClearedRecord(let key, let isInUse):
+    case .damagedClearedRecord(let key):
       try session.transaction.remove(key, from: .main)
-      guard !isInUse, let id = MetadataKey.id(of: key.span) else { return }
+      guard let id = MetadataKey.id(of: key.span), try session.name(of: id) == nil else { return }
       try session.listAsCleared(id)
     case .usedVersion, .damagedCounters, .entryCount, .pinnedOrWindow:
       guard let name = found.namespace, let id = try session.namespace(name)?.id else { return }

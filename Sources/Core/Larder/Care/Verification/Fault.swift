@@ -44,7 +44,7 @@ enum Fault: Hashable, Sendable {
   case orphanedCounters(of: NamespaceID)
   case sharedID(String, String)
   case clearedInUse(NamespaceID, String)
-  case damagedClearedRecord(at: [UInt8], isInUse: Bool)
+  case damagedClearedRecord(at: [UInt8])
   case damagedInvalidatedTag
   case damagedState
 

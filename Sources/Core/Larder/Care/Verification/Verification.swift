@@ -74,6 +74,9 @@ public struct Verification: Sendable {
   /// Rules that endanger data of the user, in the order of namespaces. They are not damage: ``isSound`` ignores them.
   public var warnings: [Warning] = []
 
+  /// The identity of the store that was checked.
+  let store: [UInt8]
+
   /// Whether nothing is wrong.
   public var isSound: Bool { faults.isEmpty }
 }

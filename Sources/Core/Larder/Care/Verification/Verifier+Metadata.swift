@@ -49,8 +49,7 @@ extension Verifier {
           report(.clearedInUse(id, name))
         }
       } else {
-        let isInUse = MetadataKey.id(of: found.key).map { names[$0] != nil } ?? true
-        report(.damagedClearedRecord(at: found.key.copied, isInUse: isInUse))
+        report(.damagedClearedRecord(at: found.key.copied))
       }
       record = try cursor.next()
     }

@@ -6,7 +6,7 @@ import LarderSystem
 /// The checks are in extensions, one for each kind of record; they collect the faults in ``result``.
 struct Verifier {
   let engine: StoreEngine
-  var result = Verification()
+  var result: Verification
 
   // Results of some checks that others need.
 
@@ -36,6 +36,7 @@ struct Verifier {
 
   init(engine: StoreEngine, while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool) {
     self.engine = engine
+    result = Verification(store: engine.identity)
     self.shouldContinue = shouldContinue
   }
 
