@@ -71,27 +71,6 @@ import Testing
       ], of: session)
   }
 
-  /// The shell holds the replaced entries in memory, so its change is final when it is killed.
-  @Test func `a killed shell leaves its change, and no other shell takes the change back`() throws {
-    let killed = try session()
-    try killed.type("evict @departures * --yes\r")
-    killed.expect("the answer") { $0.lines.contains { $0.hasPrefix("evicted 3 entries") } }
-    killed.terminal.send(SIGKILL)
-    #expect(try killed.terminal.waitForExit() == -SIGKILL)
-    let other = try TerminalSession(
-      running: ProgramFixture.programs + "/larder", [home.path + "/store"], showing: "larder>",
-      home: home, environment: [:], columns: 120)
-    try other.type("undo\r")
-    other.expect("an error") { screen in
-      screen.lines.contains { $0.contains("there is no change to take back") }
-    }
-    try other.type("quit\r")
-    #expect(try other.terminal.waitForExit() == 0)
-    let store = try durableStore(at: home.path + "/store")
-    #expect(try store.namespace("departures").count() == 0 && store.verify().isSound)
-    try store.close()
-  }
-
   @Test func `no number of interrupts ends the prompt`() throws {
     let session = try session()
     for _ in 0..<30 { session.terminal.send(SIGINT) }

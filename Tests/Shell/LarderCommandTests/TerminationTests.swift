@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// `SIGTERM` ends the program, whoever started it, and with the status of that signal.
+/// `SIGTERM` ends the program, whoever started it, and with the status of that signal. `SIGKILL` leaves its changes.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct TerminationTests {
   /// What the one that started the program had made of the signals.
   enum Parent: CaseIterable { case usual, blocking, ignoring }
@@ -68,5 +68,33 @@ import Testing
     terminal.send(SIGTERM)
     #expect(try terminal.waitForExit() == -SIGTERM)
     #expect(terminal.isCanonical && !terminal.screen.isPasteMarked)
+  }
+
+  private func prompt() throws -> TerminalSession {
+    try TerminalSession(
+      running: ProgramFixture.programs + "/larder", [store], showing: "larder>", home: home,
+      columns: 120)
+  }
+
+  /// The shell holds the replaced entries in memory, so its change is final when it is killed.
+  @Test func `a killed shell leaves its change, and no other shell takes the change back`() throws {
+    let filled = try Store(at: store)
+    for number in 1...3 { try filled.namespace("departures").set("v", for: number) }
+    try filled.close()
+    let killed = try prompt()
+    try killed.type("evict @departures * --yes\r")
+    killed.expect("the answer") { $0.lines.contains { $0.hasPrefix("evicted 3 entries") } }
+    killed.terminal.send(SIGKILL)
+    #expect(try killed.terminal.waitForExit() == -SIGKILL)
+    let other = try prompt()
+    try other.type("undo\r")
+    other.expect("an error") { screen in
+      screen.lines.contains { $0.contains("there is no change to take back") }
+    }
+    try other.type("quit\r")
+    #expect(try other.terminal.waitForExit() == 0)
+    let left = try Store(at: store)
+    #expect(try left.namespace("departures").count() == 0 && left.verify().isSound)
+    try left.close()
   }
 }
