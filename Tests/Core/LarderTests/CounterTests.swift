@@ -162,7 +162,7 @@ import Testing
       let first = try store.statistics()
       let second = try store.statistics()
       #expect(first.file == second.file)
-      #expect(first.path == store.path && first.format == 4)
+      #expect(first.path == store.path && first.format == 5)
       #expect(first.file.size >= first.file.pages * first.file.pageSize)
       #expect(first.entries == 1 && first.bytes == 1 && first.storedSize > 20)
       #expect(first.namespaces.count == 1 && !first.readers.isEmpty)

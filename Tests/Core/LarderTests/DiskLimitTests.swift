@@ -126,6 +126,7 @@ struct DiskLimitTests {
       let store = try open(path, disk: nil)
       let notes = store.namespace("notes")
       for index in 0..<1000 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }
+      try store.sync()
       let size = fileSize(store)
       #expect(size > 8_000_000)
       try store.declare(StoreLimits(disk: 5_000_000))

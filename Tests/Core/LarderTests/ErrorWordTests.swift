@@ -18,7 +18,11 @@ import Testing
   }
 
   private var hasty: Store.Options {
-    Store.Options(lockTimeout: .milliseconds(100), checkpointInterval: .seconds(3600))
+    var options = Store.Options(
+      lockTimeout: .milliseconds(100), checkpointInterval: .seconds(3600))
+    // Each write takes the locks.
+    options.writeBuffer = 0
+    return options
   }
 
   /// The words of the error that `body` ends with.

@@ -179,7 +179,9 @@ import Testing
       try notes.set([8], for: "new", attributes("t"))
       #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
       #expect(try tombstones(store) == 1)
-      for number in 0..<3 { try notes.set([UInt8(number)], for: "write") }
+      for number in 0..<3 {
+        try store.write { try $0.set([UInt8(number)], for: "write", in: notes) }
+      }
       #expect(try tombstones(store) == 0 && notes.count() == 3)
       #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
       #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2, bytes: 2))

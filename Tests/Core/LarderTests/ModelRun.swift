@@ -1,3 +1,4 @@
+import LMDB
 import TestSupport
 import Testing
 
@@ -13,12 +14,17 @@ struct ModelRun {
   var random: SeededRNG
   private let names = ["a", "b", "c"]
   let keys: [[UInt8]]
+  /// The newest commit before the current step.
+  private var commit: UInt64 = 0
 
   init(seed: UInt64, path: String) throws {
     var random = SeededRNG(seed: seed)
     var options = Store.Options()
     options.clock = clock
     options.flushes = false
+    // With the buffer only the steps of the run commit.
+    options.writeBuffer = random.chance(percent: 50) ? 256 << 10 : 0
+    options.hooks.timer = { _, _ in }
     options.hooks.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     self.options = options
     self.path = path + "/store"
@@ -47,6 +53,7 @@ struct ModelRun {
   }
 
   private mutating func change() throws {
+    commit = store.engine.environment.lastTransaction
     let name = names[random.next(in: 0..<names.count)]
     let key = keys[random.next(in: 0..<keys.count)]
     switch random.next(in: 0..<100) {
@@ -54,7 +61,7 @@ struct ModelRun {
     case 26..<31: try putIfAbsent(key, in: name)
     case 31..<39:
       #expect(try store.namespace(name).remove(key) == model.remove(key, in: name))
-      model.settle()
+      settleAfterWrite()
     case 39..<47: try touch(key, in: name)
     case 47..<62:
       #expect(try store.namespace(name).bytes(key) == model.get(key, in: name))
@@ -73,6 +80,11 @@ struct ModelRun {
     case 88..<89: try reopen()
     default: moveClock()
     }
+  }
+
+  /// What the commit of a write carries out besides. A record of the write buffer makes no commit.
+  private mutating func settleAfterWrite() {
+    if store.engine.environment.lastTransaction != commit { model.settle() }
   }
 
   private mutating func value() -> [UInt8] {
@@ -109,7 +121,7 @@ struct ModelRun {
     let (value, attributes) = (value(), attributes())
     try store.namespace(name).put(value.span, for: key, attributes: attributes)
     model.put(value, for: key, in: name, attributes: attributes)
-    model.settle()
+    settleAfterWrite()
   }
 
   private mutating func putIfAbsent(_ key: [UInt8], in name: String) throws {
@@ -118,7 +130,7 @@ struct ModelRun {
     let did = try store.namespace(name).putIfAbsent(value.span, for: key, attributes: attributes)
     #expect(did == isAbsent)
     if isAbsent { model.put(value, for: key, in: name, attributes: attributes) }
-    model.settle()
+    settleAfterWrite()
   }
 
   private mutating func touch(_ key: [UInt8], in name: String) throws {
@@ -131,7 +143,7 @@ struct ModelRun {
       let life = life()
       #expect(try notes.touch(key, expires: life) == model.touch(key, in: name, expires: life))
     }
-    model.settle()
+    settleAfterWrite()
   }
 
   private mutating func batch() throws {

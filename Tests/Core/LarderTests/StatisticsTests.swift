@@ -164,7 +164,10 @@ import Testing
   /// Who read how much since the last reset is known at every moment, and all of it is in the store at the end.
   private func mergeRandomly(_ path: String, seed: UInt64) throws {
     var random = SeededRNG(seed: seed)
-    let store = try Store(at: path + "/s")
+    var options = Store.Options()
+    // Each write merges the counts.
+    options.writeBuffer = 0
+    let store = try Store(at: path + "/s", options: options)
     let notes = store.namespace("notes")
     try notes.set("v", for: "k")
     let peer = try OtherProcess("commands", store.path)

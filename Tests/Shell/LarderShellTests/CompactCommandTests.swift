@@ -13,6 +13,7 @@ import Testing
     let shell = try Shell(mode, isReadOnly: isReadOnly)
     let a = shell.store.namespace("a")
     for number in 0..<300 { try a.set([UInt8](repeating: 1, count: 3000), for: number) }
+    try shell.store.sync()
     for number in 0..<290 { try a.remove(number) }
     return shell
   }

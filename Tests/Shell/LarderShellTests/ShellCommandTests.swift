@@ -13,7 +13,7 @@ import Testing
     _ = try shell.store.namespace("articles").value(for: "000011") as [UInt8]?
     _ = try shell.store.namespace("articles").value(for: "nope") as [UInt8]?
     let table = try shell("stats")
-    #expect(table.contains("entries     9\n") && table.contains("hit rate    50 %\n"))
+    #expect(table.contains("entries       9\n") && table.contains("hit rate      50 %\n"))
     #expect(
       table.contains("articles          3  3 kB     1      0       1  50 %"))
     #expect(try shell("stats @articles").split(separator: "\n").count == 2)
@@ -60,7 +60,7 @@ import Testing
       _ = try await boards.result(for: "thun", options: options) { () -> String in throw Refusal() }
     }
     let table = try shell("stats")
-    #expect(table.contains("stale hits  3\n") && table.contains("hit rate    75 %\n"))
+    #expect(table.contains("stale hits    3\n") && table.contains("hit rate      75 %\n"))
     #expect(
       table.contains("hits  stale  misses  rate"))
     for (mode, fact) in [

@@ -8,24 +8,17 @@ extension PeerKind {
     usage: "withValue on String keys; checksum, expiry and accounting included",
     promise: [
       .durable: "each commit is on the disk",
-      .unsynced: "a temporary store, whose commits are not put on the disk",
+      .unsynced: "the default: losing power loses the newest writes, those of 200 ms and a sync",
     ],
-    readLevel: .durable, loadsSorted: true,
-    open: { site in try LarderPeer(site, unsynced: nil) })
+    loadsSorted: true, worksInBackground: true,
+    open: { site in try LarderPeer(site, writeBuffer: Store.Options().writeBuffer) })
 
-  static let larderGrouped = PeerKind(
-    id: "larder-grouped", name: "Larder, grouped",
-    usage: "the same at the level that stores have unless they ask for another",
+  static let larderUnbuffered = PeerKind(
+    id: "larder-unbuffered", name: "Larder, no buffer",
+    usage: "the same without a write buffer",
     promise: [.unsynced: "losing power loses the newest writes: 200 ms and a sync"],
     loadsSorted: true,
-    open: { site in try LarderPeer(site, unsynced: .checkpointed) })
-
-  static let larderBuffered = PeerKind(
-    id: "larder-buffered", name: "Larder, buffered",
-    usage: "the same with a write buffer of 4 MB, which all processes share",
-    promise: [.unsynced: "losing power loses the newest writes: 200 ms and a sync"],
-    loadsSorted: true, worksInBackground: true,
-    open: { site in try LarderPeer(site, unsynced: .checkpointed, writeBuffer: 4 << 20) })
+    open: { site in try LarderPeer(site, writeBuffer: 0) })
 }
 
 final class LarderPeer: Peer {
@@ -33,14 +26,11 @@ final class LarderPeer: Peer {
   private let namespace: Store.Namespace
   private let data: Dataset
 
-  /// - Parameter unsynced: the level where writes wait for no disk; nil for a temporary store.
-  init(_ site: Site, unsynced: Durability?, writeBuffer: Int = 0) throws {
+  init(_ site: Site, writeBuffer: Int) throws {
     var options = Store.Options()
     options.writeBuffer = writeBuffer
-    options.durability = site.level == .durable ? .durable : unsynced
-    store =
-      options.durability == nil
-      ? try Store.temporary() : try Store(at: site.directory, options: options)
+    options.durability = site.level == .durable ? .durable : .checkpointed
+    store = try Store(at: site.directory, options: options)
     namespace = store.namespace("entries")
     data = site.data
   }

@@ -58,7 +58,7 @@ struct Site: Sendable {
 
 extension PeerKind {
   static let all: [PeerKind] = [
-    .larder, .larderGrouped, .larderBuffered, .lmdb, .lmdbIndexed, .lmdbChecked, .lmdbMapped,
+    .larder, .larderUnbuffered, .lmdb, .lmdbIndexed, .lmdbChecked, .lmdbMapped,
     .mdbx, .rawSQLite, .bareSQLite, .sqlite, .sqliteTogether, .rocksDB, .levelDB, .tkrzw, .files,
     .redis, .diskcache, .dictionary,
   ]

@@ -203,7 +203,7 @@ struct StatisticsReport {
   private var addedFacts: [Fact] {
     let facts: [Fact] = added.map { ($0.name, $0.cell) }
     guard let size = statistics.writeBuffer?.size else { return facts }
-    return [("write_buffer", .size(size.used)), ("write_buffer_limit", .size(size.limit ?? 0))]
+    return [("write_buffer", .size(size.used)), ("buffer_limit", .size(size.limit ?? 0))]
       + facts
   }
 

@@ -51,10 +51,10 @@ public struct Store: Sendable {
     /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if it is
     /// critical. The system is asked at most once a second, when a value is decoded. The first opening in a process decides.
     public var trimsMemory = true
-    /// Bytes of the write buffer that all processes of the store share; 0 for none.
+    /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for none.
     ///
-    /// The first process that opens the store decides; 256 KB to 64 MB. A store of ``Durability/durable`` has none.
-    public var writeBuffer = 0
+    /// The process that opens the store alone decides. The file has this size. A store of ``Durability/durable`` has none.
+    public var writeBuffer = 4 << 20
     /// Whether an existing store gets the durability asked for; no other process may have it open.
     var changesDurability = false
     /// Whether commits are flushed to the disk; off only for temporary stores.

@@ -22,7 +22,7 @@ extension StoreEngine {
     } else if allHandles.contains(where: \.hasUnmerged) {
       try commit(.standard(lockTimeout: lockTimeout)) { _ in }
     }
-    try settle(lockTimeout: lockTimeout)
+    try settle(.standard(lockTimeout: lockTimeout))
   }
 
   /// How long the deinitializer of the last handle waits for other writers.

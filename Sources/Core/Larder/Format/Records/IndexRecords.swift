@@ -72,7 +72,7 @@ struct ExpiryRecord: Sequence {
 }
 
 /// A time, and 32 positions in a row in the queue of a namespace. A record of the expiry index stands for such a block.
-struct ExpiryBlock: Equatable {
+struct ExpiryBlock: Hashable, Comparable {
   private static let shift: UInt64 = 5
   /// That of the highest position.
   static let lastNumber = (QueuePosition.limit - 1) >> shift
@@ -94,6 +94,11 @@ struct ExpiryBlock: Equatable {
   }
 
   fileprivate var firstPosition: UInt64 { number &<< Self.shift }
+
+  /// The order of the index.
+  static func < (left: ExpiryBlock, right: ExpiryBlock) -> Bool {
+    (left.deadline, left.id, left.number) < (right.deadline, right.id, right.number)
+  }
 
   @inline(__always)
   static func bit(of position: UInt64) -> UInt32 {

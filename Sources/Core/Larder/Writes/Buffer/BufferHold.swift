@@ -10,10 +10,13 @@ struct BufferHold {
   private var state: BufferState?
   private var terms = BufferTerms()
   private let lost: LostRecords
+  /// Whether appends wait for the next transaction, too.
+  private let keepsFrozen: Bool
 
-  init(_ buffer: WriteBuffer?, without lost: LostRecords) {
+  init(_ buffer: WriteBuffer?, without lost: LostRecords, keepsFrozen: Bool) {
     self.buffer = buffer
     self.lost = lost
+    self.keepsFrozen = keepsFrozen
   }
 
   mutating func begin(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) {
@@ -23,8 +26,17 @@ struct BufferHold {
   }
 
   /// Stores the records, before the batch makes changes of its own.
-  func drain(_ batch: inout WriteBatch) throws {
-    if let buffer, let state { try batch.drain(buffer, state, without: lost) }
+  ///
+  /// - Returns: how many.
+  func drain(_ batch: inout WriteBatch) throws -> Int {
+    if let buffer, let state { try batch.drain(buffer, state, without: lost) } else { 0 }
+  }
+
+  /// Makes room for the next records, if single writes have come since the last commit.
+  func evictAhead(_ batch: inout WriteBatch) throws(LarderError) {
+    if let buffer, buffer.takesRoom() || state.map({ $0.end > 0 }) == true {
+      try batch.evictAhead()
+    }
   }
 
   /// The batch has made all of its changes.
@@ -37,7 +49,9 @@ struct BufferHold {
   func end(newest: UInt64, in environment: Environment) {
     guard isHeld, let buffer else { return }
     let count = state.map { lost.count(in: buffer, $0) } ?? 0
-    if buffer.thaw(newest: newest, in: environment, terms) { buffer.countLost(count) }
+    if buffer.thaw(newest: newest, in: environment, terms, keepsFrozen: keepsFrozen) {
+      buffer.countLost(count)
+    }
   }
 }
 

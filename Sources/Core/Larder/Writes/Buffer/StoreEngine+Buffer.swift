@@ -4,11 +4,9 @@ import Synchronization
 
 extension StoreEngine {
   /// Commits the entries of the write buffer. Inside a write of this thread they are part of that write.
-  func settle(lockTimeout: Duration? = nil) throws(LarderError) {
+  func settle(_ mode: CommitMode = .withoutCleanup) throws(LarderError) {
     guard let buffer = reader.buffer, buffer.hasRecords, !environment.isWriting else { return }
     guard isWritable.load(ordering: .relaxed) else { return try awaitSettled(buffer) }
-    var mode = CommitMode.withoutCleanup
-    mode.lockTimeout = lockTimeout
     try commit(mode) { _ in }
   }
 
@@ -37,7 +35,7 @@ extension StoreEngine {
     isSettling.store(false, ordering: .relaxed)
     guard let buffer = reader.buffer, environment.isOpen else { return }
     do throws(LarderError) {
-      try flush(lockTimeout: checkpointInterval)
+      try settle(.standard(lockTimeout: checkpointInterval))
       if environment.durability == .checkpointed { try checkpoint() }
     } catch {
       // The records stay, and every process sees them. The next write meets the same error and reports it.

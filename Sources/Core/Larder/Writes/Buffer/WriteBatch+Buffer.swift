@@ -4,14 +4,18 @@ import LarderSystem
 extension WriteBatch {
   /// Stores the entries of the write buffer, before the batch makes changes of its own.
   ///
+  /// - Returns: how many.
   /// - Throws: ``RolledBack`` for a record that damage keeps from being stored: a part of it may be stored by then.
   mutating func drain(
     _ buffer: WriteBuffer, _ state: BufferState, without lost: LostRecords
-  ) throws {
-    if state.end == 0 { return }
+  ) throws -> Int {
+    if state.end == 0 { return 0 }
     let contents = BufferContents(of: buffer, state)
+    let places = lost.remaining(contents.places, of: state)
     var isDamaged = contents.isDamaged
-    for place in lost.remaining(contents.places, of: state) {
+    session.deadlines.keepsAll = true
+    defer { session.deadlines.keepsAll = false }
+    for place in places {
       do throws(LarderError) {
         if try !store(recordAt: place.offset, of: buffer, state) { isDamaged = true }
       } catch {
@@ -31,6 +35,7 @@ extension WriteBatch {
       session.recordWrite(
         at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
     }
+    return places.count
   }
 
   /// The damaged records are lost. Readers may know their versions, so that no other value may get one of them.
@@ -76,7 +81,7 @@ extension WriteBatch {
   ///
   /// Without this each record would wait for an eviction, and so for a commit.
   mutating func evictAhead() throws(LarderError) {
-    guard session.engine.reader.buffer?.appends == true, !budget.hasDiskLimit else { return }
+    guard budget.hasPages(for: BatchPages.forCleanup, session) else { return }
     for id in session.ledger.changedNamespaces {
       guard let name = try session.name(of: id), let namespace = try session.namespace(name),
         session.ledger[id].entries >= BufferRoom.leastEvictedAhead
@@ -96,7 +101,7 @@ extension WriteBatch {
     terms.metadata = state.generation
     terms.room = BufferRoom(
       entries: limits.entries, used: state.entries, bytes: limits.bytes, used: state.bytes)
-    terms.pages = budget.disk == nil ? BatchPages.ample / session.engine.pageSize / 2 : 0
+    terms.pages = budget.pagesForRecords(session)
     terms.isWatched = state.watched != 0
     terms.hasDependents = state.dependents != 0
     return terms
@@ -107,9 +112,9 @@ extension BufferRoom {
   /// A namespace of fewer entries evicts nothing ahead.
   static let leastEvictedAhead = 1000
 
-  /// The limit, less the room for records: a 256th of the limit, and at most `most`.
+  /// The limit, less the room for records: a 400th of the limit, and at most `most`.
   fileprivate static func ahead(of limit: Int?, atMost most: Int) -> Int? {
-    limit.map { $0 - min($0 / 256, most) }
+    limit.map { $0 - min($0 / 400, most) }
   }
 }
 

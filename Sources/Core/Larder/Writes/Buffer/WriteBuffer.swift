@@ -21,6 +21,8 @@ final class WriteBuffer: Sendable {
   private let commits = Atomic(0)
   private let bypasses = Atomic(0)
   private let losses = Atomic(0)
+  /// Whether a write found no place since the last commit of this process.
+  private let wantsRoom = Atomic(false)
 
   /// How long an append waits for another append. After this time the write makes a transaction.
   static let appendTimeout = Duration.milliseconds(2)
@@ -54,9 +56,22 @@ final class WriteBuffer: Sendable {
       lost: losses.load(ordering: .relaxed))
   }
 
-  func countLost(_ count: Int) { losses.add(count, ordering: .relaxed) }
+  /// Counts records that damage has kept from being stored, and ends the appends of all processes: the next writes meet the
+  /// damage themselves.
+  func countLost(_ count: Int) {
+    if count == 0 { return }
+    losses.add(count, ordering: .relaxed)
+    let table = table
+    table.view.release(1, to: BufferLayout.Place.isClosed)
+  }
 
-  func countBypass() { bypasses.add(1, ordering: .relaxed) }
+  func countBypass() {
+    bypasses.add(1, ordering: .relaxed)
+    wantsRoom.store(true, ordering: .relaxed)
+  }
+
+  /// Whether single writes need room that the next commit can make by evictions.
+  func takesRoom() -> Bool { wantsRoom.exchange(false, ordering: .relaxed) && appends }
 
   /// Ends the appends of this process, before it closes the store.
   func stop() { isStopped.store(true, ordering: .relaxed) }
@@ -131,15 +146,21 @@ extension WriteBuffer {
 
   /// Ends what ``freeze(on:lockTimeout:)`` has begun. No other transaction has begun meanwhile.
   ///
-  /// - Parameter newest: the newest commit.
+  /// - Parameters:
+  ///   - newest: the newest commit.
+  ///   - keepsFrozen: after a commit appends go on only when the next transaction has ended.
   /// - Returns: whether a commit has taken the records over.
-  func thaw(newest: UInt64, in environment: Environment, _ terms: BufferTerms) -> Bool {
+  func thaw(
+    newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
+  ) -> Bool {
     let table = table
     let view = table.view
     guard view.isWritable else { return false }
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     guard state.isFrozen else { return false }
     if newest == base(of: state) {
+      // The records wait for a commit that succeeds. Until then the disk may be full, so no record is added.
+      view.store(0, wide: BufferLayout.Place.pages)
       view.release(state.thawed.word, to: BufferLayout.Place.state)
       return false
     }
@@ -147,7 +168,7 @@ extension WriteBuffer {
     // buffer.
     guard Self.isVisible(newest, in: environment) else { return false }
     if state.end > 0 { commits.add(1, ordering: .relaxed) }
-    begin(state.next, on: newest, terms, view)
+    begin(keepsFrozen ? state.next.frozen : state.next, on: newest, terms, view)
     return true
   }
 

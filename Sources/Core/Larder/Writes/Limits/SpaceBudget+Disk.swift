@@ -30,6 +30,14 @@ extension SpaceBudget {
     return engine.environment.hasOutdatedPin
   }
 
+  /// The pages that records of the write buffer may take after this batch. The pages that the batch replaces are not free yet.
+  func pagesForRecords(_ session: borrowing WriteSession) -> Int {
+    guard let disk else { return BatchPages.ample / session.engine.pageSize / 2 }
+    return max(
+      0,
+      disk.available - disk.spent(changing: session.transaction.changedPages) - disk.reserve / 2)
+  }
+
   /// Whether `pages` more can be taken after the changes of the batch so far, and `kept` are left then.
   func hasPages(
     for pages: Int = 0, keeping kept: Int = BatchPages.kept, _ session: borrowing WriteSession

@@ -1,10 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Changes of the expiry index that a batch has not written yet, for the last two blocks.
+/// Changes of the expiry index that a batch has not written yet, for the last two blocks or for all.
 ///
 /// Entries that are written or removed together have one time and positions in a row, so that a record is written once for many
-/// of them. A sweep moves entries that live on from one block to another; therefore it keeps two.
+/// of them. A sweep moves entries that live on from one block to another; therefore it keeps two. The records of the write
+/// buffer come in the order of their keys, not of their times; therefore their commit keeps all.
 struct PendingDeadlines {
   struct Change {
     let block: ExpiryBlock
@@ -29,6 +30,10 @@ struct PendingDeadlines {
 
   private var newest: Change?
   private var older: Change?
+  /// Those of other blocks.
+  private var others: [ExpiryBlock: Change] = [:]
+  /// Whether no change must be written before it is taken out.
+  var keepsAll = false
   /// How often something was changed.
   private(set) var count = 0
 
@@ -47,13 +52,15 @@ struct PendingDeadlines {
     }
     let replaced = older
     older = newest
-    var change = Change(block: block)
+    var change = others.removeValue(forKey: block) ?? Change(block: block)
     change.set(bit, to: isIndexed)
     newest = change
-    return replaced
+    guard keepsAll, let replaced else { return replaced }
+    others[replaced.block] = replaced
+    return nil
   }
 
-  /// Takes out a change to be written; nil if none is left.
+  /// Takes out a change to be written of the last two blocks; nil if none is left.
   mutating func next() -> Change? {
     if let change = older {
       older = nil
@@ -62,5 +69,12 @@ struct PendingDeadlines {
     let change = newest
     newest = nil
     return change
+  }
+
+  /// Takes out the changes of all other blocks, in the order of the index.
+  mutating func takeOthers() -> [Change] {
+    if others.isEmpty { return [] }
+    defer { others = [:] }
+    return others.values.sorted { $0.block < $1.block }
   }
 }

@@ -10,10 +10,13 @@ struct CommitMode {
   var cleansUp = true
   /// How long to wait for other writers, also of this process; nil for the store's lock timeout.
   var lockTimeout: Duration?
+  /// Whether no process appends to the write buffer before the next transaction has ended.
+  var keepsBufferFrozen = false
 
   static let standard = CommitMode()
   static let once = CommitMode(mayRepeat: false)
   static let withoutCleanup = CommitMode(cleansUp: false)
+  static let beforeBatch = CommitMode(cleansUp: false, keepsBufferFrozen: true)
   static func standard(lockTimeout: Duration?) -> CommitMode {
     CommitMode(lockTimeout: lockTimeout)
   }
@@ -113,7 +116,8 @@ extension StoreEngine {
     var effects = BatchEffects()
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
-    var buffered = BufferHold(reader.buffer, without: lost)
+    var buffered = BufferHold(
+      reader.buffer, without: lost, keepsFrozen: mode.keepsBufferFrozen)
     func end(_ newest: UInt64) { buffered.end(newest: newest, in: environment) }
     do {
       let result = try environment.write(waitingAtMost: mode.lockTimeout, ended: end) {
@@ -172,6 +176,9 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
+  /// Bounds the time that a commit spends on the cleanup for the writes of the buffer.
+  private static let mostShares = 16
+
   /// Runs `body`, and bounded shares of the work that reads and removals have left.
   fileprivate mutating func run<Result>(
     _ mode: CommitMode, _ room: PageReclaimer?, _ buffered: inout BufferHold,
@@ -189,18 +196,19 @@ extension WriteBatch {
       }
       if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
-    try buffered.drain(&self)
+    // The commit also does a share of the cleanup for each write of the buffer.
+    let shares = min(1 + (try buffered.drain(&self)), Self.mostShares)
     try flushSomeAccessTimes()
     let result = try body(&self)
     // The last pages are for the caller's changes.
     if budget.hasPages(for: BatchPages.forCleanup, session) {
       if mode.cleansUp {
-        try removePendingExpirations(limit: BatchEffects.expirationsPerWrite)
-        try TagInvalidation.resumeFirst(limit: TagInvalidation.perWrite, &session)
+        try removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
+        try TagInvalidation.resumeFirst(limit: shares * TagInvalidation.perWrite, &session)
       }
-      try GarbageCollector.reclaim(limit: GarbageCollector.perWrite, &session)
+      try GarbageCollector.reclaim(limit: shares * GarbageCollector.perWrite, &session)
     }
-    try evictAhead()
+    try buffered.evictAhead(&self)
     try session.resumeOrphans()
     try mergeReadCounters()
     try session.finish()
@@ -234,8 +242,8 @@ extension Store {
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()
     engine.awaitLoadWrites()
-    // A read of `body` beside the batch finds the entries that were written before.
-    try engine.settle()
+    // The batch begins with an empty buffer: a scan beside it would otherwise wait for the end of `body`.
+    try engine.settle(.beforeBatch)
     engine.writes.queue.beginDirectWrite()
     defer { engine.writes.queue.endDirectWrite() }
     return try engine.commitRethrowing(.once, body)

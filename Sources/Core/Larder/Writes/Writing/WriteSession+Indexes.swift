@@ -50,6 +50,7 @@ extension WriteSession {
   /// Writes the remaining changes, so that the databases have all of them.
   mutating func flushDeadlines() throws(LarderError) {
     while let change = deadlines.next() { try write(change) }
+    for change in deadlines.takeOthers() { try write(change) }
   }
 
   private mutating func write(_ change: PendingDeadlines.Change) throws(LarderError) {
