@@ -151,6 +151,29 @@ import Testing
     }
   }
 
+  @Test func `an increment makes no commit, and keeps the lifetime`() throws {
+    try withBuffered { store, notes in
+      let numbers = store.cache(of: Int.self, in: "notes")
+      try notes.set("word", for: "word")
+      let commit = store.engine.environment.lastTransaction
+      for sum in 1...20 { #expect(try notes.increment("n", expires: .after(.hours(1))) == sum) }
+      let expires = try notes.entry(for: "n")?.expires
+      #expect(try notes.increment("n", by: -30) == -10)
+      #expect(try notes.entry(for: "n")?.expires == expires && expires != nil)
+      #expect(try numbers.increment("m", by: 5) == 5)
+      #expect(try numbers.increment("m") == 6)
+      #expect(failure { try notes.increment("word") } == .undecodable)
+      #expect(failure { try numbers.increment("m", by: .max) } == .invalidArgument)
+      #expect(store.engine.environment.lastTransaction == commit)
+      #expect(try numbers.value(for: "m") == 6)
+      var attributes = EntryAttributes()
+      attributes.tags = ["t"]
+      try notes.set(Array("1".utf8), for: "tagged", attributes)
+      #expect(try notes.increment("tagged") == 2)
+      #expect(try notes.entry(for: "tagged")?.tags == ["t"])
+    }
+  }
+
   @Test func `a removal keeps an earlier load from storing`() async throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.path + "/s", options: Self.options())

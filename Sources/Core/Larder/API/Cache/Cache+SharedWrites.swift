@@ -79,21 +79,52 @@ extension Cache where Value: FixedWidthInteger {
     let key = Key(key)
     return SharedWrite { batch in
       let present = try batch.value(for: key, in: self)
-      let (sum, overflow) = (present ?? 0).addingReportingOverflow(amount)
-      guard !overflow else {
-        throw LarderError(
-          .invalidArgument,
-          "adding \(amount) to the \(present ?? 0) under \(key) in namespace \(name) exceeds \(Value.self)",
-          hint: "use a wider integer, or set the number again")
-      }
+      let sum = try sum(of: present, amount, key)
       let entry = present == nil ? nil : try batch.entry(for: key, in: namespace)
       try batch.set(sum, for: key, in: self, EntryAttributes(keeping: entry, expires: expires))
       return sum
+    }.buffered { engine throws(LarderError) in
+      guard hasDeclaredRules else { return nil }
+      return try engine.appendReplacement(for: key.bytes.span, in: namespace.handle) {
+        bytes, header throws(LarderError) in
+        let present = bytes.flatMap { decodeCounting($0.span) }
+        let sum = try sum(of: present, amount, key)
+        var attributes = EntryAttributes(
+          keeping: present == nil ? nil : header, expires: expires)
+        attributes.codec = codecID
+        return (try encode(sum), attributes, sum)
+      }
     }
+  }
+
+  private func sum(of present: Value?, _ amount: Value, _ key: Key) throws(LarderError) -> Value {
+    let (sum, overflow) = (present ?? 0).addingReportingOverflow(amount)
+    guard !overflow else {
+      throw LarderError(
+        .invalidArgument,
+        "adding \(amount) to the \(present ?? 0) under \(key) in namespace \(name) exceeds \(Value.self)",
+        hint: "use a wider integer, or set the number again")
+    }
+    return sum
   }
 }
 
 extension EntryAttributes {
+  /// Those of an entry that has nothing beside a codec and times; see ``init(keeping:expires:)-(Store.Entry?,_)``.
+  init(keeping header: EntryHeader?, expires: Expiration?) {
+    guard let header else {
+      self.init(expires: expires)
+      return
+    }
+    let (fresh, never) = (header.expires, EntryHeader.never)
+    self.init(
+      codec: CodecID(rawValue: header.codec),
+      expires: fresh == never ? .never : .at(Timestamp(milliseconds: fresh)))
+    stale =
+      fresh == never || header.staleUntil == never
+      ? .zero : .milliseconds(header.staleUntil - fresh)
+  }
+
   /// The attributes of an entry whose value alone is replaced; its pin stays, too. Without an entry they are those of a new one.
   package init(keeping entry: Store.Entry?, expires: Expiration?) {
     guard let entry else {

@@ -66,11 +66,13 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
+  var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
+
   /// Stores a value in the write buffer; nil if a transaction has to do that.
   private func append(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws(LarderError) -> Stored? {
-    if let rules, !namespace.handle.hasDeclared(rules) { return nil }
+    guard hasDeclaredRules else { return nil }
     var attributes = attributes
     attributes.codec = codecID
     return try key.withKeyBytes { [attributes] key throws(LarderError) in

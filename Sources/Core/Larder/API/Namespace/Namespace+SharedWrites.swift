@@ -101,30 +101,42 @@ extension Store.Namespace {
   func incrementing(
     _ key: some StoreKey, by amount: Int, _ expires: Expiration?
   ) throws -> SharedWrite<Int> {
-    let (name, key) = (try writableName, key.copied)
+    let (name, key, handle) = (try writableName, key.copied, handle)
     return SharedWrite { batch in
       let present = try batch.value(for: key.span, in: name)
-      let number = try present.map { bytes in
-        guard let number = Int(String(decoding: bytes, as: UTF8.self)) else {
-          throw LarderError(
-            .undecodable, "the value under \(Key(key)) in namespace \(name) is not a whole number",
-            hint: "set a number there first, or use another key")
-        }
-        return number
-      }
-      let (sum, overflow) = (number ?? 0).addingReportingOverflow(amount)
-      guard !overflow else {
-        throw LarderError(
-          .invalidArgument,
-          "adding \(amount) to the \(number ?? 0) under \(Key(key)) in namespace \(name) exceeds 64 bits",
-          hint: "set the number again")
-      }
+      let sum = try Self.sum(of: present, amount, key, in: name)
       let entry = present == nil ? nil : try batch.entry(for: key, in: self)
       var attributes = EntryAttributes(keeping: entry, expires: expires)
       if entry == nil { attributes.codec = .text }
       try batch.put(Array(String(sum).utf8).span, for: key.span, in: name, attributes: attributes)
       return sum
+    }.buffered { engine throws(LarderError) in
+      try engine.appendReplacement(for: key.span, in: handle) {
+        present, header throws(LarderError) in
+        let sum = try Self.sum(of: present, amount, key, in: name)
+        var attributes = EntryAttributes(keeping: header, expires: expires)
+        if header == nil { attributes.codec = .text }
+        return (Array(String(sum).utf8), attributes, sum)
+      }
     }
+  }
+
+  private static func sum(
+    of present: [UInt8]?, _ amount: Int, _ key: [UInt8], in name: String
+  ) throws(LarderError) -> Int {
+    guard let number = present.map({ Int(String(decoding: $0, as: UTF8.self)) }) ?? 0 else {
+      throw LarderError(
+        .undecodable, "the value under \(Key(key)) in namespace \(name) is not a whole number",
+        hint: "set a number there first, or use another key")
+    }
+    let (sum, overflow) = number.addingReportingOverflow(amount)
+    guard !overflow else {
+      throw LarderError(
+        .invalidArgument,
+        "adding \(amount) to the \(number) under \(Key(key)) in namespace \(name) exceeds 64 bits",
+        hint: "set the number again")
+    }
+    return sum
   }
 
   func rescheduling(_ key: some StoreKey, _ expires: Expiration?) throws -> SharedWrite<Bool> {

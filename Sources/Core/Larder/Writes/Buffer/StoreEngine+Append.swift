@@ -73,6 +73,37 @@ extension StoreEngine {
     return stored
   }
 
+  /// Stores what `change` makes of the fresh value and its header, nil without one; nil if a transaction has to do that.
+  ///
+  /// - Parameter change: returns the new value, and what the caller gets. It runs again if another write comes between.
+  func appendReplacement<Result>(
+    for key: Span<UInt8>, in handle: NamespaceHandle,
+    _ change: ([UInt8]?, EntryHeader?) throws(LarderError) -> ([UInt8], EntryAttributes, Result)
+  ) throws(LarderError) -> Result? {
+    for _ in 0..<8 where buffered(key, of: handle) != nil {
+      let transaction = try reader.beginLookup(key, of: handle)
+      let id = try reader.identify(handle, in: transaction)
+      let found = try reader.lookUp(
+        key, in: id, keyHash: Checksum.keyHash(of: key, in: id), at: clock.now.milliseconds,
+        transaction)
+      guard
+        found.record.isEmpty
+          || found.header.size > 0 && found.header.flags.isEmpty && found.header.fieldsCount == 0
+      else {
+        return nil
+      }
+      let isFresh = found.outcome == .fresh
+      let version = isFresh || found.outcome == .stale ? found.header.version : nil
+      let (value, attributes, result) = try change(
+        isFresh ? found.payload.copied : nil, isFresh ? found.header : nil)
+      guard
+        let stored = try append(value.span, for: key, in: handle, attributes, if: .over(version))
+      else { return nil }
+      if stored != nil { return result }
+    }
+    return nil
+  }
+
   /// Removes an entry in the write buffer; nil if a transaction has to do that.
   ///
   /// - Returns: whether there was an entry that had not expired.
