@@ -39,12 +39,12 @@ struct ClientPartTests {
     let first = permits.issue(["host"], in: store)
     let second = permits.issue(["host", "user"], in: store)
     permits.add(["late"], to: first)
-    permits.revoke("user")
+    _ = permits.revoke("user")
     #expect(first.isValid && !second.isValid)
     permits.add(["host"], to: second)
-    permits.revoke("host", except: first)
+    _ = permits.revoke("host", except: first)
     #expect(first.isValid && !second.isValid)
-    permits.revoke("late")
+    _ = permits.revoke("late")
     #expect(!first.isValid)
   }
 

@@ -27,13 +27,13 @@ package struct SharedLock: Sendable {
     }
   }
 
-  /// Runs `body` with the lock; nil if the lock does not become free in time.
+  /// Runs `body` with the lock; nil if the lock does not become free in time, or if the table may not be written any more.
   @inline(__always)
   package func withLock<Result, Failure: Error>(
     _ view: borrowing SharedTable.View, waitingAtMost timeout: Duration,
     _ body: (borrowing SharedTable.View) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    guard let word = take(view, timeout) else { return nil }
+    guard view.isWritable, let word = take(view, timeout) else { return nil }
     defer { _ = view.exchange(word, for: word & ~Self.slotMask, at: place) }
     return try body(view)
   }

@@ -42,6 +42,19 @@ extension SharedTable {
     }
   }
 
+  /// Accepts no file with another number of words from now on.
+  package func keepCount() { keptCount.store(view.count, ordering: .relaxed) }
+
+  /// Whether the file is no file of this store and format. An error says that the file cannot be read now.
+  package func isForeign() throws(SystemError) -> Bool {
+    let file = try FileDescriptor(
+      opening: path(format.file.rawValue), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    guard let status = file.status else { throw .last }
+    guard isOurs(status) else { return true }
+    let header = try file.contents(at: 0, count: format.header(count: 0).count)
+    return format.count(header: header, size: Int(status.st_size)) == nil
+  }
+
   /// Why ``open(making:prepare:)`` failed.
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 
@@ -142,7 +155,8 @@ extension SharedTable {
       let size = Int(status.st_size)
       guard size > MappedRegion.headerSize,
         let count = format.count(
-          header: try file.contents(at: 0, count: format.header(count: 0).count), size: size)
+          header: try file.contents(at: 0, count: format.header(count: 0).count), size: size),
+        case let kept = keptCount.load(ordering: .relaxed), kept == 0 || kept == count
       else { return nil }
       // A write to a mapped hole on a full disk would raise SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {

@@ -41,6 +41,8 @@ public import Synchronization
   /// The phase of the store: a child that was forked during a read must not write.
   @usableFromInline nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
   @usableFromInline nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
+  /// The only number of words that is accepted; 0 for every number that the format accepts.
+  let keptCount = Atomic(0)
   /// Why the file could not be made or mapped the last time; 0 if it could.
   let failureCode = Atomic<Int32>(0)
   /// All maps made so far; the last one is the current one.

@@ -23,7 +23,8 @@
     /// - Parameter credential: the credential of the user; nil for all.
     func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {
       let tag = ResponseTags.origin(key)
-      permits.revoke(tag)
+      let flights = permits.revoke(tag)
+      defer { for flight in flights { flight.complete(.abandoned) } }
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       let prefix = key.origin + "/"
       // A longer one is cut in some keys.

@@ -116,7 +116,8 @@
       of key: ResponseKey, policy: HTTPCachePolicy, by permit: StorePermit? = nil
     ) async throws -> RemovalResult {
       let tag = ResponseTags.uri(key)
-      permits.revoke(tag, except: permit)
+      let flights = permits.revoke(tag, except: permit)
+      defer { for flight in flights { flight.complete(.abandoned) } }
       // The responses that were stored before are read after it, and those that were requested before are not stored any more.
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
@@ -145,7 +146,8 @@
 
     /// Removes all responses with a tag, and keeps those of requests under way from being stored.
     func invalidate(_ tag: String) throws -> RemovalResult {
-      permits.revoke(tag)
+      let flights = permits.revoke(tag)
+      defer { for flight in flights { flight.complete(.abandoned) } }
       return try namespace.invalidate(tag: tag)
     }
   }

@@ -47,8 +47,9 @@
     /// valid permit is removed, too. O(requests under way).
     ///
     /// - Parameter spared: it only loses the tag.
-    func revoke(_ tag: String, except spared: StorePermit? = nil) {
-      let flights = state.withLock { state in
+    /// - Returns: the flights that the caller abandons after the removal: a response that is requested before could not be stored.
+    func revoke(_ tag: String, except spared: StorePermit? = nil) -> [Flight] {
+      state.withLock { state in
         var flights: [Flight] = []
         if let spared { state.tags[spared.number]?.remove(tag) }
         for (number, tags) in state.tags where tags.contains(tag) {
@@ -57,7 +58,6 @@
         }
         return flights
       }
-      for flight in flights { flight.complete(.abandoned) }
     }
 
     fileprivate func tags(of number: UInt64) -> Set<String>? { state.withLock { $0.tags[number] } }

@@ -37,8 +37,10 @@ extension Cache {
   func updating(
     _ key: some StoreKey, _ expires: Expiration?,
     _ change: @escaping @Sendable (Value?) throws -> Value?
-  ) -> SharedWrite<Value?> {
+  ) throws(LarderError) -> SharedWrite<Value?> {
     let key = key.copied
+    // Reads of many keys inside `change` find what was written before.
+    try namespace.engine.settle()
     return SharedWrite { batch in
       let new = try change(try batch.value(for: key, in: self))
       if let new {

@@ -120,6 +120,8 @@ public struct Store: Sendable {
     let path = folder + "/" + prefix + UUID().uuidString
     var options = options
     options.flushes = false
+    // Many temporary stores may share a small file system in memory.
+    options.writeBuffer = min(options.writeBuffer, 256 << 10)
     do throws(LarderError) {
       let store = try Store(at: path, options: options)
       store.engine.isTemporary.store(true, ordering: .relaxed)

@@ -33,15 +33,15 @@ final class StoreEngine: Sendable {
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   /// The time in which appended entries reach the disk.
   let checkpointInterval: Duration
-  /// Whether that is scheduled.
-  let isSettling = Atomic(false)
+  /// When the next commit of the write buffer was scheduled, by the machine's clock; 0 if it was not.
+  let settlingSince = Atomic<Int64>(0)
   private let counted = CountedHandles()
   private let handles: Mutex<NamespaceHandles>
 
-  init(environment: Environment, format: StoreFormat, options: Store.Options) {
+  init(environment: Environment, format: StoreFormat, options: Store.Options) throws(LarderError) {
     self.environment = environment
     handles = Mutex(NamespaceHandles(listedIn: counted))
-    reader = EntryReader(of: environment, format: format, options: options)
+    reader = try EntryReader(of: environment, format: format, options: options)
     removalTable = RemovalTable(of: environment, store: format.identity)
     loads = Loads(
       leases: options.flushes
@@ -128,7 +128,7 @@ extension StoreEngine {
       }
       endsWithProcess
       let format = try StoreFormat(of: environment)
-      let engine = StoreEngine(environment: environment, format: format, options: options)
+      let engine = try StoreEngine(environment: environment, format: format, options: options)
       if engine.reader.buffer?.appends == true, format.version != StoreFormat.buffered {
         try engine.commit { batch in
           try batch.session.transaction.put(

@@ -29,7 +29,9 @@ final class EntryReader: Sendable {
   let transformStorage = NamespaceHandle(
     name: TransformStorage.namespace, listedIn: CountedHandles())
 
-  init(of environment: Environment, format: StoreFormat, options: Store.Options) {
+  init(
+    of environment: Environment, format: StoreFormat, options: Store.Options
+  ) throws(LarderError) {
     self.environment = environment
     indexes = Indexes(environment.databases)
     identity = format.identity
@@ -40,9 +42,7 @@ final class EntryReader: Sendable {
     access = AccessTable(of: environment, store: format.identity)
     leftovers = ReadLeftovers(accesses: PendingAccesses(timer: options.hooks.timer))
     chunkSize = environment.info.pageSize - 16
-    buffer = WriteBuffer(
-      of: environment, store: format.identity,
-      appends: WriteBuffer.wanted(by: options) > 0 && options.transforms.isEmpty)
+    buffer = try WriteBuffer(of: environment, store: format.identity, options)
   }
 
   var seal: RecordSeal { metadata.seal }

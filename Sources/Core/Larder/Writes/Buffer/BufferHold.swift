@@ -32,11 +32,14 @@ struct BufferHold {
     if let buffer, let state { try batch.drain(buffer, state, without: lost) } else { 0 }
   }
 
-  /// Makes room for the next records, if single writes have come since the last commit.
+  var hasRecords: Bool { state.map { $0.end > 0 } ?? false }
+
+  /// Makes room for the next records, if single writes have come since the last commit. The batch itself has written nothing
+  /// yet that could be evicted.
   func evictAhead(_ batch: inout WriteBatch) throws(LarderError) {
-    if let buffer, buffer.takesRoom() || state.map({ $0.end > 0 }) == true {
-      try batch.evictAhead()
-    }
+    guard let buffer, buffer.appends else { return }
+    let crowded = buffer.takeCrowded()
+    if crowded != nil || hasRecords { try batch.evictAhead(also: crowded) }
   }
 
   /// The batch has made all of its changes.

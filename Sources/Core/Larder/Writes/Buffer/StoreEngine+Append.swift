@@ -55,7 +55,7 @@ extension StoreEngine {
           before, before.map { clock.state(of: $0, at: now.milliseconds) } ?? .expired)
       else { return .done(nil) }
       switch buffer.append(
-        value, for: key, in: namespace, over: former,
+        value, for: key, in: namespace, over: former, { changes.isWatched },
         { terms.header(key, version: $0, replacing: before, in: namespace, at: now) })
       {
       case .done(let header):
@@ -110,15 +110,15 @@ extension StoreEngine {
   func appendRemoval(
     of key: Span<UInt8>, in handle: NamespaceHandle
   ) throws(LarderError) -> Bool? {
-    guard let (buffer, generation, namespace) = buffered(key, of: handle), !buffer.hasDependents
-    else { return nil }
+    guard let (buffer, generation, namespace) = buffered(key, of: handle) else { return nil }
     let now = clock.now.milliseconds
     return try change(key, of: handle, (generation, namespace), buffer) { former in
       // The removal of an expired entry is counted as an expiry.
       if let entry = former.entry, clock.state(of: entry.header, at: now) == .expired {
         return .refused
       }
-      let answer = buffer.remove(key, in: namespace, over: former, removalTable)
+      let answer = buffer.remove(
+        key, in: namespace, over: former, { changes.isWatched }, removalTable)
       if case .done(true) = answer { access.forget(former.keyHash) }
       return answer
     }
@@ -131,7 +131,9 @@ extension StoreEngine {
     guard let buffer = reader.buffer, buffer.appends,
       (1...BufferRecord.longestKey).contains(key.count),
       !environment.isWriting, let known = handle.known.withLock({ $0 }),
-      buffer.isOpen(at: known.generation), !buffer.isWatched || !changes.isWatched
+      // A loaded value that waits for its commit came first.
+      buffer.isOpen(at: known.generation), loads.writes.isEmpty,
+      !buffer.isWatched || !changes.isWatched
     else { return nil }
     return (buffer, known.generation, known.namespace)
   }
@@ -146,14 +148,14 @@ extension StoreEngine {
       guard let former = try former(key, of: handle, known, buffer) else { break }
       switch body(former) {
       case .done(let result):
-        scheduleSettling()
+        if scheduleSettling() { settleInTime() }
         return result
       case .outdated: continue
       case .refused: break
       }
       break
     }
-    buffer.countBypass()
+    buffer.countBypass(in: known.namespace.id)
     return nil
   }
 

@@ -14,7 +14,7 @@ extension StoreEngine {
   private func awaitSettled(_ buffer: WriteBuffer) throws(LarderError) {
     let deadline = ContinuousClock.now + environment.lockTimeout
     let state = buffer.state
-    while buffer.isStill(state), buffer.hasRecords {
+    while buffer.state.generation == state.generation, buffer.hasRecords {
       if try buffer.isContained(state, in: reader.beginRead().id) { return }
       if ContinuousClock.now > deadline {
         throw LarderError(
@@ -26,20 +26,30 @@ extension StoreEngine {
   }
 
   /// Commits the records, and makes a checkpoint of them, in time.
-  func scheduleSettling() {
-    if isSettling.exchange(true, ordering: .relaxed) { return }
-    timer(checkpointInterval) { [weak self] in self?.settleInTime() }
+  ///
+  /// - Returns: whether no thread has done so for twice that time, so that the caller has to.
+  func scheduleSettling() -> Bool {
+    let now = SystemTime.monotonicMilliseconds
+    let (isFirst, since) = settlingSince.compareExchange(
+      expected: 0, desired: now, ordering: .relaxed)
+    if isFirst {
+      timer(checkpointInterval) { [weak self] in self?.settleInTime() }
+      return false
+    }
+    return .milliseconds(now - since) > checkpointInterval * 2
+      && settlingSince.compareExchange(expected: since, desired: now, ordering: .relaxed).exchanged
   }
 
-  private func settleInTime() {
-    isSettling.store(false, ordering: .relaxed)
+  func settleInTime() {
+    settlingSince.store(0, ordering: .relaxed)
     guard let buffer = reader.buffer, environment.isOpen else { return }
     do throws(LarderError) {
       try settle(.standard(lockTimeout: checkpointInterval))
       if environment.durability == .checkpointed { try checkpoint() }
     } catch {
-      // The records stay, and every process sees them. The next write meets the same error and reports it.
-      if environment.isOpen, buffer.hasRecords { scheduleSettling() }
+      // The records stay, and every process sees them. The next write makes a transaction, which reports the error.
+      buffer.suspend()
+      if environment.isOpen, buffer.hasRecords { _ = scheduleSettling() }
     }
   }
 

@@ -10,6 +10,8 @@ extension WriteBatch {
     _ buffer: WriteBuffer, _ state: BufferState, without lost: LostRecords
   ) throws -> Int {
     if state.end == 0 { return 0 }
+    // If all records are damaged nothing else changes, and the generation would never end.
+    forceCommit()
     let contents = BufferContents(of: buffer, state)
     let places = lost.remaining(contents.places, of: state)
     var isDamaged = contents.isDamaged
@@ -80,9 +82,11 @@ extension WriteBatch {
   /// Evicts in namespaces that are full, and in a full store, so that the next records find room.
   ///
   /// Without this each record would wait for an eviction, and so for a commit.
-  mutating func evictAhead() throws(LarderError) {
+  ///
+  /// - Parameter crowded: a namespace beside those that the batch has changed.
+  mutating func evictAhead(also crowded: NamespaceID?) throws(LarderError) {
     guard budget.hasPages(for: BatchPages.forCleanup, session) else { return }
-    for id in session.ledger.changedNamespaces {
+    for id in Set(session.ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
       guard let name = try session.name(of: id), let namespace = try session.namespace(name),
         session.ledger[id].entries >= BufferRoom.leastEvictedAhead
       else { continue }

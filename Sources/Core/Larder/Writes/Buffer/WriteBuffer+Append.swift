@@ -56,20 +56,16 @@ extension WriteBuffer {
     return table.view.wide(BufferLayout.Place.watched) != 0
   }
 
-  /// Whether entries belong to others, which a removal takes along.
-  var hasDependents: Bool {
-    let table = table
-    return table.view.wide(BufferLayout.Place.dependents) != 0
-  }
-
   /// Appends an entry.
   ///
-  /// - Parameter header: makes the header of a version.
+  /// - Parameters:
+  ///   - isWatched: whether there may be a subscription, which a transaction tells of the change.
+  ///   - header: makes the header of a version.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
-    _ header: (UInt64) -> EntryHeader
+    _ isWatched: () -> Bool, _ header: (UInt64) -> EntryHeader
   ) -> Answer<EntryHeader> {
-    change(key, in: namespace, over: former) { slot, state, view in
+    change(key, in: namespace, over: former, isWatched) { slot, state, view in
       KillPoint.pass(1)
       guard slot.next < QueuePosition.limit - 1 else { return .refused }
       let header = header(slot.next)
@@ -96,9 +92,12 @@ extension WriteBuffer {
   ///
   /// - Parameter removals: records the removal in both cases, because a load of the key may have begun before.
   func remove(
-    _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former, _ removals: RemovalTable
+    _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
+    _ isWatched: () -> Bool, _ removals: RemovalTable
   ) -> Answer<Bool> {
-    change(key, in: namespace, over: former) { slot, state, view in
+    change(key, in: namespace, over: former, isWatched) { slot, state, view in
+      // A removal takes along the entries that belong to it.
+      if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       var slot = slot
       let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
@@ -119,6 +118,7 @@ extension WriteBuffer {
   /// Makes a change under the lock, if the former entry is still the newest of its key.
   private func change<Result>(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
+    _ isWatched: () -> Bool,
     _ body: (BufferedNamespace, BufferState, borrowing SharedTable.View) -> Answer<Result>
   ) -> Answer<Result> {
     let table = table
@@ -126,7 +126,9 @@ extension WriteBuffer {
       view -> Answer<Result> in
       index(view)
       let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-      if state.isFrozen || !appends || view.wide(BufferLayout.Place.isClosed) != 0 {
+      if state.isFrozen || !appends || view.wide(BufferLayout.Place.isClosed) != 0
+        || view.wide(BufferLayout.Place.watched) != 0 && isWatched()
+      {
         return .refused
       }
       guard state.epoch == former.state.epoch, base(of: state) == former.snapshot,

@@ -13,24 +13,33 @@ extension WriteBuffer {
   /// Records that do not belong to the data, such as those of an earlier boot, are dropped.
   static func prepare(of environment: Environment, _ options: Store.Options) {
     // Most stores have no buffer and want none.
-    guard wanted(by: options) > 0 || FileStatus.of(path(in: environment)) != nil else { return }
+    let bytes = environment.durability == .durable ? 0 : wanted(by: options)
+    guard bytes > 0 || FileStatus.of(path(in: environment)) != nil else { return }
     do throws(LarderError) {
       let format = try StoreFormat(of: environment)
-      let boot = if let boot = options.hooks.boot { boot } else { try currentBoot(environment) }
-      prepare(of: environment, store: format.identity, bytes: wanted(by: options), boot)
+      prepare(
+        of: environment, store: format.identity, bytes: bytes,
+        try currentBoot(environment, options))
     } catch {
       // The opening meets the same error, and reports it.
     }
   }
 
   /// The bytes that the first opening asks for. Trials set them by the environment.
-  static func wanted(by options: Store.Options) -> Int { forced ?? options.writeBuffer }
+  ///
+  /// A process with transforms wants none: its values are not stored as they come.
+  static func wanted(by options: Store.Options) -> Int {
+    options.transforms.isEmpty ? forced ?? options.writeBuffer : 0
+  }
 
   private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
     Int($0)
   }
 
-  private static func currentBoot(_ environment: Environment) throws(LarderError) -> BootIdentity {
+  private static func currentBoot(
+    _ environment: Environment, _ options: Store.Options
+  ) throws(LarderError) -> BootIdentity {
+    if let boot = options.hooks.boot { return boot }
     do throws(SystemError) { return try BootIdentity.current() } catch {
       throw environment.larderError(error)
     }
@@ -39,21 +48,25 @@ extension WriteBuffer {
   private static func prepare(
     of environment: Environment, store: [UInt8], bytes: Int, _ boot: BootIdentity
   ) {
-    guard let data = FileStatus.of(environment.path + "/data.mdb") else { return }
-    let file = FileIdentity(data)
-    let origin = [boot.high, boot.low, file.device, file.inode]
+    guard let origin = origin(of: environment, boot) else { return }
     let table = table(of: environment, store)
-    if table.openExisting() {
-      if keeps(table.view, origin, of: environment) { return }
-    }
+    let layout = BufferLayout(bytes: bytes)
     do throws(SystemError) {
+      if table.openExisting() {
+        let isEmpty = BufferState(word: table.view.acquire(BufferLayout.Place.state)).end == 0
+        let fits = bytes > 0 && table.view.count == layout.count
+        if fits || !isEmpty, keeps(table.view, origin, of: environment) { return }
+      } else if FileStatus.of(path(in: environment)) != nil, try !table.isForeign() {
+        // The opening reports that the file cannot be mapped.
+        return
+      }
       try FileStatus.remove(path(in: environment))
     } catch {
       return
     }
-    guard bytes > 0, environment.durability != .durable else { return }
+    if bytes == 0 { return }
     let newest = environment.lastTransaction
-    table.open(making: BufferLayout(bytes: bytes).count) { view in
+    table.open(making: layout.count) { view in
       for (index, word) in origin.enumerated() {
         view.store(word, wide: BufferLayout.Place.origin + index)
       }
@@ -76,6 +89,36 @@ extension WriteBuffer {
     // If this process has the store open, its handles stay open, and the caller is told.
     guard environment.attachment.withLock({ $0.object == nil }) else { return }
     try Store(at: path, options: options).close()
+  }
+
+  private static func origin(
+    of environment: Environment, _ boot: BootIdentity
+  ) -> [UInt64]? {
+    guard let data = FileStatus.of(environment.path + "/data.mdb") else { return nil }
+    let file = FileIdentity(data)
+    return [boot.high, boot.low, file.device, file.inode]
+  }
+
+  /// The generation of a file that no process has prepared for these data, as only a reading process has opened the store
+  /// since they changed; 0 for another file.
+  static func foreignGeneration(
+    _ view: borrowing SharedTable.View, of environment: Environment, _ options: Store.Options
+  ) -> UInt64 {
+    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    let base = view.acquire(BufferLayout.Place.base + state.base)
+    // The base is a commit of the data, which only rise.
+    if base > environment.lastTransaction { return state.generation }
+    do throws(LarderError) {
+      guard let origin = origin(of: environment, try currentBoot(environment, options)) else {
+        return 0
+      }
+      let isOurs = origin.indices.allSatisfy {
+        view.wide(BufferLayout.Place.origin + $0) == origin[$0]
+      }
+      return isOurs ? 0 : state.generation
+    } catch {
+      return 0
+    }
   }
 
   /// Whether the records lie on the newest commit, or are in it.

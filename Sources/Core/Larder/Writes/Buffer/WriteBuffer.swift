@@ -18,36 +18,61 @@ final class WriteBuffer: Sendable {
   /// Whether this process may append. It reads and commits records even if it may not.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
+  /// Whether the last commit in time failed, so that the next write has to report the error.
+  private let isSuspended = Atomic(false)
+  /// The generation that the file had when this process opened the store, if its records lie on other data; else 0.
+  private let foreignGeneration: UInt64
   private let commits = Atomic(0)
   private let bypasses = Atomic(0)
   private let losses = Atomic(0)
-  /// Whether a write found no place since the last commit of this process.
-  private let wantsRoom = Atomic(false)
+  /// The id of a namespace in which a write found no place since the last commit of this process, or 0.
+  private let wantsRoom = Atomic<UInt32>(0)
 
   /// How long an append waits for another append. After this time the write makes a transaction.
   static let appendTimeout = Duration.milliseconds(2)
   /// Larger values go straight to LMDB.
   static let largestValue = 16_384
 
-  /// The buffer of the store, if its directory has one.
-  init?(of environment: Environment, store: [UInt8], appends: Bool) {
+  /// The buffer of the store; nil if its directory has none.
+  ///
+  /// - Throws: ``LarderError/Code/cannotOpen`` if the file cannot be mapped: this process would lose its records.
+  init?(
+    of environment: Environment, store: [UInt8], _ options: Store.Options
+  ) throws(LarderError) {
     // Most stores have no buffer, and so nothing to map.
     guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
     let table = Self.table(of: environment, store)
     guard table.openExisting() || table.openForReading(),
       let layout = BufferLayout(count: table.view.count)
-    else { return nil }
+    else { throw Self.unusable(Self.path(in: environment)) }
+    table.keepCount()
     let slots = table.view.isWritable ? ProcessSlots.shared(in: environment.path) : nil
+    if table.view.isWritable, slots == nil {
+      throw Self.unusable(environment.path + "/lock.slots")
+    }
     let lock = slots.map { SharedLock($0, place: BufferLayout.Place.lock) }
     self.table = table
     self.layout = layout
     self.lock = lock
-    mayAppend = appends
+    mayAppend =
+      Self.wanted(by: options) > 0 && !options.readOnly && !options.allowsForeignOwner
+    foreignGeneration = Self.foreignGeneration(table.view, of: environment, options)
     lock?.recover(table.view)
   }
 
+  private static func unusable(_ path: String) -> LarderError {
+    LarderError(
+      .cannotOpen, "\(path) cannot be used, and written entries depend on it",
+      hint: "allow the process more files and memory, and let the file have one link and mode 0600")
+  }
+
   /// Whether this process appends.
-  var appends: Bool { mayAppend && !isStopped.load(ordering: .relaxed) }
+  var appends: Bool {
+    mayAppend && !isStopped.load(ordering: .relaxed) && !isSuspended.load(ordering: .relaxed)
+  }
+
+  /// Ends the appends of this process until its next commit.
+  func suspend() { isSuspended.store(true, ordering: .relaxed) }
 
   var statistics: Statistics.WriteBuffer {
     Statistics.WriteBuffer(
@@ -62,16 +87,20 @@ final class WriteBuffer: Sendable {
     if count == 0 { return }
     losses.add(count, ordering: .relaxed)
     let table = table
-    table.view.release(1, to: BufferLayout.Place.isClosed)
+    let view = table.view
+    if view.isWritable { view.release(1, to: BufferLayout.Place.isClosed) }
   }
 
-  func countBypass() {
+  func countBypass(in id: NamespaceID) {
     bypasses.add(1, ordering: .relaxed)
-    wantsRoom.store(true, ordering: .relaxed)
+    wantsRoom.store(id.rawValue, ordering: .relaxed)
   }
 
-  /// Whether single writes need room that the next commit can make by evictions.
-  func takesRoom() -> Bool { wantsRoom.exchange(false, ordering: .relaxed) && appends }
+  /// The namespace in which single writes need room that a commit can make by evictions.
+  func takeCrowded() -> NamespaceID? {
+    let id = wantsRoom.exchange(0, ordering: .relaxed)
+    return id == 0 ? nil : NamespaceID(rawValue: id)
+  }
 
   /// Ends the appends of this process, before it closes the store.
   func stop() { isStopped.store(true, ordering: .relaxed) }
@@ -89,7 +118,14 @@ final class WriteBuffer: Sendable {
   @inline(__always)
   var state: BufferState {
     let table = table
-    return BufferState(word: table.view.acquire(BufferLayout.Place.state))
+    let state = BufferState(word: table.view.acquire(BufferLayout.Place.state))
+    return state.generation == foreignGeneration ? state.empty : state
+  }
+
+  /// Waits for the append under way. Later ones find what the caller has changed before.
+  func awaitAppend() {
+    let table = table
+    _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { _ in }
   }
 
   /// Whether the buffer has records that may be in no commit.
@@ -139,7 +175,7 @@ extension WriteBuffer {
       view.release(state.word, to: BufferLayout.Place.state)
       return state
     }
-    guard let frozen else { throw .busy }
+    guard let frozen else { throw table.view.isWritable ? .busy : .closed }
     KillPoint.pass(7)
     return base(of: frozen) == commit ? frozen : nil
   }
@@ -168,6 +204,7 @@ extension WriteBuffer {
     // buffer.
     guard Self.isVisible(newest, in: environment) else { return false }
     if state.end > 0 { commits.add(1, ordering: .relaxed) }
+    isSuspended.store(false, ordering: .relaxed)
     begin(keepsFrozen ? state.next.frozen : state.next, on: newest, terms, view)
     return true
   }

@@ -145,6 +145,7 @@ extension StoreEngine {
       }
       try commit { batch in batch.session.ledger.updateStore { $0.watched = 1 } }
     }
+    defer { reader.buffer?.awaitAppend() }
     guard let entered = changes.enter() else {
       let failure = changes.ring.words.failure
       throw LarderError(

@@ -90,7 +90,9 @@ package struct RemovalTable {
   func begin() -> UInt64? {
     guard open() else { return nil }
     let number = settle() + 1
-    table.view.store(number, wide: Place.begun)
+    let view = table.view
+    guard view.isWritable else { return nil }
+    view.store(number, wide: Place.begun)
     return number
   }
 

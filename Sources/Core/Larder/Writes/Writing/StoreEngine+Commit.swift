@@ -12,9 +12,11 @@ struct CommitMode {
   var lockTimeout: Duration?
   /// Whether no process appends to the write buffer before the next transaction has ended.
   var keepsBufferFrozen = false
+  /// Whether the body may take long, so that the records of the write buffer are committed before.
+  var needsEmptyBuffer = false
 
   static let standard = CommitMode()
-  static let once = CommitMode(mayRepeat: false)
+  static let once = CommitMode(mayRepeat: false, needsEmptyBuffer: true)
   static let withoutCleanup = CommitMode(cleansUp: false)
   static let beforeBatch = CommitMode(cleansUp: false, keepsBufferFrozen: true)
   static func standard(lockTimeout: Duration?) -> CommitMode {
@@ -38,6 +40,8 @@ enum RetryReason {
   case memberCancelled
   /// Damage keeps a record of the write buffer from being stored.
   case recordUnstorable(offset: Int, generation: UInt64)
+  /// The write buffer has records, which a reader of many keys would miss until a long batch ends.
+  case recordsFirst
 }
 
 /// Thrown through LMDB's transaction to roll it back; never leaves this file and the file of the group commit.
@@ -90,7 +94,11 @@ extension StoreEngine {
     try checkNotWriting("writing to")
     var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
     var lost = LostRecords()
+    // Other processes may append in between each time.
+    var commitsFirst = 0
     while true {
+      var mode = mode
+      if commitsFirst == 8 { mode.needsEmptyBuffer = false }
       switch try attempt(mode, with: room, without: lost, body) {
       case .committed(let result): return .committed(result)
       case .rolledBack(.fileLimitChanged(let limit)): environment.setFileLimit(limit)
@@ -99,6 +107,9 @@ extension StoreEngine {
       case .rolledBack(.outOfPages(let pages)): try room.make(after: pages)
       case .rolledBack(.recordUnstorable(let offset, let generation)):
         lost.insert(offset, of: generation)
+      case .rolledBack(.recordsFirst):
+        commitsFirst += 1
+        _ = try commitOrRollBack(.beforeBatch) { _ in }
       case .rolledBack(let reason): return .rolledBack(reason)
       }
     }
@@ -197,7 +208,9 @@ extension WriteBatch {
       if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
     // The commit also does a share of the cleanup for each write of the buffer.
+    if mode.needsEmptyBuffer, buffered.hasRecords { throw RolledBack(reason: .recordsFirst) }
     let shares = min(1 + (try buffered.drain(&self)), Self.mostShares)
+    try buffered.evictAhead(&self)
     try flushSomeAccessTimes()
     let result = try body(&self)
     // The last pages are for the caller's changes.
@@ -208,7 +221,6 @@ extension WriteBatch {
       }
       try GarbageCollector.reclaim(limit: shares * GarbageCollector.perWrite, &session)
     }
-    try buffered.evictAhead(&self)
     try session.resumeOrphans()
     try mergeReadCounters()
     try session.finish()
@@ -242,8 +254,6 @@ extension Store {
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()
     engine.awaitLoadWrites()
-    // The batch begins with an empty buffer: a scan beside it would otherwise wait for the end of `body`.
-    try engine.settle(.beforeBatch)
     engine.writes.queue.beginDirectWrite()
     defer { engine.writes.queue.endDirectWrite() }
     return try engine.commitRethrowing(.once, body)
