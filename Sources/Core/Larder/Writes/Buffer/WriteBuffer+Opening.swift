@@ -26,11 +26,7 @@ extension WriteBuffer {
   }
 
   /// The bytes that the first opening asks for. Trials set them by the environment.
-  ///
-  /// A process with transforms wants none: its values are not stored as they come.
-  static func wanted(by options: Store.Options) -> Int {
-    options.transforms.isEmpty ? forced ?? options.writeBuffer : 0
-  }
+  static func wanted(by options: Store.Options) -> Int { forced ?? options.writeBuffer }
 
   private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
     Int($0)

@@ -54,8 +54,10 @@ final class WriteBuffer: Sendable {
     self.table = table
     self.layout = layout
     self.lock = lock
+    // The buffer takes values as they are stored, and so before any transform.
     mayAppend =
-      Self.wanted(by: options) > 0 && !options.readOnly && !options.allowsForeignOwner
+      Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
+      && !options.allowsForeignOwner
     foreignGeneration = Self.foreignGeneration(table.view, of: environment, options)
     lock?.recover(table.view)
   }

@@ -1,0 +1,159 @@
+import Dispatch
+import Foundation
+import LarderPeer
+import LarderSystem
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LMDB
+@testable import Larder
+
+/// Others close the store, change its files, or load and write beside the write buffer.
+@Suite struct BufferFaultTests {
+  private func options(_ size: Int = 256 << 10) -> Store.Options {
+    var options = Store.Options()
+    options.writeBuffer = size
+    options.checkpointInterval = .seconds(3600)
+    return options
+  }
+
+  private func size(of path: String) -> Int? {
+    FileManager.default.contents(atPath: path + "/buffer")?.count
+  }
+
+  @Test func `a set comes behind a value that was loaded before`() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.path + "/s", options: options())
+    let cache = store.cache(TextCodec(), in: "notes")
+    for round in 0..<50 {
+      _ = try await cache.value(for: "k", options: LoadOptions(policy: .reload)) { "loaded" }
+      try await cache.set("set \(round)", for: "k")
+      try store.write { _ in }
+      #expect(try cache.value(for: "k") == "set \(round)")
+    }
+    #expect(try store.verify().faults == [])
+    try store.close()
+  }
+
+  @Test func `a store that is closed while threads write ends no process`() throws {
+    try withTemporaryDirectory { path in
+      for round in 0..<20 {
+        let store = try Store(at: path + "/s", options: options())
+        let notes = store.namespace("notes")
+        try notes.set("first", for: "first")
+        let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
+        for thread in 0..<4 {
+          DispatchQueue.global().async(group: ended) {
+            begun.signal()
+            var number = 0
+            while failure({ try notes.set("\(number)", for: thread) }) == nil { number += 1 }
+          }
+        }
+        for _ in 0..<4 { begun.wait() }
+        if round % 2 == 0 { try notes.set("last", for: "last") }
+        try store.close()
+        ended.wait()
+      }
+      let store = try Store(at: path + "/s", options: options())
+      #expect(try store.namespace("notes").text("last") == "last")
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `whoever opens the store alone chooses the size`() throws {
+    try withTemporaryDirectory { path in
+      let path = path + "/s"
+      for bytes in [256 << 10, 1 << 20, 0, 512 << 10] {
+        let store = try Store(at: path, options: options(bytes))
+        for number in 0..<3 { try store.namespace("notes").set("\(number)", for: number) }
+        try store.close()
+        #expect((size(of: path) ?? 0) / max(bytes, 1) == (bytes == 0 ? 0 : 1), "\(bytes)")
+      }
+    }
+  }
+
+  @Test func `a handle that only reads changes nothing`() throws {
+    try withTemporaryDirectory { path in
+      let path = path + "/s"
+      let store = try Store(at: path, options: options(0))
+      try store.namespace("notes").set("text", for: "k")
+      try store.close()
+      var options = options()
+      options.readOnly = true
+      let reader = try Store(at: path, options: options)
+      #expect(try reader.namespace("notes").text("k") == "text")
+      #expect(try reader.statistics().format == 4)
+      try reader.close()
+      #expect(size(of: path) == nil)
+    }
+  }
+
+  /// A store that a killed process has left, with entries in the buffer.
+  private func leftByKilled(_ path: String) throws {
+    let writer = try OtherProcess("buffered", path, "0", "262144", "7")
+    #expect(writer.line() == "open")
+    for _ in 0..<20 { _ = writer.line() }
+    writer.kill()
+    while writer.line() != nil {}
+  }
+
+  @Test func `the entries of other data are not shown`() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory + "/s"
+      let store = try Store(at: path, options: options())
+      try store.namespace("notes").set("old", for: "k")
+      try store.close()
+      try FileManager.default.copyItem(atPath: path + "/data.mdb", toPath: directory + "/copy")
+      try leftByKilled(path)
+      try FileManager.default.removeItem(atPath: path + "/data.mdb")
+      try FileManager.default.moveItem(atPath: directory + "/copy", toPath: path + "/data.mdb")
+      var readOnly = options()
+      readOnly.readOnly = true
+      let reader = try Store(at: path, options: readOnly)
+      #expect(try reader.namespaces().map(\.name) == ["notes"])
+      #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
+      #expect(try reader.namespace("notes").text("k") == "old")
+      // A writer that comes later begins a generation of its own, which the reader sees.
+      let writer = try Store(at: path, options: options())
+      for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
+      #expect(try reader.namespace("notes").text("k") == "2")
+      #expect(try writer.verify().faults == [])
+      try writer.close()
+      try reader.close()
+    }
+  }
+
+  @Test func `when the files are gone a write throws after the next commit in time`() throws {
+    try withTemporaryDirectory { path in
+      let timer = ManualTimer()
+      var options = options()
+      options.hooks.timer = { timer.start($0, $1) }
+      let store = try Store(at: path + "/s", options: options)
+      let notes = store.namespace("notes")
+      for number in 0..<3 { try notes.set("\(number)", for: "k") }
+      try FileManager.default.removeItem(atPath: path + "/s")
+      timer.runOut()
+      #expect(failure { try notes.set("lost", for: "k") } != nil)
+      #expect(failure { try store.close() } != nil)
+    }
+  }
+
+  @Test func `a file that cannot be mapped refuses the opening, and keeps its entries`() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory + "/s"
+      try leftByKilled(path)
+      // A second link: others could change the file.
+      try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory + "/link")
+      var readOnly = options()
+      readOnly.readOnly = true
+      #expect(failure { try Store(at: path, options: readOnly).close() } == .cannotOpen)
+      try FileManager.default.removeItem(atPath: directory + "/link")
+      let store = try Store(at: path, options: options())
+      #expect(try store.namespace("numbers-0").count() >= 20)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+}
