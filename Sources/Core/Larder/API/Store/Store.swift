@@ -53,7 +53,8 @@ public struct Store: Sendable {
     public var trimsMemory = true
     /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for none.
     ///
-    /// The process that opens the store alone decides. The file has this size. A store of ``Durability/durable`` has none.
+    /// The process that opens the store alone decides. The file has this size. A store of ``Durability/durable`` has none, and a
+    /// temporary store at most 256 KB.
     public var writeBuffer = 4 << 20
     /// Whether an existing store gets the durability asked for; no other process may have it open.
     var changesDurability = false
