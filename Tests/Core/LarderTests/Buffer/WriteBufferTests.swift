@@ -266,6 +266,20 @@ import Testing
     }
   }
 
+  @Test func `a full namespace that refuses takes no record`() throws {
+    try withBuffered { store, notes in
+      let rules = Rules(limits: Limits(entries: 10), eviction: .refuse)
+      try store.declare(rules, for: "notes")
+      for _ in 0..<2 { try notes.set("first", for: "first") }
+      var stored = 1
+      for number in 0..<20 where failure({ try notes.set("\(number)", for: number) }) == nil {
+        stored += 1
+      }
+      #expect(stored == 10)
+      #expect(try notes.count() == 10)
+    }
+  }
+
   @Test func `a limit holds at every moment`() throws {
     try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s", options: Self.options())
