@@ -66,6 +66,7 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
+  /// Whether the store knows the cache's rules, so that a write need not declare them.
   var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
 
   /// Stores a value in the write buffer; nil if a transaction has to do that.

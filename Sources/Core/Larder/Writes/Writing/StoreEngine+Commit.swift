@@ -207,8 +207,8 @@ extension WriteBatch {
       }
       if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
-    // The commit also does a share of the cleanup for each write of the buffer.
     if mode.needsEmptyBuffer, buffered.hasRecords { throw RolledBack(reason: .recordsFirst) }
+    // The commit also does a share of the cleanup for each write of the buffer.
     let shares = min(1 + (try buffered.drain(&self)), Self.mostShares)
     try buffered.evictAhead(&self)
     try flushSomeAccessTimes()
