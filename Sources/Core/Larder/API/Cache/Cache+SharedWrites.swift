@@ -37,11 +37,10 @@ extension Cache {
   func updating(
     _ key: some StoreKey, _ expires: Expiration?,
     _ change: @escaping @Sendable (Value?) throws -> Value?
-  ) throws(LarderError) -> SharedWrite<Value?> {
+  ) -> SharedWrite<Value?> {
     let key = key.copied
-    // Reads of many keys inside `change` find what was written before.
-    try namespace.engine.settle()
-    return SharedWrite { batch in
+    // `change` may read many keys.
+    return SharedWrite(mode: .readingMany) { batch in
       let new = try change(try batch.value(for: key, in: self))
       if let new {
         try batch.set(new, for: key, in: self, expires: expires)

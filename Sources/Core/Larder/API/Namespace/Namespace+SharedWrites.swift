@@ -70,9 +70,8 @@ extension Store.Namespace {
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
   ) throws -> SharedWrite<[UInt8]?> {
     let (name, key) = (try writableName, key.copied)
-    // Reads of many keys inside `change` find what was written before.
-    try engine.settle()
-    return SharedWrite { batch in
+    // `change` may read many keys.
+    return SharedWrite(mode: .readingMany) { batch in
       let new = try change(try batch.value(for: key.span, in: name))
       if let new {
         try batch.put(new.span, for: key.span, in: name, attributes: attributes)

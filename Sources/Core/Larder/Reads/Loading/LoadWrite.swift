@@ -40,6 +40,7 @@ final class LoadWrite: QueuedWrite {
   }
 
   var isCancelled: Bool { false }
+  var mode: CommitMode { .standard }
 
   fileprivate func exceedBounds() { isBeyondBounds.store(true, ordering: .relaxed) }
 

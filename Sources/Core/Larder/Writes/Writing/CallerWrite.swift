@@ -5,12 +5,18 @@ import Synchronization
 struct SharedWrite<Result: Sendable>: Sendable {
   /// About how many bytes it writes.
   var size = 0
+  /// How its transaction runs.
+  var mode = CommitMode.standard
   var body: @Sendable (inout WriteBatch) throws -> Result
   /// Makes this write in the write buffer; returns nil if a transaction has to make the write.
   private(set) var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
 
-  init(size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result) {
+  init(
+    size: Int = 0, mode: CommitMode = .standard,
+    _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
+  ) {
     self.size = size
+    self.mode = mode
     self.body = body
   }
 
@@ -37,6 +43,7 @@ final class BlockedWrite<Result: Sendable>: QueuedWrite {
   init(_ write: SharedWrite<Result>) { self.write = write }
 
   var size: Int { write.size }
+  var mode: CommitMode { write.mode }
   var isCancelled: Bool { false }
 
   func run(in batch: inout WriteBatch) throws {
@@ -75,6 +82,7 @@ final class SuspendedWrite<Result: Sendable>: QueuedWrite {
   init(_ write: SharedWrite<Result>) { self.write = write }
 
   var size: Int { write.size }
+  var mode: CommitMode { write.mode }
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   /// Before it is queued.

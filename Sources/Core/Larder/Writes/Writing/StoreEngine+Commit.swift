@@ -12,11 +12,12 @@ struct CommitMode {
   var lockTimeout: Duration?
   /// Whether no process appends to the write buffer before the next transaction has ended.
   var keepsBufferFrozen = false
-  /// Whether the body may take long, so that the records of the write buffer are committed before.
+  /// Whether the body may take long or read many keys, so that the records of the write buffer are committed before.
   var needsEmptyBuffer = false
 
   static let standard = CommitMode()
   static let once = CommitMode(mayRepeat: false, needsEmptyBuffer: true)
+  static let readingMany = CommitMode(needsEmptyBuffer: true)
   static let withoutCleanup = CommitMode(cleansUp: false)
   static let beforeBatch = CommitMode(cleansUp: false, keepsBufferFrozen: true)
   static func standard(lockTimeout: Duration?) -> CommitMode {

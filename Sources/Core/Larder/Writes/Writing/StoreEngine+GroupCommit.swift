@@ -7,7 +7,7 @@ extension StoreEngine {
   /// else with the other threads.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if let result = try write.append?(self) { return result }
-    if let result = try commitAtOnce(write.body) { return result }
+    if let result = try commitAtOnce(write.mode, write.body) { return result }
     let blocked = BlockedWrite(write)
     guard writes.queue.add(blocked, engine: self) else { throw error(.closed) }
     while !blocked.wait(milliseconds: 100) { writes.queue.drain(self) }
@@ -15,14 +15,16 @@ extension StoreEngine {
   }
 
   /// Runs a write for a caller that blocks; nil if another thread of this process writes, so that it is to wait with others.
-  func commitAtOnce<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
+  func commitAtOnce<Result>(
+    _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
+  ) throws -> Result? {
     #if DEBUG
       TaskWarning.check(environment.path)
     #endif
     guard environment.isWriting || !environment.isOpen || !writes.queue.isBusy else { return nil }
     writes.queue.beginDirectWrite()
     defer { writes.queue.endDirectWrite() }
-    return try commitRethrowing(.standard, body)
+    return try commitRethrowing(mode, body)
   }
 
   /// Runs a write for a task, which is suspended until the commit, if the write buffer has no place. The commit is shared with
@@ -31,7 +33,7 @@ extension StoreEngine {
   /// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
     // A store that is closed, or was opened before a fork, throws the error for that.
-    if !environment.isOpen { return try commitRethrowing(.standard, write.body) }
+    if !environment.isOpen { return try commitRethrowing(write.mode, write.body) }
     if let result = try write.append?(self) { return result }
     let suspended = SuspendedWrite(write)
     try await withTaskCancellationHandler {
@@ -64,8 +66,10 @@ extension StoreEngine {
   /// - Returns: the member that must run alone, if nothing was committed; nil if every caller was told.
   private func commitTogether(_ members: [any QueuedWrite]) -> Int? {
     var failures: [Int: any Error] = [:]
+    var mode = CommitMode.standard
+    mode.needsEmptyBuffer = members.contains { $0.mode.needsEmptyBuffer }
     do {
-      let outcome = try commitOrRollBack(.standard) { batch in
+      let outcome = try commitOrRollBack(mode) { batch in
         failures = try batch.run(members)
       }
       switch outcome {
@@ -97,7 +101,7 @@ extension StoreEngine {
 
   private func commitAlone(_ member: any QueuedWrite) {
     do {
-      try commitRethrowing(.standard) { batch in
+      try commitRethrowing(member.mode) { batch in
         try member.checkCancellation()
         try member.run(in: &batch)
         try member.checkCancellation()

@@ -6,6 +6,8 @@ import Synchronization
 protocol QueuedWrite: AnyObject, Sendable {
   /// The approximate number of bytes that the write adds.
   var size: Int { get }
+  /// How a transaction with this write runs.
+  var mode: CommitMode { get }
   /// Whether the caller has cancelled the write. A group whose commit has not begun runs again without this write.
   var isCancelled: Bool { get }
   /// Runs in the transaction of a group, and once more if that transaction is repeated.
