@@ -170,8 +170,9 @@ import Testing
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     let isDone = DispatchSemaphore(value: 0)
+    let executor = QueueExecutor()
     let inner = try store.write { batch in
-      let inner = Task.detached { () -> LarderError.Code? in
+      let inner = Task.detached(executorPreference: executor) { () -> LarderError.Code? in
         defer { isDone.signal() }
         do {
           try await notes.set([1], for: "k")
@@ -187,5 +188,15 @@ import Testing
     #expect(try await inner.value == .busy)
     #expect(try notes.bytes("k") == nil && notes.bytes("outer") == [2])
     #expect(try store.verify().faults == [])
+  }
+}
+
+/// Runs tasks on threads of a queue of their own, so that they go on while every thread of the shared pool is blocked.
+private final class QueueExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "tests", attributes: .concurrent)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }

@@ -36,6 +36,21 @@ extension Peer {
   }
 }
 
+extension Peer {
+  /// Puts an entry into the write buffer, and takes it out with a transaction, which also commits its record.
+  func popBuffered() throws {
+    var options = Store.Options()
+    options.writeBuffer = 256 << 10
+    let opened = try Store(at: store, options: options)
+    let notes = opened.namespace("notes")
+    for _ in 0..<2 { try notes.set("data", for: "first") }
+    try notes.set("record", for: "popped")
+    Peer.say("buffered")
+    _ = try notes.pop("popped") as [UInt8]?
+    Peer.say("done")
+  }
+}
+
 /// A number as the value of an entry, filled up so that every byte follows from it.
 package enum BufferedNumber {
   package static let keys = 37

@@ -63,6 +63,7 @@ import Synchronization
     "keep-moment": { try $0.keepMoment() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
+    "pop-buffered": { try $0.popBuffered() },
     "power": { try $0.power() },
     "power-failing": { try $0.powerFailing() },
     "power-group": { try $0.powerGroup() },

@@ -11,20 +11,13 @@ import Testing
 
 /// Others close the store, change its files, or load and write beside the write buffer.
 @Suite struct BufferFaultTests {
-  private func options(_ size: Int = 256 << 10) -> Store.Options {
-    var options = Store.Options()
-    options.writeBuffer = size
-    options.checkpointInterval = .seconds(3600)
-    return options
-  }
-
   private func size(of path: String) -> Int? {
     FileManager.default.contents(atPath: path + "/buffer")?.count
   }
 
   @Test func `a set comes behind a value that was loaded before`() async throws {
     let directory = try TemporaryDirectory()
-    let store = try Store(at: directory.path + "/s", options: options())
+    let store = try Store(at: directory.path + "/s", options: BufferedStore.options())
     let cache = store.cache(TextCodec(), in: "notes")
     for round in 0..<50 {
       _ = try await cache.value(for: "k", options: LoadOptions(policy: .reload)) { "loaded" }
@@ -39,7 +32,7 @@ import Testing
   @Test func `a store that is closed while threads write ends no process`() throws {
     try withTemporaryDirectory { path in
       for round in 0..<20 {
-        let store = try Store(at: path + "/s", options: options())
+        let store = try Store(at: path + "/s", options: BufferedStore.options())
         let notes = store.namespace("notes")
         try notes.set("first", for: "first")
         let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
@@ -55,7 +48,7 @@ import Testing
         try store.close()
         ended.wait()
       }
-      let store = try Store(at: path + "/s", options: options())
+      let store = try Store(at: path + "/s", options: BufferedStore.options())
       #expect(try store.namespace("notes").text("last") == "last")
       #expect(try store.verify().faults == [])
       try store.close()
@@ -66,7 +59,7 @@ import Testing
     try withTemporaryDirectory { path in
       let path = path + "/s"
       for bytes in [256 << 10, 1 << 20, 0, 512 << 10] {
-        let store = try Store(at: path, options: options(bytes))
+        let store = try Store(at: path, options: BufferedStore.options(bytes))
         for number in 0..<3 { try store.namespace("notes").set("\(number)", for: number) }
         try store.close()
         #expect((size(of: path) ?? 0) / max(bytes, 1) == (bytes == 0 ? 0 : 1), "\(bytes)")
@@ -77,10 +70,10 @@ import Testing
   @Test func `a handle that only reads changes nothing`() throws {
     try withTemporaryDirectory { path in
       let path = path + "/s"
-      let store = try Store(at: path, options: options(0))
+      let store = try Store(at: path, options: BufferedStore.options(0))
       try store.namespace("notes").set("text", for: "k")
       try store.close()
-      var options = options()
+      var options = BufferedStore.options()
       options.readOnly = true
       let reader = try Store(at: path, options: options)
       #expect(try reader.namespace("notes").text("k") == "text")
@@ -102,21 +95,21 @@ import Testing
   @Test func `the entries of other data are not shown`() throws {
     try withTemporaryDirectory { directory in
       let path = directory + "/s"
-      let store = try Store(at: path, options: options())
+      let store = try Store(at: path, options: BufferedStore.options())
       try store.namespace("notes").set("old", for: "k")
       try store.close()
       try FileManager.default.copyItem(atPath: path + "/data.mdb", toPath: directory + "/copy")
       try leftByKilled(path)
       try FileManager.default.removeItem(atPath: path + "/data.mdb")
       try FileManager.default.moveItem(atPath: directory + "/copy", toPath: path + "/data.mdb")
-      var readOnly = options()
+      var readOnly = BufferedStore.options()
       readOnly.readOnly = true
       let reader = try Store(at: path, options: readOnly)
       #expect(try reader.namespaces().map(\.name) == ["notes"])
       #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
       #expect(try reader.namespace("notes").text("k") == "old")
       // A writer that comes later begins a generation of its own, which the reader sees.
-      let writer = try Store(at: path, options: options())
+      let writer = try Store(at: path, options: BufferedStore.options())
       for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
       #expect(try reader.namespace("notes").text("k") == "2")
       #expect(try writer.verify().faults == [])
@@ -125,10 +118,25 @@ import Testing
     }
   }
 
+  @Test func `a record that was changed in the file is lost, and removes nothing`() throws {
+    try BufferedStore.with { store, notes in
+      try notes.set("record", for: "first")
+      let buffer = try #require(store.engine.reader.buffer)
+      #expect(buffer.state.end > 0)
+      // Word 1 of the record says that it is a removal, without an entry.
+      let table = buffer.table
+      let counts = UInt64("first".utf8.count) | UInt64(BufferRecord.Kind.removal.rawValue) &<< 48
+      table.view.store(counts, wide: buffer.layout.log + 1)
+      try store.write { _ in }
+      #expect(buffer.state.end == 0)
+      #expect(try notes.text("first") == "first")
+    }
+  }
+
   @Test func `when the files are gone a write throws after the next commit in time`() throws {
     try withTemporaryDirectory { path in
       let timer = ManualTimer()
-      var options = options()
+      var options = BufferedStore.options()
       options.hooks.timer = { timer.start($0, $1) }
       let store = try Store(at: path + "/s", options: options)
       let notes = store.namespace("notes")
@@ -146,11 +154,11 @@ import Testing
       try leftByKilled(path)
       // A second link: others could change the file.
       try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory + "/link")
-      var readOnly = options()
+      var readOnly = BufferedStore.options()
       readOnly.readOnly = true
       #expect(failure { try Store(at: path, options: readOnly).close() } == .cannotOpen)
       try FileManager.default.removeItem(atPath: directory + "/link")
-      let store = try Store(at: path, options: options())
+      let store = try Store(at: path, options: BufferedStore.options())
       #expect(try store.namespace("numbers-0").count() >= 20)
       #expect(try store.verify().faults == [])
       try store.close()

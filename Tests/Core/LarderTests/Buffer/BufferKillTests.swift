@@ -27,6 +27,32 @@ import Testing
         try kill([.max, 400], ["LARDER_KILL_POINT=\(point):\(count)"], &random)
       }
     }
+
+    @Test(arguments: [9, 10, 11, 12])
+    func `a record does not undo the transaction that came behind it`(point: Int) throws {
+      var isKilled = false
+      // Opening the store and the first writes pass the point, too.
+      for count in 1...10 where !isKilled {
+        try withTemporaryDirectory { path in
+          let store = try Store(at: path + "/s", options: BufferedStore.options())
+          let writer = try OtherProcess(
+            "pop-buffered", store.path, under: ["LARDER_KILL_POINT=\(point):\(count)"])
+          let isBuffered = writer.line() == "buffered"
+          isKilled = isBuffered && writer.line() == nil
+          writer.kill()
+          if isKilled {
+            let notes = store.namespace("notes")
+            for _ in 0..<2 {
+              #expect(try notes.text("popped") == nil)
+              try notes.set("later", for: "other")
+            }
+          }
+          #expect(try store.verify().faults == [])
+          try store.close()
+        }
+      }
+      #expect(isKilled)
+    }
   #endif
 
   /// Two writers, each of which ends after so many sets, or by itself.
@@ -57,7 +83,12 @@ import Testing
       #expect(try store.verify().faults == [], "seed \(TestSettings.seed)")
       try store.close()
       let again = try Store(at: path + "/s")
-      for index in ends.indices { try check(again, index, said[index]) }
+      for index in ends.indices {
+        try check(again, index, said[index])
+        let numbers = again.namespace("numbers-\(index)")
+        let versions = try numbers.keys().map { try numbers.entry(for: $0)?.version }
+        #expect(Set(versions).count == versions.count, "seed \(TestSettings.seed)")
+      }
       try again.close()
     }
   }

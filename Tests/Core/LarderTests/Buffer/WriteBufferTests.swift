@@ -11,31 +11,10 @@ import Testing
 
 /// Entries of the write buffer are entries like all others, for whoever asks.
 @Suite struct WriteBufferTests {
-  private static func options(_ durability: Durability? = nil) -> Store.Options {
-    var options = Store.Options()
-    options.durability = durability
-    options.writeBuffer = 256 << 10
-    options.checkpointInterval = .seconds(3600)
-    return options
-  }
-
-  /// A store whose namespace `notes` is known, so that the next `set` is appended.
-  private func withBuffered(_ body: (Store, Store.Namespace) throws -> Void) throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s", options: Self.options())
-      let notes = store.namespace("notes")
-      // The first commit makes the namespace; after the second one its rules are known.
-      for _ in 0..<2 { try notes.set("first", for: "first") }
-      try body(store, notes)
-      #expect(try store.verify().faults == [])
-      try store.close()
-    }
-  }
-
   private func isBuffered(_ store: Store) -> Bool { store.engine.reader.buffer!.hasRecords }
 
   @Test func `a set makes no commit, and a read finds it`() throws {
-    try withBuffered { store, notes in
+    try BufferedStore.with { store, notes in
       let commit = store.engine.environment.lastTransaction
       for number in 0..<100 { try notes.set("\(number)", for: "key \(number % 10)") }
       #expect(store.engine.environment.lastTransaction == commit)
@@ -48,7 +27,7 @@ import Testing
   }
 
   @Test func `counts, scans, snapshots and batches have the entries`() throws {
-    try withBuffered { store, notes in
+    try BufferedStore.with { store, notes in
       try notes.set("one", for: "a")
       #expect(try notes.count() == 2)
       try notes.set("two", for: "b")
@@ -64,7 +43,7 @@ import Testing
   }
 
   @Test func `a scan beside a long batch waits for no record`() throws {
-    try withBuffered { store, notes in
+    try BufferedStore.with { store, notes in
       try notes.set("one", for: "a")
       let counts = Mutex<[Int]>([])
       try store.write { batch in
@@ -83,7 +62,7 @@ import Testing
 
   @Test func `after a rollback no record is added before a commit`() throws {
     struct Stop: Error {}
-    try withBuffered { store, notes in
+    try BufferedStore.with { store, notes in
       try notes.set("one", for: "a")
       #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
       let commit = store.engine.environment.lastTransaction
@@ -96,7 +75,7 @@ import Testing
   }
 
   @Test func `removals, touches and clears come behind the entries`() throws {
-    try withBuffered { store, notes in
+    try BufferedStore.with { store, notes in
       try notes.set("one", for: "a")
       #expect(try notes.remove("a"))
       #expect(try notes.text("a") == nil)
@@ -113,7 +92,7 @@ import Testing
   }
 
   @Test func `versions rise, whoever writes`() throws {
-    try withBuffered { store, notes in
+    try BufferedStore.with { store, notes in
       var last: UInt64 = 0
       for number in 0..<30 {
         if number % 3 == 0 {
@@ -129,7 +108,7 @@ import Testing
   }
 
   @Test func `removals and conditional writes make no commit`() throws {
-    try withBuffered { store, notes in
+    try BufferedStore.with { store, notes in
       let commit = store.engine.environment.lastTransaction
       try notes.set("one", for: "a")
       #expect(try notes.remove("a"))
@@ -152,7 +131,7 @@ import Testing
   }
 
   @Test func `an increment makes no commit, and keeps the lifetime`() throws {
-    try withBuffered { store, notes in
+    try BufferedStore.with { store, notes in
       let numbers = store.cache(of: Int.self, in: "notes")
       try notes.set("word", for: "word")
       let commit = store.engine.environment.lastTransaction
@@ -176,7 +155,7 @@ import Testing
 
   @Test func `a removal keeps an earlier load from storing`() async throws {
     let directory = try TemporaryDirectory()
-    let store = try Store(at: directory.path + "/s", options: Self.options())
+    let store = try Store(at: directory.path + "/s", options: BufferedStore.options())
     let cache = store.cache(TextCodec(), in: "notes")
     for _ in 0..<2 { try await cache.namespace.set("first", for: "first") }
     let value = try await cache.value(for: "a") {
@@ -196,7 +175,7 @@ import Testing
       try withTemporaryDirectory { path in
         let clock = ManualClock()
         let stores = try [256 << 10, 0].map { bytes in
-          var options = Self.options()
+          var options = BufferedStore.options()
           options.writeBuffer = bytes
           options.clock = clock
           return try Store(at: path + "/\(bytes)", options: options)
@@ -244,57 +223,6 @@ import Testing
     return "\(version ?? 0) \(try notes.value(for: key) ?? [])"
   }
 
-  @Test func `a full namespace evicts ahead, and its limit holds`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s", options: Self.options())
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 2000)), for: "notes")
-      try store.write { batch in
-        for number in 0..<2000 { try batch.set([1], for: "key \(number)", in: notes) }
-      }
-      let commit = store.engine.environment.lastTransaction
-      for number in 0..<1000 {
-        try notes.set("\(number)", for: "new \(number)")
-        #expect(try notes.text("new \(number)") == "\(number)")
-        if number % 100 == 0 { #expect(try notes.count() <= 2000) }
-      }
-      // Five entries are evicted ahead; each count makes a commit, too.
-      #expect(store.engine.environment.lastTransaction - commit < 1000 / 4 + 20)
-      #expect((1990...2000).contains(try notes.count()))
-      #expect(try store.verify().faults == [])
-      try store.close()
-    }
-  }
-
-  @Test func `a full namespace that refuses takes no record`() throws {
-    try withBuffered { store, notes in
-      let rules = Rules(limits: Limits(entries: 10), eviction: .refuse)
-      try store.declare(rules, for: "notes")
-      for _ in 0..<2 { try notes.set("first", for: "first") }
-      var stored = 1
-      for number in 0..<20 where failure({ try notes.set("\(number)", for: number) }) == nil {
-        stored += 1
-      }
-      #expect(stored == 10)
-      #expect(try notes.count() == 10)
-    }
-  }
-
-  @Test func `a limit holds at every moment`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s", options: Self.options())
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 20)), for: "notes")
-      for number in 0..<200 {
-        try notes.set("\(number)", for: "key \(number)")
-        if number % 7 == 0 { #expect(try notes.count() <= 20) }
-        #expect(try notes.text("key \(number)") == "\(number)")
-      }
-      #expect(try store.verify().faults == [])
-      try store.close()
-    }
-  }
-
   @Test
   func `a change of the files keeps what a killed process has left, and no open store is closed`()
     throws
@@ -308,7 +236,7 @@ import Testing
       while let line = writer.line() { last = Int(line) ?? last }
       try Store.change(durability: .scratch, ofStoreAt: path + "/s")
       _ = try Store.compact(at: path + "/s")
-      let store = try Store(at: path + "/s", options: Self.options(.scratch))
+      let store = try Store(at: path + "/s", options: BufferedStore.options(256 << 10, .scratch))
       let numbers = store.namespace("numbers-0")
       let value: [UInt8]? = try numbers.value(for: last % BufferedNumber.keys)
       #expect(value.flatMap { BufferedNumber.number($0) } ?? 0 >= last)
@@ -320,7 +248,7 @@ import Testing
   }
 
   @Test func `values in memory are never older than the last set`() throws {
-    try withBuffered { store, _ in
+    try BufferedStore.with { store, _ in
       let (cache, numbers) = (store.cache(TextCodec(), in: "numbers"), store.namespace("numbers"))
       for number in 0..<200 {
         try cache.set("\(number)", for: "n")
@@ -334,7 +262,7 @@ import Testing
   @Test func `entries expire to the millisecond`() throws {
     try withTemporaryDirectory { path in
       let clock = ManualClock()
-      var options = Self.options()
+      var options = BufferedStore.options()
       options.clock = clock
       let store = try Store(at: path + "/s", options: options)
       let notes = store.namespace("notes")

@@ -1,0 +1,59 @@
+import TestSupport
+import Testing
+
+@testable import LMDB
+@testable import Larder
+
+/// Limits count the entries of the write buffer.
+@Suite struct BufferLimitTests {
+  @Test func `a full namespace evicts ahead, and its limit holds`() throws {
+    try withTemporaryDirectory { path in
+      let store = try Store(at: path + "/s", options: BufferedStore.options())
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 2000)), for: "notes")
+      try store.write { batch in
+        for number in 0..<2000 { try batch.set([1], for: "key \(number)", in: notes) }
+      }
+      let commit = store.engine.environment.lastTransaction
+      for number in 0..<1000 {
+        try notes.set("\(number)", for: "new \(number)")
+        #expect(try notes.text("new \(number)") == "\(number)")
+        if number % 100 == 0 { #expect(try notes.count() <= 2000) }
+      }
+      // Five entries are evicted ahead; each count makes a commit, too.
+      #expect(store.engine.environment.lastTransaction - commit < 1000 / 4 + 20)
+      #expect((1990...2000).contains(try notes.count()))
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+
+  @Test func `a full namespace that refuses takes no record`() throws {
+    try BufferedStore.with { store, notes in
+      let rules = Rules(limits: Limits(entries: 10), eviction: .refuse)
+      try store.declare(rules, for: "notes")
+      for _ in 0..<2 { try notes.set("first", for: "first") }
+      var stored = 1
+      for number in 0..<20 where failure({ try notes.set("\(number)", for: number) }) == nil {
+        stored += 1
+      }
+      #expect(stored == 10)
+      #expect(try notes.count() == 10)
+    }
+  }
+
+  @Test func `a limit holds at every moment`() throws {
+    try withTemporaryDirectory { path in
+      let store = try Store(at: path + "/s", options: BufferedStore.options())
+      let notes = store.namespace("notes")
+      try store.declare(Rules(limits: Limits(entries: 20)), for: "notes")
+      for number in 0..<200 {
+        try notes.set("\(number)", for: "key \(number)")
+        if number % 7 == 0 { #expect(try notes.count() <= 20) }
+        #expect(try notes.text("key \(number)") == "\(number)")
+      }
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Stores whose single writes are appended to the write buffer.
+enum BufferedStore {
+  /// - Parameter size: of the buffer.
+  static func options(_ size: Int = 256 << 10, _ durability: Durability? = nil) -> Store.Options {
+    var options = Store.Options()
+    options.durability = durability
+    options.writeBuffer = size
+    options.checkpointInterval = .seconds(3600)
+    return options
+  }
+
+  /// Lends a store whose namespace `notes` is known, so that the next `set` is appended.
+  static func with(_ body: (Store, Store.Namespace) throws -> Void) throws {
+    try withTemporaryDirectory { path in
+      let store = try Store(at: path + "/s", options: options())
+      let notes = store.namespace("notes")
+      // The first commit makes the namespace; after the second one its rules are known.
+      for _ in 0..<2 { try notes.set("first", for: "first") }
+      try body(store, notes)
+      #expect(try store.verify().faults == [])
+      try store.close()
+    }
+  }
+}
