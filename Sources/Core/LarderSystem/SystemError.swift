@@ -2,7 +2,7 @@ import CLarderSystem
 
 /// The result of a failed system call: an `errno` value.
 ///
-/// The error is one word, which keeps throwing functions on the read path cheap. The LMDB target adds its own codes, all
+/// The error is one word, so throwing functions on the read path stay cheap. The LMDB target adds its own codes, all
 /// negative, and the description of every code.
 @usableFromInline package struct SystemError: Error, Equatable {
   @usableFromInline package let code: Int32
@@ -13,7 +13,7 @@ import CLarderSystem
   package static var last: SystemError { SystemError(code: larder_errno()) }
 
   package static let diskFull = SystemError(code: ENOSPC)
-  /// The process may make no file that large (`ulimit -f`).
+  /// The file would be larger than the process may make files (`ulimit -f`).
   package static let fileTooLarge = SystemError(code: EFBIG)
   package static let inputOutput = SystemError(code: EIO)
 
@@ -40,7 +40,7 @@ package func checkErrno<Result: FixedWidthInteger>(
 }
 
 extension String {
-  /// The text as one word of a command for `sh`, quoted if it has characters that `sh` may read in another way.
+  /// The text as one word of an `sh` command, quoted if `sh` may read a character in another way.
   package var shellWord: String {
     let isPlain =
       !isEmpty

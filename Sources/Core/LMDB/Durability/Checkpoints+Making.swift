@@ -9,15 +9,14 @@ import Synchronization
 /// 3. Write the copied meta page to the file `recovery` and sync it.
 /// 4. End the read of the previous checkpoint.
 ///
-/// LMDB reuses a page only if a commit older than the oldest snapshot freed it. A pin at or before the recovery point
-/// therefore keeps every page of it, including its free lists, as it was synced. Each writing process has a pin of its own.
-/// The recovery point only moves forward, so a valid pin stays valid.
+/// LMDB reuses a page only if a commit older than the oldest snapshot freed it. So a pin at or before the recovery point keeps
+/// every page of the recovery point as it was synced, with the free lists. Each writing process has a pin of its own. The
+/// recovery point only moves forward, so a valid pin stays valid.
 extension Checkpoints {
-  /// Makes every commit so far survive a power failure, and lets LMDB reuse the pages that were freed before. Writers wait
-  /// only while it begins.
+  /// Makes every commit so far survive a power failure, and lets LMDB reuse the pages that were freed before. Writers wait only
+  /// while the checkpoint begins.
   ///
-  /// - Parameter lockTimeout: how long it waits for other processes, which may keep it waiting twice: as it begins, and as it
-  ///   ends.
+  /// - Parameter lockTimeout: how long this call waits for other processes: at most once as it begins, and once as it ends.
   func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     let begun = try handle.withWriter { () throws(LMDBError) in
@@ -26,13 +25,13 @@ extension Checkpoints {
     try finish(begun, lockTimeout: lockTimeout)
   }
 
-  /// Before each write: makes sure that there is a pin, and that the promised interval holds even if the timer thread does
-  /// not run in time. The caller owns the writer lock and no lock between processes.
+  /// Before each write: makes sure that a pin exists, and that the promised interval holds even if the timer thread is late.
+  /// The caller owns the writer lock and no lock between processes.
   func prepareWrite(lockTimeout: Duration) throws(LMDBError) {
     let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
     if hasPin {
       let age = since.map { SystemTime.monotonicMilliseconds - $0 } ?? 0
-      // Pages freed since then make no writer wait: they cost nothing but the growth.
+      // Pages freed since the last checkpoint make no writer wait: they only let the file grow.
       let growth = (handle.meta.pages - pages) * handle.meta.pageSize
       if age <= 2 * interval, growth < 2 * Self.mostUnusable { return }
     }
@@ -49,7 +48,7 @@ extension Checkpoints {
     }
   }
 
-  /// In ``Environment/close()``, for commits of this process after its last checkpoint. The caller owns the writer lock.
+  /// For ``Environment/close()``: covers this process's commits since its last checkpoint. The caller owns the writer lock.
   func makeForClosing() throws(LMDBError) {
     guard hasCommitted.load(ordering: .relaxed) else { return }
     waitForOther()
@@ -57,8 +56,8 @@ extension Checkpoints {
     try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
-  /// In the last process that closes the environment. There is work only if a process was killed before its last
-  /// checkpoint. The caller is alone.
+  /// In the last process that closes the environment. Work is left only if a process was killed before its last checkpoint. The
+  /// caller is alone.
   func saveNewest() throws(LMDBError) {
     let newest = handle.meta.image(of: handle.meta.lastTransaction)
     if try isRecorded(newest) { return }
@@ -97,7 +96,7 @@ extension Checkpoints {
   private func pinNewest(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
-    // A recovery point of the former file would damage the file that took its place.
+    // A recovery point of the former file would damage the file that replaced it.
     if files.isDataReplaced { throw .replaced }
     let pin = try beginPin()
     let recoveryPoint = handle.meta.image(of: pin.id)
@@ -116,9 +115,9 @@ extension Checkpoints {
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)
   }
 
-  /// Also clears the pins of killed processes, which would keep pages from being reused. The caller owns the writer lock.
+  /// Also clears the pins of killed processes, which would keep LMDB from reusing pages. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Pin {
-    // LMDB reads a meta page through its map. Opening with a limit, and a read, may move the map without the writer lock.
+    // LMDB reads a meta page through its map. An opening with a limit, or a read, may move the map without the writer lock.
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
     var dead: Int32 = 0
@@ -152,8 +151,8 @@ extension Checkpoints {
     setPin(checkpoint.pin)
   }
 
-  /// Waits for `lock.checkpoint` or until another process's checkpoint covers this one: on a slow disk, other processes
-  /// may hold the lock nearly all the time.
+  /// Waits for `lock.checkpoint`, or until a checkpoint of another process covers this one: on a slow disk, other processes may
+  /// hold the lock nearly all the time.
   ///
   /// - Returns: whether this process holds the lock.
   private func lockUnlessCovered(
@@ -168,7 +167,7 @@ extension Checkpoints {
     return true
   }
 
-  /// Whether the recovery point on the disk is this commit or a later one; this pin protects that one, too.
+  /// Whether the recovery point on the disk is this commit or a later one. The pin of `checkpoint` protects a later one, too.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
     guard let known = try file.readSynced(), known.boot == boot,
       let point = known.recoveryPoint

@@ -2,8 +2,8 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// The checkpoints of a process at the level checkpointed: which commits the last one covers, and when the next one is due,
-/// a fixed interval after the first commit that the last one does not cover.
+/// The checkpoints of a process at the level checkpointed. It records which commits the last checkpoint covers, and when the
+/// next one is due: a fixed interval after the first commit that the last checkpoint does not cover.
 ///
 /// `Checkpoints+Making` makes them.
 final class Checkpoints: Sendable {
@@ -22,8 +22,8 @@ final class Checkpoints: Sendable {
   /// Whether this process has made a commit.
   let hasCommitted = Atomic(false)
 
-  /// How many bytes of pages may be freed, or how much the file may grow, before a checkpoint is made early. While the pin stays,
-  /// pages that were freed after it cannot be reused, so small entries that change all the time would fill a large file.
+  /// The bytes of freed pages, or of growth of the file, that cause an early checkpoint. While the pin stays, LMDB cannot reuse
+  /// pages freed after it, so small entries that change all the time would fill a large file.
   static let mostUnusable = 16 << 20
 
   struct State: Sendable {
@@ -31,10 +31,10 @@ final class Checkpoints: Sendable {
     var pin: Pin?
     /// When this process made the first commit after the last checkpoint.
     var unsavedSince: Int64?
-    /// The pages of the file, and ``WriteGuard/freedPageCount``, at the last checkpoint.
+    /// The pages of the file at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at that time.
     var pages = 0
     var freedPageCount = 0
-    /// A checkpoint is requested at once, because pages were freed or the file has grown.
+    /// A checkpoint is requested at once, because writes freed many pages or the file has grown.
     var isUrgent = false
   }
 
@@ -51,8 +51,8 @@ final class Checkpoints: Sendable {
     self.interval = max(1, interval.waitMilliseconds)
   }
 
-  /// A read transaction that is only held for its slot in LMDB's reader table. The slot belongs to this process, so the
-  /// end of another process does not remove it.
+  /// A read transaction that is held only for its slot in LMDB's reader table. The slot belongs to this process, so it stays
+  /// when another process ends.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64
@@ -65,7 +65,7 @@ final class Checkpoints: Sendable {
     func release() { unsafe mdb_txn_abort(transaction) }
   }
 
-  /// Waits for a checkpoint of another thread. The caller owns the writer lock, so no further one begins.
+  /// Waits for a checkpoint of another thread. The caller owns the writer lock, so no further checkpoint begins.
   func waitForOther() {
     lock.enter()
     lock.leave()
@@ -77,7 +77,7 @@ final class Checkpoints: Sendable {
     setPin(nil)
   }
 
-  /// Replaces the pin. The former pin is released last, so that there is always one.
+  /// Replaces the pin. The former pin is released last, so that a pin always exists.
   func setPin(_ pin: Pin?) {
     let former = state.withLock { state in
       let former = state.pin
@@ -102,14 +102,14 @@ final class Checkpoints: Sendable {
     if let delay { timer?.schedule(in: delay) }
   }
 
-  /// The bytes by which the file has grown since the last checkpoint, or those of the pages that were freed. The caller owns the
-  /// writer lock.
+  /// The bytes by which the file has grown since the last checkpoint, or the bytes of the pages freed since then if they are
+  /// more. The caller owns the writer lock.
   private func unusableBytes(since last: State) -> Int {
     max(handle.meta.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
       * handle.meta.pageSize
   }
 
-  /// At opening: commits of a process that was killed before their checkpoint get one as if they were made now.
+  /// At opening: schedules a checkpoint for commits that a killed process left without one, as if they were made now.
   func noteFormerCommits() {
     do throws(LMDBError) {
       if try isNewestSaved { return }
@@ -143,7 +143,7 @@ final class Checkpoints: Sendable {
       return
     }
     do throws(LMDBError) {
-      // While it waits for another process, the threads of this one wait for it. They wait as long as they may themselves.
+      // While the checkpoint waits for another process, writers of this process wait for it: at most for their own timeout.
       try make(lockTimeout: min(.milliseconds(interval), handle.lockTimeout))
       releaseIdlePin()
     } catch {
@@ -152,14 +152,14 @@ final class Checkpoints: Sendable {
     }
   }
 
-  /// A process that stops writing does not keep the pages of other processes' commits from being reused.
+  /// Releases the pin of a process that stopped writing: the pin would keep LMDB from reusing pages that other processes free.
   private func releaseIdlePin() {
     guard handle.writer.tryEnter() else { return }
     defer { handle.writer.leave() }
     if handle.isOpen, state.withLock({ $0.unsavedSince == nil }) { setPin(nil) }
   }
 
-  /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.
+  /// Whether this process's pin keeps LMDB from reusing pages that were freed since its last checkpoint.
   var hasOutdatedPin: Bool {
     guard handle.isOpen, let pin = state.withLock({ $0.pin?.id }) else { return false }
     return pin < handle.meta.lastTransaction

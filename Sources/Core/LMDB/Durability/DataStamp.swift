@@ -1,13 +1,13 @@
 import CLarderSystem
 import LarderSystem
 
-/// The numbers that tell a data file from others, in the last bytes of its first page. LMDB writes only the beginning of that page.
+/// Two numbers that identify a data file, in the last bytes of its first page. LMDB writes only the beginning of that page.
 ///
 /// The file `recovery` names the stamp of the data that it belongs to. A byte copy of the data has the stamp, too.
 struct DataStamp: Equatable {
-  /// The same in every data file that is made of this one; 0 in files of earlier versions.
+  /// A data file made from this file has the same number; 0 in files of earlier versions.
   var store: UInt64
-  /// Another number for each file that is built, and whenever the level scratch begins to change a file.
+  /// A new random number for each built file, and whenever the level scratch begins to change a file.
   var file: UInt64
 
   static let size = 16
@@ -23,7 +23,7 @@ struct DataStamp: Equatable {
   /// The stamp of a new store.
   static var new: DataStamp { DataStamp(store: .random(in: 1...UInt64.max), file: 0).renewed }
 
-  /// The stamp of another file of the store.
+  /// The stamp of another data file of the same store.
   var renewed: DataStamp { DataStamp(store: store, file: .random(in: 1...UInt64.max)) }
 
   var encoded: [UInt8] {

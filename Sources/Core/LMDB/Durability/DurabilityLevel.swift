@@ -1,16 +1,16 @@
 import CLMDB
 import LarderSystem
 
-/// Which commits of an environment survive a power failure. The level is stored in the environment. A killed process loses
-/// no commit at any level.
+/// The promise of an environment about a power failure. The environment stores the level. A killed process loses no commit at
+/// any level.
 package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
-  /// Every commit that returned.
+  /// Every commit that returned survives.
   case durable = 0
-  /// The commits up to the last checkpoint, which follows the first commit after the previous one by a fixed interval.
+  /// The commits up to the last checkpoint survive. A fixed interval separates the first later commit from the next checkpoint.
   case checkpointed = 1
-  /// The state at the last close or sync if nothing was written since; otherwise nothing.
+  /// The state at the last close or sync survives if nothing was written since; otherwise nothing survives.
   case scratch = 2
-  /// Nothing, and damage is not detected: for environments that no other process uses later.
+  /// Nothing survives, and damage is not detected: for environments that no other process uses later.
   case temporary = 3
 
   /// The level of a new environment when none is requested.
@@ -19,7 +19,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// The key of the level's record in the main database. A namespace never has the id 0.
   static let record: [UInt8] = [0, 0, 0, 0, UInt8(ascii: "D")]
 
-  /// Whether the file `recovery` records the changes of the running system to the environment.
+  /// Whether the environment has the file `recovery`, which says how far its commits are on the disk.
   var hasRecoveryFile: Bool { self == .checkpointed || self == .scratch }
 
   /// The level of the environment in `file`; durable, the strongest, if its record is lost.
@@ -32,7 +32,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
     self = level
   }
 
-  /// LMDB's flags: at all levels but durable, this layer syncs instead of LMDB.
+  /// LMDB's flags. At all levels but durable, this layer syncs instead of LMDB.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 
   /// The level of an environment; durable if it has no record.

@@ -1,9 +1,9 @@
 import CLarderSystem
 import LarderSystem
 
-/// Restores the last state on the disk after a power failure or a failed sync; does nothing without one. The caller is alone.
+/// Restores the last state on the disk after a power failure or a failed sync; otherwise does nothing. The caller is alone.
 ///
-/// The record that asks for it is replaced last, so if this is interrupted, the next opening repeats it.
+/// The record that asks for recovery is replaced last, so the next opening repeats an interrupted recovery.
 struct Recovery {
   let files: StoreFiles
   let options: EnvironmentOptions
@@ -15,7 +15,7 @@ struct Recovery {
     do throws(LMDBError) {
       (data, newest) = (try DataStamp(of: files.data), try MetaImage.newest(of: files.data))
     } catch {
-      // The check of the file reports it.
+      // The check of the data file reports the error.
       return
     }
     guard record.data.store == data.store else { return try refuseUnlessDurable() }
@@ -30,7 +30,7 @@ struct Recovery {
         try system { () throws(LMDBError) in try restore(point) }
       }
     } else {
-      // Other data of the store: a backup that was put back, or the result of a compaction.
+      // Other data of the store: a restored backup, or the result of a compaction.
       try QuickCheck.run(files, options)
       if options.readOnly { return }
       next.recoveryPoint = nil
@@ -55,7 +55,7 @@ struct Recovery {
     return (file, record)
   }
 
-  /// The record is about another store, so it does not tell whether the data are whole. At the level durable they are.
+  /// The record of another store does not tell whether the data are whole. At the level durable they are.
   private func refuseUnlessDurable() throws(OpenError) {
     if try QuickCheck.durability(of: files) == .durable { return }
     throw OpenError(.otherRecovery, path: files.recovery)
@@ -69,8 +69,8 @@ struct Recovery {
     return try !isAt(point)
   }
 
-  /// Whether LMDB would choose the recovery point: then no later commit reached the meta pages, and the pages of the point
-  /// are as they were synced.
+  /// Whether LMDB would choose the recovery point. Then no later commit reached the meta pages, and the pages of the point are
+  /// as they were synced.
   private func isAt(_ point: MetaImage) throws(LMDBError) -> Bool {
     let file = try FileDescriptor(opening: files.data, O_RDONLY | O_NOFOLLOW)
     let own = try file.contents(at: point.place, count: MetaImage.size)
@@ -86,7 +86,7 @@ struct Recovery {
     try file.write(point.bytes, at: point.place)
   }
 
-  /// The data may be another file under the name, by a rename that is not on the disk yet.
+  /// The data file may have come to its name by a rename that is not on the disk yet.
   private func syncFiles() throws(LMDBError) {
     try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW).sync()
     try FileStatus.syncDirectory(files.directory)

@@ -8,7 +8,7 @@ import LarderSystem
 ///           8192  u64: how many records were written
 ///           8200  u64: the sequence number of the last record that was synced
 ///
-/// Records are written to the two places in turn, so a torn record leaves the other one. The writing process holds
+/// The two places get records in turn, so a torn record leaves the other record whole. The writing process holds
 /// `lock.checkpoint` at the level checkpointed and `lock.write` at the level scratch.
 final class RecoveryFile: Sendable {
   private static let place = 4096
@@ -23,7 +23,7 @@ final class RecoveryFile: Sendable {
     file = try FileDescriptor(opening: path, (readOnly ? O_RDONLY : O_RDWR) | O_NOFOLLOW)
   }
 
-  /// Creates the file, with all of its blocks and a first record, and replaces an existing one.
+  /// Creates the file, with all of its blocks and a first record; replaces an existing file.
   static func create(_ path: String, _ record: RecoveryRecord) throws(LMDBError) {
     try FileStatus.remove(path)
     let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -54,15 +54,15 @@ final class RecoveryFile: Sendable {
     return record
   }
 
-  /// Throws ``LMDBError/syncFailed`` from a failed sync of the data file on, until the environment is recovered.
+  /// Throws ``LMDBError/syncFailed`` after a failed sync of the data file, until the environment is recovered.
   func checkSynced() throws(LMDBError) {
     if try read()?.isFailed == true { throw .syncFailed }
   }
 
   /// Flushes the data file to the disk.
   ///
-  /// After a failed sync a later one proves nothing: the system may have dropped the pages that it could not write, and
-  /// counts them as written. So the failure is recorded for every process, and only ``Recovery`` takes the record back.
+  /// After a failed sync a later sync proves nothing: the system may have dropped the pages that it could not write, and counts
+  /// them as written. So the record tells every process of the failure, and only ``Recovery`` clears it.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
     try checkSynced()
     do throws(LMDBError) {
@@ -77,17 +77,17 @@ final class RecoveryFile: Sendable {
     }
   }
 
-  /// Writes a record to the disk as the newest, after a sync of the data file that it speaks of. Throws
-  /// ``LMDBError/syncFailed`` where that sync cannot count.
+  /// Writes `record` to the disk as the newest record, after a sync of the data file. Throws ``LMDBError/syncFailed`` if an
+  /// earlier sync failed: then the sync proves nothing.
   func write(_ record: RecoveryRecord) throws(LMDBError) {
     try checkSynced()
     try replace(record)
   }
 
-  /// Writes a record to the disk as the newest, whatever the file says. Throws ``LMDBError/replaced`` if the file was
+  /// Writes `record` to the disk as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was
   /// deleted: no opening would find the record.
   ///
-  /// The number of records increases first: if the process is killed in between, other processes only read once more
+  /// The number of records increases first. If the process is killed after that, other processes only read the file once more
   /// than necessary.
   func replace(_ record: RecoveryRecord) throws(LMDBError) {
     if file.status?.st_nlink == 0 { throw .replaced }
@@ -104,7 +104,7 @@ final class RecoveryFile: Sendable {
     try word(at: Self.changes)
   }
 
-  /// 0 if the file ends before it.
+  /// The number at `offset`; 0 if the file ends before it.
   private func word(at offset: Int) throws(LMDBError) -> UInt64 {
     let bytes = try file.contents(at: offset, count: 8)
     return bytes.count == 8 ? bytes.u64(0) : 0

@@ -5,23 +5,23 @@ struct RecoveryRecord: Equatable {
   static let size = 512
   private static let mark = Array("larderbt".utf8)
   private static let stampPlace = 56 + MetaImage.size
-  /// Records of version 1 name no data and no failure.
+  /// Records of version 1 have no stamp of the data and no failure.
   private static let version: UInt64 = 2
 
   var level: DurabilityLevel
   /// The newer of the two records in the file has the higher number.
   var sequence: UInt64 = 0
   var boot: BootIdentity
-  /// Scratch: there are commits after the last sync.
+  /// At the level scratch: commits were made after the last sync.
   var isDirty = false
-  /// Checkpointed: everything up to this commit is on the disk, and no later commit has changed its pages.
+  /// At the level checkpointed: everything up to this commit is on the disk, and no later commit has changed its pages.
   var recoveryPoint: MetaImage?
   /// The data file that the record is about.
   var data: DataStamp
-  /// Why a sync of the data file failed; 0 if none did.
+  /// The error code of a failed sync of the data file; 0 if no sync failed.
   var failure: Int32 = 0
 
-  /// Equals no boot of a machine: a sync of the data file failed, so the next opening restores the recovery point.
+  /// No boot has this value. After a failed sync of the data file it makes the next opening restore the recovery point.
   static let noBoot = BootIdentity(0, 0)
 
   init(level: DurabilityLevel, boot: BootIdentity, data: DataStamp, recoveryPoint: MetaImage?) {
@@ -31,11 +31,11 @@ struct RecoveryRecord: Equatable {
     self.recoveryPoint = recoveryPoint
   }
 
-  /// A sync of the data file failed.
+  /// Whether a sync of the data file failed.
   var isFailed: Bool { boot == Self.noBoot }
 
-  /// Whether the record is about a data file with this stamp and newest commit. The data that it is about never has an older
-  /// commit than the recovery point: its meta page was synced first.
+  /// Whether the record is about a data file with this stamp and newest commit. Such a data file has no commit older than the
+  /// recovery point: its meta page was synced first.
   func isAbout(_ data: DataStamp, newest: MetaImage) -> Bool {
     guard self.data == data else { return false }
     guard let point = recoveryPoint else { return true }
@@ -80,7 +80,7 @@ struct RecoveryRecord: Equatable {
     return bytes
   }
 
-  /// FNV-1a, which distinguishes a torn record from a whole one.
+  /// FNV-1a; it tells a torn record from a whole record.
   private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }

@@ -5,11 +5,11 @@ import Synchronization
 /// Syncs the data file of an environment to the disk whenever its durability level requires that.
 struct Syncing: Sendable {
   let level: DurabilityLevel
-  /// At the levels checkpointed and scratch.
+  /// The file `recovery`, at the levels checkpointed and scratch.
   let recovery: RecoveryFile?
-  /// At the level checkpointed.
+  /// The checkpoints, at the level checkpointed.
   let checkpoints: Checkpoints?
-  /// At the level scratch.
+  /// The mark of unsynced writes, at the level scratch.
   let scratch: ScratchMark?
   private let handle: EnvironmentHandle
   private let isReadOnly: Bool
@@ -45,7 +45,7 @@ struct Syncing: Sendable {
     }
   }
 
-  /// Not beside a commit: if this sync failed, the commit's own could succeed without the pages that this one lost.
+  /// Syncs while no other commit is under way: if this sync failed, the commit's sync could succeed without the lost pages.
   private func syncAlone() throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     try handle.withWriter { () throws(LMDBError) in
@@ -55,15 +55,15 @@ struct Syncing: Sendable {
     }
   }
 
-  /// At opening, in a process that may write.
+  /// Schedules a checkpoint for commits of killed processes; called at opening. Does nothing if the process may not write.
   func noteFormerCommits() {
     if !isReadOnly { checkpoints?.noteFormerCommits() }
   }
 
-  /// Throws from a failed sync of any process on, until the environment is recovered.
+  /// Throws after a failed sync of any process, until the environment is recovered.
   func checkSynced() throws(LMDBError) { try recovery?.checkSynced() }
 
-  /// Why a sync of the data file failed, in this process or another; nil if none did.
+  /// Why a sync of the data file failed, in any process; nil if none failed.
   var failure: LMDBError? {
     do throws(LMDBError) {
       guard let record = try recovery?.read(), record.failure != 0 else { return nil }
@@ -73,22 +73,22 @@ struct Syncing: Sendable {
     }
   }
 
-  /// A record for a data file that is completely on the disk: there is nothing to restore.
+  /// A record for a data file that is completely on the disk: a recovery has nothing to restore.
   func cleanRecord(of data: DataStamp) -> RecoveryRecord? {
     guard let boot = checkpoints?.boot ?? scratch?.boot else { return nil }
     return RecoveryRecord(level: level, boot: boot, data: data, recoveryPoint: nil)
   }
 
-  /// In ``Environment/close()``, while other processes may continue. The caller owns the writer lock of an environment that
-  /// was open.
+  /// For ``Environment/close()``, while other processes may continue. The caller owns the writer lock, and the environment was
+  /// open.
   func flushForClosing() throws(LMDBError) {
     if isReadOnly { return }
     try checkSynced()
     try checkpoints?.makeForClosing()
   }
 
-  /// Before another data file that is on the disk replaces this one: after a power failure either file is complete, and
-  /// the recovery file asks for nothing. The caller holds `lock.opening`, is alone, and no write is possible any more.
+  /// Flushes before another data file, which is on the disk, replaces this file. After a power failure either file is complete,
+  /// and `recovery` asks for nothing. The caller holds `lock.opening`, is alone, and no write is possible any more.
   func flushForReplacing() throws(LMDBError) {
     if level == .temporary { return }
     guard let recovery, let record = cleanRecord(of: handle.meta.stamp) else {
@@ -98,7 +98,7 @@ struct Syncing: Sendable {
     try recovery.write(record)
   }
 
-  /// In the last process that closes the environment. The caller holds `lock.opening` and is alone.
+  /// For the last process that closes the environment. The caller holds `lock.opening` and is alone.
   func flushAsLastProcess() throws(LMDBError) {
     if isReadOnly { return }
     try scratch?.flush()
@@ -109,12 +109,12 @@ struct Syncing: Sendable {
   func end() { checkpoints?.end() }
 }
 
-/// The level scratch: whether the file `recovery` says that the data file is not to be trusted after a power failure.
+/// The record in the file `recovery`, at the level scratch, whether a power failure makes the data file worthless.
 final class ScratchMark: Sendable {
   private let file: RecoveryFile
   let boot: BootIdentity
   private let handle: EnvironmentHandle
-  /// The number of recovery records when the environment was last seen marked as dirty.
+  /// The number of recovery records when this process last saw the environment marked as dirty.
   private let markedAt = Mutex<UInt64?>(nil)
 
   init(file: RecoveryFile, boot: BootIdentity, handle: EnvironmentHandle) {
@@ -123,8 +123,8 @@ final class ScratchMark: Sendable {
     self.handle = handle
   }
 
-  /// Before the first change after a sync or close, records on the disk that the file is not to be trusted after a power
-  /// failure. The caller holds `lock.write`.
+  /// Before the first change after a sync or close, records on the disk that a power failure makes the data file worthless. The
+  /// caller holds `lock.write`.
   func markDirty() throws(LMDBError) {
     let changes = try file.changes()
     if markedAt.withLock({ $0 == changes }) { return }
@@ -134,8 +134,8 @@ final class ScratchMark: Sendable {
     markedAt.withLock { $0 = now }
   }
 
-  /// Gives the file a stamp of its own first, so that a copy of it from before is not taken for it and emptied. Everything that
-  /// was committed before is on the disk.
+  /// First gives the file a new stamp: otherwise recovery would take an earlier copy of the file for this file and empty the
+  /// copy. All earlier commits are on the disk.
   private func mark() throws(LMDBError) {
     do throws(LMDBError) {
       try file.checkSynced()
@@ -148,7 +148,7 @@ final class ScratchMark: Sendable {
     try write(isDirty: true)
   }
 
-  /// Makes every commit so far survive a power failure. No process writes between the sync and the record of it.
+  /// Makes every commit so far survive a power failure. No process writes between the sync and its record.
   func sync() throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     try handle.withWriter { () throws(LMDBError) in
@@ -158,7 +158,7 @@ final class ScratchMark: Sendable {
     }
   }
 
-  /// The caller holds `lock.write` or is alone.
+  /// Syncs the file if it is marked as dirty. The caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
     try handle.sync(file)

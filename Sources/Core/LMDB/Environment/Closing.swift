@@ -3,8 +3,8 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The end of this process's use of an environment: it flushes the files that the durability level requires, then releases the
-/// map, the locks and the entry in ``EnvironmentTable`` once.
+/// The end of this process's use of an environment. It flushes the files that the durability level requires. Then it releases
+/// the map, the locks and the entry in ``EnvironmentTable`` once.
 final class Closing: Sendable {
   private let handle: EnvironmentHandle
   private let files: OpenFiles
@@ -25,7 +25,7 @@ final class Closing: Sendable {
   /// See ``Environment/close()``.
   func run() -> Bool {
     if handle.isForked { return true }
-    // A precondition has no message in a release build.
+    // A failed precondition has no message in a release build.
     if handle.writer.isMine { fatalError("closing a store inside one of its own writes") }
     let wasSound = handle.change(ForkState.open, to: ForkState.closed)
     endBroken()
@@ -37,12 +37,12 @@ final class Closing: Sendable {
     return release(lockTimeout: handle.lockTimeout)
   }
 
-  /// When the last reference is released. If a read or a write still continues, its map and slot stay until the process ends.
+  /// For the release of the last reference. If a read or a write still runs, its map and slot stay until the process ends.
   func runForGood() {
     if !run() { _ = unsafe Unmanaged.passRetained(handle.readers) }
   }
 
-  /// Finishes ``run()`` if that needs no waiting. Also closes an environment that LMDB cannot continue.
+  /// Finishes ``run()`` if that needs no waiting. Also closes an environment with which LMDB cannot continue.
   func finish() -> Bool {
     endBroken()
     guard handle.writer.tryEnter() else { return false }
@@ -74,7 +74,7 @@ final class Closing: Sendable {
     }
   }
 
-  /// Releases everything once; returns whether that is done. The caller owns the writer lock.
+  /// Releases everything once; returns whether everything is released. The caller owns the writer lock.
   private func release(lockTimeout: Duration) -> Bool {
     if !handle.isClosed { return true }
     let idle: Void? = handle.readers.withAllIdle(lockTimeout: lockTimeout) {
@@ -87,8 +87,8 @@ final class Closing: Sendable {
     return idle != nil
   }
 
-  /// Closes LMDB's environment while no other process opens it. If `lock.opening` stays busy it closes without the lock:
-  /// closing must not fail.
+  /// Closes LMDB's environment while no other process opens it. If `lock.opening` stays busy, closes without the lock: closing
+  /// must not fail.
   private func closeAlone() {
     let locks = handle.locks
     let failure: LMDBError?
@@ -104,7 +104,7 @@ final class Closing: Sendable {
     if failure == nil { locks.opening.release() }
   }
 
-  /// Trying to take `lock.open` exclusively may release the shared lock; no process can open meanwhile.
+  /// The attempt to take `lock.open` exclusively may release the shared lock; no process can open meanwhile.
   private func flushIfAlone() {
     do throws(LMDBError) {
       if try handle.locks.open.take() { try syncing.flushAsLastProcess() }

@@ -12,7 +12,7 @@ extension Environment {
     package var pages: Int
     package var lastTransaction: UInt64
     package var readerSlots: Int
-    /// The highest number of slots used at the same time by all processes.
+    /// The highest number of slots that all processes have used at the same time.
     package var readersUsed: Int
   }
 
@@ -45,7 +45,7 @@ extension Environment {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }
 
-  /// Whether a process was killed while it made an environment in `directory`. False for a directory that cannot be read.
+  /// Whether a process was killed while it made an environment in `directory`. False if the directory cannot be read.
   package static func isUnfinished(at directory: String) -> Bool {
     do throws(OpenError) { return try StoreFiles(resolving: directory).isUnfinished() } catch {
       return false
@@ -54,15 +54,15 @@ extension Environment {
 
   /// The limit that this process sets for the size of the data file in bytes, nil without a limit.
   ///
-  /// The limit is the size of this process's map, rounded down to whole pages: LMDB writes nothing beyond the map and
-  /// leaves its last page unused. A file that exceeds the limit keeps its size. Every writing process must set the limit.
+  /// The limit is the size of this process's map, rounded down to whole pages: LMDB writes nothing beyond the map and leaves
+  /// its last page unused. A larger file keeps its size. Every writing process must set the limit.
   package var fileLimit: Int? { mapSize.fileLimit }
 
-  /// Sets ``fileLimit``. The limit applies at once if this process has no transaction, otherwise from the next write,
-  /// which throws ``LMDBError/mapHeld`` if a read prevents remapping for too long.
+  /// Sets ``fileLimit``. The limit applies at once if this process has no transaction, otherwise from the next write. That
+  /// write throws ``LMDBError/mapHeld`` if a read prevents remapping for too long.
   package func setFileLimit(_ bytes: Int?) { mapSize.setFileLimit(bytes) }
 
-  /// Looks at the files' paths; nil if they are as they were when the environment was opened.
+  /// Looks at the files' paths; nil if the files are as they were when the environment was opened.
   package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
     files.problem(needsWriting: needsWriting, recovery: syncing.recovery)
   }
@@ -70,8 +70,8 @@ extension Environment {
   /// The first damage that a write of this process found. From then on the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }
 
-  /// An error with the facts that only the environment can add: the processes that hold a lock or fill the reader table, and
-  /// why a sync failed.
+  /// Facts that only the environment can add to an error: the processes that hold a lock or fill the reader table, and why a
+  /// sync failed.
   package func details(of error: LMDBError) -> String {
     switch error {
     case .readersFull: readerTable.description
@@ -90,22 +90,22 @@ extension Environment {
   package func sync() throws(LMDBError) { try syncing.sync() }
 
   /// Makes every commit so far survive a power failure, at the level checkpointed, and lets LMDB reuse the pages that were
-  /// freed before. Writers wait only while it begins.
+  /// freed before. Writers wait only while the checkpoint begins.
   package func checkpoint() throws(LMDBError) {
     try syncing.checkpoints?.make(lockTimeout: handle.lockTimeout)
   }
 
-  /// Whether this process's pin keeps pages from being reused that were freed since its last checkpoint.
+  /// Whether this process's pin keeps LMDB from reusing pages that were freed since its last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
 
-  /// Why closing could not make everything survive a power failure; nil the next time, and if it could.
+  /// Why closing could not make everything survive a power failure; nil if it could, or if the failure was taken already.
   package func takeClosingFailure() -> LMDBError? { closing.takeFailure() }
 
-  /// The reader that keeps the pages freed last from being reused: the oldest snapshot of any process, this one included,
-  /// that is older than the newest commit. Nil if no reader does.
+  /// The reader that keeps LMDB from reusing the pages freed last: the oldest snapshot of any process, including this one, that
+  /// is older than the newest commit. Nil without such a reader.
   ///
   /// Makes a checkpoint first, unless the caller is inside a write, gives other processes time for theirs, and clears dead
-  /// readers. A reader is returned only if one exists for 10 ms, because a short read blocks nothing. Proportional to the
+  /// readers. Only a reader that exists for 10 ms counts, because a short read blocks nothing. The time is proportional to the
   /// number of readers.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }

@@ -2,7 +2,7 @@ import CLMDB
 package import LarderSystem
 package import Synchronization
 
-/// One LMDB environment, opened once in this process however often it is requested.
+/// One LMDB environment. A process opens it once, however often it is requested.
 ///
 /// Its parts protect LMDB from its known hazards: ``Opening`` and ``Closing``, ``MapSize``, ``ReaderTable``, ``OpenFiles``,
 /// ``Syncing``, ``WriteGuard``, and the locks in ``EnvironmentHandle``. `Environment+Transactions` uses them for each read and
@@ -16,7 +16,7 @@ package import Synchronization
   let writeGuard: WriteGuard
   let syncing: Syncing
   let closing: Closing
-  /// In the order of ``EnvironmentOptions/databases``.
+  /// The named databases, in the order of ``EnvironmentOptions/databases``.
   package let databases: [Database]
   let databaseNames: [String]
 
@@ -27,9 +27,9 @@ package import Synchronization
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// Opens the environment in `directory`. If this process has it open already, returns that environment, with its options.
+  /// Opens the environment in `directory`. If this process already has it open, returns that environment, with its options.
   ///
-  /// - Parameter fill: fills a new environment before any process can see it; not called for an existing one.
+  /// - Parameter fill: fills a new environment before any process can see it; not called for an existing environment.
   package static func open(
     at directory: String, options: EnvironmentOptions,
     fill: (inout WriteTransaction) throws(LMDBError) -> Void
@@ -40,7 +40,7 @@ package import Synchronization
   /// Every environment that this process has open.
   package static var all: [Environment] { EnvironmentTable.all }
 
-  /// LMDB's `pointer` is open and not used elsewhere.
+  /// - Precondition: LMDB's `pointer` is open and not used elsewhere.
   init(
     _ pointer: OpaquePointer, files paths: StoreFiles, locks: StoreLocks, databases: [Database],
     level: DurabilityLevel, options: EnvironmentOptions
@@ -89,7 +89,7 @@ package import Synchronization
     @inline(__always) get { handle.isOpen }
   }
 
-  /// Why the environment cannot be used; only valid when it is not open.
+  /// Why the environment cannot be used; only valid while it is not open.
   package var phaseError: LMDBError { handle.phaseError }
 
   package var isForked: Bool { handle.isForked }
@@ -99,15 +99,15 @@ package import Synchronization
 
   /// Ends this process's use of the environment: waits for the current write and reads, then releases everything.
   ///
-  /// Every new call throws ``LMDBError/closed`` from the start. In a forked child this does nothing: the parent owns all.
+  /// Every new call throws ``LMDBError/closed`` at once. Does nothing in a forked child: the parent owns the environment.
   ///
-  /// - Returns: false if a read or a write did not end within the environment's lock timeout. The environment then stays mapped.
-  ///   Closing it again or opening it again finishes the work, or fails while the read or write continues.
+  /// - Returns: false if a read or a write did not end within the environment's lock timeout. The environment then stays
+  ///   mapped. The next call that closes or opens it finishes the work, or fails while the read or write continues.
   @discardableResult
   package func close() -> Bool { closing.run() }
 
-  /// Replaces the data file by a compact copy and closes the environment. No other process may have it open, and none can
-  /// open it meanwhile. Reads of this process may continue until the file is replaced; its writes wait.
+  /// Replaces the data file by a compact copy and closes the environment. No other process may have the environment open, and
+  /// none can open it meanwhile. Reads of this process may continue until the file is replaced; its writes wait.
   ///
   /// A kill, a power failure or an error leaves either the old or the new file. After an error before the replacement the
   /// environment stays open.
@@ -117,11 +117,11 @@ package import Synchronization
     try Compaction(environment: self).replace(shouldContinue)
   }
 
-  /// Creates a directory `path` with a copy of the environment's current records and no free pages. Other threads and
-  /// processes may read and write meanwhile.
+  /// Creates a directory `path` with a copy of the environment's current records and no free pages. Other threads and processes
+  /// may read and write meanwhile.
   ///
-  /// - Parameter shouldContinue: called with the number of copied records and of all; false stops the copy with
-  ///   ``LMDBError/stopped``.
+  /// - Parameter shouldContinue: called with the number of copied records and the number of all records; false stops the copy
+  ///   with ``LMDBError/stopped``.
   package func copyCompacted(
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(OpenError) {
@@ -134,7 +134,7 @@ extension Environment {
     let environment = Mutex(WeakAttachment())
   }
 
-  /// Nil if the system allows no further thread.
+  /// The timer thread; nil if the system allows no further thread.
   private static func startTimer(_ target: WeakReference) -> TimerThread? {
     do throws(LMDBError) {
       return try TimerThread {
@@ -159,9 +159,9 @@ package struct EnvironmentOptions: Sendable {
   package var create = true
   /// Never repairs, restores or empties the environment, and needs no permission to write its files.
   package var readOnly = false
-  /// The required durability; nil accepts that of the environment, and means ``DurabilityLevel/standard`` for a new one.
+  /// The required durability; nil accepts the environment's own, and gives a new environment ``DurabilityLevel/standard``.
   package var durability: DurabilityLevel?
-  /// Changes the durability of an existing environment, which no process may have open.
+  /// Changes the durability of an existing environment. No process may have the environment open.
   package var changesDurability = false
   /// At the level checkpointed, the time from a commit to the checkpoint that covers it.
   package var checkpointInterval = Duration.milliseconds(200)
@@ -177,18 +177,18 @@ package struct EnvironmentOptions: Sendable {
 
   /// The named databases that the environment must have.
   package var databases: [String] = []
-  /// The size of the map at first, if the process has that much address space; the map grows when half of it is used.
+  /// The first size of the map, if the process has that much address space. The map grows when half of it is used.
   package var mapSize = 16 << 30
   /// How long an open or a write waits for other processes.
   package var lockTimeout = Duration.seconds(10)
-  /// Opens an environment that belongs to another user.
+  /// Also opens an environment that belongs to another user.
   package var foreignOwner = false
-  /// Opens an environment on a network file system.
+  /// Also opens an environment on a network file system.
   package var networkFileSystem = false
   /// The key of a record in the main database that only Larder's files have.
   package var signature: [UInt8] = []
 
-  /// Called in an opening process while no other can open the environment; `isAlone` if no other process has it open.
+  /// Called in an opening process while no other process can open the environment. `isAlone`: no other process has it open.
   package var opening: @Sendable (_ environment: Environment, _ isAlone: Bool) -> Void = { _, _ in }
 
   package init() {}

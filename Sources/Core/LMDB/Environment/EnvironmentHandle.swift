@@ -3,21 +3,21 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// LMDB's handle of an environment that this process has open, with the parts that every use of it needs: the locks, the
-/// transactions that are in use, and whether LMDB can still be called.
+/// LMDB's handle of an environment that this process has open, with the parts that every use of the handle needs: the locks,
+/// the transactions in use, and whether LMDB may still be called.
 @safe struct EnvironmentHandle: Sendable {
   nonisolated(unsafe) let pointer: OpaquePointer
   nonisolated(unsafe) private let phase: UnsafeMutablePointer<ForkState>
   let files: StoreFiles
   let locks: StoreLocks
   let meta: MetaPages
-  /// The read transactions of this process. While one of its slots is taken, the map stays in its place.
+  /// The read transactions of this process. While a slot of this pool is taken, the map does not move.
   let readers: ReaderPool
   /// Held by the thread that writes, or begins a checkpoint.
   let writer = WriterLock()
   let lockTimeout: Duration
 
-  /// `pointer` is open and not used elsewhere.
+  /// - Precondition: `pointer` is open and not used elsewhere.
   init(
     _ pointer: OpaquePointer, files: StoreFiles, locks: StoreLocks, meta: MetaPages,
     options: EnvironmentOptions
@@ -40,7 +40,7 @@ import Synchronization
   var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
   var isClosed: Bool { unsafe phase.pointee.current == ForkState.closed }
 
-  /// Why the environment is unusable; only valid when it is not open.
+  /// Why the environment is unusable; only valid while it is not open.
   var phaseError: LMDBError {
     switch unsafe phase.pointee.current {
     case ForkState.forked: .forked
@@ -52,12 +52,12 @@ import Synchronization
 
   func markOpen() { unsafe phase.pointee.phase.store(ForkState.open, ordering: .releasing) }
 
-  /// Changes one phase of ``ForkState`` to another; false if the environment is in a third.
+  /// Changes the phase `old` of ``ForkState`` to `new`; false if the environment is in another phase.
   func change(_ old: UInt32, to new: UInt32) -> Bool {
     unsafe phase.pointee.change(old, to: new)
   }
 
-  /// Records that LMDB cannot continue: every later call throws, and ``Environment/open(at:options:fill:)`` opens the
+  /// Records that LMDB cannot continue. Every later call throws, and ``Environment/open(at:options:fill:)`` opens the
   /// environment again.
   func noteBroken() { _ = change(ForkState.open, to: ForkState.broken) }
 
@@ -90,8 +90,8 @@ import Synchronization
     guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
   }
 
-  /// How long one write may keep the others of this process waiting. However short the lock timeout is, threads take turns at
-  /// writes that end.
+  /// How long one write may keep other writes of this process waiting. Even with a very short lock timeout, threads take turns
+  /// at writes that end.
   var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
   /// Runs one call that takes or clears slots of LMDB's reader table.
@@ -102,8 +102,8 @@ import Synchronization
   /// Flushes the data file to the disk, at a level that has no file `recovery`.
   func sync() throws(LMDBError) { try unsafe syncFile(of: pointer) }
 
-  /// Flushes the data file to the disk, at a level with a file `recovery`. A sync that failed, of this process or another,
-  /// ends the use of the environment: the pages that this process reads may be lost.
+  /// Flushes the data file to the disk, at a level with a file `recovery`. A failed sync of any process ends the use of the
+  /// environment: pages that this process reads may be lost.
   func sync(_ recovery: RecoveryFile) throws(LMDBError) {
     do throws(LMDBError) {
       try unsafe recovery.syncData(of: pointer)
@@ -113,11 +113,11 @@ import Synchronization
     }
   }
 
-  /// Records that nothing of the environment counts as synced: as after ``noteBroken()``, every later call throws.
+  /// Records that nothing of the environment counts as synced. Every later call throws, as after ``noteBroken()``.
   func noteSyncFailure() { _ = change(ForkState.open, to: ForkState.unsynced) }
 }
 
-/// Flushes the data file to the disk; repeats a sync that a signal interrupted, which has lost nothing.
+/// Flushes the data file to the disk. Repeats a sync that a signal interrupted: such a sync has lost nothing.
 func syncFile(of handle: OpaquePointer) throws(LMDBError) {
   var code: Int32
   repeat { code = unsafe mdb_env_sync(handle, 1) } while code == EINTR

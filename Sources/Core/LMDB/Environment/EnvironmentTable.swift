@@ -2,15 +2,15 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The environments that this process has open, by the identity of their data files: LMDB allows each only once.
+/// The environments that this process has open, by the identity of their data files: LMDB allows a process to open each once.
 ///
-/// The table is only used inside `ProcessTable.exclusively`, so that a forked child finds it consistent, and never while
-/// the process waits for a lock.
+/// The table is used only inside `ProcessTable.exclusively`, so a forked child finds it consistent, and never while the process
+/// waits for a lock.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?
     let lockIdentity: FileIdentity
-    /// Entries that a forked child inherited are not its own.
+    /// The process that opened the environment: a forked child does not own the entries that it inherits.
     let process: pid_t
   }
 
@@ -61,7 +61,7 @@ enum EnvironmentTable {
     }
   }
 
-  /// Waits for the end of an environment that is being closed, which still holds LMDB's locks.
+  /// Waits for the end of an environment that is being closed, because it still holds LMDB's locks.
   private static func find(
     _ files: StoreFiles, lockTimeout: Duration
   ) throws(OpenError) -> Environment? {
@@ -72,7 +72,7 @@ enum EnvironmentTable {
       let mine = ProcessTable.exclusively { contents.withLock { $0.entries } }
         .filter { $0.value.process == getpid() }
       guard let data, let entry = mine[data] else {
-        // With another data file but the same lock file LMDB would clear the locks of the open environment.
+        // With another data file but the same lock file, LMDB would clear the locks of the open environment.
         if let lock, mine.values.contains(where: { $0.lockIdentity == lock }) {
           throw OpenError(.replaced, path: files.directory)
         }
@@ -87,13 +87,13 @@ enum EnvironmentTable {
     }
   }
 
-  /// All of them that this process has opened itself.
+  /// All environments that this process has opened itself.
   static var all: [Environment] {
     ProcessTable.exclusively { contents.withLock { $0.entries } }.values
       .filter { $0.process == getpid() }.compactMap(\.environment)
   }
 
-  /// Called when LMDB has released the environment.
+  /// Removes an entry; called when LMDB has released the environment.
   static func forget(_ identity: FileIdentity) {
     update { $0.entries[identity] = nil }
   }

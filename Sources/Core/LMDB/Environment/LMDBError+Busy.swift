@@ -1,7 +1,7 @@
 import CLMDB
 package import LarderSystem
 
-/// A wait for a lock file that another process holds, which took longer than the lock timeout.
+/// Waits that took longer than the lock timeout, because another process holds the lock file.
 extension LMDBError {
   package static let openingBusy = LMDBError(code: -31_021)
   package static let readersBusy = LMDBError(code: -31_022)
@@ -26,7 +26,7 @@ extension LMDBError {
     busyLock.map { "another process holds \($0.name), the lock of \($0.purpose)" }
   }
 
-  /// The words of LMDB or the system. Those of LMDB begin with the name of the code in C.
+  /// The message of LMDB or the system, without the name of the C code at its beginning.
   var systemWords: String {
     let words = unsafe String(cString: mdb_strerror(code))
     guard words.hasPrefix("MDB_"), let name = words.firstIndex(of: " ") else { return words }
@@ -35,7 +35,7 @@ extension LMDBError {
 }
 
 extension OpenError {
-  /// The environment in a directory cannot be used: another process holds a lock of it, or the system refuses.
+  /// For an environment that cannot be used because another process holds a lock of it, or the system refuses.
   init(_ cause: LMDBError, in directory: String) {
     self.init(
       cause.isBusy ? .busy : .system, path: directory,

@@ -14,7 +14,7 @@ extension SystemError: CustomStringConvertible {
   package static let pageNotFound = LMDBError(code: MDB_PAGE_NOTFOUND)
   static let versionMismatch = LMDBError(code: MDB_VERSION_MISMATCH)
 
-  // LMDB's codes are -30799...-30780; these are ours.
+  // LMDB's own codes are -30799...-30780; the codes below are Larder's.
   package static let closed = LMDBError(code: -31_001)
   package static let forked = LMDBError(code: -31_002)
   package static let lockMismatch = LMDBError(code: -31_004)
@@ -24,7 +24,7 @@ extension SystemError: CustomStringConvertible {
   package static let stopped = LMDBError(code: -31_008)
   package static let insideWrite = LMDBError(code: -31_009)
   package static let syncFailed = LMDBError(code: -31_020)
-  /// A thread of this process has kept the writer lock for the lock timeout. Perhaps it waits for the thread that got this.
+  /// A thread has kept this process's writer lock for the lock timeout. It may wait for the thread that gets this error.
   package static let writerKept = LMDBError(code: -31_011)
 
   package var description: String {
@@ -96,7 +96,7 @@ extension LMDBError {
   static let syncFailedSuggestion =
     "check the disk and the system log, close the store in every process, then open it again: it returns to its last checkpoint, and at the level scratch it is emptied"
 
-  /// LMDB reports a full disk, and a file at the limit of the process, as an I/O error: it only sees a short write.
+  /// LMDB sees only a short write, so it reports a full disk, or a file at the size limit of the process, as an I/O error.
   func explained(writing file: String) -> LMDBError {
     guard self == .inputOutput else { return self }
     if let status = FileStatus.of(file), status.st_size >= larder_file_size_limit() {

@@ -8,14 +8,14 @@ final class MapSize: Sendable {
   private static let smallest = 64 << 20
 
   private let handle: EnvironmentHandle
-  /// The size at opening: the map is at least so large unless the file limit is lower.
+  /// The size at opening. The map is at least this large unless the file limit is lower.
   private let atOpening: Int
   private let mapped: Atomic<Int>
   /// The limit of the file's size in bytes; `Int.max` without a limit.
   private let limit = Atomic<Int>(.max)
-  /// A transaction found the map full: grow at once.
+  /// A transaction found the map full, so the next write grows the map at once.
   private let isWanted = Atomic<Bool>(false)
-  /// After a failed attempt to grow, the time of the next one; until then writes use the space left.
+  /// After a failed attempt to grow, the time of the next attempt; until then writes use the space left.
   private let nextTry = Atomic<Int64>(.min)
 
   init(_ size: Int, of handle: EnvironmentHandle) {
@@ -24,8 +24,8 @@ final class MapSize: Sendable {
     mapped = Atomic(size)
   }
 
-  /// The size to map at opening: `wanted` bytes, or less in a process with little address space, at most half of which is
-  /// taken. A large map needs no resizing, for which all reads of the process must end; only used pages take memory.
+  /// The size to map at opening: `wanted` bytes, or less in a process with little address space; at most half of that space is
+  /// taken. To resize a map, all reads of the process must end, so a large map helps; only used pages take memory.
   static func initial(_ wanted: Int, fileSize: Int) -> Int {
     // A sparse file may claim to be larger than any address space.
     let fileSize = min(fileSize, 1 << 45)
@@ -41,13 +41,13 @@ final class MapSize: Sendable {
   private var size: Int { mapped.load(ordering: .relaxed) }
   private var usedSize: Int { handle.meta.pages * handle.meta.pageSize }
 
-  /// The largest map that keeps the file within its limit. A file that exceeds the limit is mapped completely.
+  /// The largest map that keeps the file within its limit. A file beyond the limit is mapped completely.
   private var largestSize: Int {
     let pageSize = handle.meta.pageSize
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size the map should have: all that the limit allows, otherwise twice the used size.
+  /// The size that the map should have: all that the limit allows; without a limit, twice the used size.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2
@@ -74,12 +74,12 @@ final class MapSize: Sendable {
   /// Notes that a write found the map full.
   func noteFull() { isWanted.store(true, ordering: .relaxed) }
 
-  /// Resizes the map to the useful size. A writer calls it before it takes the locks between processes, so that no other
-  /// process waits for this process's reads.
+  /// Resizes the map to the useful size. A writer calls this before it takes the locks between processes, so no other process
+  /// waits for this process's reads.
   ///
-  /// The map must not move during a read of this process. If a larger map is wanted and a read does not end in time, the
-  /// write uses the space left and a write one second later tries again, or the next one if little space is left. A smaller
-  /// map is mandatory.
+  /// The map must not move during a read of this process. If a larger map is wanted and a read does not end in time, the write
+  /// uses the space left. A write one second later tries again, or the next write if little space is left. A smaller map is
+  /// mandatory.
   func prepare() throws(LMDBError) {
     if size > largestSize { return try fit() }
     let useful = usefulSize
@@ -96,8 +96,8 @@ final class MapSize: Sendable {
     }
   }
 
-  /// Adapts the map to a file that another process has made larger, and to a changed limit. The caller holds the locks
-  /// between processes, so the file keeps its size.
+  /// Adapts the map to a file that another process has made larger, and to a changed limit. The caller holds the locks between
+  /// processes, so the file keeps its size.
   func fit() throws(LMDBError) {
     guard usedSize > size || size > largestSize else { return }
     try checkUsedSize()
@@ -115,19 +115,18 @@ final class MapSize: Sendable {
     return try resize(toHold: used * 2, lockTimeout: lockTimeout)
   }
 
-  /// Throws if the newest commit names more pages than its file can have. No map holds them, so a wait for one would be in
-  /// vain.
+  /// Throws if the newest commit names more pages than its file can have: no map can hold them, and a wait would be in vain.
   private func checkUsedSize() throws(LMDBError) {
     guard let size = FileStatus.of(handle.files.data).map({ Int($0.st_size) }) else { return }
     let pages = UInt64(size / handle.meta.pageSize)
     if handle.meta.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
   }
 
-  /// Makes the map hold `wanted` bytes if the limit allows it, and no more than the limit.
+  /// Makes the map hold `wanted` bytes, but no more than the limit.
   ///
-  /// - Returns: false if the map is unchanged, for lack of address space or because of reads of this process.
+  /// - Returns: false if the map is unchanged: address space is missing, or reads of this process continue.
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
-    // LMDB unmaps the file before it maps it again and cannot go back.
+    // LMDB unmaps the file before it maps the file again, and cannot go back.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }
     let result = handle.readers.withAllIdle(lockTimeout: lockTimeout) { () -> LMDBError? in
       if !handle.isOpen { return handle.phaseError }

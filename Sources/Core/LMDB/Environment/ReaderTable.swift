@@ -2,7 +2,7 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// LMDB's reader table: the slots of all processes with the environment open. LMDB reuses no page that a snapshot in the
+/// LMDB's reader table: the slots of all processes that have the environment open. LMDB reuses no page that a snapshot in the
 /// table may need, so slots must not outlive their processes.
 package final class ReaderTable: Sendable {
   /// The number of slots.
@@ -20,7 +20,7 @@ package final class ReaderTable: Sendable {
     self.timer = timer
   }
 
-  /// A slot: a process and the transaction of its snapshot, nil for a slot without a snapshot.
+  /// A slot in use: a process and the transaction of its snapshot; nil for a slot without a snapshot.
   package struct Reader: Sendable, Equatable {
     package var process: Int
     package var transaction: UInt64?
@@ -59,12 +59,12 @@ package final class ReaderTable: Sendable {
       let others = counts.count - most.count
       return words.joined(separator: ", ") + (others > 0 ? ", and \(others) other processes" : "")
     } catch {
-      // Closed meanwhile: the message names no process.
+      // The environment was closed meanwhile: the message names no process.
       return handle.isOpen ? "unknown" : ""
     }
   }
 
-  /// Frees the slots of processes that have ended; their snapshots no longer keep pages from being reused.
+  /// Frees the slots of processes that have ended: their snapshots keep LMDB from reusing pages. Returns the number of slots.
   @discardableResult
   package func clearDead() throws(LMDBError) -> Int {
     try handle.withMap { () throws(LMDBError) in
@@ -74,11 +74,11 @@ package final class ReaderTable: Sendable {
     }
   }
 
-  /// The oldest snapshot of any process, this one included, that is older than the newest commit; it keeps the pages freed
-  /// last from being reused. Clears dead readers first.
+  /// The oldest snapshot of any process, including this one, that is older than the newest commit: it keeps LMDB from reusing
+  /// the pages freed last. Clears dead readers first.
   ///
-  /// A reader is returned only if one exists for `time`, because a short read blocks nothing. Proportional to the number of
-  /// readers.
+  /// Only a reader that exists for `time` is returned, because a short read blocks nothing. The time is proportional to the
+  /// number of readers.
   func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
     try clearDead()
     let deadline = ContinuousClock.now + time
@@ -97,19 +97,19 @@ package final class ReaderTable: Sendable {
     }
   }
 
-  /// Releases slots of this process that were not used since the last call, so that idle processes do not fill the table.
+  /// Releases slots of this process that were not used since the last call, so idle processes do not fill the table.
   package func releaseIdle() {
     if handle.readers.sweep() { scheduleSweep() }
   }
 
-  /// Called when a slot is taken.
+  /// Schedules the release of idle slots; called when a slot is taken.
   func scheduleSweep() {
     let time = SystemTime.monotonicMilliseconds + Self.sweepInterval
     let isFirst = nextSweep.compareExchange(expected: 0, desired: time, ordering: .relaxed)
     if isFirst.exchanged { timer?.schedule(in: Self.sweepInterval) }
   }
 
-  /// Called by the timer thread, at the requested times or earlier.
+  /// Releases idle slots; the timer thread calls it, at the requested times or earlier.
   func sweepIfDue() {
     let time = nextSweep.load(ordering: .relaxed)
     if time == 0 { return }

@@ -4,7 +4,7 @@ import LarderSystem
 
 /// Writes a snapshot of an environment's records into a new data file without free pages.
 struct Compaction {
-  /// Called with the number of copied records and of all; false stops the copy with ``LMDBError/stopped``.
+  /// Called with the number of copied records and the number of all records; false stops the copy with ``LMDBError/stopped``.
   typealias Progress = (_ done: Int, _ all: Int) -> Bool
 
   let environment: Environment
@@ -31,8 +31,7 @@ struct Compaction {
     }
   }
 
-  /// Replaces the data file by the new one and closes the environment; see
-  /// ``Environment/closeCompacting(_:)``.
+  /// Replaces the data file by a new, compact file and closes the environment; see ``Environment/closeCompacting(_:)``.
   func replace(_ shouldContinue: Progress) throws(LMDBError) {
     let handle = environment.handle
     let (files, locks) = (handle.files, handle.locks)
@@ -47,7 +46,7 @@ struct Compaction {
       } catch {
         let cause = error.explained(writing: files.newData)
         unsafe unlink(files.newData)
-        // No other process can take it while this one holds `lock.opening`.
+        // No other process can take `lock.open` while this process holds `lock.opening`.
         if handle.isOpen { _ = try locks.open.take(shared: true) } else { locks.open.release() }
         throw cause
       }
@@ -55,7 +54,7 @@ struct Compaction {
     }
   }
 
-  /// Turns the shared `lock.open` into an exclusive one. The caller holds `lock.opening`, so no other process takes it.
+  /// Turns the shared `lock.open` into an exclusive lock, which no other process takes: the caller holds `lock.opening`.
   private func becomeAlone(_ locks: StoreLocks) throws(LMDBError) {
     if try locks.open.take() { return }
     _ = try locks.open.take(shared: true)
@@ -105,11 +104,11 @@ struct Compaction {
   }
 }
 
-/// A new data file that is filled with the records of another file in key order, so that its pages are full.
+/// A new data file. It gets the records of another file in key order, so its pages are full.
 ///
-/// No other process uses it until it is renamed: it is written without locks and synced when it is complete.
+/// No other process uses the file before it is renamed: it is written without locks and synced when it is complete.
 @safe private struct CompactFile: ~Copyable {
-  /// A transaction keeps its pages in memory; the copy can be stopped between two transactions.
+  /// The size of one transaction, which keeps its pages in memory. The copy can be stopped between two transactions.
   private static let bytesPerTransaction = 8 << 20
 
   private let handle: OpaquePointer
@@ -127,7 +126,7 @@ struct Compaction {
     let handle = unsafe created!
     do throws(LMDBError) {
       try check(unsafe mdb_env_set_maxdbs(handle, UInt32(databases)))
-      // Enough for the records on pages that are no fuller than those of the other file; this takes only address space.
+      // Enough room for the records if pages are no fuller than in the other file; the map takes only address space.
       try check(unsafe mdb_env_set_mapsize(handle, used * 2 + 64 << 20))
       let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC)
       try check(unsafe mdb_env_open(handle, path, flags, 0o600))
@@ -171,7 +170,7 @@ struct Compaction {
     while room > 0, let record = try cursor.next() {
       count += 1
       if skipped.contains(where: { $0.span.elementsEqual(record.key) }) { continue }
-      // Keys out of order: the file being read is damaged.
+      // Keys out of order show that the source file is damaged.
       guard try transaction.append(record.value, for: record.key, in: database) else {
         throw .corrupted
       }
@@ -189,10 +188,10 @@ struct Compaction {
     return unsafe UInt64(info.me_last_txnid)
   }
 
-  /// Raises the commit numbers of a closed file to at least `number`. A number then still identifies one state of the
-  /// store, and later states have higher numbers than those of the file it was copied from.
+  /// Raises the commit numbers of a closed file to at least `number`. Then a number still identifies one state of the store,
+  /// and later states have higher numbers than the states of the source file.
   ///
-  /// Even numbers stay in page 0 and odd ones in page 1.
+  /// Even numbers stay in page 0 and odd numbers in page 1.
   static func renumber(
     _ path: String, from newest: UInt64, to number: UInt64
   ) throws(LMDBError) {

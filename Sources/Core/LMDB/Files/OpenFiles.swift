@@ -3,13 +3,13 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The files that an environment has open, and whether those at its path are still the same.
+/// The files that an environment has open, and whether the same files are still at its path.
 package final class OpenFiles: Sendable {
   let paths: StoreFiles
   private let locks: StoreLocks
   let identity: FileIdentity
   let lockIdentity: FileIdentity
-  /// Nil if the process only reads or had no descriptor left.
+  /// The open directory; nil if the process only reads or had no descriptor left.
   private let directory: FileDescriptor?
   private let stamp = DirectoryStamp()
 
@@ -23,13 +23,13 @@ package final class OpenFiles: Sendable {
     directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
   }
 
-  /// The open files must still be those at the path. The caller owns the writer lock.
+  /// Throws unless the open files are still at the path. The caller owns the writer lock.
   ///
-  /// - Parameter handle: LMDB's.
+  /// - Parameter handle: LMDB's environment.
   /// - Returns: the size of the data file.
   @discardableResult
   func check(_ handle: OpaquePointer) throws(LMDBError) -> Int {
-    // LMDB's own descriptor, which it closes with the environment.
+    // LMDB's own descriptor; LMDB closes it with the environment.
     var descriptor: Int32 = -1
     unsafe mdb_env_get_fd(handle, &descriptor)
     guard let data = FileStatus.of(descriptor), data.st_nlink == 1,
@@ -45,7 +45,7 @@ package final class OpenFiles: Sendable {
     return !locks.areDeleted
   }
 
-  /// Nil if the process had no descriptor left for the directory.
+  /// The last change of the directory; nil if the process had no descriptor left for it.
   private var directoryChange: DirectoryStamp.Change? {
     switch directory {
     case .some(let directory): directory.status.map(DirectoryStamp.Change.init)
@@ -60,15 +60,15 @@ package final class OpenFiles: Sendable {
 
   /// A change of the files by another program.
   package enum Problem: Sendable, Equatable {
-    /// The directory, the data file, a lock file or the recovery file is not at its path any more.
+    /// The directory, the data file, a lock file or the file `recovery` is no longer at its path.
     case missing
     /// Another file is at the path of the data file or lock.mdb.
     case replaced
-    /// The directory or a file in it may not be written any more, for this reason.
+    /// The process may no longer write the directory or a file in it, for this reason.
     case unwritable(LMDBError)
   }
 
-  /// Looks at the files' paths; nil if they are as they were when the environment was opened.
+  /// Looks at the files' paths; nil if the files are as they were when the environment was opened.
   func problem(needsWriting: Bool, recovery: RecoveryFile?) -> Problem? {
     guard let data = FileStatus.of(paths.data) else { return Self.unreachable(.last) }
     guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
@@ -84,13 +84,13 @@ package final class OpenFiles: Sendable {
     do throws(LMDBError) { try recovery?.checkSynced() } catch { return .unwritable(error) }
     for (path, mode) in [(paths.directory, W_OK | X_OK), (paths.data, W_OK), (paths.lock, W_OK)]
     where unsafe larder_access(path, mode) != 0 {
-      // The files may have been moved since they were looked at.
+      // Another program may have moved the files since this process looked at them.
       return Self.unreachable(.last)
     }
     return nil
   }
 
-  /// Why a path cannot be looked at or written.
+  /// Why the process cannot look at a path or write there.
   private static func unreachable(_ reason: LMDBError) -> Problem {
     [ENOENT, ENOTDIR].contains(reason.code) ? .missing : .unwritable(reason)
   }
@@ -98,14 +98,13 @@ package final class OpenFiles: Sendable {
 
 /// Tells a writer whether it must compare the open files with those at the environment's path.
 ///
-/// The system changes the time of a directory's last change whenever one of its files is created, removed or renamed, and
-/// when the directory itself is. As long as that time is the one of the last comparison, the comparison still holds, and
-/// a write needs one system call in place of four. A directory above the environment may be renamed without a trace in
-/// it: each comparison holds for ``longestTrust`` at most.
+/// The system sets the change time of a directory when a file in it, or the directory itself, is created, removed or renamed.
+/// While that time is the time of the last comparison, the comparison still holds, and a write needs one system call, not four.
+/// A parent directory may be renamed without a new change time here: so a comparison holds for ``longestTrust`` at most.
 package final class DirectoryStamp: Sendable {
   /// How long a comparison holds, in milliseconds.
   package static let longestTrust: Int64 = 100
-  /// A directory that changed less than so many milliseconds ago can change again without another time: the clock of a
+  /// Milliseconds. A directory that changed less than this time ago can change again with the same change time: the clock of a
   /// file system advances every 1 to 10 ms.
   package static let clockStep: Int64 = 50
 
@@ -133,7 +132,7 @@ package final class DirectoryStamp: Sendable {
     }
   }
 
-  /// Milliseconds of the monotonic clock and since 1970.
+  /// The milliseconds of the monotonic clock and the milliseconds since 1970.
   package struct Times: Sendable {
     package var monotonic: Int64
     package var wall: Int64
@@ -154,8 +153,8 @@ package final class DirectoryStamp: Sendable {
 
   /// Runs `compare` unless its last success still holds.
   ///
-  /// - Parameter change: the directory's present one; nil if the system does not tell it.
-  /// - Returns: whether the files are those at the path.
+  /// - Parameter change: the present change time of the directory; nil if the system does not tell it.
+  /// - Returns: whether the files are still at the path.
   package func check(
     _ change: Change?, at now: Times, _ compare: () throws -> Bool
   ) rethrows -> Bool {
@@ -167,7 +166,7 @@ package final class DirectoryStamp: Sendable {
       }
       compared = nil
       guard try compare() else { return false }
-      // `change` was read before the comparison, so a change during it shows at the next write.
+      // `change` was read before the comparison, so the next write notices a change during the comparison.
       if let change, change.isSettled(at: now.wall) { compared = (change, now.monotonic) }
       return true
     }

@@ -4,7 +4,7 @@ import LarderSystem
 /// The files of one environment, and whether they are safe to use.
 struct StoreFiles: Sendable {
   let directory: String
-  // Stored properties, because every write needs these two paths.
+  // Every write needs these two paths, so they are stored.
   let data: String
   let lock: String
 
@@ -15,7 +15,7 @@ struct StoreFiles: Sendable {
     ["data.mdb", "data.mdb.new", "lock.mdb", "recovery"] + StoreLocks.names + MappedFile.names
     + [ProcessSlots.name]
 
-  /// Resolves links, so that one store has one path.
+  /// Resolves links, so that a store has only one path.
   init(resolving path: String) throws(OpenError) {
     // For the system a path ends before its first zero byte.
     guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
@@ -33,7 +33,7 @@ struct StoreFiles: Sendable {
     let cause = LMDBError.last
     if cause.code == ENOENT {
       if let link = FileStatus.danglingLink(on: path) { return OpenError(link) }
-      // Program arguments that are not UTF-8 reach Swift with U+FFFD in place of the invalid bytes.
+      // A program argument that is not UTF-8 reaches Swift with U+FFFD in place of the invalid bytes.
       if path.unicodeScalars.contains("\u{FFFD}") { return OpenError(.invalidPath, path: path) }
     }
     if cause.code == ENOTDIR { return OpenError(.notADirectory, path: path) }
@@ -53,7 +53,7 @@ struct StoreFiles: Sendable {
       path: path, cause: cause)
   }
 
-  /// Throws if the system refuses to look: such an environment is not absent, and must not be made again.
+  /// Whether the data file has bytes. Throws if the system refuses to look: such a file must not be made again.
   var hasData: Bool {
     get throws(OpenError) {
       guard let status = FileStatus.of(data) else {
@@ -64,7 +64,7 @@ struct StoreFiles: Sendable {
     }
   }
 
-  /// Removes a store that could not be completed, and its directory if that holds nothing else.
+  /// Removes a store that could not be completed, and its directory if it holds nothing else.
   static func removeUnfinished(_ directory: String) {
     removeFiles(in: directory)
     unsafe rmdir(directory)
@@ -74,7 +74,7 @@ struct StoreFiles: Sendable {
     for name in names { unsafe unlink(directory + "/" + name) }
   }
 
-  /// Whether the directory holds only files with the names of our own.
+  /// Whether the directory holds only files with names of a store's files.
   func isEmptyBesidesOwnFiles() throws(OpenError) -> Bool {
     guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
     defer { unsafe closedir(stream) }
@@ -88,7 +88,7 @@ struct StoreFiles: Sendable {
     return true
   }
 
-  /// Whether a process was killed while it made a store there: the directory holds files of our own and no data.
+  /// Whether a process was killed while it made a store in the directory: the directory holds files of a store and no data.
   func isUnfinished() throws(OpenError) -> Bool {
     let hasOwn = Self.names.contains { FileStatus.of(directory + "/" + $0) != nil }
     guard hasOwn, try !hasData else { return false }
@@ -99,9 +99,9 @@ struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-  /// Refuses files that another user owns or can change, links, and file systems without reliable locks.
+  /// Refuses links, files that another user owns or can change, and file systems without reliable locks.
   ///
-  /// - Returns: whether the process may write all of the files. If not, `options.readOnly` is set.
+  /// - Returns: whether the process may write all files; false only if `options.readOnly` is set.
   func inspect(_ options: EnvironmentOptions) throws(OpenError) -> Bool {
     guard let status = FileStatus.of(directory) else { throw systemError(directory) }
     if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) {

@@ -2,24 +2,24 @@ package import LarderSystem
 
 /// The lock files beside the data, which protect LMDB from its known multi-process hazards.
 ///
-/// - `lock.open` is held shared while a process has the environment open; a process that gets it exclusively is alone.
-/// - `lock.opening` is held while a process opens or closes the environment, so that two processes never initialize it
+/// - `lock.open` is held shared while a process has the environment open. A process that gets it exclusively is alone.
+/// - `lock.opening` is held while a process opens or closes the environment, so two processes never initialize the environment
 ///   at the same time.
-/// - `lock.write` is held around each write transaction, so LMDB's own mutex is never contended between processes. With
-///   contention, a waiter that is killed as it wakes can leave all other waiters asleep. `lock.queue` orders the waiters.
-/// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared, because the table has a mutex of
-///   the same kind.
-/// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older one never replaces a newer one.
+/// - `lock.write` is held around each write transaction, so LMDB's own mutex never has waiters of other processes. If such a
+///   waiter were killed as it wakes, all other waiters could sleep for ever. `lock.queue` orders the waiters.
+/// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared, because the mutex of that table has
+///   the same problem.
+/// - `lock.checkpoint` is held while a process makes a checkpoint, so an older checkpoint never replaces a newer one.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///
-/// `lock.slots` is an eighth file, of ``ProcessSlots``: no process waits for a lock on it.
+/// `lock.slots` is an eighth lock file, for ``ProcessSlots``: no process waits for a lock on it.
 ///
-/// A thread that takes several waits for them in this order, so that no two wait for each other: the writer lock of its
-/// process, `lock.opening`, the checkpoint lock of its process, `lock.write`, `lock.readers`. The holder of `lock.checkpoint`
-/// or `lock.maps` waits for no other lock, and no process waits for `lock.open`.
+/// A thread that takes several locks waits in this order, to prevent deadlocks: the writer lock of its process, `lock.opening`,
+/// the checkpoint lock of its process, `lock.write`, `lock.readers`, the lock of the write buffer. The holder of
+/// `lock.checkpoint` or `lock.maps` waits for no other lock, and no process waits for `lock.open`.
 ///
-/// A process that may not write the lock files only reads. It has no slot in the reader table and holds `lock.write`
-/// shared instead, so that no other process writes meanwhile.
+/// A process that may not write the lock files only reads. It has no slot in the reader table and holds `lock.write` shared
+/// instead, so no other process writes meanwhile.
 final class StoreLocks: Sendable {
   static let names = [
     "lock.open", "lock.opening", "lock.queue", "lock.write", "lock.readers", "lock.checkpoint",
@@ -33,11 +33,11 @@ final class StoreLocks: Sendable {
   let readers: GuardedFileLock
   let checkpoint: FileLock
   let maps: GuardedFileLock
-  /// `lock.write`, held shared by a process without permission to write.
+  /// `lock.write`; a process without permission to write holds it shared.
   let reading: FileLock
   /// Whether the process may write the store's files.
   let isWritable: Bool
-  /// All of them, by name.
+  /// All locks, with the names of their files.
   private let files: [(name: String, lock: FileLock)]
 
   init(in directory: String, isWritable: Bool) throws(OpenError) {
@@ -61,7 +61,7 @@ final class StoreLocks: Sendable {
     open = try lock("lock.open")
     opening = try lock("lock.opening", busy: .openingBusy)
     reading = try lock("lock.write")
-    // Trying to write must not turn the shared lock into an exclusive one.
+    // An attempt to write must not turn the shared lock into an exclusive lock.
     let writing = isWritable ? reading : FileLock(withoutFileIn: owner)
     write = try QueuedFileLock(writing, queue: lock("lock.queue"))
     readers = try GuardedFileLock(lock("lock.readers", busy: .readersBusy))
@@ -72,10 +72,10 @@ final class StoreLocks: Sendable {
 
   var state: UnsafeMutablePointer<ForkState> { unsafe owner.state }
 
-  /// Whether a lock file that keeps other writers out was deleted; two system calls.
+  /// Whether a lock file that excludes other writers was deleted; two system calls.
   var areDeleted: Bool { open.isDeleted || reading.isDeleted }
 
-  /// Whether a lock file was deleted, moved or replaced: other processes then lock other files.
+  /// Whether a lock file was deleted, moved or replaced: then other processes lock other files.
   func areDisplaced(in directory: String) -> Bool {
     files.contains { !$1.isAt(directory + "/" + $0) }
   }
@@ -85,13 +85,13 @@ final class StoreLocks: Sendable {
     try readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in try check(call()) }
   }
 
-  /// The other processes that hold the lock for which a call waited in vain, as text for a message. Empty if the system names
-  /// none, and for other errors.
+  /// The other processes that hold the lock for which a call waited in vain, for a message. Empty for other errors, and if the
+  /// system names no process.
   static func holders(of error: LMDBError, in directory: String) -> String {
     error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
   }
 
-  /// As ``holders(of:in:)``, for the processes that have the environment open. They have LMDB's lock on lock.mdb, too.
+  /// Like ``holders(of:in:)``, for the processes that have the environment open. They also hold LMDB's lock on lock.mdb.
   static func users(in directory: String) -> String {
     let known = holders(of: directory + "/lock.open")
     return known.isEmpty ? holders(of: directory + "/lock.mdb") : known

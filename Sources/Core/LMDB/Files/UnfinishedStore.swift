@@ -1,17 +1,17 @@
 import CLarderSystem
 import LarderSystem
 
-/// The directory in which a new store is made until it is complete: beside its place, under a hidden name.
+/// The directory in which a process makes a new store until the store is complete: beside its place, under a hidden name.
 ///
-/// The process that makes the store holds a lock on the directory. A killed process has left a directory without a lock; the
-/// next process that makes a store at the place empties it. Nothing under any other name is touched.
+/// The process that makes the store holds a lock on the directory. A directory without a lock is left from a killed process;
+/// the next process that makes a store at the place empties it. Files under other names are not touched.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String
   private let directory: FileDescriptor
 
-  /// Throws `exists` if there is something at `place`, `inTheWay` if something else has the hidden name, and `busy` while another
-  /// process makes a store there.
+  /// Throws `exists` if a file is at `place`, `inTheWay` if something other than a directory has the hidden name, and `busy`
+  /// while another process makes a store there.
   package init(for place: String) throws(OpenError) {
     var place = place
     while place.utf8.count > 1, place.last == "/" { place.removeLast() }
@@ -34,24 +34,24 @@ package struct UnfinishedStore: ~Copyable {
       .exists, path: place, detail: "a symbolic link to \(link.target), which does not exist")
   }
 
-  /// The kind of file that has the hidden name, if that is not a directory.
+  /// The kind of file that has the hidden name; nil for a directory or no file.
   private static func obstacle(at path: String) -> String? {
     guard let status = FileStatus.of(path), !status.isDirectory else { return nil }
     return status.isLink ? "a symbolic link" : "a file"
   }
 
-  /// `folder/.name.unfinished`. A name takes at most 255 bytes, of which the first 50 characters are enough.
+  /// `folder/.name.unfinished`. A name takes at most 255 bytes; the first 50 characters of the place are enough.
   private static func path(beside place: String) -> String {
     let start = place.lastIndex(of: "/").map { place.index(after: $0) } ?? place.startIndex
     let name = String(String.UnicodeScalarView(place[start...].unicodeScalars.prefix(50)))
     return place[..<start] + "." + name + ".unfinished"
   }
 
-  /// Makes the directory if it is not there, and locks it.
+  /// Makes the directory if it does not exist, and locks it.
   private static func claim(
     _ path: String, for place: String
   ) throws(OpenError) -> FileDescriptor {
-    // A process that completes its store renames the directory, perhaps before this one has it open or locked.
+    // A process that completes its store renames the directory, perhaps before this process has opened or locked it.
     for _ in 0..<100 {
       do throws(OpenError) {
         try StoreFiles.makeDirectory(path)
@@ -65,7 +65,7 @@ package struct UnfinishedStore: ~Copyable {
         try checkErrno { larder_flock(number, LOCK_EX | LOCK_NB) }
         if FileStatus.isFile(number, at: path) {
           if FileStatus.of(place) == nil { return directory }
-          // Another process has completed its store before this one had the lock.
+          // Another process completed its store before this process got the lock.
           unsafe rmdir(path)
           throw LMDBError(code: EEXIST)
         }
@@ -85,7 +85,7 @@ package struct UnfinishedStore: ~Copyable {
     throw OpenError(.busy, path: place, detail: "another process makes a store there")
   }
 
-  /// Gives the store, which is closed and flushed, its name. A store that has come to the place meanwhile stays.
+  /// Renames the store, which is closed and flushed, to its place. A store that appeared there meanwhile stays.
   package func finish() throws(OpenError) {
     do throws(LMDBError) {
       try FileStatus.syncDirectory(path)

@@ -1,29 +1,29 @@
-/// The pages of trees that were checked, with the changes of the write under way below them.
+/// The pages of trees that were checked, with the changes that the current write makes below them.
 ///
-/// LMDB does not write to a page of the last commit before that commit is two commits old. New pages come from this process
-/// itself. So a checked page stays checked from one commit of this process to the next.
+/// LMDB does not write to a page of the last commit before that commit is two commits old. This process itself makes the new
+/// pages. So a checked page stays checked from one commit of this process to the next.
 struct CheckedPages {
   struct Facts {
     var page: UInt64 = 0
-    /// The number of the last write that came to the page; the following properties belong to that write.
+    /// The number of the last write that used the page; the following properties belong to that write.
     var write: UInt32 = 0
-    /// Bytes that the write has added to, and removed from, the records of this page.
+    /// The bytes that the write has added to the records of this page, and the bytes that it has removed.
     var added: Int32 = 0
     var removed: Int32 = 0
-    /// Removals below a branch page after which LMDB may have merged its pages.
+    /// Removals below a branch page that may make LMDB merge its pages.
     var removals: Int32 = 0
-    /// Pages below a branch page that may have been merged themselves.
+    /// The number of pages below a branch page that LMDB may have merged.
     var drained: Int32 = 0
     var isDrained = false
-    /// The distance from a drained page up to which its neighbours were checked.
+    /// Up to this distance, the neighbours of a drained page were checked.
     var covered: Int32 = 0
-    /// Bytes used by all the pages below; 0 if they were not all checked.
+    /// Bytes used by all pages below; 0 unless all of them were checked.
     var total: Int32 = 0
     /// Whether the page behind a leaf was checked.
     var hasCheckedNext = false
-    /// Whether those values of a leaf that lie on overflow pages were checked.
+    /// Whether the values of a leaf on overflow pages were checked.
     var hasCheckedValues = false
-    /// Whether the page was compared with the lists of free pages, or there were none to compare it with.
+    /// Whether the page was compared with the lists of free pages, if there are lists.
     var isCompared = false
     /// The address of the record that led to the page.
     var reference: UInt = 0
@@ -32,9 +32,9 @@ struct CheckedPages {
   private var slots: [Facts]
   private var count = 0
   private var write: UInt32 = 0
-  /// The number of pages of the last commit whose records the write under way has changed.
+  /// The number of pages of the last commit whose records the current write has changed.
   private(set) var changed = 0
-  /// Whether the lists of free pages are known, with which each page is compared once in a write.
+  /// Whether the lists of free pages are known. Then a write compares each page with them once.
   var hasLists = false
 
   init() { slots = [Facts](repeating: Facts(), count: 1024) }
@@ -62,19 +62,19 @@ struct CheckedPages {
   }
 
   enum Visit {
-    /// The first since the pages were forgotten.
+    /// The first visit since the pages were forgotten.
     case first
-    /// The first of this write, through the same record as in an earlier one, or the first since the lists are known.
+    /// The first visit of this write through the same record as in an earlier write, or the first since the lists are known.
     case same
-    /// This write has been there, through the same record, and nothing is left to check.
+    /// This write has visited the page through the same record, and nothing is left to check.
     case again
-    /// Another record led to the page in an earlier write.
+    /// In an earlier write another record led to the page.
     case moved
-    /// Another record leads to the page, too.
+    /// Another record also leads to the page.
     case twice
   }
 
-  /// Notes that the write under way comes to a page through the record at the address `reference`.
+  /// Notes that the current write visits a page through the record at the address `reference`.
   @inline(__always)
   mutating func visit(_ page: UInt64, through reference: UInt) -> Visit {
     let place = place(of: page)
@@ -98,15 +98,15 @@ struct CheckedPages {
     return .first
   }
 
-  /// - Precondition: this write came to the page.
+  /// - Precondition: this write has visited the page.
   subscript(page: UInt64) -> Facts {
     @inline(__always) _read { yield slots[place(of: page)] }
     @inline(__always) _modify { yield &slots[place(of: page)] }
   }
 
-  /// Notes that the write under way adds bytes to the records of a page, and removes others.
+  /// Notes the bytes that the current write adds to the records of a page, and the bytes that it removes.
   ///
-  /// - Precondition: this write came to the page.
+  /// - Precondition: this write has visited the page.
   mutating func note(added: Int, removed: Int, on page: UInt64) {
     let place = place(of: page)
     if slots[place].added == 0, slots[place].removed == 0 { changed += 1 }

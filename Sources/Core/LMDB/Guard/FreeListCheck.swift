@@ -1,13 +1,13 @@
-/// Reads the whole tree of free pages, with the lists in it.
+/// Reads the whole tree of free pages, with its lists.
 ///
-/// LMDB uses the pages of a list without a check. So each page must exist, be on one list only, and not belong to the tree
-/// of the lists. Proportional to the number of free pages.
+/// LMDB uses the pages of a list without a check. So each page must exist, be on one list only, and not belong to the tree of
+/// the lists. The time is proportional to the number of free pages.
 struct FreeListCheck {
   let pages: SnapshotPages
   private(set) var free: PageSet
-  /// The pages of the tree and of its long lists.
+  /// The pages of the tree, and the pages of its long lists.
   private(set) var treePages: PageSet
-  /// The lists, the oldest first.
+  /// The lists, oldest first.
   private(set) var lists: [KnownFreePages.List] = []
   /// The number of free pages.
   private(set) var count: UInt64 = 0
@@ -29,9 +29,9 @@ struct FreeListCheck {
     }
   }
 
-  /// Throws unless the free pages are all that are not in use.
+  /// Throws unless each page is either in use or free.
   ///
-  /// - Parameter used: the number of pages in use, as the records of the trees say.
+  /// - Parameter used: the number of pages in use, according to the records of the trees.
   func compare(used: UInt64) throws(PageDamage) {
     guard used + count == pages.lastPage + 1 else {
       throw PageDamage(
@@ -41,7 +41,7 @@ struct FreeListCheck {
     }
   }
 
-  /// One list: its length, and its pages in descending order.
+  /// Reads one list: its length, and its pages in descending order.
   private mutating func read(_ record: TreeCursor.Record) throws(PageDamage) {
     let leaf = unsafe pages.table.page(at: record.key)
     let list: KnownFreePages.List

@@ -1,13 +1,13 @@
-/// The lists of free pages of a commit, followed to later commits of any process.
+/// The lists of free pages of a commit. It can follow the lists to later commits of any process.
 ///
 /// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of those lists again. It
-/// adds a list of the pages that it freed. So this type reads only the lists at both ends, and of a list that lost pages only
-/// the end. The cost depends on the changes of the commits, and not on the number of free pages.
+/// adds a list of the pages that it freed. So this type reads only the lists at both ends, and only the end of a list that lost
+/// pages. The cost depends on the changes of the commits, and not on the number of free pages.
 ///
-/// The lists are kept in memory, because the pages of the older commit cannot be read any more: a process that was killed
-/// before its commit may have written over them.
+/// Memory keeps the lists, because the pages of the older commit cannot be read any more: a process that was killed before its
+/// commit may have written over them.
 struct KnownFreePages {
-  /// A list, its pages in descending order.
+  /// A list: a commit, and its freed pages in descending order.
   struct List {
     let commit: UInt64
     private(set) var pages: [UInt64]
@@ -27,12 +27,12 @@ struct KnownFreePages {
   private var old: [List]
   private var young: [List] = []
   private var pages: PageSet
-  /// The commit that has these lists.
+  /// The commit to which the lists belong.
   private(set) var commit: UInt64
   private(set) var count: Int
 
   /// - Parameters:
-  ///   - lists: all of a commit, the oldest first.
+  /// - lists: all lists of a commit, oldest first.
   ///   - pages: the pages on these lists.
   init(_ lists: [List], _ pages: PageSet, of commit: UInt64) {
     old = lists.reversed()
@@ -49,7 +49,7 @@ struct KnownFreePages {
   }
 
   /// - Precondition: `next` is the last commit, and later than ``commit``.
-  /// - Returns: the number of pages that were freed since then.
+  /// - Returns: the number of pages that were freed since ``commit``.
   mutating func advance(to next: SnapshotPages) throws(PageDamage) -> Int {
     pages.grow(upTo: next.lastPage + 1)
     do throws(LMDBError) {
@@ -69,7 +69,7 @@ struct KnownFreePages {
     }
   }
 
-  /// The lists of later commits, the youngest first.
+  /// The lists of later commits, youngest first.
   private func added(_ cursor: inout TreeCursor) throws(LMDBError) -> [List] {
     var added: [List] = []
     var record = try cursor.last()
@@ -81,7 +81,7 @@ struct KnownFreePages {
     return added
   }
 
-  /// Replaces the oldest lists that commits have changed, up to the first unchanged list.
+  /// Replaces the oldest lists, which commits have changed, up to the first unchanged list.
   private mutating func followTaken(_ cursor: inout TreeCursor) throws(LMDBError) {
     var changed: [(list: List, from: Int)] = []
     var isUnchanged = false
@@ -105,7 +105,7 @@ struct KnownFreePages {
       record = try cursor.next()
     }
     while !isUnchanged, oldestCommit != nil { remove(popOldest().pages[...]) }
-    // A page may have moved from one list to another, so all pages are removed before any page is inserted.
+    // A page may have moved between lists, so all pages are removed before any page is inserted.
     while let (list, from) = changed.popLast() {
       insert(list.pages[from...])
       old.append(list)

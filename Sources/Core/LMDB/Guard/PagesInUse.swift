@@ -1,10 +1,10 @@
-/// The pages that the trees of a commit lead to, as far as few pages tell.
+/// The pages to which the trees of a commit lead, as far as few pages tell.
 ///
-/// LMDB writes over the pages of its lists of free pages without a look at them, so a list that names a page in use would destroy
-/// it. The branch pages name all the others but those of large values. These are named by the leaves, which are read in
-/// a tree that has large values and not too many leaves.
+/// LMDB writes over the pages of its lists of free pages without a look at them. So a list that names a page in use would
+/// destroy that page. The branch pages name all other pages, except those of large values. The leaves name the pages of large
+/// values. A tree's leaves are read if it has large values and not too many leaves.
 ///
-/// The work depends on the number of branch pages, about a hundredth of all, and not on that of the free ones.
+/// The work depends on the number of branch pages, about a hundredth of all pages, and not on the number of free pages.
 struct PagesInUse {
   /// The largest number of leaves that are read in one tree: 64 MB.
   static let mostLeaves: UInt64 = 16_384
@@ -22,9 +22,9 @@ struct PagesInUse {
     add(tree.root, level: 1, of: tree)
   }
 
-  /// A damaged page tells nothing here: the write that comes to it fails, and reads find nothing below it.
+  /// A damaged page is skipped here: a write that uses it fails, and reads find nothing below it.
   private mutating func add(_ number: UInt64, level: Int, of tree: Tree) {
-    // A damaged reference may lead back to a page above.
+    // A damaged reference may lead back to a page above it.
     if pages.contains(number) || !pages.insert(number) { return }
     let isLeaf = level == tree.depth
     if isLeaf, tree.overflowPages == 0 || tree.leafPages > Self.mostLeaves { return }

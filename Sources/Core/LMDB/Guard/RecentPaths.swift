@@ -1,11 +1,11 @@
-/// The two paths that a write took last in each tree. Most writes come back to a leaf that they know: they look a key up before
-/// they store it, append to an index, and write the store's own records.
+/// The two paths that a write took last in each tree. Most writes come back to a known leaf: they look a key up before they
+/// store it, append to an index, and write the store's own records.
 ///
-/// The trees are those of the last commit, which a write does not change, so a path stays valid until the write ends.
+/// The paths lie in the trees of the last commit. A write does not change those, so a path stays valid until the write ends.
 struct RecentPaths {
-  /// Two for each tree.
+  /// Two paths for each tree.
   private var paths: [TreePath] = []
-  /// A bit for each tree, of which a store has six: whether the second of its paths is the newer one.
+  /// A bit for each tree; a store has six. It is set if the second path of the tree is the newer one.
   private var isSecondNewer: UInt64 = 0
 
   /// Forgets the paths and keeps their memory.
@@ -18,8 +18,8 @@ struct RecentPaths {
     @inline(__always) _modify { yield &paths[index] }
   }
 
-  /// The number of the path to `key`, or to the record behind which `key` would be inserted, if one of the two leads to its
-  /// leaf.
+  /// The number of the path to `key`, or to the record behind which `key` would be inserted; nil if neither of the two paths
+  /// leads to the leaf of `key`.
   @inline(__always)
   mutating func find(_ key: SearchKey, in database: Database, pageSize: Int) -> Int? {
     let newer = newer(in: database)
@@ -33,7 +33,7 @@ struct RecentPaths {
     return index
   }
 
-  /// The number of the older path in a tree, which becomes the newer one.
+  /// The number of the older path in a tree; this path becomes the newer one.
   mutating func reuseOlder(in database: Database, _ tree: Tree) -> Int {
     while paths.count < 2 * Int(database.handle) + 2 { paths.append(TreePath(.empty)) }
     isSecondNewer ^= 1 << UInt64(database.handle)

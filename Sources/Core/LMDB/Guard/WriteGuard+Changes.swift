@@ -1,19 +1,19 @@
 extension WriteGuard {
   /// A leaf and the place in it where a key is or belongs.
   private struct Place {
-    /// The number of the path among the recent ones.
+    /// The number of the path in ``recentPaths``.
     var path: Int
     var leaf: TreePath.Level
-    /// The number of the page above; 0 for a leaf that is the root.
+    /// The number of the parent page; 0 for a leaf that is the root.
     var parent: UInt64
-    /// The bytes of the record with its entry in the page's list; 0 if no record has that key.
+    /// The bytes of the record and of its entry in the page's list; 0 if no record has the key.
     var size: Int
   }
 
-  /// Checks, before a record is read, the pages on the path and the stored value.
+  /// Before a record is read, checks the pages on the path and the stored value.
   ///
-  /// - Returns: the record in the last commit, if this write has changed nothing in its leaf; else nil, and LMDB must look
-  ///   it up.
+  /// - Returns: the record in the last commit if this write has changed nothing in its leaf; otherwise nil, and LMDB must look
+  ///   the record up.
   func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) -> PageLookup? {
     guard let place = try place(of: key, in: database) else { return nil }
     let leaf = place.leaf
@@ -25,40 +25,40 @@ extension WriteGuard {
     return pages.table.value(of: node, in: leaf.page)
   }
 
-  /// Checks, before LMDB stores `count` bytes under `key`, the pages that the change touches.
+  /// Before LMDB stores `count` bytes under `key`, checks the pages that the change touches.
   func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
     note(place, added: inlineSize(key, count) + Self.entryAndPadding)
   }
 
-  /// The two bytes of a record in its page's list, and one that makes its size even.
+  /// The two bytes of a record in its page's list, and one byte that makes its size even.
   private static let entryAndPadding = 3
 
-  /// Bytes that a record takes in its leaf; a value of this many bytes or more lies on overflow pages.
+  /// Bytes that a record takes in its leaf. A value of this many bytes or more lies on overflow pages.
   private func inlineSize(_ key: PageCheck.Key, _ count: Int) -> Int {
     min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
   }
 
-  /// Checks, before LMDB appends a value, the path to the last record.
+  /// Before LMDB appends a value, checks the path to the last record.
   func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
     note(place, added: inlineSize(key, count) + Self.entryAndPadding)
-    // LMDB looks at the last leaf wherever the key belongs. Only the last leaf has no upper bound.
+    // LMDB looks at the last leaf even if the key belongs elsewhere. Only the last leaf has no upper bound.
     if place.leaf.reference.high != nil {
       _ = try path(toLast: true, in: tree(of: database))
     }
   }
 
-  /// A leaf with less than this left of its last commit may be merged; LMDB's own bound is 25.
+  /// In percent: a leaf that keeps less of its last commit may be merged; LMDB's own bound is 25.
   private static let sparsePercent = 30
 
-  /// Checks, before LMDB removes the record under `key`, the pages that the removal touches.
+  /// Before LMDB removes the record under `key`, checks the pages that the removal touches.
   ///
-  /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record from there. It
-  /// treats a branch page with one child in the same way, and then also needs the first leaf below. This check begins at 30 %,
-  /// because a check too many costs little, and one too few lets LMDB read a damaged page.
+  /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record of the neighbour
+  /// to it. It treats a branch page with one child in the same way, and then also needs the first leaf below. This check begins
+  /// at 30 %: a needless check costs little, and a missing check lets LMDB read a damaged page.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     let tree = try tree(of: database)
@@ -77,8 +77,8 @@ extension WriteGuard {
     if mayUnderflow { try willMerge(recentPaths[place.path]) }
   }
 
-  /// Checks the page behind a leaf if a cursor on the record may move there: from the last record of the page, or from any
-  /// record of a page that this write has changed.
+  /// Checks the page behind a leaf if a cursor on the record may move to that page: from the last record of the leaf, or from
+  /// any record of a leaf that this write has changed.
   private func checkNext(behind place: Place) throws(PageDamage) {
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]
@@ -95,7 +95,7 @@ extension WriteGuard {
     checkedPages.note(added: 0, removed: place.size, on: place.parent)
   }
 
-  /// Nil for a tree without pages.
+  /// The place of `key`; nil for a tree without pages.
   private func place(of key: PageCheck.Key, in database: Database) throws(PageDamage) -> Place? {
     let searched = unsafe SearchKey(key.start, count: key.count)
     let known = unsafe recentPaths.find(searched, in: database, pageSize: pageSize)
@@ -139,13 +139,13 @@ extension WriteGuard {
     }
   }
 
-  /// Checks the pages before a cursor moves to the first record or the last.
+  /// Checks the pages before a cursor moves to the first or the last record.
   func willMove(toLast atLast: Bool, in database: Database) throws(PageDamage) {
     let tree = try tree(of: database)
     if !tree.isEmpty { try checkValues(of: path(toLast: atLast, in: tree).leaf) }
   }
 
-  /// Checks the values of a leaf that lie on overflow pages: a cursor leads LMDB to any of them.
+  /// Checks the values of a leaf on overflow pages: a cursor leads LMDB to any of them.
   private func checkValues(of leaf: TreePath.Level) throws(PageDamage) {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {
@@ -155,7 +155,7 @@ extension WriteGuard {
     checkedPages[leaf.number].hasCheckedValues = true
   }
 
-  /// Checks the pages of a value outside its leaf: LMDB frees them when the value is replaced or removed.
+  /// Checks the pages of a value outside its leaf: LMDB frees these pages when the value is replaced or removed.
   func checkValue(
     of node: TreePage.Node, at index: Int, in leaf: TreePath.Level
   ) throws(PageDamage) {

@@ -1,14 +1,14 @@
-/// The checks before a removal after which LMDB may merge pages.
+/// Checks before a removal after which LMDB may merge pages.
 ///
-/// A merge takes a page away, so the neighbour of the next merge below the same branch can lie one page further: after *n*
+/// A merge removes a page, so the neighbour in the next merge below the same branch can lie one page further: after *n*
 /// removals it is at most *n* + 1 pages away.
 extension WriteGuard {
-  /// With so many removals below one branch, all its pages are checked in place of the neighbours.
+  /// After this number of removals below one branch, all pages below it are checked, not only the neighbours.
   private static let removalsBeforeAll = 4
-  /// LMDB keeps two children in a branch. One with fewer than this may come to that.
+  /// LMDB keeps at least two children in a branch. A branch with fewer children than this may lose so many that LMDB merges it.
   private static let fewChildren = 3
 
-  /// The pages that LMDB may merge with the leaf of `path`, and those above that may then be merged.
+  /// Checks the pages that LMDB may merge with the leaf of `path`, and the branch pages above that it may then merge.
   func willMerge(_ path: TreePath) throws(PageDamage) {
     let bottom = path.tree.depth - 1
     var level = bottom - 1
@@ -52,12 +52,12 @@ extension WriteGuard {
     if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < Self.fewChildren }
     if branch.page.count - Int(facts.removals) >= Self.fewChildren { return false }
     try checkBelow(branch, in: tree, level: level)
-    // As many pages as that can be merged into fewer if the records that are left below the branch fit into them.
+    // LMDB can merge this many pages into fewer if the records left below the branch fit into them.
     let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
     return left <= Self.fewChildren * (pageSize - PageTable.headerSize)
   }
 
-  /// The pages up to `distance` before and behind the path's page on a level.
+  /// Visits the pages on a level up to `distance` before and behind the path's page.
   private func checkBeside(
     _ path: TreePath, by distance: Int, level: Int,
     _ visit: (TreePath.Level) throws(PageDamage) -> Void
@@ -71,7 +71,7 @@ extension WriteGuard {
     }
   }
 
-  /// All pages right below a branch page, and the first leaf below it.
+  /// Checks all children of a branch page, and the first leaf below it.
   private func checkBelow(
     _ branch: TreePath.Level, in tree: Tree, level: Int
   ) throws(PageDamage) {

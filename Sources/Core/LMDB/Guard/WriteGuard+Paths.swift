@@ -1,9 +1,9 @@
-/// The ways from a tree's root to a record. Each page on them is checked once.
+/// The paths from a tree's root to a record. Each page on them is checked once.
 extension WriteGuard: PageOpener {
-  /// Takes the path to the record of `key`, or to the record behind which `key` would be inserted, and remembers it among
+  /// Takes the path to the record of `key`, or to the record behind which `key` would be inserted, and remembers it in
   /// ``recentPaths``.
   ///
-  /// - Returns: its number there.
+  /// - Returns: the path's number in ``recentPaths``.
   func newPath(to key: SearchKey, in database: Database, _ tree: Tree) throws(PageDamage) -> Int {
     let index = recentPaths.reuseOlder(in: database, tree)
     try unsafe recentPaths[index].seek(key, by: self)
@@ -21,16 +21,16 @@ extension WriteGuard: PageOpener {
     return recentPaths[try unsafe newPath(to: searched, in: database, tree)]
   }
 
-  /// The path to the first record or the last of a tree that has pages.
+  /// The path to the first or the last record of a tree that has pages.
   func path(toLast atLast: Bool, in tree: Tree) throws(PageDamage) -> TreePath {
     var path = TreePath(tree)
     try path.seekEnd(atLast: atLast, by: self)
     return path
   }
 
-  /// The page that a record leads to; checks the page unless that was done before.
+  /// The page to which a record leads. Checks the page unless this was done before.
   ///
-  /// A damaged page number may name a sound page that is free or belongs elsewhere. LMDB would free the page twice.
+  /// A damaged page number may name a sound page that is free or belongs elsewhere. LMDB would free that page twice.
   @inline(__always)
   func open(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) -> TreePage {
     let number = reference.page

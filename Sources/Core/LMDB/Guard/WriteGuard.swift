@@ -4,17 +4,17 @@ import Synchronization
 /// Checks the pages of the last commit before LMDB touches them for a write, because LMDB does not check them.
 ///
 /// LMDB reads the pages on the path to a key, the neighbours of a page that it may merge, and the lists of free pages. Pages
-/// that this write has made need no check. If a page is damaged the write fails before LMDB sees it, and the
-/// environment refuses all further writes of this process. Used only under the writer's lock.
+/// that this write has made need no check. If a page is damaged, the write fails before LMDB sees the page, and the environment
+/// refuses all further writes of this process. Used only under the writer lock.
 final class WriteGuard: @unchecked Sendable {
   /// The number of successive writes for which the checked pages are remembered.
   static let rememberedWrites = 256
 
   private let names: [String]
-  /// The same as keys.
+  /// The same names as keys of the main database.
   private let nameKeys: [[UInt8]]
   let tiling = Tiling()
-  // Only the writer uses these, and never while they change. Without checks at run time that saves a tenth of a write.
+  // Only the writer uses these properties, and never while they change. Without run-time checks a write is a tenth faster.
   @exclusivity(unchecked) private var _pages = SnapshotPages.none
   @exclusivity(unchecked) private var _named: [Tree?] = []
   @exclusivity(unchecked) private var _checkedPages = CheckedPages()
@@ -41,24 +41,24 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe _freePages }
     @inline(__always) _modify { yield unsafe &_freePages }
   }
-  /// Whether the lists of free pages were compared with the pages in use. Once is enough: this process frees no page that it did
-  /// not come to, and neither do others.
+  /// Whether the lists of free pages were compared with the pages in use. Once is enough: a process frees only pages that it
+  /// has visited.
   private var hasComparedUse = false
   /// Writes since the checked pages were forgotten.
   private var writesRemembered = 0
   /// The number of this process's last commit, and the ``WriteTransaction/serial`` of the write that made it.
   private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
-  /// How many pages were freed by the commits, of any process, since this process's first write.
+  /// The number of pages that commits of any process have freed since this process's first write.
   private(set) var freedPageCount = 0
   /// The last commit whose pages are among ``freedPageCount``.
   private var lastCounted: UInt64?
-  /// How often all lists of free pages were read, and the writes since then.
+  /// How often all lists of free pages were read; `writesSinceReading` counts the writes since then.
   private(set) var listReadings = 0
   private var writesSinceReading = 0
-  /// Read by any thread, as ``hasDamage`` is. All other properties belong to the writer.
+  /// Any thread reads this property and ``hasDamage``. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
-  /// Whether there is any damage, which every call of a write asks.
+  /// Whether any damage was found; every call of a write asks.
   private let hasDamage = Atomic(false)
 
   init(names: [String]) {
@@ -66,12 +66,12 @@ final class WriteGuard: @unchecked Sendable {
     nameKeys = names.map { Array($0.utf8) }
   }
 
-  /// The first damage that a write met.
+  /// The first damage that a write found.
   var damage: PageDamage? { firstDamage.withLock { $0 } }
 
   var pageSize: Int { pages.table.pageSize }
 
-  /// Begins a write on that commit.
+  /// Begins a write on the commit of `pages`.
   func begin(_ pages: SnapshotPages) throws(PageDamage) {
     let former = self.pages
     self.pages = pages
@@ -90,7 +90,7 @@ final class WriteGuard: @unchecked Sendable {
   }
 
   /// The lists are read again after some writes, because they may have been damaged since. Longer lists are read less often, so
-  /// that their length does not raise the cost of a write.
+  /// their length does not raise the cost of a write.
   private func followFreePages() throws(PageDamage) {
     guard let (commit, count) = freePages.map({ ($0.commit, $0.count) }) else { return }
     writesSinceReading += 1
@@ -110,7 +110,7 @@ final class WriteGuard: @unchecked Sendable {
 
   func noteCommit(_ id: UInt64, serial: UInt64) { ownCommit = (id, serial) }
 
-  /// Checks, before the first change, the lists that LMDB takes pages from.
+  /// Before the first change, checks the lists from which LMDB takes pages.
   func checkFreeLists() throws(PageDamage) {
     if freePages != nil { return }
     let check = try readFreeLists()
@@ -127,8 +127,8 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// A list of free pages that names a page in use, and lacks a free page, has the right length. The guard may also miss a
-  /// record that leads to a page of the tree of those lists, if the keys fit.
+  /// Finds a list of free pages that names a page in use: if it also lacks a free page, its length is right. The guard may also
+  /// miss a record that leads to a page of the tree of those lists, if the keys fit.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {
@@ -144,7 +144,7 @@ final class WriteGuard: @unchecked Sendable {
     hasComparedUse = true
   }
 
-  /// Whether a page is free in the last commit. False as long as no list of free pages was checked.
+  /// Whether a page is free in the last commit. False until the lists of free pages are checked.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
     guard freePages?.contains(page) == true else { return false }
     return try readFreeLists().free.contains(page)
@@ -162,7 +162,7 @@ final class WriteGuard: @unchecked Sendable {
     return check
   }
 
-  /// Runs a check; if it finds damage the environment refuses writes from now on.
+  /// Runs a check. If the check finds damage, the environment refuses writes from now on.
   @inline(__always)
   func checking<Result>(_ check: () throws(PageDamage) -> Result) throws(LMDBError) -> Result {
     if hasDamage.load(ordering: .relaxed) { throw .damagedPage }
@@ -188,7 +188,7 @@ final class WriteGuard: @unchecked Sendable {
     guard index < names.count else {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
-    // LMDB takes the same path to read the record and to write it.
+    // LMDB takes the same path to read and to write the record of a database.
     try unsafe nameKeys[index].withUnsafeBufferPointer { (bytes) throws(PageDamage) in
       guard let start = bytes.baseAddress else { return }
       let key = unsafe SearchKey(UnsafeRawPointer(start), count: bytes.count)

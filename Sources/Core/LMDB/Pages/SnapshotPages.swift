@@ -1,16 +1,16 @@
 import CLarderSystem
 import LarderSystem
 
-/// One snapshot as its meta page gives it: the pages it may use and the roots of its own trees.
+/// One snapshot as its meta page describes it: the pages that the snapshot may use, and the roots of its own trees.
 @safe struct SnapshotPages {
   let id: UInt64
   let table: PageTable
   let main: Tree
   let free: Tree
-  /// The number of the last page that was ever used; a file may end before it if the pages behind its end are free.
+  /// The number of the last page that was ever used. The file may end before that page if the pages behind its end are free.
   let lastPage: UInt64
 
-  /// Stands for the pages before there is a snapshot.
+  /// A placeholder without pages.
   static var none: SnapshotPages {
     unsafe SnapshotPages(
       id: 0, table: PageTable(start: UnsafeRawPointer(bitPattern: 1)!, end: 0, shift: 0),
@@ -19,15 +19,15 @@ import LarderSystem
 }
 
 extension SnapshotPages {
-  /// Pages that a file lacks at its end are free. There are never so many that all pages are more than this.
+  /// The most pages that a commit can have in a file of `pages` pages. The pages that the file lacks at its end are free.
   static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
 
   /// The snapshot that a meta page describes, without a check.
   @unsafe init(_ page: MetaPage, of extent: DataMap.Extent, shift: Int) {
     (free, main, lastPage) = (page.free, page.main, page.lastPage)
-    // Last: a page that is written over meanwhile then shows another number.
+    // Read last: if the page is overwritten meanwhile, the number differs.
     id = page.transaction
-    // A damaged page may give the greatest number.
+    // A damaged page may have the greatest number here.
     let end = min(max(lastPage, lastPage &+ 1), extent.pages)
     table = unsafe PageTable(start: extent.start, end: end, shift: shift)
   }
@@ -47,13 +47,13 @@ extension SnapshotPages {
 @safe struct MetaPage {
   private let start: UnsafeRawPointer
 
-  /// The bytes that are used, from the page's header on.
+  /// The number of used bytes, from the page's header on.
   static let size = 152
   static let magic: UInt32 = 0xBEEF_C0DE
   /// LMDB's magic number and the version of its format.
   static let mark: UInt64 = 1 << 32 | UInt64(magic)
 
-  /// Whether the first bytes of a file are those of LMDB 1.x, whose pages have headers of 24 bytes.
+  /// Whether a file with this beginning is of LMDB 1.x, whose pages have headers of 24 bytes.
   static func isOfLMDB1(_ head: [UInt8]) -> Bool {
     guard head.count == size else { return false }
     return [Offset.mark, Offset.mark + 8].contains {
@@ -70,14 +70,14 @@ extension SnapshotPages {
     static let transaction = 144
   }
 
-  /// - Precondition: ``size`` bytes lie at `start` for as long as the page is used.
+  /// - Precondition: ``size`` bytes stay at `start` while the page is used.
   @unsafe init(_ start: UnsafeRawPointer) { unsafe self.start = start }
 
   var mark: UInt64 { word(Offset.mark) }
   var isMarked: Bool { mark == Self.mark }
   /// Whether the page's header says that it is a meta page.
   var isOfKind: Bool { word(8) >> 16 & TreePage.Flags.meta != 0 }
-  /// The record of the free lists also holds the page size and the environment's flags.
+  /// The page size; LMDB keeps it in the record of the free lists.
   var pageSize: Int {
     Int(unsafe start.loadUnaligned(fromByteOffset: Offset.pageSize, as: UInt32.self))
   }
@@ -91,21 +91,21 @@ extension SnapshotPages {
   }
 }
 
-/// The beginning of a meta page, with all that LMDB needs to find a commit.
+/// The beginning of a meta page. It has everything that LMDB needs to find a commit.
 struct MetaImage: Equatable {
   static let size = MetaPage.size
 
   let pageSize: Int
   let bytes: [UInt8]
 
-  /// - Precondition: `bytes` has the right size.
+  /// - Precondition: `bytes` has ``size`` bytes.
   init(pageSize: Int, bytes: [UInt8]) {
     precondition(bytes.count == Self.size)
     self.pageSize = pageSize
     self.bytes = bytes
   }
 
-  /// Nil for a page size that LMDB does not have, or too few bytes: both come from a file.
+  /// Nil for too few bytes or a page size that LMDB does not have: both values come from a file.
   init?(pageSize: UInt64, bytes: [UInt8]) {
     guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
       bytes.count == Self.size
@@ -125,7 +125,7 @@ struct MetaImage: Equatable {
     return zero.transaction < one.transaction ? one : zero
   }
 
-  /// The page at the beginning of a data file, which has the page size; nil if the file has no such page.
+  /// The meta page at the beginning of a data file; it has the page size. Nil if the file has no such page.
   static func first(of file: borrowing FileDescriptor) throws(LMDBError) -> MetaImage? {
     let bytes = try file.contents(at: 0, count: size)
     guard bytes.count == size else { return nil }
@@ -133,10 +133,10 @@ struct MetaImage: Equatable {
   }
 
   var transaction: UInt64 { bytes.u64(MetaPage.Offset.transaction) }
-  /// The offset of its meta page; commits alternate between the two.
+  /// The offset of the commit's meta page. Commits alternate between the two pages.
   var place: Int { Int(transaction % 2) * pageSize }
 
-  /// The same commit under the previous number, for the other meta page: valid, but LMDB will not choose it.
+  /// The same commit with the previous number, for the other meta page. The page is valid, but LMDB will not choose it.
   var predecessor: MetaImage {
     var other = bytes
     other[0] ^= 1
@@ -146,7 +146,7 @@ struct MetaImage: Equatable {
   }
 }
 
-/// The root of one B-tree, with the facts in its record (`mdb.c`: MDB_db).
+/// The root of a B-tree, with the numbers in its record (`mdb.c`: MDB_db).
 struct Tree: Equatable {
   var flags: UInt16
   var depth: Int
@@ -155,7 +155,7 @@ struct Tree: Equatable {
   var overflowPages: UInt64
   var records: UInt64
   var root: UInt64
-  /// The address of the record; 0 for none.
+  /// The address of the record; 0 without a record.
   var place: UInt = 0
 
   static let size = 48
@@ -164,7 +164,7 @@ struct Tree: Equatable {
   static let deepest = 32
   /// `MDB_INTEGERKEY`: the keys are numbers in the machine's byte order.
   static let numberKeys: UInt16 = 0x08
-  /// The flags that change how a tree is read; the others belong to the environment.
+  /// The flags that change how a tree is read; the other flags belong to the environment.
   private static let kinds: UInt16 = 0x7F
 
   var isEmpty: Bool { root == Self.noRoot }
@@ -175,7 +175,7 @@ struct Tree: Equatable {
   static let empty = Tree(
     flags: 0, depth: 0, branchPages: 0, leafPages: 0, overflowPages: 0, records: 0, root: noRoot)
 
-  /// Whether the record can be one of a tree of this kind in a file of `end` pages.
+  /// Whether the record can belong to a tree of this kind in a file of `end` pages.
   func isPossible(numberKeys: Bool, end: UInt64) -> Bool {
     guard kind == (numberKeys ? Self.numberKeys : 0) else { return false }
     if isEmpty { return depth == 0 && records == 0 && pages == 0 }
@@ -186,7 +186,7 @@ struct Tree: Equatable {
 }
 
 extension Tree {
-  /// - Precondition: 48 bytes lie at `start`.
+  /// - Precondition: ``size`` bytes lie at `start`.
   @unsafe init(_ start: UnsafeRawPointer) {
     flags = unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
     depth = Int(unsafe start.loadUnaligned(fromByteOffset: 6, as: UInt16.self))

@@ -1,7 +1,7 @@
 import CLarderSystem
 import LarderSystem
 
-/// A position in a tree, which moves record by record. Each page is checked before it is used.
+/// A position in a tree that moves from record to record. Each page is checked before its use.
 ///
 /// Keys must ascend strictly in the direction of the move, so a walk through damaged pages always ends.
 @safe struct TreeCursor: ~Copyable {
@@ -71,7 +71,7 @@ import LarderSystem
     return try record()
   }
 
-  /// The record after the one last returned; the first record at the beginning, nil at the end.
+  /// The record after the last returned record. At the beginning it is the first record, at the end nil.
   @inline(__always)
   mutating func next() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
@@ -88,7 +88,7 @@ import LarderSystem
     return try record(after: true)
   }
 
-  /// The record before the one last returned; the last record at the beginning and behind the end.
+  /// The record before the last returned record. At the beginning and behind the end it is the last record.
   mutating func previous() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
       return state == .beforeFirst ? nil : try last()
@@ -102,13 +102,13 @@ import LarderSystem
     return try record(after: false)
   }
 
-  /// Moves within the leaf to a record that was checked.
+  /// Moves to a checked record of the same leaf.
   @unsafe mutating func move(to index: Int, key: SearchKey) {
     path.leaf.index = index
     unsafe (self.key, keyCount) = (key.start, key.count)
   }
 
-  /// The cursor's new record. Its key must be greater (or less) than the key of the record before the move.
+  /// The record at the cursor's new position. Its key must be greater (or less) than the key before the move.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
     let leaf = path.leaf

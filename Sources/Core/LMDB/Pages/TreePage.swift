@@ -1,10 +1,9 @@
 import CLarderSystem
 
-/// A page of a tree whose header is proven: the page exists, is the one asked for and of the kind asked for, and its
-/// bounds lie within it.
+/// A page of a tree with a proven header: the page exists, has the requested number and kind, and its bounds lie within it.
 @safe struct TreePage {
   let start: UnsafeRawPointer
-  /// Where the lowest record may begin.
+  /// The lowest offset at which a record may begin.
   let upper: Int
   let count: Int
 
@@ -25,7 +24,7 @@ import CLarderSystem
     let upper = Int(truncatingIfNeeded: word &>> 48)
     guard unsafe start.loadUnaligned(as: UInt64.self) == page,
       word &>> 16 & 0xFFFF == (isLeaf ? Flags.leaf : Flags.branch),
-      // At least one record, with at least its header.
+      // The page has at least one record, with at least the record's header.
       lower > PageTable.headerSize, lower <= upper,
       upper &+ PageTable.nodeHeaderSize <= table.pageSize
     else { return nil }
@@ -40,7 +39,7 @@ import CLarderSystem
     count = 0
   }
 
-  /// Stands for a page before there is one; it has no record.
+  /// A placeholder without records.
   static var none: TreePage { TreePage() }
 
   /// A record's header and key, proven to lie within the page.
@@ -51,11 +50,11 @@ import CLarderSystem
     @inline(__always)
     var key: UnsafeRawPointer { unsafe start + PageTable.nodeHeaderSize }
 
-    /// The key for comparisons.
+    /// The key in the form for comparisons.
     @inline(__always)
     var searched: SearchKey { unsafe SearchKey(key, count: keyCount, readable: 8) }
 
-    /// The page under a branch record.
+    /// The page to which a branch record leads.
     @inline(__always)
     var child: UInt64 {
       unsafe start.loadUnaligned(as: UInt64.self) & 0xFFFF_FFFF_FFFF
@@ -90,7 +89,7 @@ import CLarderSystem
   func lies(
     from low: PageCheck.Key?, to high: PageCheck.Key?, isLeaf: Bool, numberKeys: Bool, pageSize: Int
   ) -> Bool {
-    // The first record of a branch stands for every key before the second.
+    // The first record of a branch covers every key before the second.
     let first = isLeaf ? 0 : 1
     guard first < count else { return true }
     if let low {
@@ -106,13 +105,13 @@ import CLarderSystem
     return true
   }
 
-  /// Starts fetching the first lines of 64 bytes of a record into the processor's cache, if the page has that record.
+  /// Starts fetching the first lines of 64 bytes of record `index` into the processor's cache, if the page has that record.
   @inline(__always)
   func prefetch(_ index: Int, lines: Int = 4) {
     guard index < count else { return }
     let offset = unsafe start.loadUnaligned(
       fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self)
-    // The address may lie outside the map: the processor then fetches nothing.
+    // The address may lie outside the map; then the processor fetches nothing.
     for line in 0..<lines { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
   }
 
@@ -130,8 +129,8 @@ import CLarderSystem
     return base
   }
 
-  /// As ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or right behind it: a record that was looked up a
-  /// moment ago, or the next record of a sequence of writes or removals in order.
+  /// Like ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or just behind it: a record that was looked up
+  /// recently, or the next record of an ordered sequence of writes or removals.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey, from guess: Int, pageSize: Int) -> Int {
     guard guess >= 0, guess < count, let node = node(guess, pageSize: pageSize),

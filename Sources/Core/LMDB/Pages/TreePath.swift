@@ -1,9 +1,9 @@
-/// A page number as a branch page or a tree's record has it, and the keys that the page may have.
+/// A page number in a branch page or a tree's record, with the range of keys that the page may have.
 struct PageReference {
   let page: UInt64
-  /// The address of the record that has the number.
+  /// The address of the record with the number.
   let place: UInt
-  /// The page's keys are at least `low` and less than `high`; nil stands for no bound.
+  /// The page's keys are at least `low` and less than `high`; nil means no bound.
   let low: PageCheck.Key?
   let high: PageCheck.Key?
 }
@@ -15,7 +15,7 @@ extension PageReference {
   }
 }
 
-/// Opens the pages that a path leads to, and checks them as far as the user of the path needs.
+/// Opens the pages of a path, and checks them as far as the user of the path needs.
 protocol PageOpener {
   associatedtype Failure: Error
   var pageSize: Int { get }
@@ -24,9 +24,9 @@ protocol PageOpener {
   func failure(_ damage: PageDamage) -> Failure
 }
 
-/// The pages from a tree's root to one of its leaves, each opened when the path comes to it.
+/// The pages from a tree's root to one of its leaves. Each page is opened when the path reaches it.
 @safe struct TreePath {
-  /// A page on the path, and the record of it that the path takes.
+  /// A page on the path, and the index of its record on the path.
   @safe struct Level {
     var reference: PageReference
     var page: TreePage
@@ -36,11 +36,11 @@ protocol PageOpener {
   }
 
   private(set) var tree: Tree
-  // Most trees have one or two levels, and need no allocation.
+  // The two lowest levels are properties: most trees have no more levels, and need no allocation.
   var leaf: Level
-  /// The page above the leaf.
+  /// The parent page of the leaf.
   private(set) var branch: Level
-  /// The pages above that, from the root on.
+  /// The pages above `branch`, from the root on.
   private var upper: [Level] = []
   /// Whether the path leads from the root to a leaf.
   private(set) var isWhole = false
@@ -75,7 +75,7 @@ protocol PageOpener {
 }
 
 extension TreePath {
-  /// Leads to the last record whose key is at most `key`, or to the first record of its leaf.
+  /// Leads to the last record whose key is at most `key`, or to the first record of the leaf if there is none.
   @inline(__always)
   mutating func seek<Opener: PageOpener>(
     _ key: SearchKey, by opener: Opener
@@ -84,14 +84,14 @@ extension TreePath {
     try descend(by: opener) { page in unsafe page.lastNotAfter(key, pageSize: pageSize) }
   }
 
-  /// Leads to the first record of the tree or the last.
+  /// Leads to the first or the last record of the tree.
   mutating func seekEnd<Opener: PageOpener>(
     atLast: Bool, by opener: Opener
   ) throws(Opener.Failure) {
     try descend(by: opener) { page in atLast ? page.count &- 1 : 0 }
   }
 
-  /// Moves to the next or the previous page of a level; false at the end. The levels below stay where they are.
+  /// Moves to the next or previous page of a level; false at the end. The levels below it stay where they are.
   @inline(never)
   mutating func move<Opener: PageOpener>(
     forward: Bool, at bottom: Int, by opener: Opener
@@ -107,7 +107,7 @@ extension TreePath {
     return false
   }
 
-  /// The root of a whole path stays.
+  /// Goes down from the root to a leaf. The root of a whole path is not opened again.
   @inline(__always)
   private mutating func descend<Opener: PageOpener>(
     by opener: Opener, _ choose: (TreePage) -> Int
@@ -151,7 +151,7 @@ extension TreePath {
 }
 
 extension TreePath.Level {
-  /// The reference in a record of a branch page; nil if the record does not lie within the page.
+  /// The reference in record `index` of a branch page; nil if the record does not lie within the page.
   @inline(__always)
   func child(_ index: Int, pageSize: Int) -> PageReference? {
     guard let node = page.node(index, pageSize: pageSize) else { return nil }
@@ -169,11 +169,11 @@ extension TreePath.Level {
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
-/// Opens pages for reads: proves of each page that the reference means this page, and that a search by key would come to its
-/// records.
+/// Opens pages for reads. It proves that each page is the page that the reference means, and that a search by key would reach
+/// the page's records.
 ///
-/// After a changed key in a branch page, a move from page to page would reach records that no search by key does, and return
-/// values that writes by key no longer replace.
+/// If a key in a branch page is damaged, a move from page to page would reach records that no search by key reaches. It would
+/// return values that writes by key no longer replace.
 struct PageReader: PageOpener {
   let table: PageTable
   /// Whether the keys are numbers in the machine's byte order, as in the free list.

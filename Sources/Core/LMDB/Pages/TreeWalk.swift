@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// Visits all records of a tree that sound pages lead to, and collects the damage of the other pages.
+/// Visits all records of a tree that can be reached through sound pages, and collects the damage of the other pages.
 ///
 /// Each page is visited once, so the walk ends even if damaged pages form a cycle.
 struct TreeWalk {
@@ -9,9 +9,9 @@ struct TreeWalk {
   private let tree: Tree
   private let tiling = Tiling()
   private(set) var damage: [PageDamage] = []
-  /// Pages of the tree and of its large values; shared by the walks over one file.
+  /// The visited pages of trees and of large values; the walks over one file share them.
   var visited: PageSet
-  /// The number of records and pages visited.
+  /// The number of visited records; `pages` is the number of visited pages.
   private var records: UInt64 = 0
   private var pages: UInt64 = 0
 
@@ -30,9 +30,9 @@ struct TreeWalk {
     try page(PageReference(to: tree), level: 1, visit)
   }
 
-  /// Compares the numbers of records and pages with those in the tree's record.
+  /// Compares the numbers of visited records and pages with the numbers in the tree's record.
   ///
-  /// - Precondition: the walk met no damage.
+  /// - Precondition: the walk found no damage.
   mutating func checkCounts() {
     if records != tree.records {
       damage.append(
@@ -64,7 +64,7 @@ struct TreeWalk {
     do throws(PageDamage) {
       try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
     } catch {
-      // The readable records of a damaged page are visited, too.
+      // Visits the readable records of a damaged page, too.
       damage.append(error)
     }
     let place = TreePath.Level(reference: reference, page: page, index: 0)
@@ -84,7 +84,7 @@ struct TreeWalk {
   ) throws(Failure) {
     let value = table.value(of: node, in: page)
     guard let start = unsafe value.start else {
-      // The check of a page does not include its overflow pages.
+      // The check of a leaf does not include its overflow pages.
       damage.append(PageDamage(page: number, reason: "a value cannot be reached"))
       return
     }
@@ -107,11 +107,11 @@ struct TreeWalk {
 }
 
 extension ReadTransaction {
-  /// Checks every page of the snapshot: those of the databases, of the list of free pages and of large values.
+  /// Checks every page of the snapshot: the pages of the databases, of the list of free pages, and of large values.
   ///
   /// Reads the whole file.
   ///
-  /// - Parameter databases: the named ones.
+  /// - Parameter databases: the named databases.
   package func damagedPages(databases: [Database]) throws(LMDBError) -> [PageDamage] {
     let pages = unsafe slot.pointee.snapshot.pages
     var damage: [PageDamage] = []
@@ -137,7 +137,7 @@ extension ReadTransaction {
       if let page = free.free.first(in: visited) {
         throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
       }
-      // A writer compares these, too, and refuses.
+      // A writer compares these numbers, too, and refuses to write if they differ.
       if damage.isEmpty { try free.compare(used: used) }
     } catch {
       damage.append(error)
@@ -147,7 +147,7 @@ extension ReadTransaction {
 }
 
 extension TreeCursor.Record {
-  /// The bytes; valid until the snapshot ends.
+  /// The bytes of the key; valid until the snapshot ends.
   var keyBytes: Span<UInt8> {
     @_lifetime(borrow self) get {
       let bytes = unsafe UnsafeRawBufferPointer(start: key, count: keyCount)

@@ -5,13 +5,13 @@ import LarderSystem
 ///
 /// A cursor cannot outlive its transaction, and a write transaction cannot change anything while a cursor exists.
 @safe package struct Cursor: ~Copyable, ~Escapable {
-  /// LMDB's cursor, for a transaction that writes; nil for a cursor that reads.
+  /// LMDB's cursor, in a write transaction; nil for a cursor that reads.
   private let handle: OpaquePointer?
   private var pages: TreeCursor?
-  /// Of a transaction that writes: proves the pages that the cursor comes to.
+  /// In a write transaction: proves the pages that the cursor reaches.
   private let writeGuard: WriteGuard?
   private let database: Database
-  /// The key of the record that LMDB's cursor is on.
+  /// The key of the record at LMDB's cursor.
   private var current = unsafe MDB_val()
 
   /// A record; its bytes are valid until the transaction ends or changes something.
@@ -48,7 +48,7 @@ import LarderSystem
 
   deinit { if let handle = unsafe handle { unsafe mdb_cursor_close(handle) } }
 
-  /// Set when a move went beyond the first or the last record. LMDB's cursor stays on its record, so a move back would skip
+  /// The last move, if it went beyond the first or last record. LMDB's cursor stays on its record, so a move back would skip
   /// that record.
   private var beyond: MDB_cursor_op?
 
@@ -77,7 +77,7 @@ import LarderSystem
     return try unsafe move(MDB_LAST, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// The record after the last one returned, or the first record at the beginning; nil at the end, also when repeated.
+  /// The record after the last returned record, or the first record at the beginning; nil at the end, also when repeated.
   @_lifetime(copy self)
   @inline(__always)
   package mutating func next() throws(LMDBError) -> Record? {
@@ -86,7 +86,7 @@ import LarderSystem
     return try unsafe move(beyond ?? MDB_NEXT, from: MDB_val(), end: MDB_LAST)
   }
 
-  /// The record before the last one returned; the last record at the beginning and after a seek or move beyond the end.
+  /// The record before the last returned record; the last record at the beginning and after a seek or move beyond the end.
   @_lifetime(copy self)
   package mutating func previous() throws(LMDBError) -> Record? {
     if pages != nil { return try lend(pages!.previous()) }
@@ -94,7 +94,7 @@ import LarderSystem
     return try unsafe move(beyond ?? MDB_PREV, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// - Parameter end: the move to the adjacent record if there is no record to return.
+  /// - Parameter end: the operation of the following move back if this move finds no record.
   @_lifetime(copy self)
   private mutating func move(
     _ operation: MDB_cursor_op, from start: MDB_val, end: MDB_cursor_op
@@ -111,7 +111,7 @@ import LarderSystem
     return unsafe _overrideLifetime(record, copying: self)
   }
 
-  /// The pages that LMDB's cursor may come to.
+  /// Checks the pages that LMDB's cursor may reach.
   private func checkPages(
     _ operation: MDB_cursor_op, from start: MDB_val
   ) throws(LMDBError) {
@@ -124,7 +124,7 @@ import LarderSystem
       default:
         let from = unsafe operation == MDB_SET_RANGE ? start : current
         guard let key = unsafe PageCheck.Key(from) else {
-          // LMDB itself then goes to one of the ends.
+          // Without a current record LMDB goes to one of the ends.
           return try writeGuard.willMove(toLast: operation == MDB_PREV, in: database)
         }
         try writeGuard.willMove(from: key, forward: operation != MDB_PREV, in: database)
@@ -144,20 +144,20 @@ import LarderSystem
   }
 }
 
-/// The cursors with which a write looks records up and changes them: one for each of the first four databases it changes,
-/// which are as many as most writes need.
+/// The cursors with which a write looks records up and changes them: one for each of the first four databases that it changes.
+/// Most writes need no more.
 ///
-/// A cursor that is on the right leaf already spares LMDB the search from the root. LMDB keeps it right when another call
+/// If a cursor is already on the right leaf, LMDB needs no search from the root. LMDB keeps the cursor valid when another call
 /// changes the database, and closes it with the transaction.
 struct ChangeCursors {
   @safe struct Place {
     let database: Database
     let cursor: OpaquePointer
-    /// Whether the cursor is on the record that was looked up last, which nothing has changed since.
+    /// Whether the cursor is on the record that was looked up last, and nothing has changed that record since.
     var isLocated = false
   }
 
-  // Four properties need no allocation.
+  // Four properties need no allocation, unlike an array.
   private var first: Place?
   private var second: Place?
   private var third: Place?
@@ -176,7 +176,7 @@ struct ChangeCursors {
     }
   }
 
-  /// - Precondition: there is room, and the database has none.
+  /// - Precondition: a property is free, and the database has no cursor yet.
   mutating func add(_ place: Place) {
     if first == nil {
       first = place

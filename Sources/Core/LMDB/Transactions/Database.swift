@@ -7,13 +7,13 @@ package struct Database: Sendable, Equatable {
 
   @usableFromInline init(handle: UInt32) { self.handle = handle }
 
-  /// The database that every environment has. It also holds the records with the roots of the named ones.
+  /// The database that every environment has. It also holds the records with the roots of the named databases.
   @inlinable package static var main: Database { Database(handle: 1) }
 
-  /// The first of ``EnvironmentOptions/databases``: LMDB numbers them in that order.
+  /// The first of ``EnvironmentOptions/databases``: LMDB numbers the databases in that order.
   @inlinable package static var firstNamed: Database { Database(handle: 2) }
 
-  /// LMDB's free lists: page numbers by transaction number.
+  /// LMDB's free lists: page numbers under the number of the transaction that freed the pages.
   static var free: Database { Database(handle: 0) }
 }
 
@@ -49,7 +49,7 @@ extension DatabaseStatistics {
   }
 }
 
-/// A lookup by LMDB itself.
+/// Looks `key` up with LMDB itself.
 @inline(__always)
 func lookUp(
   _ key: Span<UInt8>, in database: Database, of transaction: OpaquePointer
@@ -95,7 +95,7 @@ func readStatistics(
 }
 
 extension MDB_val {
-  /// Only for a call that reads the bytes during the lifetime of `bytes`.
+  /// - Precondition: the call that gets the result reads the bytes only during the lifetime of `bytes`.
   @inline(__always)
   init(_ bytes: Span<UInt8>) {
     unsafe self = bytes.withUnsafeBufferPointer {
@@ -105,7 +105,7 @@ extension MDB_val {
 }
 
 extension Span<UInt8> {
-  /// The caller ties the result to the lifetime of the transaction.
+  /// - Precondition: the caller ties the result to the lifetime of the transaction.
   @inline(__always)
   @unsafe @_lifetime(immortal)
   init(_ value: MDB_val) {

@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
-  /// Begins a snapshot: no lock, no allocation and no system call once the pool of reader slots is filled.
+  /// Begins a snapshot. Once the pool of reader slots is filled, this needs no lock, no allocation and no system call.
   ///
   /// The caller keeps the environment alive during the read.
   @inline(__always)
@@ -22,16 +22,16 @@ extension Environment {
     return try beginReadSlowly()
   }
 
-  /// The number of the newest commit by any process; about 2 ns and no transaction. 0 after closing.
+  /// The number of the newest commit of any process, in about 2 ns and without a transaction. 0 after closing.
   ///
-  /// A snapshot that begins after this call may be one commit older: until the writer publishes the commit, or until the
-  /// next write if the writer was killed at that point. The content of a snapshot belongs to ``ReadTransaction/id``.
+  /// A snapshot that begins after this call may be one commit older until the writer publishes the commit, or until the next
+  /// write if the writer was killed just before that. ``ReadTransaction/id`` is the commit that a snapshot shows.
   package var lastTransaction: UInt64 {
     @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
   }
 
-  /// Begins a read when the fast path is not possible: a slot without a transaction, a file that has grown beyond the
-  /// map, a full reader table.
+  /// Begins a read when the fast path is not possible: the slot has no transaction, the file has grown beyond the map, or the
+  /// reader table is full.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
     let deadline = ContinuousClock.now + handle.lockTimeout
@@ -44,7 +44,7 @@ extension Environment {
         hasCleared = true
         try readerTable.clearDead()
       } catch .mapResized {
-        // A writer of this process may resize the map at the same time, so this tries again instead of waiting for it.
+        // A writer of this process may resize the map at the same time, so this loop tries again and does not wait.
         if try !mapSize.adopt(lockTimeout: .milliseconds(10)) {
           if ContinuousClock.now > deadline { throw .mapHeld }
           backOff()
@@ -56,7 +56,7 @@ extension Environment {
     }
   }
 
-  /// Nil while the pool is closed to readers.
+  /// Begins a read; nil while the pool is closed to readers.
   private func beginReadOnce() throws(LMDBError) -> ReadTransaction? {
     if !handle.isOpen { throw handle.phaseError }
     guard let slot = unsafe handle.readers.acquire() else { return nil }
@@ -87,11 +87,11 @@ extension Environment {
     return unsafe transaction!
   }
 
-  /// A snapshot newer than the file's newest commit shows the other meta page under a wrong number: another program
-  /// changed lock.mdb, and the pages of the snapshot may be overwritten at any time.
+  /// Throws for a snapshot newer than the file's newest commit, which has the other meta page under a wrong number: another
+  /// program changed lock.mdb, and the pages of the snapshot may be overwritten at any time.
   ///
-  /// An older snapshot is consistent: its commit is not acknowledged yet, or never will be because the writer was killed
-  /// between the commit and its publication. Renewing would give the same number again.
+  /// An older snapshot is consistent. Its commit is not acknowledged yet, or never will be because the writer was killed
+  /// between the commit and its publication. A renewal would give the same number again.
   private func checkAge(of transaction: OpaquePointer) throws(LMDBError) {
     if UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)) > handle.meta.lastTransaction {
       throw .lockMismatch
@@ -100,15 +100,15 @@ extension Environment {
 }
 
 extension Environment {
-  /// Runs `body` in the only write transaction and commits it; an error from `body` rolls it back.
+  /// Runs `body` in the environment's only write transaction and commits the transaction; an error from `body` rolls it back.
   ///
-  /// Waits for this process's other writers as long as none of them keeps the others waiting for the environment's lock
-  /// timeout, then for those of other processes, at most for that timeout. The same thread may read meanwhile; a write there throws ``LMDBError/insideWrite``. After
-  /// ``LMDBError/mapFull`` the same write may succeed when repeated, because each write first adapts the map's size.
+  /// Waits for other writers of this process until one of them has kept the lock for the environment's lock timeout, then for
+  /// writers of other processes, at most for that timeout. The same thread may read meanwhile; a write there throws
+  /// ``LMDBError/insideWrite``. After ``LMDBError/mapFull`` a repeated write may succeed: each write first adapts the map.
   ///
   /// - Parameters:
-  ///   - bound: a lock timeout for this write, which also applies to this process's other writers.
-  ///   - ended: called after the transaction has ended, while no other process can begin one, with the newest commit.
+  /// - bound: a lock timeout for this write; it also limits the wait for this process's other writers.
+  /// - ended: called with the newest commit after the transaction has ended, while no other process can begin one.
   package func write<Result>(
     waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Void = { _ in },
     _ body: (inout WriteTransaction) throws -> Result
@@ -126,7 +126,7 @@ extension Environment {
     return result
   }
 
-  /// The caller owns the writer lock.
+  /// Runs a write transaction. The caller owns the writer lock.
   private func writeLocked<Result>(
     lockTimeout: Duration, _ ended: (UInt64) -> Void,
     _ body: (inout WriteTransaction) throws -> Result
@@ -170,24 +170,24 @@ extension Environment {
     } catch {
       throw error.explained(writing: handle.files.data)
     }
-    // A transaction without changes makes no commit: another process may then make the commit with this number.
+    // A transaction without changes makes no commit. Then another process may make the commit with this number.
     if handle.meta.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
     return result
   }
 
   private func beginWrite() throws(LMDBError) -> WriteTransaction {
-    // Only damage since the opening makes it so large.
+    // Only damage since the opening can make the number so large.
     guard handle.meta.lastTransaction <= Int64.max else { throw .damagedPage }
     let expected = handle.meta.lastTransaction + 1
     var transaction: OpaquePointer?
     let code = unsafe mdb_txn_begin(handle.pointer, nil, 0, &transaction)
-    // The map was adapted to the file, which no other process makes larger now.
+    // The map was adapted to the file, and no other process can make the file larger now.
     if code == MDB_MAP_RESIZED { throw .damagedPage }
     try check(code)
     let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
-    // No other process commits while this one holds `lock.write`. Any other number means that the lock file lost its
-    // contents or that a program writes without our locks. (If a writer was killed before it published its commit, LMDB
-    // notices its death and takes the number from the data file.)
+    // No other process commits while this process holds `lock.write`. Any other number means that the lock file lost its
+    // contents or that a program writes without Larder's locks. (If a writer was killed before it published its commit, LMDB
+    // notices the death and takes the number from the data file.)
     if begun.id != expected { throw .lockMismatch }
     return begun
   }

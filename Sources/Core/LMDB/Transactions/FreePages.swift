@@ -7,7 +7,7 @@ struct FreeList: ~Escapable {
   let count: Int
   private let words: Span<UInt8>
 
-  /// Checks the record's lengths, which LMDB does not.
+  /// Checks the lengths in the record: LMDB does not check them.
   @_lifetime(copy record)
   init(_ record: Cursor.Record) throws(LMDBError) {
     guard record.key.count == 8 else { throw .corrupted }
@@ -24,7 +24,7 @@ struct FreeList: ~Escapable {
     words = list
   }
 
-  /// The same of a record whose pages stay for as long as the list is used.
+  /// Like `init` for a cursor's record, for a record whose pages stay while the list is used.
   @unsafe @_lifetime(immortal)
   init(_ record: TreeCursor.Record) throws(LMDBError) {
     guard record.keyCount == 8 else { throw .corrupted }
@@ -37,13 +37,13 @@ struct FreeList: ~Escapable {
 
   func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }
 
-  /// Whether the list is as long as `pages`, and begins and ends with the same page.
+  /// Whether the list is as long as `pages`, with the same first and last page.
   func hasSameEnds(as pages: [UInt64]) -> Bool {
     count == pages.count
       && (count == 0 || page(0) == pages[0] && page(count - 1) == pages[count - 1])
   }
 
-  /// How many pages both begin with, or 0 if pages in the middle differ.
+  /// The number of equal pages at the beginning of both lists, or 0 if pages in the middle differ.
   func commonCount(with pages: [UInt64]) -> Int {
     var (low, high) = (0, min(count, pages.count))
     while low < high {
@@ -60,7 +60,7 @@ struct FreeList: ~Escapable {
 }
 
 extension ReadTransaction {
-  /// The number of free pages in the file. Proportional to the number of free lists.
+  /// The number of free pages in the file. The time is proportional to the number of free lists.
   package func freePages() throws(LMDBError) -> Int {
     var total = 0
     var cursor = try cursor(in: .free)
@@ -81,7 +81,7 @@ struct PageSet {
     words = [UInt64](repeating: 0, count: end / 64 + 1)
   }
 
-  /// Returns false if the file has no such page.
+  /// Adds a page; false if the file has no such page.
   mutating func insert(_ page: UInt64) -> Bool {
     guard page < end else { return false }
     let word = Int(page / 64)
@@ -100,7 +100,7 @@ struct PageSet {
     self.end = end
     let missing = Int(end / 64) + 1 - words.count
     guard missing > 0 else { return }
-    // Half as much again, so that a growing file does not cost a copy with each commit.
+    // Adds half of the present size, so that a growing file does not cost a copy with each commit.
     words.append(contentsOf: repeatElement(0, count: max(missing, words.count / 2)))
   }
 
@@ -116,7 +116,7 @@ struct PageSet {
     return nil
   }
 
-  /// Returns false if the set is empty.
+  /// Removes the lowest page; false if the set is empty.
   fileprivate mutating func removeLowest() -> Bool {
     while lowest < words.count, words[lowest] == 0 { lowest += 1 }
     guard lowest < words.count else { return false }
@@ -145,17 +145,17 @@ struct PageSet {
   }
 }
 
-/// Searches the free lists for a run of pages as LMDB's `mdb_page_alloc` does.
+/// Searches the free lists for a run of pages in the same way as LMDB's `mdb_page_alloc`.
 ///
-/// LMDB reads one list after another until the pages read contain a run, and gives up `60 * pages` lists after it has read
-/// as many pages as the run has. It takes single pages from those read, the lowest first, and reads on when none is left.
+/// LMDB reads list after list until the pages read contain a run. Once it has read as many pages as the run has, it reads at
+/// most `60 * pages` more lists. It takes single pages from those lists, lowest first, and reads on when none is left.
 struct RunSearch {
   private let pages: Int
   private var known: PageSet
   private var found = 0
   private var lists = 0
   private var lastList = Int.max
-  /// How many of the single pages the lists read so far do not contain.
+  /// The number of single pages that the lists read so far do not supply.
   private(set) var missing: Int
 
   init(pages: Int, singles: Int, fileEnd: Int) {
@@ -164,8 +164,8 @@ struct RunSearch {
     known = PageSet(upTo: fileEnd)
   }
 
-  /// Whether the next list matters. The transaction may need fewer single pages than allowed for; LMDB then reads no more
-  /// lists than without any.
+  /// Whether the next list matters. The transaction may need fewer single pages than `singles`. Then LMDB reads no more lists
+  /// than without single pages.
   var shouldContinue: Bool { lists < lastList }
 
   mutating func add(_ list: borrowing FreeList) throws(LMDBError) {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A snapshot of the environment, with a slot of the reader pool.
 ///
-/// It ends when it goes out of scope. The compiler ties the bytes that it lends to its lifetime.
+/// The snapshot ends when the value goes out of scope. The compiler ties the lent bytes to that lifetime.
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
@@ -12,12 +12,12 @@ import Synchronization
   package let id: UInt64
   /// The index of the reader slot, which selects a stripe of ``StripedCounters``.
   package let stripe: Int
-  /// The bytes on top of the snapshot for the one key that is looked up; see ``overlay(_:count:_:)``.
+  /// The bytes laid over the snapshot for the key of the lookup; see ``overlay(_:count:_:)``.
   private var overlaid: (hash: UInt64, region: Region)?
-  /// Tells apart the states of the bytes on top of the snapshot; a part of ``moment``.
+  /// A part of ``moment`` that tells apart the states of the bytes laid over the snapshot.
   package var stamp: UInt64 = 0
 
-  /// The caller owns the slot and has renewed its transaction.
+  /// - Precondition: the caller owns the slot and has renewed its transaction.
   @inline(__always)
   init(slot: UnsafeMutablePointer<ReaderSlot>, handle: OpaquePointer) {
     unsafe self.slot = slot
@@ -32,19 +32,19 @@ import Synchronization
     unsafe ReaderPool.release(slot)
   }
 
-  /// Names the state that the reads of this transaction see; it grows with each change.
+  /// Names the state that the reads of this transaction see; the number grows with each change of the store.
   package var moment: UInt64 {
     @inline(__always) get { id &+ stamp }
   }
 
-  /// Lays bytes that are not in the snapshot on top of it, under the hash of their key. They live as long as the transaction.
+  /// Lays bytes over the snapshot, under the hash of their key. The bytes live as long as the transaction.
   package mutating func overlay(
     _ hash: UInt64, count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void
   ) {
     overlaid = unsafe (hash, slot.pointee.scratch.filled(count: count, fill))
   }
 
-  /// The bytes that ``overlay(_:count:_:)`` has laid under that hash.
+  /// The bytes that ``overlay(_:count:_:)`` has laid over the snapshot under `hash`.
   @inline(__always)
   package func overlay(of hash: UInt64) -> Region? {
     guard let overlaid, overlaid.hash == hash else { return nil }
@@ -53,7 +53,7 @@ import Synchronization
 
   /// The value of the key that consists of `prefix` (big-endian), `key` and `suffix`; no allocation.
   ///
-  /// - Precondition: the three have at most 511 bytes.
+  /// - Precondition: the three parts have at most 511 bytes together.
   @inline(__always)
   package func find(
     prefix: UInt32, key: Span<UInt8>, suffix: UInt8, in database: Database
@@ -83,7 +83,7 @@ import Synchronization
     return try region(found)
   }
 
-  /// - Precondition: the key's bytes live until this returns.
+  /// - Precondition: the key's bytes live until the call returns.
   @inline(__always)
   private func lookUp(_ key: SearchKey, in database: Database) -> PageLookup {
     if database == .firstNamed, let tree = unsafe slot.pointee.snapshot.firstNamed {
@@ -112,7 +112,7 @@ import Synchronization
     return unsafe slot.pointee.snapshot.named(database)
   }
 
-  /// The bytes of a region found by this transaction.
+  /// The bytes of a region that this transaction found.
   @inlinable @inline(__always)
   @_lifetime(borrow self)
   package func bytes(of region: Region) -> Span<UInt8> {
@@ -136,24 +136,24 @@ import Synchronization
 
 /// A reusable read transaction with the flag that tells whether a thread uses it.
 ///
-/// Slots are 384 bytes apart, a multiple of 128, so that two reading threads do not share a pair of cache lines.
+/// Slots are 384 bytes apart, a multiple of 128, so two reading threads do not share a pair of cache lines.
 @safe struct ReaderSlot: ~Copyable {
   static let stride = 384
   static let idle: UInt32 = 0
   static let busy: UInt32 = 1
-  /// Idle since the last sweep; the next sweep ends the transaction.
+  /// The slot was idle since the last sweep; the next sweep ends its transaction.
   static let resting: UInt32 = 2
 
   let index: Int
-  /// Not at the slot's beginning: ThreadSanitizer notes a change of ``snapshot`` there.
+  /// Not the first property: ThreadSanitizer would take a change of ``snapshot`` for a change of this atomic.
   let state: Atomic<UInt32>
   var transaction: OpaquePointer?
-  /// A struct of its own: a mutating call on the slot would overlap with another thread's look at ``state``.
+  /// A struct of its own: a mutating call on the whole slot would overlap with another thread's read of ``state``.
   var snapshot: Snapshot
   var scratch = Scratch()
-  /// Marks a snapshot that a forked child inherited: ending it there would end the parent's.
+  /// The phase of the store. It marks a snapshot that a forked child inherited: the child must not end the parent's snapshot.
   let shared: UnsafeMutablePointer<ForkState>
-  /// For a slot outside the pool: the number of such slots, decremented when the read ends.
+  /// For a slot outside the pool: the number of such slots; the end of the read decrements it.
   let extra: UnsafeMutablePointer<Atomic<Int>>?
 
   init(
@@ -180,7 +180,7 @@ import Synchronization
 }
 
 extension ReaderSlot {
-  /// Memory for bytes that a read copies; it is allocated once it is needed.
+  /// Memory for bytes that a read copies; allocated at the first use.
   @safe struct Scratch: ~Copyable {
     private var bytes: UnsafeMutableBufferPointer<UInt8>?
 
@@ -201,7 +201,7 @@ extension ReaderSlot {
     }
   }
 
-  /// The pages of the transaction's snapshot, and the trees of the named databases that were looked up in it.
+  /// The pages of the transaction's snapshot, and the roots of the named databases that were looked up in the snapshot.
   struct Snapshot {
     private(set) var pages = SnapshotPages.none
     /// The root of ``Database/firstNamed``, which most reads need; nil if it was not looked up in this snapshot.

@@ -2,20 +2,20 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// Read transactions that are renewed instead of created: a read takes no lock and makes no allocation or system call.
+/// Read transactions that are renewed instead of created: a read needs no lock, no allocation and no system call.
 ///
-/// A thread starts at a home slot derived from its identity and takes the first idle one. When all are busy, the read
-/// gets a transaction of its own, which ends with it. The map does not move while any slot is held; the writer has a slot
-/// of its own for that.
+/// A thread starts at a home slot derived from its identity and takes the first idle slot. When all slots are busy, the read
+/// gets a transaction of its own, which ends with the read. The map does not move while any slot is taken. The writer has a
+/// slot of its own, to keep the map in its place.
 @safe final class ReaderPool: Sendable {
   static let slotCount = 16
   private static let writerSlot = slotCount
 
   nonisolated(unsafe) private let slots: UnsafeMutableRawPointer
-  /// The number of current reads outside the pool; `shut` is added while ``withAllIdle(lockTimeout:_:)`` excludes them.
+  /// The number of current reads outside the pool; negative while ``withAllIdle(lockTimeout:_:)`` excludes such reads.
   nonisolated(unsafe) private let extras: UnsafeMutablePointer<Atomic<Int>>
   private static let shut = -1_000_000
-  /// Keeps the state allocated to which the slots point.
+  /// Keeps alive the state to which the slots point.
   private let owner: ForkGuard
 
   private let names: [String]
@@ -54,7 +54,7 @@ import Synchronization
       || slot.pointee.change(ReaderSlot.resting, to: ReaderSlot.busy)
   }
 
-  /// A slot that belongs to the caller until it is released; nil while the pool is shut.
+  /// A slot for the caller until it is released; nil while the pool is closed.
   @inline(__always)
   func acquire() -> UnsafeMutablePointer<ReaderSlot>? {
     let home = Int(truncatingIfNeeded: (threadIdentity &* 0x9E37_79B9_7F4A_7C15) &>> 60)
@@ -104,7 +104,7 @@ import Synchronization
     unsafe extra?.pointee.subtract(1, ordering: .releasing)
   }
 
-  /// Keeps the map in its place for a write. The caller owns the writer lock; waits while the map is moved.
+  /// Keeps the map in its place during a write. The caller owns the writer lock. Waits while the map moves.
   func enterWriter() {
     while !(unsafe Self.take(slot(Self.writerSlot))) { backOff() }
   }
@@ -115,7 +115,7 @@ import Synchronization
 }
 
 extension ReaderPool {
-  /// Ends the transactions that were not used since the last sweep, which frees their places in LMDB's reader table.
+  /// Ends the transactions that were not used since the last sweep, and so frees their slots in LMDB's reader table.
   ///
   /// - Returns: whether transactions are left.
   func sweep() -> Bool {
@@ -137,7 +137,7 @@ extension ReaderPool {
     return anyIsOpen
   }
 
-  /// Ends the pooled transactions. Only inside ``withAllIdle(lockTimeout:_:)``.
+  /// Ends the pooled transactions. Called only inside ``withAllIdle(lockTimeout:_:)``.
   func abortAll() {
     for index in 0..<Self.slotCount { unsafe end(slot(index)) }
   }
@@ -147,10 +147,10 @@ extension ReaderPool {
     unsafe slot.pointee.transaction = nil
   }
 
-  /// Runs `body` while this process has no transaction, and none can begin.
+  /// Runs `body` while this process has no read transaction, and none can begin.
   ///
-  /// Slots are taken in order, so of two callers one waits at the first slot. Reads that find the pool busy continue
-  /// outside it; they are excluded last, when only one caller is left.
+  /// Callers take the slots in order, so of two callers one waits at the first slot. Reads that find the pool busy continue
+  /// outside the pool. They are excluded last, when only one caller is left.
   ///
   /// - Returns: nil if transactions remained after `lockTimeout`.
   func withAllIdle<Result>(lockTimeout: Duration, _ body: () throws -> Result) rethrows -> Result? {

@@ -1,9 +1,9 @@
 import CLMDB
 import LarderSystem
 
-/// The checks that every call of a write makes first: whether LMDB may touch the pages of the change.
+/// The checks that every call of a write makes first: may LMDB touch the pages of the change?
 extension WriteTransaction {
-  /// - Returns: the record, if the guard has found it already; see ``WriteGuard/willRead(_:in:)``.
+  /// - Returns: the record if the guard has already found it; see ``WriteGuard/willRead(_:in:)``.
   func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> PageLookup? {
     var found: PageLookup?
     try checking(key) { (guarding, key) throws(PageDamage) in
@@ -30,15 +30,15 @@ extension WriteTransaction {
     }
   }
 
-  /// Removes a value that needs more pages of its own than `count` bytes do, before a value of `count` bytes replaces it.
+  /// Before a value of `count` bytes replaces a value with more overflow pages, removes the longer value.
   ///
-  /// LMDB would keep all the pages of a value that this transaction stored. ``WriteGuard`` could then not tell whether a page
-  /// too many belongs to the value, or comes from damage.
+  /// LMDB would keep all pages of a value that this transaction stored. Then ``WriteGuard`` could not tell whether a
+  /// superfluous page belongs to the value or comes from damage.
   mutating func removeLonger(
     _ key: Span<UInt8>, count: Int, in database: Database
   ) throws(LMDBError) {
     defer { largestStored = max(largestStored, count) }
-    // No value that fits into the smallest page needs two, whatever the page size.
+    // A value of 496 bytes fits into one page even if the page is the smallest that LMDB has.
     guard largestStored > count, largestStored > 496,
       let pageSize = environment?.handle.meta.pageSize
     else { return }
@@ -52,7 +52,7 @@ extension WriteTransaction {
     try remove(key, from: database)
   }
 
-  /// The record with the page number of the database's root.
+  /// Checks the record with the page number of the database's root.
   func willOpen(_ database: Database) throws(LMDBError) {
     guard let guarding else { return }
     try guarding.checking { () throws(PageDamage) in _ = try guarding.tree(of: database) }
@@ -69,17 +69,17 @@ extension WriteTransaction {
 }
 
 extension PageCheck.Key {
-  /// Nil for no bytes.
+  /// The key in `value`; nil if it has no bytes.
   init?(_ value: MDB_val) {
     guard let start = unsafe value.mv_data, unsafe value.mv_size > 0 else { return nil }
     unsafe self.init(start: UnsafeRawPointer(start), count: value.mv_size)
   }
 }
 
-/// The pages that this transaction can allocate, as of its beginning.
+/// Counts the pages that this transaction can allocate, as of its beginning.
 ///
-/// LMDB takes single pages from the free lists, the oldest list first, and then from the end of the file. It takes a run of
-/// pages from either. Commit `n + 2` and later ones can reuse the pages that commit `n` freed, once every reader has a
+/// LMDB takes single pages from the free lists, oldest list first, and then from the end of the file. It takes a run of pages
+/// from either place. Commit `n + 2` and later commits can reuse the pages that commit `n` freed, once every reader has a
 /// snapshot of commit `n + 1` or later.
 extension WriteTransaction {
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
@@ -87,9 +87,9 @@ extension WriteTransaction {
     return try unsafe readStatistics(of: database, in: live)
   }
 
-  /// The number of pages in use: those of `databases`, the main database and the free lists, and the two meta pages.
+  /// The number of pages in use: the pages of `databases`, of the main database and of the free lists, and the two meta pages.
   ///
-  /// After a commit, all other pages of the file are free. Proportional to the number of databases.
+  /// After a commit, all other pages of the file are free. The time is proportional to the number of databases.
   package func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     var pages = 2
     pages += try statistics(of: .main).pages
@@ -102,8 +102,8 @@ extension WriteTransaction {
 
   /// How many single pages this transaction can allocate within a file of `limit` bytes.
   ///
-  /// The commit itself needs some of them. Counting stops at `enough` or more. Proportional to the number of free lists
-  /// counted, and to the number of readers if the end of the file is not sufficient.
+  /// The commit itself needs some of these pages. Counting stops at `enough` or more. The time is proportional to the number of
+  /// counted free lists, and to the number of readers if the end of the file is not sufficient.
   package func availablePages(upTo enough: Int, limit: Int) throws(LMDBError) -> Int {
     let tail = try pagesBehindLast(limit: limit)
     if tail >= enough { return tail }
@@ -118,8 +118,8 @@ extension WriteTransaction {
   /// Whether LMDB finds a run of `pages` pages within a file of `limit` bytes, even after it has allocated up to `singles`
   /// single pages.
   ///
-  /// False may be wrong, true is always right. Proportional to the number of free pages if the end of the file is not
-  /// sufficient.
+  /// False may be wrong; true is always right. The time is proportional to the number of free pages if the end of the file is
+  /// not sufficient.
   package func hasRun(
     of pages: Int, afterTaking singles: Int = 0, limit: Int
   ) throws(LMDBError) -> Bool {
@@ -138,14 +138,14 @@ extension WriteTransaction {
     return search.hasRun || tail >= pages + search.missing
   }
 
-  /// The length of the run of pages for a value that does not fit into a leaf: one larger than about half a page, including
-  /// its key.
+  /// The length of the run of pages for a value that does not fit into a leaf: the value and its key are larger than about half
+  /// a page.
   package func pages(forValueOf bytes: Int) throws(LMDBError) -> Int {
     let header = 16
     return try (header + bytes - 1) / statistics(of: .free).pageSize + 1
   }
 
-  /// LMDB does not use free lists with this number or a later one (`mdb_find_oldest`).
+  /// LMDB does not use the free lists with this number or a later number (`mdb_find_oldest`).
   private var oldestReader: UInt64 {
     min(id - 1, unsafe clmdb_oldest_reader(mdb_txn_env(live)).transaction)
   }
@@ -154,7 +154,7 @@ extension WriteTransaction {
     try (environment?.readerTable.clearDead() ?? 0) > 0
   }
 
-  /// No more than any file can have, if the meta page was damaged since the transaction began.
+  /// The last page; bounded by the most pages that a file can have, in case the meta page was damaged since the beginning.
   private func lastPage() throws(LMDBError) -> Int {
     Int(min(UInt(bitPattern: try unsafe information().me_last_pgno), 1 << 40))
   }
@@ -167,8 +167,8 @@ extension WriteTransaction {
 
   /// The length of the run of pages between the last page of the last commit and the limit; constant time.
   ///
-  /// After this transaction has allocated `n` pages in any way, a run of `n` pages less is still available. LMDB never uses
-  /// the last page of the map.
+  /// After this transaction has allocated `n` pages anywhere, a run that is `n` pages shorter is still available. LMDB never
+  /// uses the last page of the map.
   package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
     let info = try unsafe information()
     let pageSize = try statistics(of: .free).pageSize
@@ -189,7 +189,7 @@ extension WriteTransaction {
     return pages
   }
 
-  /// LMDB allows no cursor on the free lists in a write transaction, which uses those of the last commit anyway.
+  /// LMDB allows no cursor on the free lists in a write transaction, and that transaction uses the lists of the last commit.
   private func viewOfLastCommit(in environment: Environment) throws(LMDBError) -> ReadTransaction {
     let read = try environment.beginRead()
     if read.id != id - 1 { throw .lockMismatch }

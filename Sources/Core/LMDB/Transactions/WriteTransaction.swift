@@ -1,31 +1,31 @@
 import CLMDB
 import LarderSystem
 
-/// The only write transaction of the environment: all of its changes become visible together, or none does.
+/// The only write transaction of the environment: all of its changes become visible together, or no change does.
 ///
-/// Going out of scope without ``commit()`` rolls it back. It belongs to the thread that began it.
+/// Without ``commit()``, the end of its scope rolls it back. It belongs to the thread that began it.
 @safe package struct WriteTransaction: ~Copyable {
   private var handle: OpaquePointer?
 
-  /// The number this transaction will have once committed.
+  /// The number that this transaction will have once it is committed.
   package let id: UInt64
 
-  /// Counts the writes of this environment in this process, also those that fail; 0 while the environment is being created.
+  /// Counts the writes of this environment in this process, including failed writes; 0 while the environment is created.
   package let serial: UInt64
 
-  /// The serial number of the write that made the last commit; nil if it was another process.
+  /// The serial number of the write that made the last commit; nil if another process made that commit.
   package let formerSerial: UInt64?
 
-  /// Nil while the environment is being created.
+  /// The environment; nil while it is being created.
   let environment: Environment?
 
-  /// Nil while the environment is being created.
+  /// The guard; nil while the environment is being created.
   let guarding: WriteGuard?
 
   /// The number of calls that store or remove a record.
   package private(set) var changes = 0
 
-  /// The number of pages of the last commit whose records this transaction has changed: LMDB copies them, and the pages above.
+  /// The number of pages of the last commit whose records this transaction has changed. LMDB copies them and the pages above.
   package var changedPages: Int { guarding?.checkedPages.changed ?? changes }
 
   private var cursors = ChangeCursors()
@@ -50,7 +50,7 @@ import LarderSystem
 
   var live: OpaquePointer { unsafe handle! }
 
-  /// The value of `key`, valid until the next change, or nil.
+  /// The value of `key`, valid until the next change; nil without a record.
   @_lifetime(borrow self)
   package func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
   {
@@ -62,7 +62,7 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), borrowing: self)
   }
 
-  /// As ``value(for:in:)``; if LMDB has found the record, a following change of it needs no second search.
+  /// Like ``value(for:in:)``. If LMDB has found the record, a following change of the record needs no second search.
   @_lifetime(&self)
   package mutating func locate(
     _ key: Span<UInt8>, in database: Database
@@ -86,7 +86,7 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), mutating: &self)
   }
 
-  /// The cursor with which this transaction changes a database; nil if it has none left for it.
+  /// The cursor with which this transaction changes a database; nil if all cursors belong to other databases.
   private mutating func cursor(
     forChanging database: Database
   ) throws(LMDBError) -> OpaquePointer? {
@@ -98,7 +98,7 @@ import LarderSystem
     return unsafe cursor
   }
 
-  /// The cursor of a database if it is on `key`.
+  /// The cursor of a database if it is on the record of `key`.
   private func cursor(standingOn key: Span<UInt8>, in database: Database) -> OpaquePointer? {
     guard let place = cursors[database], place.isLocated else { return nil }
     var name = unsafe MDB_val()
@@ -109,13 +109,13 @@ import LarderSystem
     return unsafe place.cursor
   }
 
-  /// Counts a change, after which the cursor of that database is not on the record that it found.
+  /// Counts a change. After a change the cursor of that database is no longer on the record that it found.
   private mutating func changing(_ database: Database) {
     changes &+= 1
     cursors.setLocated(false, in: database)
   }
 
-  /// Stores `value` under `key` and replaces an existing value.
+  /// Stores `value` under `key`, in place of any existing value.
   package mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) {
@@ -133,7 +133,7 @@ import LarderSystem
 
   /// Stores `value` under a key greater than all existing keys, without a search.
   ///
-  /// - Returns: false if an existing key is not smaller; nothing is stored then.
+  /// - Returns: false if an existing key is not smaller; then nothing is stored.
   package mutating func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {
@@ -148,7 +148,7 @@ import LarderSystem
     return true
   }
 
-  /// Reserves `count` bytes under `key`, which `fill` writes in place.
+  /// Reserves `count` bytes under `key`; `fill` writes the bytes in place.
   ///
   /// - Precondition: `fill` writes exactly `count` bytes.
   package mutating func put(
@@ -211,7 +211,7 @@ import LarderSystem
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 
-  /// Commits the changes. The transaction ends, also after an error.
+  /// Commits the changes. The transaction ends even after an error.
   consuming func commit() throws(LMDBError) {
     let handle = unsafe live
     unsafe self.handle = nil

@@ -15,19 +15,19 @@ import LarderSystem
 /// | integers of every width | 9 bytes in the order of the numbers; see below |
 /// | `UUID` | its 16 bytes |
 /// | `URL` | its absolute string as UTF-8 |
-/// | `Data`, `[UInt8]`, ``Key`` | as they are |
-/// | a type with a raw value that is a key | those of the raw value |
+/// | `Data`, `[UInt8]`, ``Key`` | the same bytes |
+/// | a type with a raw value that is a key | the bytes of the raw value |
 ///
-/// An integer is a byte that UTF-8 never uses, so that no string has an equal key, and 8 bytes, big-endian. A negative number
+/// An integer key is a byte that UTF-8 never uses, so no string has an equal key, and 8 bytes, big-endian. A negative number
 /// has 0xF6 and its two's complement, any other number 0xF7. Equal numbers of different widths are equal keys, and the order of
 /// the keys is the order of the numbers. Numbers of more than 64 bits have 0xF5 or 0xF8 and 16 bytes.
 ///
-/// An enum with raw values conforms by declaring it: `enum Station: String, StoreKey { ... }`.
+/// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
-/// Listings are in key order, byte by byte. Only keys of more than 250 bytes that share their first 238 bytes are listed
-/// beside each other in any order.
+/// Listings are in key order, byte by byte. Only keys of more than 250 bytes that share their first 238 bytes are in any order
+/// among one another.
 ///
-/// With a key of no bytes or too many, reads and removals find nothing, and writes of a value throw
+/// With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
 /// ``LarderError/Code/invalidArgument``.
 public protocol StoreKey {
   /// Calls `body` with the key's bytes.
@@ -40,23 +40,23 @@ extension StoreKey {
   var copied: [UInt8] { withKeyBytes { $0.copied } }
 }
 
-/// A key as the store holds it, such as a listing returns.
+/// A key in the form that the store holds and a listing returns.
 public struct Key: StoreKey, Hashable, Comparable, Sendable {
-  /// The most bytes a key may have.
+  /// The most bytes that a key may have.
   public static let longest = 65_536
 
   /// The key's bytes.
   public var bytes: [UInt8]
 
-  /// The key that `value` stands for, such as a string, an integer or bytes.
+  /// The key for `value`, such as a string, an integer or bytes.
   public init(_ value: some StoreKey) { bytes = value.copied }
-  /// The same without a copy.
+  /// The key with these bytes, without a copy.
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// The key as text; nil unless its bytes are UTF-8.
   public var string: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// The number that the key was made from; nil if it was made from something else, or does not fit in an `Int`.
+  /// The number from which the key was made; nil if the key was made from something else, or does not fit in an `Int`.
   public var integer: Int? {
     guard bytes.count == 9, bytes[0] == IntegerKey.negative || bytes[0] == IntegerKey.natural
     else { return nil }
@@ -64,7 +64,7 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable {
     return bytes[0] == IntegerKey.natural ? Int(exactly: word) : Int(Int64(bitPattern: word))
   }
 
-  /// In the order of the bytes, which is the order of listings.
+  /// Compares the bytes in order, which is the order of listings.
   public static func < (left: Key, right: Key) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
@@ -155,7 +155,7 @@ extension StoreKey where Self: RawRepresentable, RawValue: StoreKey {
   }
 }
 
-/// The first bytes of integer keys, none of which occurs in UTF-8.
+/// The first bytes of integer keys. UTF-8 contains none of them.
 private enum IntegerKey {
   static let wideNegative: UInt8 = 0xF5
   static let negative: UInt8 = 0xF6
@@ -180,7 +180,7 @@ private enum IntegerKey {
 }
 
 extension StoreKey where Self: FixedWidthInteger {
-  /// Calls `body` with the bytes that ``StoreKey`` describes for integers.
+  /// Calls `body` with the bytes of an integer key; see ``StoreKey``.
   public func withKeyBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,25 +1,25 @@
 import LMDB
 import LarderSystem
 
-/// An error of the library: a code for programs, and words for people that name the path, key or limit and a remedy.
+/// An error of the library: a code for programs, and a text for people that names the path, key or limit and a remedy.
 ///
 /// A missing entry is never an error: reads return nil.
 public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of an error.
   public enum Code: String, Sendable {
-    /// The path has no store.
+    /// No store is at the path.
     case notFound
-    /// The store cannot be opened because of its permissions, its owner, links or the file system.
+    /// The permissions, the owner, links or the file system do not allow the store to be opened.
     case cannotOpen
-    /// The path is not a Larder store.
+    /// The files at the path are not a Larder store.
     case foreign
-    /// A later version of Larder wrote it.
+    /// A later version of Larder wrote the store.
     case newerFormat
     /// The file is damaged or cut short.
     case damaged
-    /// The machine stopped before the store was closed; it has to be opened for writing once.
+    /// The machine stopped before the store was closed; the store must be opened for writing once.
     case needsRecovery
-    /// Another process holds a lock for too long, or a write of another thread does not end.
+    /// Another process keeps a lock for too long, or a write of another thread does not end.
     case busy
     /// The disk is full, or a limit is reached and nothing may be evicted.
     case full
@@ -29,11 +29,11 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case readOnly
     /// A value, key or batch is larger than allowed.
     case overLimit
-    /// A namespace of that name exists already.
+    /// A namespace with the name exists already.
     case exists
     /// The namespace does not exist.
     case noSuchNamespace
-    /// An owner that an entry names does not exist.
+    /// An entry names an owner that does not exist.
     case noSuchOwner
     /// No value is stored, and the policy forbids a load.
     case notStored
@@ -43,13 +43,13 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case loadCycle
     /// A page cursor is malformed or of another namespace.
     case badCursor
-    /// A key, name, rule or argument is not possible.
+    /// A key, name, rule or argument is impossible.
     case invalidArgument
     /// A value could not be encoded.
     case unencodable
     /// A stored value could not be decoded.
     case undecodable
-    /// The value is compressed or encrypted, and the store was opened without the transform or the key that reads it.
+    /// The value is compressed or encrypted, and the store was opened without the transform or key that reads the value.
     case unreadable
     /// The call is not possible inside a write of the same thread.
     case insideWrite
@@ -57,29 +57,29 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case closed
     /// The store was opened before the process was forked.
     case forked
-    /// The tier that machines share cannot be reached, or refused the request: nothing was changed there.
+    /// The shared tier cannot be reached or refused the request: nothing was changed there.
     case unreachable
-    /// The tier that machines share did not answer in time: the change may have been made there, or not.
+    /// The shared tier did not answer in time: the change may or may not have been made there.
     case unanswered
-    /// A removal acts on this machine, and waits in the store until the tier that machines share can be reached.
+    /// A removal has taken effect on this machine. The store keeps it until the shared tier can be reached.
     case pending
   }
 
   /// The kind of the error.
   public let code: Code
-  /// The error in words, with the path, key or size it concerns.
+  /// The error in words, with its path, key or size.
   public let message: String
   /// A remedy for the user, or nil.
   public let hint: String?
 
-  /// An error with a message, which is cut after 10,000 characters, and a remedy if there is one.
+  /// An error with a message, which is cut after 10,000 characters, and an optional remedy.
   public init(_ code: Code, _ message: String, hint: String? = nil) {
     self.code = code
     self.message = Self.bounded(message)
     self.hint = hint
   }
 
-  /// A message may quote an argument of any length; no path is as long as this.
+  /// The most characters of a message, because a message may quote an argument of any length; every path is shorter.
   private static let longestMessage = 10_000
 
   private static func bounded(_ message: String) -> String {
@@ -98,7 +98,7 @@ extension String? {
 }
 
 extension LarderError {
-  /// - Parameter details: what the environment adds to the message, such as the process that holds a lock.
+  /// - Parameter details: facts that the environment adds to the message, such as the process that holds a lock.
   init(_ error: LMDBError, path: String, details: String = "") {
     let code: Code =
       switch error {
@@ -134,7 +134,7 @@ extension LarderError {
 }
 
 extension Environment {
-  /// The library's error for an error of LMDB, with the facts of the environment about its cause.
+  /// The library's error for an error of LMDB, with the environment's facts about its cause.
   func larderError(_ error: LMDBError) -> LarderError {
     let found = LarderError(error, path: path, details: details(of: error))
     guard error == .damagedPage, let damage else { return found }
@@ -145,7 +145,7 @@ extension Environment {
 extension StoreEngine {
   func error(_ error: LMDBError) -> LarderError { environment.larderError(error) }
 
-  /// The library's error for any that its own code throws.
+  /// The library's error for any error that its own code throws.
   func larderError(_ error: any Error) -> LarderError {
     switch error {
     case let error as LarderError: error
@@ -154,7 +154,7 @@ extension StoreEngine {
     }
   }
 
-  /// Runs a body that calls no code of the user, and throws its error as the library's error.
+  /// Runs `body`, which calls no code of the user, and throws its error as the library's error.
   @inline(__always)
   func typed<Result: ~Copyable>(_ body: () throws -> Result) throws(LarderError) -> Result {
     do {

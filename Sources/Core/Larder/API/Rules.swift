@@ -1,31 +1,31 @@
 import LarderSystem
 
-/// The rules of a namespace. They are kept in the store, so that every process and the shell obey them.
+/// The rules of a namespace. The store keeps them, so every process and the shell obey them.
 public struct Rules: Hashable, Sendable, Codable {
-  /// The fresh lifetime of an entry whose write sets none (soft lifetime).
+  /// The time for which an entry stays fresh if its write sets none (soft lifetime).
   public var expires: Expiration
-  /// How long after that it may be served stale (hard lifetime); zero by default.
+  /// How long after that time the entry may be served stale (hard lifetime); zero by default.
   public var stale: Duration
-  /// The part of ``expires``, 0 to 1, by which lifetimes are shortened at random: at 0.1 an hour becomes 54 to 60 minutes. So
-  /// entries that were written together do not expire together. It applies to ``Expiration/after(_:)`` only.
+  /// The largest part of ``expires``, 0 to 1, by which a lifetime is shortened at random: at 0.1, an hour becomes 54 to 60
+  /// minutes. So entries that were written together do not expire together. It applies to ``Expiration/after(_:)`` only.
   ///
-  /// The amount depends on the key and the version alone. A lifetime that a write sets is kept exactly.
+  /// The amount depends only on the key and the version. A lifetime that a write sets is not shortened.
   public var jitter: Double
   /// The limits of the namespace.
   public var limits: Limits
-  /// Which entry is evicted when a limit is reached.
+  /// Decides which entry is evicted at a limit.
   public var eviction: Eviction
   /// When the store is full, entries of a lower priority are evicted first.
   public var priority: Priority
   /// The largest value accepted, in bytes; 64 MB by default, at most 1 GiB.
   public var largestValue: Int
-  /// The version of the rules; 0 by default. A declaration with a lower version than the declared rules have does nothing, so
-  /// that an older build does not undo the declaration of a newer build. Of equal versions the last declaration holds.
+  /// The version of the rules; 0 by default. A declaration with a lower version than the declared rules does nothing, so an
+  /// older build does not undo the declaration of a newer build. Of equal versions the last declaration holds.
   public var version: Int
 
-  /// For data of the user that no service can deliver again: it never expires and is never evicted.
+  /// Rules for data of the user that no service can deliver again: such data never expire and are never evicted.
   ///
-  /// ``Store/verify()`` warns if an operator's overrides let the store remove it all the same.
+  /// ``Store/verify()`` warns if an operator's overrides nevertheless let the store remove them.
   public static let userData = Rules(expires: .never, eviction: .refuse, priority: .high)
 
   /// 64 MB.
@@ -33,7 +33,7 @@ public struct Rules: Hashable, Sendable, Codable {
   /// 1 GiB.
   package static let largestPossibleValue = 1 << 30
 
-  /// Every rule has a default that keeps entries for ever and limits nothing.
+  /// By default, entries stay for ever and nothing is limited.
   public init(
     expires: Expiration = .never, stale: Duration = .zero, jitter: Double = 0,
     limits: Limits = Limits(), eviction: Eviction = .adaptive, priority: Priority = .normal,
@@ -53,7 +53,7 @@ public struct Rules: Hashable, Sendable, Codable {
     case expires, stale, jitter, limits, eviction, priority, largestValue, version
   }
 
-  /// Missing rules get their defaults.
+  /// Decodes rules; a missing rule gets its default.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     expires = try container.decodeIfPresent(Expiration.self, forKey: .expires) ?? .never
@@ -67,7 +67,7 @@ public struct Rules: Hashable, Sendable, Codable {
     version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 0
   }
 
-  /// Rules with their defaults are left out.
+  /// Encodes rules; a rule with its default is left out.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(expires, forKey: .expires)
@@ -82,7 +82,7 @@ public struct Rules: Hashable, Sendable, Codable {
     if version != 0 { try container.encode(version, forKey: .version) }
   }
 
-  /// With times as the store keeps them, so that rules with finer times compare equal to those in the store.
+  /// The rules with times as the store keeps them, so that rules with finer times compare equal to the stored rules.
   var inMilliseconds: Rules {
     var rules = self
     rules.expires = expires.inMilliseconds
@@ -95,7 +95,7 @@ public struct Rules: Hashable, Sendable, Codable {
     try expires.validate()
   }
 
-  /// Refuses numbers that no machine accepts. A time zone is not checked: it may be missing on this machine alone.
+  /// Refuses numbers that no machine accepts. Does not check a time zone: it may be missing on this machine alone.
   func validateNumbers() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw LarderError(
@@ -106,28 +106,28 @@ public struct Rules: Hashable, Sendable, Codable {
     try validateTimes()
   }
 
-  /// An operator's rules in place of declared ones; nil leaves the declared rule.
+  /// An operator's rules in place of declared rules; nil leaves the declared rule.
   public struct Overrides: Hashable, Sendable, Codable {
-    /// In place of ``Rules/expires``.
+    /// The value in place of ``Rules/expires``.
     public var expires: Expiration?
-    /// In place of ``Rules/stale``, in whole milliseconds.
+    /// The value in place of ``Rules/stale``, in whole milliseconds.
     public var stale: Duration? {
       get { staleMilliseconds.map { .milliseconds($0) } }
       set { staleMilliseconds = newValue?.roundedUpMilliseconds }
     }
     private var staleMilliseconds: Int64?
-    /// In place of ``Rules/jitter``.
+    /// The value in place of ``Rules/jitter``.
     public var jitter: Double?
-    /// In place of ``Rules/limits``, limit by limit; ``Limits/unlimited`` lifts a limit that code declared.
+    /// The values in place of ``Rules/limits``, limit by limit; ``Limits/unlimited`` lifts a limit that code declared.
     public var limits: Limits?
-    /// In place of ``Rules/eviction``.
+    /// The value in place of ``Rules/eviction``.
     public var eviction: Eviction?
-    /// In place of ``Rules/priority``.
+    /// The value in place of ``Rules/priority``.
     public var priority: Priority?
-    /// In place of ``Rules/largestValue``.
+    /// The value in place of ``Rules/largestValue``.
     public var largestValue: Int?
 
-    /// Rules that are not given stay as declared.
+    /// Overrides; a rule without a value stays as declared.
     public init(
       expires: Expiration? = nil, stale: Duration? = nil, jitter: Double? = nil,
       limits: Limits? = nil, eviction: Eviction? = nil, priority: Priority? = nil,

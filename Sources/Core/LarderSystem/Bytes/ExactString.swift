@@ -1,6 +1,6 @@
-/// A string that equals another string only if both have the same bytes, as the names and tags in a store.
+/// A string that equals another string only if both have the same bytes, like the names and tags in a store.
 ///
-/// Swift's own strings are equal, too, if Unicode holds them for the same text, such as an accented letter that is one scalar or two.
+/// Swift's own strings are also equal if Unicode treats them as the same text: an accented letter can have one scalar or two.
 package struct ExactString: Hashable, Sendable {
   package let string: String
 
@@ -10,7 +10,7 @@ package struct ExactString: Hashable, Sendable {
   @inlinable
   package static func == (left: ExactString, right: ExactString) -> Bool {
     let (left, right) = (left.string.utf8, right.string.utf8)
-    // Each write compares some names, and one call compares all bytes of two.
+    // Each write compares some names. With spans, one call compares all bytes of two names.
     let isEqual = unsafe left.withContiguousStorageIfAvailable { left in
       unsafe right.withContiguousStorageIfAvailable { right in
         unsafe left.span.elementsEqual(right.span)

@@ -40,10 +40,10 @@ extension [UInt8] {
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
 
-  /// Makes an array of exactly `count` bytes, written by `fill`; `count` must be small enough for the stack.
+  /// Makes an array of exactly `count` bytes, which `fill` writes; `count` must be small enough for the stack.
   @inlinable @inline(__always)
   package init(count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
-    // The optimizer specializes a copy of initialized bytes better than an array made without initializing it.
+    // The optimizer specializes this copy better than an array whose memory starts uninitialized.
     self = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       fill(&output)
@@ -55,7 +55,7 @@ extension [UInt8] {
 }
 
 extension UInt64 {
-  /// The big-endian number that at most 8 bytes are.
+  /// The number that `bytes`, at most 8, are in big-endian order.
   package init(bigEndianBytes bytes: some Sequence<UInt8>) {
     self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
@@ -64,7 +64,7 @@ extension UInt64 {
 extension Span<UInt8> {
   /// The eight bytes at `offset` as a little-endian number.
   ///
-  /// - Precondition: all eight lie within the span.
+  /// - Precondition: all eight bytes lie within the span.
   @inlinable @inline(__always)
   package func word(at offset: Int) -> UInt64 {
     precondition(offset >= 0 && offset <= count &- 8)
@@ -75,7 +75,7 @@ extension Span<UInt8> {
 
   /// The four bytes at `offset` as a little-endian number.
   ///
-  /// - Precondition: all four lie within the span.
+  /// - Precondition: all four bytes lie within the span.
   @inlinable @inline(__always)
   package func halfWord(at offset: Int) -> UInt32 {
     precondition(offset >= 0 && offset <= count &- 4)
@@ -86,7 +86,7 @@ extension Span<UInt8> {
 
   /// The big-endian number at `offset`, as in keys.
   ///
-  /// - Precondition: all of its bytes lie within the span.
+  /// - Precondition: all bytes of the number lie within the span.
   @inlinable
   package func bigEndian<Number: FixedWidthInteger>(
     at offset: Int, as type: Number.Type = Number.self
@@ -121,7 +121,7 @@ extension Span<UInt8> {
   }
 }
 
-/// Integers and bytes of a record that is written in place.
+/// Integers and bytes of a record that the caller writes in place.
 extension OutputSpan<UInt8> {
   /// Appends a little-endian number.
   @inlinable @inline(__always)
@@ -134,7 +134,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends a big-endian number, as keys have it: the order of the bytes is the order of the numbers.
+  /// Appends a big-endian number, as in keys: the order of the bytes is the order of the numbers.
   @inlinable @inline(__always)
   package mutating func append(bigEndian number: UInt64) { append(word: number.byteSwapped) }
 
@@ -166,7 +166,7 @@ extension OutputSpan<UInt8> {
 
   /// Overwrites the eight bytes at `offset` with a little-endian number.
   ///
-  /// - Precondition: they have been written already.
+  /// - Precondition: the eight bytes have been written already.
   @inlinable @inline(__always)
   package mutating func replaceWord(at offset: Int, with word: UInt64) {
     precondition(offset >= 0 && offset <= count &- 8)

@@ -26,7 +26,7 @@
     return unsafe Self.isSame(start, other)
   }
 
-  /// Whether both hold the same bytes.
+  /// Whether both values hold the same bytes.
   public func isSame(as other: borrowing OwnedBytes) -> Bool {
     count == other.count && isSame(as: unsafe Span(_unsafeStart: other.start, count: other.count))
   }

@@ -26,13 +26,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   package var size: Int { status.map { Int($0.st_size) } ?? 0 }
 
-  /// Up to `count` bytes, fewer only at the end of the file.
+  /// Reads up to `count` bytes; the result is shorter only at the end of the file.
   package func contents(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
     let number = number
     var failure: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(SystemError) {
-        // The system may return fewer bytes than are there.
+        // The system may return fewer bytes than the file has.
         while initialized < count {
           let rest = unsafe UnsafeMutableRawBufferPointer(
             rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...])
@@ -76,13 +76,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
   }
 }
 
-/// The descriptors 0 to 2 of a process.
+/// The descriptors 0 to 2 of a process: standard input, output and error.
 package enum StandardDescriptors {
   /// Opens `/dev/null` for each standard descriptor that the parent process has closed.
   ///
-  /// Otherwise the next file opened would get its number, and a message to standard error would overwrite that file.
+  /// Otherwise the next opened file would get that number, and a message to standard error would overwrite the file.
   /// Reading standard input and writing to standard output then fail as before, and messages are discarded.
-  /// Programs call this first; opening a store repeats it.
+  /// Programs call this function first; opening a store repeats the call.
   package static func claim() throws(SystemError) {
     for number in Int32(0)...2 where larder_is_open(number) == 0 {
       // The system gives the lowest free number, and all lower ones are in use.

@@ -10,7 +10,7 @@ package struct FileLock: Sendable {
   let descriptors: ForkGuard
   /// Nil for a lock without a file, which is always free.
   private let index: Int?
-  /// The error of a wait in vain, which names the lock.
+  /// The error after a wait in vain; the error names the lock.
   private let busy: SystemError
 
   /// Opens the lock file, creating it if necessary. `descriptors` closes it.
@@ -23,8 +23,8 @@ package struct FileLock: Sendable {
     index = descriptors.adopt(file)
   }
 
-  /// Opens a lock file that the process may only read. Without a file the lock is always free: a process that cannot
-  /// create it relies on the file system being read-only.
+  /// Opens a lock file that the process may only read. Without a file the lock is always free: a process that cannot create the
+  /// file relies on the file system being read-only.
   package init(
     readingIfPresent path: String, in descriptors: ForkGuard, busy: SystemError = .busy
   ) throws(SystemError) {
@@ -45,7 +45,7 @@ package struct FileLock: Sendable {
     index = nil
   }
 
-  /// -1 in a forked child and for a lock without a file.
+  /// -1 in a forked child, and for a lock without a file.
   var descriptor: Int32 { index.map { descriptors.descriptor($0) } ?? -1 }
 
   /// Takes the lock if it is free; returns whether it did.
@@ -85,7 +85,7 @@ package struct FileLock: Sendable {
   }
 
   package func release() {
-    // A file system of another machine may be interrupted even here; the lock would stay.
+    // A network file system may interrupt even this call; the lock would stay.
     while larder_flock(descriptor, LOCK_UN) == -1, larder_errno() == EINTR {}
   }
 }
@@ -113,18 +113,18 @@ package final class GuardedFileLock: Sendable {
 
 /// A file lock that processes get in the order in which they asked for it.
 ///
-/// `lock` alone excludes. `queue` only orders the waiting processes: each one holds a record lock on a byte of it, whose
-/// offset is the time of its arrival, and tries `lock` when no process holds an earlier byte. The system releases both
-/// when a process ends, so a killed process blocks nothing, and no damage to the queue can make two processes own the lock.
+/// `lock` alone excludes. `queue` only orders the waiting processes. Each process locks the byte of `queue` whose offset is its
+/// time of arrival, and tries `lock` when no process holds an earlier byte. The system releases both locks when a process
+/// ends. So a killed process blocks nothing, and a damaged queue cannot make two processes own `lock`.
 /// One thread of a process waits at a time: callers need a lock of their own for that.
 package struct QueuedFileLock: Sendable {
   private let lock: FileLock
   private let queue: FileLock
 
-  /// How often the first process in the queue tries the lock, and how often the others look whether they are first.
+  /// How often the first process in the queue tries the lock, and how often the other processes look whether they are first.
   private static let firstDelay: UInt32 = 50
   private static let otherDelay: UInt32 = 150
-  /// A process that leaves the lock free for so long is stopped, and the others pass it.
+  /// Milliseconds. A process that leaves a free lock for longer has stopped, and the other processes pass it.
   private static let longestWait: Int64 = 30
 
   package init(_ lock: FileLock, queue: FileLock) {
@@ -150,7 +150,7 @@ package struct QueuedFileLock: Sendable {
 
   package func release() { lock.release() }
 
-  /// Nil if the system grants no record lock. Such a process waits without a place in the queue.
+  /// The place of this process in the queue; nil if the system grants no record lock. Then the process waits without a place.
   private func enterQueue() -> off_t? {
     var place = off_t(SystemTime.monotonicMicroseconds)
     for _ in 0..<64 {
@@ -174,8 +174,8 @@ package struct QueuedFileLock: Sendable {
     }
   }
 
-  /// Looks every 10 ms whether the process in front takes the free lock. If that process does not take it for too long, this
-  /// process does.
+  /// Looks every 10 ms whether the process in front takes the free lock. True once that process has left the lock free for too
+  /// long: then this process takes the lock.
   private func isAbandoned(since freeSince: inout Int64?) throws(SystemError) -> Bool {
     let now = SystemTime.monotonicMilliseconds
     if now % 10 != 0 { return false }

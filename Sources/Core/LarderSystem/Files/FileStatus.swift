@@ -5,7 +5,7 @@ package enum FileStatus {
   /// The result of `lstat`; nil if there is nothing at `path`.
   package static func of(_ path: String) -> stat? {
     var status = stat()
-    // To pass the string itself would copy it into an array.
+    // Passing the string itself would copy it into an array.
     return unsafe path.withCString { unsafe lstat($0, &status) } == 0 ? status : nil
   }
 
@@ -52,8 +52,8 @@ package enum FileStatus {
     if of(path) != nil { try checkErrno { unsafe unlink(path) } }
   }
 
-  /// The bytes that the user may still write on the file system of `path`, or of the nearest directory above it that is
-  /// there; nil if the system does not tell.
+  /// The bytes that the user may still write on the file system of `path` or of its nearest existing parent directory; nil if
+  /// the system does not tell.
   package static func freeSpace(at path: String) -> Int? {
     var place = path
     while of(place) == nil, let slash = place.lastIndex(of: "/"), slash != place.startIndex {
@@ -73,7 +73,7 @@ package enum FileStatus {
     try checkErrno { fsync(number) }
   }
 
-  /// Flushes the entry of `directory` in its parent, which the process may not be allowed to open.
+  /// Flushes the entry of `directory` in its parent directory, even if the process may not open the parent.
   package static func syncParent(of directory: String) throws(SystemError) {
     do throws(SystemError) {
       try syncDirectory(directory + "/..")
@@ -91,7 +91,7 @@ extension stat {
   package var isLink: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }
 }
 
-/// A symbolic link to nothing.
+/// A symbolic link whose target does not exist.
 package struct DanglingLink: Hashable, Sendable {
   package let path: String
   package let target: String

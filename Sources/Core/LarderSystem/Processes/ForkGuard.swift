@@ -1,11 +1,11 @@
 import CLarderSystem
 public import Synchronization
 
-/// The phase and the lock files of one open store, which a forked child finds marked as not its own.
+/// The phase and the lock files of one open store. A forked child marks the store as not its own.
 ///
 /// LMDB in a child would free the parent's reader slots and share its write lock. The child's handler therefore marks
-/// each store as forked and closes the inherited descriptors of its lock files, which would otherwise keep the parent's
-/// locks after the parent has released them. The handler runs in the child of a process with threads, so it only stores
+/// each store as forked. It also closes the inherited descriptors of the lock files: they would keep the parent's
+/// locks after the parent has released them. The child of a process with threads may do little, so the handler only stores
 /// to atomics and closes descriptors.
 @safe package final class ForkGuard: Sendable {
   package nonisolated(unsafe) let state: UnsafeMutablePointer<ForkState>
@@ -41,7 +41,7 @@ public import Synchronization
     return index
   }
 
-  /// -1 in a forked child.
+  /// The descriptor of the file at `index`; -1 in a forked child.
   func descriptor(_ index: Int) -> Int32 {
     precondition(index >= 0 && index < Self.capacity)
     return unsafe descriptors[index].load(ordering: .relaxed)
@@ -65,13 +65,13 @@ public import Synchronization
 @usableFromInline package struct ForkState: ~Copyable {
   @inlinable package static var open: UInt32 { 0 }
   package static let closed: UInt32 = 1
-  /// Closed, and LMDB has released everything.
+  /// The store is closed, and LMDB has released everything.
   package static let released: UInt32 = 2
-  /// Inherited by a forked child, which must not use it.
+  /// A forked child inherited the store and must not use it.
   package static let forked: UInt32 = 3
   /// LMDB cannot continue until the store is opened again.
   package static let broken: UInt32 = 4
-  /// As ``broken``, because the disk did not take written pages.
+  /// Like ``broken``, because the disk did not take written pages.
   package static let unsynced: UInt32 = 5
 
   @usableFromInline package let phase = Atomic<UInt32>(ForkState.closed)

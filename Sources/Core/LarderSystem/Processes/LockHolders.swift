@@ -2,7 +2,7 @@ import CLarderSystem
 
 /// Finds the processes that hold a lock on a file, for messages.
 package enum LockHolders {
-  /// The processes that hold a lock on the file at `path`, except this one. Empty where the system does not tell:
+  /// The processes that hold a lock on the file at `path`, except this process. Empty where the system does not tell:
   /// on macOS, and for processes of other containers.
   package static func processes(holding path: String) -> [Int32] {
     guard let status = FileStatus.of(path) else { return [] }
@@ -13,7 +13,7 @@ package enum LockHolders {
     #endif
   }
 
-  /// A process's number with its name if the system tells that: `1234 (larder)`.
+  /// The number of a process, with its name if the system tells the name: `1234 (larder)`.
   package static func description(of process: Int32) -> String {
     guard let name = text(of: "/proc/\(process)/comm")?.split(separator: "\n").first else {
       return "\(process)"
@@ -22,7 +22,7 @@ package enum LockHolders {
   }
 
   #if !canImport(Darwin)
-    /// A line is `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`, with the process and the file's number.
+    /// A line is `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`: 1234 is the process, 5678 the inode.
     private static func holders(of inode: ino_t) -> [Int32] {
       guard let lines = text(of: "/proc/locks")?.split(separator: "\n") else { return [] }
       let found = lines.compactMap { line -> Int32? in

@@ -1,10 +1,10 @@
 import CLarderSystem
 import Synchronization
 
-/// The process-wide table of fork guards, whose lock is consistent in a forked child.
+/// The table of all fork guards of the process. Its lock is consistent in a forked child.
 ///
-/// The lock is held only for the duration of a table operation, and by the thread that forks: no other thread of the
-/// parent can hold it at the fork, so the child can take it.
+/// A thread holds the lock only for one operation of the table, or while it forks. So no other thread of the parent holds the
+/// lock at a fork, and the child can take it.
 @safe package final class ProcessTable: @unchecked Sendable {
   @safe struct Contents {
     nonisolated(unsafe) var guards: [Unmanaged<ForkGuard>] = unsafe []
@@ -25,7 +25,7 @@ import Synchronization
 
   static func update<Result>(_ body: (inout Contents) -> Result) -> Result { shared.locked(body) }
 
-  /// Runs `body` while no other thread does and none forks. `body` must neither wait nor fork.
+  /// Runs `body` while no other thread uses the table and none forks. `body` must neither wait nor fork.
   package static func exclusively<Result>(_ body: () -> Result) -> Result {
     shared.locked { _ in body() }
   }

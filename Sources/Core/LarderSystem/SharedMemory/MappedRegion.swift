@@ -11,8 +11,8 @@ public import Synchronization
 ///           64  eight u64 for the owner's use
 ///          128  the words
 ///
-/// Other processes can write to the header, so it is read only when the file is opened; the bounds of each access are
-/// those stored here.
+/// Other processes can write to the header, so it is read only when the file is opened. Each access is checked against the
+/// bounds stored in this object.
 @safe @usableFromInline struct MappedRegion: ~Copyable {
   @inlinable static var headerSize: Int { 128 }
   @inlinable static var supersededOffset: Int { 40 }
@@ -26,7 +26,7 @@ public import Synchronization
   @usableFromInline let isWritable: Bool
   /// The mapped file; nil without one.
   let file: FileIdentity?
-  /// Another file replaced this one but could not be mapped, so this one stays in use.
+  /// Another file replaced this file but could not be mapped, so this file stays in use.
   @usableFromInline let isDetached = Atomic(false)
 
   private init(
@@ -80,7 +80,7 @@ public import Synchronization
     unsafe region.deallocate()
   }
 
-  /// Whether another file replaced this one and has not failed to map.
+  /// Whether another file replaced this file and has not failed to map.
   @inlinable var isSuperseded: Bool {
     unsafe supersededMark.pointee.load(ordering: .relaxed) != 0
       && !isDetached.load(ordering: .relaxed)

@@ -1,10 +1,10 @@
 import CLarderSystem
 import Synchronization
 
-/// A number for this process among those that have a directory open. Others can tell whether the process lives.
+/// The number of this process among the processes that have a directory open. Other processes can tell whether it lives.
 ///
-/// The process holds a record lock on a byte of a file. The system frees it when the process ends, but also when the process closes
-/// any descriptor of the file: so a process opens the file once, however often it opens the directory.
+/// The process holds a record lock on a byte of a file. The system frees the lock when the process ends, and when the process
+/// closes any descriptor of the file. So a process opens the file once, however often it opens the directory.
 package final class ProcessSlots: Sendable {
   package static let name = "lock.slots"
   static let most = 0xFFFF
@@ -15,7 +15,7 @@ package final class ProcessSlots: Sendable {
   private static let all = Mutex<[FileIdentity: Known]>([:])
 
   private let file: FileDescriptor
-  /// 1 to ``most``.
+  /// The number of this process, 1 to ``most``.
   let own: Int
 
   private init?(_ file: consuming FileDescriptor) {
@@ -26,7 +26,7 @@ package final class ProcessSlots: Sendable {
     own = free
   }
 
-  /// The number of this process in a directory; nil if the file cannot be opened, or has no number left.
+  /// The number of this process in `directory`; nil if the file cannot be opened, or if all numbers are taken.
   package static func shared(in directory: String) -> ProcessSlots? {
     let path = directory + "/" + name
     return all.withLock { all in
@@ -45,7 +45,7 @@ package final class ProcessSlots: Sendable {
     }
   }
 
-  /// Whether the process with that number lives. The system does not tell a process of its own locks.
+  /// Whether the process with number `slot` lives. The system reports no locks of the own process.
   func isAlive(_ slot: Int) -> Bool {
     slot == own || larder_is_locked(file.number, off_t(slot), 1) != 0
   }

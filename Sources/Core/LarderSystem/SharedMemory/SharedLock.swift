@@ -1,7 +1,7 @@
 /// A lock in a word of a table. Threads and processes hold it for a few hundred nanoseconds.
 ///
-/// The word has a number that rises with every owner. Its low 16 bits are the slot of the process that owns the lock, or 0 if
-/// the lock is free. So a waiter can tell a killed owner from a slow one, and takes the place of a killed owner.
+/// The word is a number that rises with every owner. Its low 16 bits are the slot of the process that owns the lock, or 0 if
+/// the lock is free. So a waiter can tell a killed owner from a slow owner, and takes the lock of a killed owner.
 package struct SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int
@@ -18,7 +18,7 @@ package struct SharedLock: Sendable {
 
   private var slot: UInt64 { UInt64(slots.own) }
 
-  /// Frees the lock if a former process of this slot was killed while it owned it.
+  /// Frees the lock if an earlier process with this slot was killed while it owned the lock.
   package func recover(_ view: borrowing SharedTable.View) {
     let word = view.acquire(place)
     guard view.isWritable else { return }
@@ -38,7 +38,7 @@ package struct SharedLock: Sendable {
     return try body(view)
   }
 
-  /// - Returns: the word of this owner.
+  /// - Returns: the word of the new owner; nil after `timeout`.
   @inline(__always)
   private func take(_ view: borrowing SharedTable.View, _ timeout: Duration) -> UInt64? {
     let word = view.acquire(place)

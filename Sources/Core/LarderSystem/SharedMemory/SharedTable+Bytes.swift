@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Bytes in the words of a table: 64-bit words in a row, of which the last one is filled with zeros.
+/// Bytes in consecutive 64-bit words of a table. Zeros fill the rest of the last word.
 ///
-/// Other processes may change the words meanwhile. So each word is copied once and atomically, and the caller finds out by a
-/// checksum whether all of them belong together.
+/// Other processes may change the words meanwhile. So each word is copied once and atomically, and a checksum tells the caller
+/// whether all words belong together.
 extension SharedTable.View {
-  /// How many 64-bit words hold so many bytes.
+  /// The number of 64-bit words that hold `count` bytes.
   package static func wideCount(ofBytes count: Int) -> Int { (count + 7) / 8 }
 
   /// Stores bytes in the words from `index` on.
@@ -24,7 +24,7 @@ extension SharedTable.View {
     unsafe atomic(index &+ whole).pointee.store(last, ordering: .relaxed)
   }
 
-  /// Appends `count` bytes to `output`, from the words from `index` on.
+  /// Appends `count` bytes to `output`, out of the words from `index` on.
   package func copy(_ count: Int, wide index: Int, to output: inout OutputSpan<UInt8>) {
     let words = Self.wideCount(ofBytes: count)
     precondition(
@@ -39,7 +39,7 @@ extension SharedTable.View {
     }
   }
 
-  /// Whether the words from `index` on hold these bytes.
+  /// Whether the words from `index` on hold `bytes`.
   package func holds(_ bytes: Span<UInt8>, wide index: Int) -> Bool {
     let words = Self.wideCount(ofBytes: bytes.count)
     precondition(index >= 0 && index <= count / 2 && words <= count / 2 - index)

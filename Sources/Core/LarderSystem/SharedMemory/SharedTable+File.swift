@@ -2,14 +2,14 @@ import CLarderSystem
 import Synchronization
 
 extension SharedTable {
-  /// How long an opening process waits for another process that makes the file: a slow disk takes a second to allocate it, and
-  /// a process that was stopped meanwhile must not hold up the others for ever.
+  /// How long an opening process waits for the process that makes the file. A slow disk takes a second to allocate the file,
+  /// and a stopped process must not block other processes for ever.
   private static let openingTimeout = Duration.seconds(2)
 
   /// Maps the file for reading and writing; creates a file with `count` words, all 0, if no file is usable.
   ///
   /// - Parameter prepare: fills a new file before other processes can see it.
-  /// - Returns: false if that is not possible; the current map stays.
+  /// - Returns: false if the file can neither be mapped nor made; the current map stays.
   @discardableResult
   package func open(
     making count: Int, prepare: (borrowing View) -> Void = { _ in }
@@ -42,10 +42,10 @@ extension SharedTable {
     }
   }
 
-  /// Accepts no file with another number of words from now on.
+  /// From now on, accepts only a file with the current number of words.
   package func keepCount() { keptCount.store(view.count, ordering: .relaxed) }
 
-  /// Whether the file is no file of this store and format. An error says that the file cannot be read now.
+  /// Whether the file is of another store or format. An error says that the file cannot be read now.
   package func isForeign() throws(SystemError) -> Bool {
     let file = try FileDescriptor(
       opening: path(format.file.rawValue), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -67,7 +67,7 @@ extension SharedTable {
     }
   }
 
-  /// Replaces the file that is mapped for writing by a file with `count` words; `fill` copies from the old to the new words.
+  /// Replaces the file that is mapped for writing by a file with `count` words; `fill` copies the old words to the new words.
   /// Concurrent writes to the old file are lost.
   ///
   /// - Returns: false if nothing was replaced: nothing is mapped for writing, another process replaces the file or has
@@ -90,7 +90,7 @@ extension SharedTable {
     }
   }
 
-  /// Maps the file by which another process replaced that of `region`; returns the map to use now.
+  /// Maps the file with which another process replaced the file of `region`; returns the map to use now.
   @inline(never) @usableFromInline
   func remap(_ region: UnsafeMutablePointer<MappedRegion>) -> UnsafeMutablePointer<MappedRegion> {
     // If another thread holds the lock, this call uses the old words.
@@ -104,7 +104,7 @@ extension SharedTable {
     return unsafe current.load(ordering: .acquiring)
   }
 
-  /// Whether the file that is mapped is still in its place. Another program may have deleted or replaced it.
+  /// Whether the mapped file is still at its path. Another program may have deleted or replaced it.
   package var isInPlace: Bool {
     unsafe isInPlace(current.load(ordering: .acquiring))
   }
@@ -158,7 +158,7 @@ extension SharedTable {
           header: try file.contents(at: 0, count: format.header(count: 0).count), size: size),
         case let kept = keptCount.load(ordering: .relaxed), kept == 0 || kept == count
       else { return nil }
-      // A write to a mapped hole on a full disk would raise SIGBUS.
+      // The blocks exist before the map is written: a write to a mapped hole on a full disk raises SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {
         try file.allocate(Int(status.st_size))
       }
@@ -168,7 +168,7 @@ extension SharedTable {
     }
   }
 
-  /// Whether the file is a regular file with one link that only the store's owner can have created.
+  /// Whether `status` is of a regular file with one link that only the store's owner can have created.
   private func isOurs(_ status: stat) -> Bool {
     let isFile = status.isRegularFile && status.st_nlink == 1
     guard let directory = FileStatus.of(directory) else { return false }
@@ -206,7 +206,7 @@ extension SharedTable {
       do throws(SystemError) {
         let before = predecessor()
         try checkErrno { unsafe rename(unfinished, path(format.file.rawValue)) }
-        // Other processes use the old file until they see this mark, or until they close if it cannot be written.
+        // Other processes use the old file until they see this mark. Without the mark they use it until they close.
         if let before {
           try before.write(MappedRegion.superseded, at: MappedRegion.supersededOffset)
         }

@@ -3,8 +3,8 @@ public import Synchronization
 
 /// A file with a fixed number of words beside the data, which processes share through memory without locks.
 ///
-/// The words may be lost, old or damaged, and the store works without them, so nothing here fails. The words of all files but
-/// `buffer` are hints. If the file is not available (a full disk, a read-only store that has none), ``View/count`` is 0.
+/// The words may be lost, old or damaged, and the store works without them, so no call fails. The words of all files but
+/// `buffer` are hints. ``View/count`` is 0 if the file is not available: the disk is full, or a read-only store has none.
 ///
 /// The number of words changes only when a new file replaces the old one. A process that still maps the old file sees
 /// a flag in its header at the next ``view`` and maps the new file. All maps stay until the last reference to this object
@@ -17,7 +17,7 @@ public import Synchronization
     let layout: UInt32
     /// The store's 16-byte identity; a file of another store is not used.
     let store: [UInt8]
-    /// Whether a file with this number of words can be used.
+    /// Whether a file with the given number of words can be used.
     let accepts: @Sendable (Int) -> Bool
 
     package init(
@@ -38,12 +38,12 @@ public import Synchronization
   let replacing: GuardedFileLock
   /// Keeps `phase` allocated.
   let owner: ForkGuard
-  /// The phase of the store: a child that was forked during a read must not write.
+  /// The phase of the store. A child that was forked during a read must not write.
   @usableFromInline nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
   @usableFromInline nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
   /// The only number of words that is accepted; 0 for every number that the format accepts.
   let keptCount = Atomic(0)
-  /// Why the file could not be made or mapped the last time; 0 if it could.
+  /// Why the last attempt to make or map the file failed; 0 if it succeeded.
   let failureCode = Atomic<Int32>(0)
   /// All maps made so far; the last one is the current one.
   let maps: Mutex<Maps>
@@ -91,8 +91,8 @@ public import Synchronization
 extension SharedTable {
   /// The words, valid for the lifetime of the table.
   ///
-  /// A word is used as 32 bits, or two words together as 64: index `i` of ``wide(_:)`` means the words `2 i` and
-  /// `2 i + 1`. All are 0 in a new file. Loads and stores are relaxed unless documented otherwise; every index is checked.
+  /// A word is used as 32 bits, or two words together as 64: index `i` of ``wide(_:)`` means the words `2 i` and `2 i + 1`. All
+  /// words of a new file are 0. Loads and stores are relaxed unless documented otherwise; every index is checked.
   @safe public struct View: ~Escapable {
     @usableFromInline let words: UnsafeMutablePointer<UInt32>
     /// The number of 32-bit words, always even; 0 if there is no file.
@@ -162,7 +162,7 @@ extension SharedTable {
       ).exchanged
     }
 
-    /// The number of 64-bit words in the header for the owner's use; a replacement file starts with its own.
+    /// The number of 64-bit words in the header for the owner's use. A replacement file has words of its own.
     public static var noteCount: Int { 8 }
 
     @inlinable @inline(__always)
@@ -190,17 +190,17 @@ extension SharedTable {
   }
 }
 
-/// The files beside the data that processes share through memory.
+/// The files in a store's directory that processes share through memory.
 package enum MappedFile: String, CaseIterable, Sendable {
-  /// Access times and evicted keys.
+  /// Recent accesses and evicted keys.
   case access
   /// Recent changes, for subscriptions.
   case changes
   /// Loads under way.
   case leases
-  /// Recent changes of the tier that machines share.
+  /// Recent changes of the shared tier.
   case shared
-  /// Removals, for loads that began before them.
+  /// Recent removals, for loads that began earlier.
   case removals
   /// Written entries that are not committed yet.
   case buffer

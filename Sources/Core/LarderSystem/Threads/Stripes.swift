@@ -39,11 +39,11 @@ public import Synchronization
 
 /// Counters that concurrent reads increment without a lock and without sharing a cache line.
 ///
-/// Each of the 16 stripes is protected by a lock of the caller, such as a reader slot, so a plain load and store is exact
+/// A lock of the caller, such as a reader slot, protects each of the 16 stripes, so a plain load and store is exact
 /// there. The last stripe is for callers without a lock and is incremented atomically.
 @safe package final class StripedCounters: Sendable {
   @inlinable package static var capacity: Int { 8 }
-  /// The number of stripes with a lock, and the index of the stripe without.
+  /// The number of stripes with a lock, which is the index of the stripe without a lock.
   @inlinable package static var shared: Int { 16 }
   @usableFromInline nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -58,7 +58,7 @@ public import Synchronization
     unsafe UnsafeMutableRawPointer(words).deallocate()
   }
 
-  /// Adds one. The caller holds the lock of `stripe`.
+  /// Adds one to `counter`. The caller holds the lock of `stripe`.
   @inlinable @inline(__always)
   package func count(_ counter: Int, stripe: Int) {
     let word = unsafe words + (stripe &* Self.capacity &+ counter)
@@ -70,12 +70,12 @@ public import Synchronization
     }
   }
 
-  /// Adds one without a lock.
+  /// Adds one to `counter` without a lock.
   package func count(_ counter: Int) {
     count(counter, stripe: Self.shared)
   }
 
-  /// Adds `amount` without a lock.
+  /// Adds `amount` to `counter` without a lock.
   package func add(_ amount: UInt64, to counter: Int) {
     let word = unsafe words + (Self.shared * Self.capacity + counter)
     unsafe word.pointee.add(amount, ordering: .relaxed)
@@ -107,7 +107,7 @@ public import Synchronization
 ///
 /// If the system refuses the memory, `count` is 0 and every word reads as 0.
 @safe package final class AtomicWords: Sendable {
-  /// 0 if there was no memory.
+  /// The number of words; 0 if the system refused the memory.
   package let count: Int
   nonisolated(unsafe) private let words: UnsafeMutablePointer<Atomic<UInt64>>?
 

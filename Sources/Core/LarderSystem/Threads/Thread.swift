@@ -10,7 +10,7 @@ package var threadIdentity: UInt64 {
   #endif
 }
 
-/// A thread of this process for messages: its identity, with its name if it has one.
+/// Describes a thread of this process in messages: its identity, with its name if it has one.
 ///
 /// - Precondition: the thread runs.
 package func threadDescription(of identity: UInt64) -> String {
@@ -27,13 +27,13 @@ package func backOff(microseconds: UInt32 = 50) {
   usleep(microseconds)
 }
 
-/// Whether the caller runs in a task, whose thread other tasks of the process need.
+/// Whether the caller runs in a task. Other tasks of the process need the thread of a task.
 package var isInTask: Bool {
   unsafe withUnsafeCurrentTask { task in unsafe task != nil }
 }
 
-/// Writes a line to the standard error of a program that a person runs: to a terminal, or if the environment asks for it by
-/// `LARDER_WARNINGS=1`.
+/// Writes a line to standard error, if that is a terminal or the environment has
+/// `LARDER_WARNINGS`.
 package func warn(_ line: String) {
   let isWanted = unsafe getenv("LARDER_WARNINGS") != nil
   guard isWanted || isatty(2) == 1 else { return }
@@ -41,7 +41,7 @@ package func warn(_ line: String) {
   _ = unsafe write(2, bytes, bytes.count)
 }
 
-/// Runs `work` in a thread of its own, which receives no signals.
+/// Runs `work` in a new thread, which receives no signals.
 ///
 /// - Throws: `EAGAIN` if the system allows no further thread.
 package func runInThread(_ work: @escaping @Sendable () -> Void) throws(SystemError) {

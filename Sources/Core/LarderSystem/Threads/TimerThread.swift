@@ -2,8 +2,8 @@ import CLarderSystem
 
 /// A thread that runs one task at the requested times.
 ///
-/// The thread exists from ``init(_:)`` on, so a process that later runs out of threads or file descriptors can still
-/// rely on it. It needs no descriptor. In a forked child it does not exist, and no method may be called.
+/// The thread exists from ``init(_:)`` on and needs no descriptor. So it works in a process that later runs out of threads or
+/// file descriptors. A forked child does not have the thread and must call no method.
 @safe package final class TimerThread: Sendable {
   private let state: State
 
@@ -14,7 +14,7 @@ import CLarderSystem
     try runInThread { state.run() }
   }
 
-  /// Runs the task after `milliseconds`, or earlier if an earlier time is already requested.
+  /// Runs the task after `milliseconds`, or earlier if an earlier run is already requested.
   package func schedule(in milliseconds: Int64) {
     state.schedule(at: SystemTime.monotonicMilliseconds + milliseconds)
   }
@@ -22,7 +22,7 @@ import CLarderSystem
   /// Ends the thread after the current run of the task; does not wait for it.
   package func stop() { state.stop() }
 
-  /// Shared by the owner and the thread, whichever ends last.
+  /// Shared by the owner and the thread; whichever ends last releases it.
   @safe private final class State: @unchecked Sendable {
     nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Tasks that wait until they are resumed or cancelled.
 ///
-/// The condition for which they wait belongs to the owner, under a lock of its own or in an atomic. It is asked once the
-/// task counts as waiting. So an owner that changes it and resumes the tasks afterwards misses none.
+/// The owner keeps the condition for which the tasks wait, under its own lock or in an atomic. `wait` asks for the condition
+/// once the task counts as waiting. So an owner that changes the condition and then resumes the tasks misses no task.
 package final class Waiters<Outcome: Sendable>: Sendable {
   private struct Waiter {
     var until: Int64
@@ -18,7 +18,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Whether a task may be waiting. If none is, ``resume(with:at:)`` returns without the lock.
+  /// Whether a task may be waiting. If it is false, ``resume(with:at:)`` returns without the lock.
   private let isAwaited = Atomic(false)
 
   package init() {}
@@ -28,9 +28,9 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   /// Waits until the task is resumed; nil if it was cancelled.
   ///
   /// - Parameters:
-  ///   - until: the least moment of a ``resume(with:at:)`` that concerns it.
-  ///   - outcome: asked under the lock of this object; the task does not wait if there is one.
-  ///   - onCancel: called before a cancelled task is resumed.
+  /// - until: the least moment of a ``resume(with:at:)`` that resumes this task.
+  /// - outcome: asked under the lock of this object; the task does not wait if the result is not nil.
+  /// - onCancel: called before a cancelled task is resumed.
   package func wait(
     until: Int64 = .min, unless outcome: () -> Outcome?, onCancel: @Sendable () -> Void = {}
   ) async -> Outcome? {
@@ -62,7 +62,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
     return result
   }
 
-  /// Resumes all that wait until that moment.
+  /// Resumes all tasks whose `until` is at most `moment`.
   package func resume(with outcome: Outcome, at moment: Int64 = .max) {
     guard isAwaited.load(ordering: .sequentiallyConsistent) else { return }
     let resumed = state.withLock { state in
@@ -74,7 +74,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
     for waiter in resumed.values { waiter.continuation.resume(returning: outcome) }
   }
 
-  /// Resumes the task that came first. If none waits, `otherwise` is called, under the lock of this object.
+  /// Resumes the task that came first. If no task waits, calls `otherwise` under the lock of this object.
   package func resumeFirst(with outcome: Outcome, otherwise: () -> Void) {
     let first = state.withLock { state -> Waiter? in
       guard let number = state.waiting.keys.min() else {

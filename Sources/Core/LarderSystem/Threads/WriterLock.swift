@@ -19,7 +19,7 @@ import Synchronization
   private enum WaitLimit {
     case endless
     case inAll(Duration)
-    /// As long as no thread keeps the lock for such a time.
+    /// The wait ends when one owner keeps the lock for this duration.
     case perOwner(Duration)
 
     var milliseconds: Int64? {
@@ -38,7 +38,7 @@ import Synchronization
   }
 
   deinit {
-    // Not destroyed: in a forked child that would wait for the waiting threads of the parent.
+    // The mutex is not destroyed: in a forked child that would wait for the waiting threads of the parent.
     unsafe mutex.deallocate()
     unsafe condition.deallocate()
   }
@@ -48,25 +48,25 @@ import Synchronization
 
   /// Waits for the lock.
   ///
-  /// - Precondition: the thread does not own it yet.
+  /// - Precondition: the thread does not own the lock yet.
   package func enter() { _ = enter(.endless) }
 
   /// Waits for the lock, at most for `lockTimeout`; returns whether the calling thread now owns it.
   ///
-  /// - Precondition: the thread does not own it yet.
+  /// - Precondition: the thread does not own the lock yet.
   package func enter(lockTimeout: Duration) -> Bool { enter(.inAll(lockTimeout)) }
 
   /// Waits for the lock while its owners change; returns whether the calling thread now owns it.
   ///
-  /// An owner that keeps the lock for `ownerTimeout` may wait for this very thread, and then both would wait for ever.
+  /// An owner that keeps the lock for `ownerTimeout` may wait for the calling thread; then both would wait for ever.
   ///
-  /// - Precondition: the thread does not own it yet.
+  /// - Precondition: the thread does not own the lock yet.
   package func enter(ownerTimeout: Duration) -> Bool { enter(.perOwner(ownerTimeout)) }
 
   /// Takes the lock if it is free and no thread waits.
   package func tryEnter() -> Bool { !isMine && enter(.inAll(.zero)) }
 
-  /// The owner of the lock and the thread that asks, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
+  /// Names the owner of the lock and the asking thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
     unsafe pthread_mutex_lock(mutex)
     // The owner cannot end meanwhile: it needs the mutex to leave.
@@ -93,7 +93,7 @@ import Synchronization
       }
       if let end, SystemTime.monotonicMilliseconds >= end {
         waiting.removeAll { $0 == ticket }
-        // The thread behind may be the first now.
+        // The next thread in `waiting` may be the first now.
         unsafe pthread_cond_broadcast(condition)
         return false
       }

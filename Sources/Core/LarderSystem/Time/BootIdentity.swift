@@ -1,6 +1,6 @@
 import CLarderSystem
 
-/// Identifies one boot of the machine. Written but unsynced data stays readable for as long as it is the same.
+/// Identifies one boot of the machine. Written but unsynced data stays readable until the next boot.
 package struct BootIdentity: Equatable, Sendable {
   package let high: UInt64
   package let low: UInt64

@@ -1,4 +1,4 @@
-/// A day of the proleptic Gregorian calendar, as its number after 1970-01-01.
+/// A day of the proleptic Gregorian calendar, as the number of days since 1970-01-01.
 package struct CalendarDate: Hashable, Sendable {
   package static let secondsPerDay: Int64 = 86_400
 
@@ -6,12 +6,12 @@ package struct CalendarDate: Hashable, Sendable {
 
   package init(number: Int64) { self.number = number }
 
-  /// The day that wall clocks show when they have counted this many seconds since 1970-01-01 00:00.
+  /// The day on wall clocks `wall` seconds after 1970-01-01 00:00.
   package init(wall: Int64) { number = wall.floored(by: Self.secondsPerDay) }
 
-  /// - Precondition: the month is 1 to 12. Days outside the month count on into its neighbours.
+  /// - Precondition: the month is 1 to 12. A day outside the month falls into an earlier or later month.
   package init(year: Int64, month: Int64, day: Int64) {
-    // Counted in years that begin in March, so that the leap day is the last one; 400 of them are 146,097 days.
+    // The years begin in March, so that the leap day is the last day of a year; 400 years have 146,097 days.
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted.floored(by: 400)
     let yearOfEra = shifted - era * 400
@@ -36,7 +36,7 @@ package struct CalendarDate: Hashable, Sendable {
     )
   }
 
-  /// 0 is Sunday.
+  /// The day of the week; 0 is Sunday.
   package var weekday: Int64 { (number + 4) - (number + 4).floored(by: 7) * 7 }
 
   package static func isLeap(_ year: Int64) -> Bool {
@@ -44,7 +44,7 @@ package struct CalendarDate: Hashable, Sendable {
   }
 }
 
-/// A number with zeroes in front, as dates and times have it.
+/// A number with leading zeros, for dates and times.
 package func padded(_ number: Int, _ width: Int = 2) -> String {
   let digits = String(number)
   return String(repeating: "0", count: max(width - digits.count, 0)) + digits

@@ -1,6 +1,6 @@
 import CLarderSystem
 
-/// The system's clocks, without a system call on platforms that allow that.
+/// The system's clocks, without a system call where the platform allows that.
 package enum SystemTime {
   /// Milliseconds since 1970, up to one scheduler tick (4 ms) behind; about 3 ns.
   @inline(__always)
@@ -19,7 +19,7 @@ package enum SystemTime {
   /// Milliseconds since an arbitrary time in this boot; never goes back.
   package static var monotonicMilliseconds: Int64 { read(CLOCK_MONOTONIC) }
 
-  /// As ``monotonicMilliseconds``, up to one scheduler tick (4 ms, at most 10) behind; about 3 ns.
+  /// Like ``monotonicMilliseconds``, but up to one scheduler tick (4 ms, at most 10) behind; about 3 ns.
   @inline(__always)
   package static var coarseMonotonicMilliseconds: Int64 {
     #if canImport(Darwin)
@@ -29,7 +29,7 @@ package enum SystemTime {
     #endif
   }
 
-  /// As ``monotonicMilliseconds``, in microseconds.
+  /// Like ``monotonicMilliseconds``, in microseconds.
   package static var monotonicMicroseconds: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -45,24 +45,24 @@ package enum SystemTime {
 }
 
 extension Duration {
-  /// This duration, or the nearest one within 140,000 million years: sums of a few such durations do not overflow.
+  /// This duration, cut to 140,000 million years: sums of a few such durations do not overflow.
   package var bounded: Duration {
     let longest = Duration.seconds(Int64(1) << 62)
     return min(max(self, .zero - longest), longest)
   }
 
-  /// Whole milliseconds, rounded towards zero; cut to what 64 bits hold.
+  /// Whole milliseconds, rounded towards zero and clamped to 64 bits.
   @inlinable package var truncatedMilliseconds: Int64 {
     Int64(clamping: attoseconds / 1_000_000_000_000_000)
   }
 
-  /// Whole milliseconds, rounded up so that nothing expires early; cut to what 64 bits hold.
+  /// Whole milliseconds, rounded up so that nothing expires early, and clamped to 64 bits.
   @inlinable package var roundedUpMilliseconds: Int64 {
     let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
     return Int64(clamping: rest > 0 ? whole + 1 : whole)
   }
 
-  /// Whole milliseconds for waiting, at most some thousand years: sums of such numbers do not overflow.
+  /// Whole milliseconds for waiting, at most about a thousand years: sums of such numbers do not overflow.
   package var waitMilliseconds: Int64 {
     let longest = Int64(1) << 45
     return Int64(min(max(self / .milliseconds(1), -Double(longest)), Double(longest)))

@@ -1,19 +1,19 @@
 import LMDB
 import LarderSystem
 
-/// The namespace's verbs, which need no codec.
+/// Verbs of the namespace that need no codec.
 extension Cache {
-  /// Whether there is a fresh entry under `key`; decodes nothing and counts as no read.
+  /// Whether a fresh entry is under `key`. Decodes nothing, and does not count as a read.
   public func contains(_ key: some StoreKey) throws(LarderError) -> Bool {
     try namespace.contains(key)
   }
 
-  /// The entry under `key`, expired ones included, or nil. Decodes nothing and counts as no read.
+  /// The entry under `key`, even an expired one, or nil. Decodes nothing, and does not count as a read.
   public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
     try namespace.entry(for: key)
   }
 
-  /// How many entries are stored; see ``Store/Namespace/count()``.
+  /// The number of stored entries; see ``Store/Namespace/count()``.
   public func count() throws(LarderError) -> Int { try namespace.count() }
 
   /// Removes every entry at once; see ``Store/Namespace/clear()``.
@@ -46,7 +46,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 
   /// Calls `body` with each entry.
   ///
-  /// - Parameter body: may write; an error it throws ends the iteration.
+  /// - Parameter body: may write. Its error ends the iteration.
   public func visit(_ body: (Key, Value) throws -> Void) throws {
     var iterator = makeAsyncIterator()
     while let (key, value) = try iterator.nextEntry() { try body(key, value) }
@@ -62,12 +62,12 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    /// The keys and the encoded values of a batch, one after the other. They are decoded one by one: the compiler does not
-    /// specialize this type, and an array of values would be slow.
+    /// The keys and encoded values of a batch in a row. They are decoded one by one: the compiler does not specialize this
+    /// type, and an array of values would be slow.
     private var bytes: [UInt8] = []
     private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     private var next = 0
-    /// The last record that was looked at; nil before the first batch.
+    /// The last record that the iteration has passed; nil before the first batch.
     private var position: [UInt8]?
     private var isAtEnd = false
 
@@ -105,7 +105,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       bytes.removeAll(keepingCapacity: true)
       pairs.removeAll(keepingCapacity: true)
       next = 0
-      // A namespace that is cleared between two batches has nothing left to show.
+      // If the namespace is cleared between two batches, the iteration ends.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) {
         isAtEnd = true
         return
@@ -128,14 +128,14 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Cache {
-  /// The fresh entries whose keys begin with `prefix`, in key order, read in batches while they are iterated:
+  /// The fresh entries whose keys begin with `prefix`, in key order. They are read in batches during the iteration:
   ///
   ///     for try await (key, color) in colors.entries(prefix: "1") { print(key, color.name) }
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
-  /// An entry that exists during the whole iteration is visited once. Each batch is read from one snapshot, and later
-  /// batches from newer ones. Values that the codec cannot decode are left out and counted. The iteration counts
-  /// neither as a read nor as an access, and its values do not enter the memory tier.
+  /// An entry that exists during the whole iteration is visited once. Each batch is read from one snapshot, later batches from
+  /// newer snapshots. Values that the codec cannot decode are left out and counted. The iteration counts neither as a read nor
+  /// as an access, and its values do not enter the memory tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)
   }

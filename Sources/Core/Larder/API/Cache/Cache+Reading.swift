@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// Reads. A value that the codec cannot decode is a miss; it is counted, and replaced by the next write.
+/// Reads. A value that the codec cannot decode is a miss. It is counted, and the next write replaces it.
 extension Cache {
   /// The fresh value under `key`, or nil.
   ///
-  /// A value that was read before and is still current comes from memory, without a lookup and without decoding. O(log n)
-  /// otherwise.
+  /// A value that was read before and is still current comes from memory, without a lookup and without decoding. Otherwise
+  /// O(log n).
   @inlinable
   public func value(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
@@ -24,8 +24,8 @@ extension Cache {
     }
   }
 
-  /// The fresh values under some keys, in the order of the keys, read in one snapshot; nil for a key without a fresh value.
-  /// O(k log n).
+  /// The fresh values under some keys, in the order of the keys, from one snapshot; nil for a key without a fresh value. O(k
+  /// log n).
   public func values(
     for keys: some Sequence<some StoreKey>
   ) throws(LarderError) -> [Value?] {
@@ -76,7 +76,7 @@ extension Cache {
     }
   }
 
-  /// Reads a value, or a loaded value that is not committed yet.
+  /// Reads a stored value, or a loaded value that is not committed yet.
   @inline(__always)
   private func read(
     _ key: Span<UInt8>, in transaction: borrowing ReadTransaction,

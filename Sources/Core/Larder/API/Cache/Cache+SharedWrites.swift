@@ -6,11 +6,11 @@ import Synchronization
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The state of the store before the write: a later write in the same group may have replaced the value.
+  /// The state of the store before the write. A later write of the same group may have replaced the value.
   var moment: UInt64
 }
 
-/// The writes of one value, as they share a commit with others.
+/// Writes of one value in a form that can share a commit with other writes.
 extension Cache {
   func setting(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
@@ -60,7 +60,7 @@ extension Cache {
     }
   }
 
-  /// Keeps a value that was just written in memory. The value of a codec that is not lossless has to be read first.
+  /// Keeps a value that was just written in memory. If the codec is not lossless, a read must decode the stored value first.
   func keep(_ value: Value, for key: [UInt8], size: Int, _ stored: Stored) {
     guard memory != nil, codec.isLossless else { return }
     keep(
@@ -111,7 +111,7 @@ extension Cache where Value: FixedWidthInteger {
 }
 
 extension EntryAttributes {
-  /// Those of an entry that has nothing beside a codec and times; see ``init(keeping:expires:)-(Store.Entry?,_)``.
+  /// The attributes of an entry that has only a codec and times; see ``init(keeping:expires:)-(Store.Entry?,_)``.
   init(keeping header: EntryHeader?, expires: Expiration?) {
     guard let header else {
       self.init(expires: expires)
@@ -126,7 +126,7 @@ extension EntryAttributes {
       ? .zero : .milliseconds(header.staleUntil - fresh)
   }
 
-  /// The attributes of an entry whose value alone is replaced; its pin stays, too. Without an entry they are those of a new one.
+  /// The attributes for a new value of an entry; all others stay, and so does its pin. Without an entry, those of a new entry.
   package init(keeping entry: Store.Entry?, expires: Expiration?) {
     guard let entry else {
       self.init(expires: expires)

@@ -8,15 +8,15 @@ import Synchronization
   import Foundation
 #endif
 
-/// A typed view of a namespace: values of one type, encoded and decoded by a codec.
+/// A typed view of a namespace. A codec encodes and decodes its values, which are of one type.
 ///
-/// Decoded values stay in memory, within ``MemoryLimits``. They are never older than the last commit of any process:
-/// see ``CacheMemory``.
+/// Decoded values stay in memory, within ``MemoryLimits``. A value from memory is never older than the last write of any
+/// process: see ``CacheMemory``.
 public struct Cache<Value: Sendable>: Sendable {
-  /// The namespace: the same entries as bytes.
+  /// The namespace, which has the same entries as bytes.
   public let namespace: Store.Namespace
-  /// The rules the code declares, which this opening writes into the store once, before its first write. Nil leaves the
-  /// store's rules as they are.
+  /// The rules that code declares. This opening writes them into the store once, before its first write. Nil leaves the store's
+  /// rules as they are.
   public let rules: Rules?
   /// The decoded values in memory; nil if the cache keeps none.
   public let memory: CacheMemory?
@@ -40,7 +40,7 @@ public struct Cache<Value: Sendable>: Sendable {
 
   /// The namespace's name.
   public var name: String { namespace.name }
-  /// The number of the cache's codec, which is in the header of each entry.
+  /// The number of the cache's codec; the header of each entry has it.
   var codecID: CodecID { codec.id }
 
   package func encode(_ value: Value) throws(LarderError) -> [UInt8] {
@@ -82,7 +82,7 @@ public struct Cache<Value: Sendable>: Sendable {
     }
   }
 
-  /// Keeps a value in memory that the entry has in a snapshot.
+  /// Keeps in memory a value that the entry has in a snapshot.
   func keep(
     _ value: Value, for key: Span<UInt8>, size: Int, id: NamespaceID, header: EntryHeader,
     snapshot: UInt64
@@ -97,24 +97,24 @@ public struct Cache<Value: Sendable>: Sendable {
 }
 
 extension Store {
-  /// A view of the namespace `name` as values of a `Codable` type, stored as JSON so that the shell can show them. `Data`
-  /// and `[UInt8]` are stored as they are.
+  /// A view of the namespace `name` as values of a `Codable` type. They are stored as JSON so that the shell can show them;
+  /// `Data` and `[UInt8]` are stored as they are.
   ///
-  /// Nothing is written and no rule is declared before the first write. With an invalid name, reads find nothing and
-  /// writes throw ``LarderError/Code/invalidArgument``.
+  /// Before the first write nothing is written and no rule is declared. With an invalid name, reads find nothing and writes
+  /// throw ``LarderError/Code/invalidArgument``.
   ///
   /// - Parameters:
-  ///   - rules: declared once by this opening; nil leaves the store's.
+  /// - rules: the rules that this opening declares once; nil leaves the store's rules.
   ///   - memory: the limits of the decoded values in memory. Nil keeps the limits that a cache with the same values has
   ///     set, or ``MemoryLimits/default``. ``MemoryLimits/off`` turns the memory tier off for this cache. If caches
   ///     that share their values set different limits, the newest limits hold; setting the same limits again changes
   ///     nothing.
-  ///   - cost: what a value costs in memory; nil takes the bytes of its encoded form.
+  /// - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil
   ) -> Cache<Value> {
-    // By the type itself, so that generic code stores the same bytes.
+    // Compares the type itself, so that generic code stores the same bytes.
     let raw: (any Sendable)? =
       type == Data.self ? DataCodec() : type == [UInt8].self ? BytesCodec() : nil
     if let raw = raw as? any Codec<Value> {
@@ -125,8 +125,8 @@ extension Store {
 
   /// A view of the namespace `name` through a codec.
   ///
-  /// Caches share their values in memory if their codecs are equal, or of one type without stored properties. A cache
-  /// whose codec has properties and is not `Equatable` shares its values with no other cache: make it once, and keep
+  /// Caches share their values in memory if their codecs are equal, or of the same type without stored properties. A cache
+  /// whose codec has properties and is not `Equatable` shares its values with no other cache: make such a cache once, and keep
   /// it.
   public func cache<Value>(
     _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,

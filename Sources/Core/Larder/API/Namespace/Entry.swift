@@ -3,13 +3,13 @@ import LarderSystem
 extension Store {
   /// An entry without its value.
   public struct Entry: Sendable, Hashable {
-    /// Where an entry stands between its write and its removal.
+    /// The stage of an entry between its write and its removal.
     public enum State: String, Sendable, Codable {
       /// Reads find the entry.
       case fresh
-      /// Past its expiry and within its stale window: a load may serve it, and plain reads miss it.
+      /// The entry is past its expiry and within its stale window: a load may serve it, and plain reads miss it.
       case stale
-      /// Past its stale window; stored until a purge or a write removes it.
+      /// The entry is past its stale window. It is stored until a purge or a write removes it.
       case expired
     }
 
@@ -17,9 +17,9 @@ extension Store {
     public var namespace: String
     /// The key of the entry.
     public var key: Key
-    /// Bytes of the value, as it was written.
+    /// Bytes of the value as the caller wrote it.
     public var size: Int
-    /// Bytes of the header and the value, as they are stored.
+    /// Bytes of the header and of the value in its stored form.
     public var storedSize: Int
     /// When the value was written.
     public var written: Timestamp
@@ -27,15 +27,15 @@ extension Store {
     public var lastUsed: Timestamp?
     /// When the entry stops being fresh; nil for never.
     public var expires: Timestamp?
-    /// Until when the value may be served stale; nil if never.
+    /// The end of the time in which the value may be served stale; nil for never.
     public var staleUntil: Timestamp?
-    /// How long at least the entry stays fresh after its last access; nil without a time to idle.
+    /// How long the entry stays fresh after its last access, at least; nil without a time to idle.
     public var timeToIdle: Duration?
     /// Whether the entry is fresh, stale or expired, by the store's clock.
     public var state: State
-    /// The codec that the writer named.
+    /// The codec that the writer gave.
     public var codec: CodecID
-    /// A number that rises with each write of the value and is not used again.
+    /// A number that rises with each write of the value and is never used again.
     public var version: UInt64
     /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool
@@ -47,11 +47,11 @@ extension Store {
     public var tags: [String]
     /// The entity tag (RFC 9110, section 8.8.3) of the response that the value came from, byte for byte.
     public var entityTag: [UInt8]?
-    /// The Last-Modified field (RFC 9110, section 8.8.2) of that response, byte for byte.
+    /// The Last-Modified field (RFC 9110, section 8.8.2) of the response that the value came from, byte for byte.
     public var lastModified: [UInt8]?
     /// The writer's own bytes beside the value, such as response fields.
     ///
-    /// Nil, as are entity tag and modification date, if they are encrypted and the store was opened without the key.
+    /// Nil if it is encrypted and the store was opened without the key. The same applies to entity tag and Last-Modified.
     public var metadata: [UInt8]?
     /// The transforms that changed the value, in the order in which they were applied.
     public var transforms: [TransformID]

@@ -1,11 +1,11 @@
 import LarderSystem
 
-/// The same writes for tasks, which suspend until the commit that they share with others.
+/// The same writes for tasks. A write that needs a transaction suspends the task until its commit.
 ///
-/// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written. Everything else
-/// they throw is a ``LarderError``, but for errors of the caller's own closures.
+/// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
+/// of type ``LarderError``, except those of the caller's own closures.
 extension Store.Namespace {
-  /// Stores `value` under `key` in place of any other; see the blocking form.
+  /// Stores `value` under `key` in place of any other value; see the blocking form.
   public func set(
     _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
@@ -13,7 +13,7 @@ extension Store.Namespace {
     try await engine.commit(putting(value, for: key, attributes.expiring(expires)))
   }
 
-  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
+  /// Stores `value` unless a fresh value is under `key`; returns whether it was stored.
   @discardableResult
   public func setIfAbsent(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
@@ -29,8 +29,8 @@ extension Store.Namespace {
     try await engine.commit(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Stores `value` if `condition` holds inside the transaction, and, if `version` is given, the entry has that version;
-  /// returns whether it did.
+  /// Stores `value` if `condition` holds inside the transaction and the entry has `version`, if that is given; returns whether
+  /// the value was stored.
   package func set(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool
@@ -38,10 +38,10 @@ extension Store.Namespace {
     try await engine.commit(putting(value, for: key, attributes, over: version, if: condition))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
-  /// entry.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
+  /// removes the entry.
   ///
-  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
+  /// No other write happens in between. `change` may run more than once, and on another thread, and must not write itself.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
@@ -50,13 +50,13 @@ extension Store.Namespace {
     try await engine.commit(updating(key, attributes, change))
   }
 
-  /// Removes the entry under `key`; false if there was none, or an expired one.
+  /// Removes the entry under `key`; false if there was no entry, or an expired one.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
     try await engine.commit(removing(key))
   }
 
-  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
   public func pop(_ key: some StoreKey) async throws -> [UInt8]? {
     try await engine.commit(popping(key))
   }

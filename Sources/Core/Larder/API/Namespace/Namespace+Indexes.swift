@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Keys that an index leads to. The caller looks each entry up: it may have changed since.
+/// Keys found through an index. The caller looks each entry up, because it may have changed since.
 extension Store.Namespace {
-  /// The keys of the entries that carry a tag; nil if the index names more than `most`.
+  /// The keys of the entries that carry `tag`; nil if the index has more than `most` of them.
   package func keys(taggedWith tag: [UInt8], atMost most: Int) throws(LarderError) -> [[UInt8]]? {
-    // A tag has no byte 0, which ends it in the index.
+    // A tag has no byte 0: a byte 0 ends the tag in the index.
     guard !tag.isEmpty, !tag.contains(0) else { return [] }
     return try inSnapshot { id, transaction throws(LMDBError) in
       let prefix = IndexKey.tag(tag, entry: id.prefix)
@@ -21,8 +21,8 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of the entries whose end, stale window included, is not after a moment; nil if the index names more than
-  /// `most` of them, or is damaged.
+  /// The keys of the entries that end by `end`, stale window included; nil if the index is damaged or has more than `most` of
+  /// them.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot { id, transaction throws(LMDBError) in
       let prefix = id.prefix
@@ -42,7 +42,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The last keys that begin with `prefix` and lie before `end`, the last one first. Expired entries are among them.
+  /// The last keys that begin with `prefix` and lie before `end`, last key first. The keys of expired entries are included.
   package func lastKeys(
     prefix: [UInt8], before end: [UInt8]?, atMost most: Int
   ) throws(LarderError) -> [[UInt8]] {
@@ -52,7 +52,7 @@ extension Store.Namespace {
       let start = ends.compactMap(\.self).min { $0.lexicographicallyPrecedes($1) }
       var found: [[UInt8]] = []
       var cursor = try transaction.cursor(in: .entries)
-      // Without a record behind the range the cursor is beyond the end, and the last record comes next.
+      // If no record is behind the range, the cursor is beyond the end, and `previous` gives the last record.
       if let start { _ = try cursor.seek(start.span) }
       var record = try start == nil ? cursor.last() : cursor.previous()
       while found.count < most, let next = record, next.key.starts(with: range.span) {
@@ -71,7 +71,7 @@ extension Store.Namespace {
     return prefix[..<last] + [prefix[last] + 1]
   }
 
-  /// Runs a look at the indexes in one snapshot; nil also for a namespace that does not exist.
+  /// Runs `look` in one snapshot; nil also for a namespace that does not exist.
   private func inSnapshot(
     _ look: (NamespaceID, borrowing ReadTransaction) throws(LMDBError) -> [[UInt8]]?
   ) throws(LarderError) -> [[UInt8]]? {
@@ -101,7 +101,7 @@ extension Store.Namespace {
     return keys
   }
 
-  /// The key of an entry. A long one is in the record; nil without that, and for a damaged record.
+  /// The key of an entry. Only the record has a long key; nil for a damaged record.
   private static func key(of entryKey: [UInt8], _ record: Span<UInt8>) -> [UInt8]? {
     guard entryKey.count > 5, entryKey.last != 0 else {
       return entryKey.count > 5 ? Array(entryKey[4..<(entryKey.count - 1)]) : nil

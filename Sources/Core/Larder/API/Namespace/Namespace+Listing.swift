@@ -7,20 +7,20 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A position in a namespace's listing. It stays valid after other writes, after a restart, and after the removal of
-/// the entry it points at.
+/// A position in a namespace's listing. It stays valid after other writes, after a restart, and after the removal of the entry
+/// at that position.
 ///
-/// It is opaque text that can be given to clients. It belongs to one namespace of one store, until that is cleared.
+/// An opaque text that a program can give to clients. It is valid in one namespace of one store until the namespace is cleared.
 public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   /// Base64 with the alphabet for URLs, without padding.
   public let description: String
 
   private static let layout: UInt8 = 1
 
-  /// The cursor with that text. A malformed one makes ``Store/Namespace/page(limit:after:prefix:)`` throw.
+  /// The cursor with the text `text`. For a malformed text, ``Store/Namespace/page(limit:after:prefix:)`` throws.
   public init(_ text: String) { description = text }
 
-  /// - Parameter entryKey: that of the last entry listed.
+  /// - Parameter entryKey: the entry key of the last listed entry.
   init(store: [UInt8], entryKey: [UInt8]) {
     let body = [Self.layout] + store.prefix(8) + entryKey
     var bytes = body
@@ -33,7 +33,7 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
       .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 
-  /// The entry key that it points at; throws unless it is a cursor of that store and namespace.
+  /// The entry key at the cursor's position; throws unless the cursor belongs to that store and namespace.
   func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
@@ -41,7 +41,7 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
       throw bad("it is malformed")
     }
     let bytes = Array(data)
-    // Base64 leaves some bits of the last letter open; only one spelling is accepted.
+    // Base64 leaves some bits of the last letter open, so only one spelling is accepted.
     guard Self.text(of: bytes) == description else { throw bad("it is malformed") }
     let body = Array(bytes.dropLast(4))
     let checksum = UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4))
@@ -63,20 +63,20 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A part of a listing.
+/// One part of a listing.
 public struct Page<Item: Sendable>: Sendable {
   /// The items in order.
   public var items: [Item]
-  /// Where the next page begins; nil on the last page.
+  /// The position of the next page; nil on the last page.
   public var next: PageCursor?
 }
 
 extension Store.Namespace {
-  /// Up to `limit` entries in key order, after `cursor`, without those that have expired.
+  /// Up to `limit` entries in key order, after `cursor`, without expired entries. First commits the write buffer.
   ///
-  /// The pages together list every entry that exists the whole time exactly once, whatever is written meanwhile. Throws
-  /// ``LarderError/Code/badCursor`` for a cursor that is malformed or of another namespace, and
-  /// ``LarderError/Code/invalidArgument`` for a limit below 1.
+  /// All pages together list every entry that exists the whole time exactly once, even beside other writes. Throws
+  /// ``LarderError/Code/badCursor`` for a malformed cursor or a cursor of another namespace,
+  /// ``LarderError/Code/invalidArgument`` for a limit below 1, and as ``Store/read(_:)``.
   public func page(
     limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
   ) throws(LarderError) -> Page<Store.Entry> {
@@ -103,8 +103,8 @@ extension Store.Namespace {
 
   /// The keys of fresh entries that begin with `prefix`, in key order; negative entries are left out.
   ///
-  /// The whole list is made in memory: use ``page(limit:after:prefix:)`` or
-  /// ``scanValues(prefix:after:_:)`` for many entries. O(entries with the prefix).
+  /// First commits the write buffer; see ``Store/read(_:)`` for its errors. The whole list is in memory: use
+  /// ``page(limit:after:prefix:)`` or ``scanValues(prefix:after:_:)`` for many entries. O(entries with the prefix).
   public func keys(prefix: some StoreKey = [UInt8]()) throws(LarderError) -> [Key] {
     var keys: [Key] = []
     try engine.typed {
@@ -116,7 +116,7 @@ extension Store.Namespace {
     return keys
   }
 
-  /// A cursor behind `key`, whether or not there is such an entry.
+  /// A cursor behind `key`, whether or not an entry is under that key.
   ///
   /// Throws ``LarderError/Code/invalidArgument`` for an impossible key.
   package func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
@@ -132,9 +132,9 @@ extension Store.Namespace {
     }
   }
 
-  /// The number of stored entries, including expired ones that are not removed yet.
+  /// The number of stored entries, including expired entries that are not removed yet.
   ///
-  /// It first commits the loaded values and the queued removals of this process. O(1).
+  /// First commits the write buffer, and the loaded values and queued removals of this process; see ``Store/read(_:)``. O(1).
   public func count() throws(LarderError) -> Int {
     try engine.flushPending(of: store)
     let transaction = try engine.beginRead()

@@ -1,13 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// Scans of many entries, in snapshots of at most 500.
+/// Scans of many entries, in snapshots of at most 500 entries each.
 extension Store.Namespace {
-  /// Visits entries in key order with their bytes until `visit` returns false. Counts neither as a read nor as an
-  /// access.
+  /// Visits entries in key order with their bytes until `visit` returns false. Counts neither as a read nor as an access.
   ///
-  /// The scan takes a new snapshot every 500 entries, so it is not one consistent view. The bytes cannot leave `visit`;
-  /// keep it short, because their pages cannot be used again meanwhile. Damaged entries are skipped.
+  /// Each 500 entries are in a snapshot of their own, which first commits the write buffer: the scan is no consistent view. The
+  /// bytes cannot leave `visit`; keep it short, because their pages cannot be reused meanwhile. Damaged entries are skipped.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     includingExpired: Bool = false,
@@ -22,10 +21,10 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the entries whose key passes `hasKey` and that pass `isWanted` as ``scan(prefix:after:includingExpired:_:)`` does.
-  /// It reads no value of another entry. Without `readsValues` it reads no value, and `visit` gets no bytes.
+  /// Like ``scan(prefix:after:includingExpired:_:)`` for the entries whose keys pass `hasKey` and that pass `isWanted`. It
+  /// reads no value of other entries. Without `readsValues` it reads no value at all, and `visit` gets no bytes.
   ///
-  /// - Parameter damaged: called for each damaged entry, which is passed over.
+  /// - Parameter damaged: called for each damaged entry, which is then skipped.
   package func scanEntries(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
     readsValues: Bool = false, damaged: () -> Void = {},
@@ -49,11 +48,11 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the keys and values of fresh entries in key order until `visit` returns false: several times as fast as
-  /// ``scan(prefix:after:includingExpired:_:)``, and the same otherwise.
+  /// Visits the keys and values of fresh entries in key order until `visit` returns false. Otherwise it is like
+  /// ``scan(prefix:after:includingExpired:_:)``, but several times as fast.
   ///
-  /// Entries are looked at in groups of at most 64 that lie side by side: an entry that expires while `visit` works on the
-  /// others of its group is still visited.
+  /// The scan looks at groups of at most 64 neighbouring entries: an entry that expires while `visit` works on other entries of
+  /// its group is still visited.
   public func scanValues(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
@@ -71,8 +70,8 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the keys of the entries that have not expired in key order until `visit` returns false.
-  /// ``scan(prefix:after:includingExpired:_:)`` does the same in several times the time.
+  /// Visits the keys of the entries that have not expired, in key order, until `visit` returns false.
+  /// ``scan(prefix:after:includingExpired:_:)`` takes several times as long.
   package func scanKeys(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, _ visit: (Span<UInt8>) throws -> Bool
   ) throws {
@@ -88,7 +87,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits entries with their payloads, snapshot after snapshot. Facts are made of an entry only if its key passes.
+  /// Visits entries with their payloads, snapshot after snapshot. It makes a `Store.Entry` only for a key that passes `hasKey`.
   func visitEntries(
     prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
     damaged: () -> Void = {}, where hasKey: ([UInt8]) throws -> Bool = { _ in true },
@@ -111,7 +110,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Goes through the namespace in pieces, each in a snapshot of its own, until `piece` returns nil.
+  /// Visits the namespace in pieces, each with a snapshot of its own, until `piece` returns nil.
   private func walk(
     after cursor: PageCursor?,
     _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> [UInt8]?
@@ -125,7 +124,7 @@ extension Store.Namespace {
         position = try cursor.entryKey(store: engine.identity, id: id, namespace: name)
       }
       isFirst = false
-      // A namespace that is cleared between two pieces has nothing left to show.
+      // If the namespace is cleared between two pieces, the walk ends.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
       guard let reached = try piece(id, position, transaction) else { return }
       position = reached

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The writes of one entry as values that can share a commit; the public verbs run them, blocking or suspending.
+/// Writes of one entry as values that can share a commit. The public verbs run them, blocking or suspending.
 extension Store.Namespace {
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
@@ -29,7 +29,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Puts a value in the place of that version of the entry; of nothing, if `version` is nil.
+  /// Puts a value in place of version `version` of the entry; nil expects no entry.
   func replacing(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Bool> {
@@ -47,7 +47,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Puts a value if `condition` holds then, and if that version of the entry is there, where one is given.
+  /// Puts a value if `condition` holds in the transaction, and if the entry has version `version`, where that is given.
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64?, if condition: @escaping @Sendable () -> Bool

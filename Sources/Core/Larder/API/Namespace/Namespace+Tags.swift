@@ -4,9 +4,9 @@ import LarderSystem
 extension Store.Namespace {
   /// The keys of fresh entries that carry all of the tags, in key order; negative entries are left out.
   ///
-  /// One snapshot, by the index of the first tag: the rarest tag first is the fastest. O(entries with the first tag).
+  /// Uses one snapshot and the index of the first tag, so name the rarest tag first. O(entries with the first tag).
   ///
-  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible tag, and without a tag.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible tag or an empty list of tags.
   public func keys(tags: [String]) throws(LarderError) -> [Key] {
     let tags = try EntryAttributes.validated(all: tags)
     var keys: [Key] = []

@@ -1,14 +1,14 @@
 import LMDB
 import LarderSystem
 
-/// Writes of callers that block until the commit, which they share with writes of other threads and tasks.
+/// Blocking writes. A write returns when every process sees it; if it needs a transaction, it waits for the commit.
 ///
-/// Inside a task they block a thread of Swift's pool: use the forms that suspend there, which have the same names.
+/// Inside a task they block a thread of Swift's pool. Use the suspending forms there; they have the same names.
 extension Store.Namespace {
-  /// Stores `value` under `key` in place of any other.
+  /// Stores `value` under `key` in place of any other value.
   ///
-  /// - Parameter expires: how long it stays fresh, in place of the attributes' ``EntryAttributes/expires``. If both are nil, the
-  ///   namespace's rule decides.
+  /// - Parameter expires: how long the entry stays fresh, in place of the attributes' ``EntryAttributes/expires``. If both are
+  ///   nil, the namespace's rule decides.
   public func set(
     _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
@@ -18,7 +18,7 @@ extension Store.Namespace {
       try engine.typed {
         try store.checkWritable()
         if try engine.append(value.span, for: key, in: handle, attributes) != nil { return }
-        // Most writes do not wait for others, and then nothing is copied.
+        // Most transactions do not wait for other writes; then nothing is copied.
         let done: Void? = try engine.commitAtOnce { batch in
           try batch.put(value.span, for: key, in: name, attributes: attributes)
         }
@@ -27,7 +27,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
+  /// Stores `value` unless a fresh value is under `key`; returns whether it was stored.
   @discardableResult
   public func setIfAbsent(
     _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil
@@ -45,10 +45,10 @@ extension Store.Namespace {
     try write(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
-  /// entry.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
+  /// removes the entry.
   ///
-  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
+  /// No other write happens in between. `change` may run more than once, and on another thread, and must not write itself.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
@@ -57,20 +57,19 @@ extension Store.Namespace {
     try engine.commit(updating(key, attributes, change))
   }
 
-  /// Removes the entry under `key`; false if there was none, or an expired one.
+  /// Removes the entry under `key`; false if there was no entry, or an expired one.
   @discardableResult
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool { try write(removing(key)) }
 
-  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> [UInt8]? { try write(popping(key)) }
 
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between.
   ///
-  /// The number is stored as decimal text. An entry that is there keeps its attributes. Throws
-  /// ``LarderError/Code/undecodable`` if the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum
-  /// does not fit.
+  /// The number is stored as decimal text. An existing entry keeps its attributes. Throws ``LarderError/Code/undecodable`` if
+  /// the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum does not fit.
   ///
-  /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
+  /// - Parameter expires: the lifetime of a new entry; nil takes the namespace's rule.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Int = 1, expires: Expiration? = nil
@@ -86,10 +85,10 @@ extension Store.Namespace {
 
   /// Starts the entry's lifetime again, without reading or writing the value.
   ///
-  /// The time for which it may be served stale afterwards stays as long as it was.
+  /// The stale window keeps its length.
   ///
   /// - Parameter expires: the new lifetime, ``Expiration/never`` to remove the expiration; nil takes the namespace's rule. In a
-  ///   namespace without a rule the entry then never expires, whatever lifetime it had: pass one, or declare a rule.
+  ///   namespace without a rule, nil lets the entry never expire, whatever its lifetime was: pass a lifetime or declare a rule.
   /// - Returns: false if there is no entry, or an expired one.
   @discardableResult
   public func touch(
@@ -100,7 +99,7 @@ extension Store.Namespace {
 
   /// Protects the entry from eviction, whatever limit is reached; false if there is no entry, or an expired one.
   ///
-  /// It still expires and can be removed. An overwrite keeps the pin.
+  /// The entry still expires and can be removed. An overwrite keeps the pin.
   @discardableResult
   public func pin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, true))
@@ -115,12 +114,12 @@ extension Store.Namespace {
 
 // MARK: Removing
 
-/// Removing many entries.
+/// Removals of many entries.
 extension Store.Namespace {
   /// Removes every entry at once; O(1), later writes and ``purge()`` reclaim the space in steps.
   ///
-  /// When it returns no reader in any process finds an entry that was there before. A value whose load began before is not
-  /// stored. Subscribers get ``Change/Kind/cleared``, even if there was no entry.
+  /// When the call returns, no reader in any process finds an entry from before it. A load that began before stores no value.
+  /// Subscribers get ``Change/Kind/cleared``, even if the namespace had no entry.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult {
     try store.checkWritable()
@@ -129,22 +128,22 @@ extension Store.Namespace {
     return removal
   }
 
-  /// Removes this namespace's expired entries and returns how many; O(those). See ``Store/purge()``.
+  /// Removes this namespace's expired entries and returns their number; O(expired entries). See ``Store/purge()``.
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult {
     try store.checkWritable()
     return try Purge(engine).run(only: name)
   }
 
-  /// Removes every entry whose key begins with `prefix`, in transactions of at most 1,000 entries, and returns how many.
+  /// Removes every entry whose key begins with `prefix`, in transactions of at most 1,000 entries, and returns the number.
   ///
-  /// Entries that are written meanwhile may stay. With an empty prefix ``clear()`` does the same at once.
-  /// O(entries with the prefix).
+  /// Entries that are written meanwhile may stay. ``clear()`` does the work of an empty prefix at once. O(entries with the
+  /// prefix).
   @discardableResult
   public func remove(prefix: some StoreKey) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
     let prefix = prefix.copied
-    // Also loads of keys that are not stored belong to the prefix.
+    // The prefix also covers loads of keys that are not stored.
     try engine.commit { batch in batch.refuseEarlierLoads(in: self) }
     var total = RemovalResult()
     var position: [UInt8]?
@@ -170,7 +169,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of a thousand entries at most, and the place to continue; nil at the end.
+  /// The keys of at most a thousand entries, and the position to continue from; nil at the end.
   private func keys(
     prefix: [UInt8], behind position: [UInt8]?
   ) throws(LarderError) -> (keys: [Key], next: [UInt8]?) {

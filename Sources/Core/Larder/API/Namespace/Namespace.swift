@@ -2,15 +2,15 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// A named part of a store with rules of its own.
+  /// A named part of a store with its own rules.
   ///
-  /// It is a view: making one changes nothing in the store, and it stays valid when any process clears, renames or removes
-  /// the namespace. A namespace begins to exist with its first write or declaration.
+  /// A namespace value is a view. Making it changes nothing in the store, and it stays valid when any process clears, renames
+  /// or removes the namespace. A namespace begins to exist with its first write or declaration.
   ///
   /// A name is 1 to 100 bytes without white space, `@` and control characters. With an invalid name or key
   /// (``StoreKey``), reads find nothing and writes throw ``LarderError/Code/invalidArgument``.
   public struct Namespace: Sendable {
-    /// The store it is part of.
+    /// The store of the namespace.
     public let store: Store
     let handle: NamespaceHandle
 
@@ -19,7 +19,7 @@ extension Store {
 
     var engine: StoreEngine { store.engine }
 
-    /// The most bytes a name may have.
+    /// The most bytes that a name may have.
     public static let longestName = NamespaceName.longest
   }
 }
@@ -49,7 +49,7 @@ extension Store.Namespace {
     try rules.validate()
   }
 
-  /// Throws if a write of such a value would be refused under these rules and limits, whatever is stored.
+  /// Throws if a write of a value of `size` bytes would be refused under these rules and limits, whatever the store contains.
   package func check(
     _ size: Int, for key: [UInt8], _ attributes: EntryAttributes, under rules: Rules,
     _ limits: StoreLimits
@@ -61,13 +61,13 @@ extension Store.Namespace {
     for owner in attributes.owners { try NamespaceName.validate(owner.namespace) }
   }
 
-  /// The namespace's number, which ``TransformContext/namespace`` has; nil if it does not exist.
+  /// The namespace's number, as in ``TransformContext/namespace``; nil if the namespace does not exist.
   package func number() throws(LarderError) -> UInt32? {
     let id = try engine.reader.identify(handle, in: engine.reader.beginRead())
     return id == .store ? nil : id.rawValue
   }
 
-  /// A copy of the fresh value under `key`, or nil, for records that a part of Larder keeps: it counts neither as a read nor as
+  /// A copy of the fresh value under `key`, or nil, for records that a part of Larder keeps. It counts neither as a read nor as
   /// an access.
   package func uncountedValue(for key: some StoreKey) throws(LarderError) -> [UInt8]? {
     try engine.typed {
@@ -79,8 +79,8 @@ extension Store.Namespace {
 
   /// Lends the bytes of the fresh value under `key` to `body`; nil without a fresh value.
   ///
-  /// The bytes lie in the store's memory map: nothing is copied, and the compiler keeps them from leaving `body`. Keep
-  /// `body` short: pages that are freed meanwhile cannot be used again before it ends. O(log n).
+  /// The bytes lie in the store's memory map or in memory of the reader; the compiler keeps them from leaving `body`. Keep
+  /// `body` short: until it ends, the store cannot reuse pages that are freed meanwhile. O(log n).
   @inlinable
   public func withValue<Result>(
     for key: some StoreKey, _ body: (Span<UInt8>) throws -> Result
@@ -105,7 +105,7 @@ extension Store.Namespace {
       recordsAccess: !store.isReadOnly, body)
   }
 
-  /// Whether there is a fresh value under `key`; counts as no read.
+  /// Whether a fresh value is under `key`. Does not count as a read.
   @inlinable
   public func contains(_ key: some StoreKey) throws(LarderError) -> Bool {
     try key.withKeyBytes { key throws(LarderError) in try hasFresh(key) }
@@ -117,7 +117,7 @@ extension Store.Namespace {
     return try engine.reader.hasFresh(key, of: handle, in: transaction)
   }
 
-  /// The entry under `key`, expired ones included, or nil. Counts as no read.
+  /// The entry under `key`, even an expired one, or nil. Does not count as a read.
   public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
       let transaction = try engine.reader.beginLookup(key, of: handle)

@@ -2,34 +2,34 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// This process's state of a namespace: its id and rules as of a commit, and the counts of its reads.
+/// This process's state of a namespace: its id and rules at a certain commit, and the counts of its reads.
 ///
-/// A store has one per name, whether or not the namespace exists. The id is used in a snapshot only if it was looked up in that
-/// snapshot, or if the metadata has the same generation in both.
+/// A store has one handle per name, whether or not the namespace exists. A read uses the id only if it was looked up in the
+/// same snapshot, or if the metadata has the same generation in both snapshots.
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
-  /// The hits of the memory tier, which `reads` does not count.
+  /// The hits of the memory tier; `reads` does not count them.
   let memory = Mutex(MemoryTallies())
-  /// The part of these counts that is in the store's counters already.
+  /// The part of these counts that the store's counters already have.
   private let merged = Mutex(Merged())
   let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
-  /// Where the handle is listed while it may have counts that are not merged.
+  /// The list that has the handle while it may have counts that are not merged.
   private let counted: CountedHandles
   let isListed = Atomic(false)
 
-  // An id and the commit it holds for share a word, so that no reader pairs the id of one commit with another commit. An
-  // id of 0 means that the namespace does not exist.
+  // An id and its commit share a word, so no reader pairs the id of one commit with another commit. An id of 0 means that the
+  // namespace does not exist.
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared, each of them once, so that programs that declare different rules do not
-  /// overwrite each other's with every write.
+  /// The rules that this opening has declared. Each is declared once, so programs that declare different rules do not overwrite
+  /// each other's rules with every write.
   private let declared = Mutex<[Rules]>([])
 
   private struct Merged {
     var counts = ReadCounters()
-    /// The commit with which the store's counters began, as of commit `moment`; 0 before any was seen.
+    /// The commit with which the store's counters began, as seen at commit `moment`; 0 until a commit was seen.
     var epoch: UInt64 = 0
     var moment: UInt64 = 0
   }
@@ -47,7 +47,7 @@ final class NamespaceHandle: Sendable {
     NamespaceID(rawValue: UInt32(truncatingIfNeeded: stamp & 0xFF_FFFF))
   }
 
-  /// The namespace's id in the snapshot; ``NamespaceID/store`` if it does not exist there.
+  /// The namespace's id in the snapshot; ``NamespaceID/store`` if the namespace does not exist there.
   @inline(__always)
   func id(
     in transaction: borrowing ReadTransaction, _ seal: RecordSeal
@@ -61,7 +61,7 @@ final class NamespaceHandle: Sendable {
   private func lookUp(
     in transaction: borrowing ReadTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> NamespaceID {
-    // Without a state there is no generation: then the id is remembered for this snapshot alone.
+    // A damaged state has no generation: then the id is remembered for this snapshot alone.
     let generation = try transaction.state(seal).map { $0.generation & 0xFF_FFFF_FFFF }
     let known = atGeneration.load(ordering: .relaxed)
     let id: NamespaceID
@@ -93,13 +93,13 @@ final class NamespaceHandle: Sendable {
     list()
   }
 
-  /// A stale value was served.
+  /// Counts a stale value that was served.
   func countServed() { count(.served, stripe: StripedCounters.shared) }
 
-  /// A value was found that its codec could not decode, which makes the read a miss.
+  /// Counts a value that its codec could not decode. Such a read is a miss.
   func countUndecodable() { count(.undecodable, stripe: StripedCounters.shared) }
 
-  /// A memory begins to count its hits here.
+  /// Adds the counters of a memory tier that counts its hits for this handle.
   func add(_ counters: StripedCounters) {
     memory.withLock { $0.add(counters) }
     list()
@@ -110,10 +110,10 @@ final class NamespaceHandle: Sendable {
     if !isListed.load(ordering: .relaxed) { counted.add(self) }
   }
 
-  /// Whether a memory counts its hits here, which lists the handle once and for all.
+  /// Whether a memory tier counts its hits for this handle. Such a handle stays in the list.
   var hasMemory: Bool { memory.withLock { !$0.isEmpty } }
 
-  /// The counts that are not in the store's counters yet.
+  /// The counts that the store's counters do not have yet.
   func unmerged() -> ReadCounters {
     let total = total
     return merged.withLock { merged in
@@ -130,7 +130,7 @@ final class NamespaceHandle: Sendable {
     let counts = reads.totals
     for kind in ReadCounters.Kind.allCases { total[kind] = counts[kind.rawValue] }
     let found = memory.withLock { $0.total }
-    // A revalidated hit looked the entry up, so that `reads` has counted it.
+    // A revalidated hit looked the entry up, so `reads` has already counted it.
     total[.hits] &+= found[.hits]
     total[.memory] = found[.hits] &+ found[.revalidatedHits]
     return total
@@ -138,13 +138,13 @@ final class NamespaceHandle: Sendable {
 
   var hasUnmerged: Bool { unmerged() != ReadCounters() }
 
-  /// Whether the handle has facts that no other has: counts that are not merged, or rules that this opening has declared.
+  /// Whether only this handle has some facts: counts that are not merged, or rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
-  /// Drops the unmerged counts if commit `epoch` reset the store's counters; the caller read that in commit `moment`.
+  /// Drops the unmerged counts if commit `epoch` reset the store's counters; the caller read `epoch` in commit `moment`.
   ///
-  /// A reset is a new generation of the metadata, so the first read after it calls this. Earlier reads do not count then,
-  /// and later ones do; only reads under way in other threads may be lost.
+  /// A reset gives the metadata a new generation, so the first read after it calls this method. Earlier reads then do not
+  /// count, and later reads do. Only reads under way in other threads may be lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in
@@ -156,14 +156,14 @@ final class NamespaceHandle: Sendable {
     }
   }
 
-  /// Records that the store's counters include these reads.
+  /// Records that the store's counters now include the reads in `counts`.
   func recordMerge(of counts: ReadCounters) {
     merged.withLock { merged in
       for kind in ReadCounters.Kind.allCases { merged.counts[kind] &+= counts[kind] }
     }
   }
 
-  /// Records that the write failed which was to add these reads to the store's counters.
+  /// Records the failure of the write that was to add the reads in `counts` to the store's counters.
   func revertMerge(of counts: ReadCounters) {
     merged.withLock { merged in
       for kind in ReadCounters.Kind.allCases { merged.counts[kind] &-= counts[kind] }

@@ -1,14 +1,14 @@
 import LarderSystem
 import Synchronization
 
-/// The handles of a store by name, each as long as something holds it or it has something to remember.
+/// The handles of a store by name. A handle stays while it is in use or has something to remember.
 struct NamespaceHandles {
   private static let fewest = 64
 
   private let counted: CountedHandles
   private var byName: [ExactString: NamespaceHandle] = [:]
-  /// When there are so many handles, the unused handles are released. The number is then twice that of the remaining handles,
-  /// so the release costs O(1) for each new handle.
+  /// With this many handles, the unused handles are released. The number is then twice that of the remaining handles, so the
+  /// release costs O(1) for each new handle.
   private var most = Self.fewest
 
   init(listedIn counted: CountedHandles) { self.counted = counted }
@@ -43,20 +43,20 @@ struct NamespaceHandles {
   }
 }
 
-/// The handles that may have reads which the store has not counted yet, so that a write asks no other.
+/// The handles that may have reads that the store has not counted yet, so that a write asks no other handle.
 ///
 /// A handle lists itself with its first read. A read at the very moment of a write may stay unlisted until the next read.
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 
-  /// Apart, because a read counts without it nearly always.
+  /// A function of its own, because a read nearly always counts without it.
   @inline(never)
   func add(_ handle: NamespaceHandle) {
     if handle.isListed.exchange(true, ordering: .relaxed) { return }
     listed.withLock { $0.append(handle) }
   }
 
-  /// The handles with counts. Those without are listed no longer.
+  /// The handles with counts. Handles without counts leave the list.
   var unmerged: [NamespaceHandle] {
     listed.withLock { listed in
       if listed.isEmpty { return [] }
@@ -66,16 +66,16 @@ final class CountedHandles: Sendable {
         let hasUnmerged = handle.hasUnmerged
         if hasUnmerged { found.append(handle) }
         guard hasUnmerged || handle.hasMemory else { return true }
-        // A read that came between lists it itself.
+        // A read in between lists the handle itself.
         return handle.isListed.exchange(true, ordering: .relaxed)
       }
       return found
     }
   }
 
-  /// Lets the handles without counts go.
+  /// Takes the handles without counts off the list.
   func dropMerged() { _ = unmerged }
 
-  /// Lets all handles go.
+  /// Takes all handles off the list.
   func removeAll() { listed.withLock { $0 = [] } }
 }

@@ -4,28 +4,28 @@ import Synchronization
 
 /// The time source of a store.
 ///
-/// All processes of a store should agree on the wall clock. The monotonic clock shows whether time has passed or the wall
+/// All processes of a store should have the same wall clock. The monotonic clock shows whether time has passed or the wall
 /// clock was set.
 public protocol LarderClock: Sendable {
   /// The wall clock, exact to the millisecond.
   var now: Timestamp { get }
-  /// Time since an arbitrary moment; never goes back.
+  /// The time since an arbitrary moment; it never goes back.
   var monotonic: Duration { get }
-  /// Waits until ``monotonic`` has reached `moment`; throws a `CancellationError` if the task is cancelled before.
+  /// Waits until ``monotonic`` reaches `moment`; throws a `CancellationError` if the task is cancelled earlier.
   func sleep(until moment: Duration) async throws
 }
 
 extension LarderClock {
-  /// Waits by the system's clock. A clock that runs at another speed implements it itself.
+  /// Waits by the system's clock. A clock that runs at another speed needs its own implementation.
   public func sleep(until moment: Duration) async throws {
-    // The system's sleep traps at durations of some 300,000 million years.
+    // The system's sleep traps at durations of about 300,000 million years.
     while monotonic < moment { try await Task.sleep(for: min(moment - monotonic, .days(1))) }
   }
 }
 
 /// The system's own clock.
 public struct SystemClock: LarderClock {
-  /// The clock has no options.
+  /// Makes the clock, which has no options.
   public init() {}
   /// The system's wall clock.
   public var now: Timestamp { Timestamp(milliseconds: SystemTime.milliseconds) }
@@ -39,19 +39,19 @@ public final class ManualClock: LarderClock {
   private let steady = Atomic<Int64>(0)
   private let sleepers = Waiters<Void>()
 
-  /// - Parameter now: the first time it shows, 2026-01-01 00:00 UTC by default.
+  /// - Parameter now: the first time of the wall clock, 2026-01-01 00:00 UTC by default.
   public init(now: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)) {
     wall = Atomic(now.milliseconds)
   }
 
-  /// The wall clock as it was set or has advanced.
+  /// The wall clock, as ``set(to:)`` and ``advance(by:)`` left it.
   public var now: Timestamp {
     Timestamp(milliseconds: wall.load(ordering: .sequentiallyConsistent))
   }
   /// The sum of all advances.
   public var monotonic: Duration { .milliseconds(steady.load(ordering: .sequentiallyConsistent)) }
 
-  /// Advances both clocks and wakes every task that sleeps until then.
+  /// Advances both clocks and wakes every task whose sleep then ends.
   public func advance(by duration: Duration) {
     wall.advance(by: duration)
     sleepers.resume(at: steady.advance(by: duration))
@@ -75,7 +75,7 @@ public final class ManualClock: LarderClock {
 }
 
 extension Atomic<Int64> {
-  /// Adds whole milliseconds, and stops at the limits of 64 bits.
+  /// Adds whole milliseconds; stops at the limits of 64 bits.
   @discardableResult
   fileprivate func advance(by duration: Duration) -> Int64 {
     var known = load(ordering: .sequentiallyConsistent)
@@ -89,10 +89,10 @@ extension Atomic<Int64> {
   }
 }
 
-/// A store's clock, with the cheap time that reads use.
+/// A store's clock, with a cheap time for reads.
 struct StoreClock: LarderClock {
   let source: any LarderClock
-  /// Whether ``source`` is the system's, which reads get without the protocol.
+  /// Whether ``source`` is the system's clock, which reads use without a call through the protocol.
   let isSystem: Bool
 
   init(_ source: any LarderClock) {
@@ -105,7 +105,7 @@ struct StoreClock: LarderClock {
 
   func sleep(until moment: Duration) async throws { try await source.sleep(until: moment) }
 
-  /// Milliseconds since 1970; the system's may be up to 10 behind.
+  /// Milliseconds since 1970; the system's coarse clock may be up to 10 ms behind.
   @inline(__always)
   var coarseNow: Int64 {
     isSystem ? SystemTime.coarseMilliseconds : source.now.milliseconds
@@ -114,8 +114,8 @@ struct StoreClock: LarderClock {
   /// Minutes since 1970.
   var coarseMinute: Int64 { coarseNow / 60_000 }
 
-  /// Milliseconds of the monotonic and the wall clock for a check with each read: never behind the exact times, and at most
-  /// 10 ms ahead of them.
+  /// Milliseconds of the monotonic clock and the wall clock, for a check with each read. They are never behind the exact times,
+  /// and at most 10 ms ahead of them.
   var roundedUpTimes: (monotonic: Int64, wall: Int64) {
     guard isSystem else { return (monotonic.roundedUpMilliseconds, now.milliseconds) }
     return (
@@ -123,12 +123,12 @@ struct StoreClock: LarderClock {
     )
   }
 
-  /// The state of an entry at ``coarseNow``. The exact clock decides only if the deadline is near enough for the coarse clock
-  /// to be wrong.
+  /// The state of an entry at ``coarseNow``. The exact clock decides only if the deadline is so near that the coarse clock may
+  /// be wrong.
   @inline(__always)
   func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    // The exact time is not earlier.
+    // The exact time is never earlier than the coarse time.
     if coarse >= header.staleUntil { return .expired }
     if isSystem, coarse &+ 10 >= header.expires {
       return header.state(at: SystemTime.milliseconds)
@@ -138,8 +138,8 @@ struct StoreClock: LarderClock {
 }
 
 extension EntryHeader {
-  /// The state of the entry at `now`. An entry with an end that was written more than a minute in the future counts as stale:
-  /// the clock was set back, and the entry would live too long.
+  /// The state of the entry at `now`. An expiring entry that was written more than a minute in the future counts as stale: the
+  /// clock was set back, and the entry would live too long.
   @inline(__always)
   func state(at now: Int64) -> Store.Entry.State {
     if expires == Self.never { return .fresh }

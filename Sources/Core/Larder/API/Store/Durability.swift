@@ -1,19 +1,18 @@
 import LMDB
 import LarderSystem
 
-/// Which writes survive a power failure.
+/// The promise about a power failure.
 ///
 /// At every level, a killed process loses no write that returned, a batch is stored completely or not at all, and the store
-/// stays readable. The durability is chosen when a store is created, stored in it, and the same for every process.
+/// stays readable. The creation of a store chooses its durability; the store keeps it, for every process.
 /// `Docs/Operate/Reliability.md` describes how each promise is kept and tested.
 public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
-  /// A power failure loses nothing: a write returns when it is on the disk.
+  /// A power failure loses nothing: a write returns only when it is on the disk.
   case durable
-  /// A power failure loses at most the writes of the last ``Store/Options/checkpointInterval`` and of the duration of a
-  /// sync.
+  /// A power failure loses at most the writes of the last ``Store/Options/checkpointInterval`` and of the duration of one sync.
   case checkpointed
-  /// A power failure empties the store, including its rules, unless all processes had closed it, or `sync()` had returned,
-  /// and nothing was written since.
+  /// A power failure empties the store, including its rules. It does not if nothing was written since `sync()` returned or all
+  /// processes closed the store.
   case scratch
 }
 

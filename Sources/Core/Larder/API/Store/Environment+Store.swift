@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension Environment {
-  /// Opens or makes the environment of the store at `path`, without a look at its format.
+  /// Opens or makes the environment of the store at `path`, without a check of its format.
   static func open(at path: String, _ options: Store.Options) throws(LarderError) -> Environment {
     var environmentOptions = EnvironmentOptions()
     environmentOptions.create = options.create && !options.readOnly && !options.allowsForeignOwner
@@ -40,7 +40,7 @@ extension Environment {
     }
   }
 
-  /// Formats before 4 lack a database. The record of the format is in the main one, which every file has.
+  /// Formats before 4 lack a database. The record of the format is in the main database, which every file has.
   private static func refuseOtherFormat(
     at path: String, _ options: EnvironmentOptions
   ) throws(LarderError) {

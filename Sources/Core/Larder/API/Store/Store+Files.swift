@@ -10,9 +10,9 @@ import Synchronization
 
 /// The sizes of a data file before and after it was compacted.
 public struct Compaction: Sendable, Hashable {
-  /// Bytes of the file before.
+  /// Bytes of the file before the compaction.
   public var before: Int
-  /// Bytes of the file that replaced it.
+  /// Bytes of the new file.
   public var after: Int
 }
 
@@ -20,10 +20,10 @@ extension Store {
   /// Rewrites the data file of the store at `path` without free pages. A file shrinks in no other way.
   ///
   /// No process can open the store meanwhile. The disk must have room for both files. A kill or a power failure at any moment
-  /// leaves the old file or the new one. O(entries).
+  /// leaves either the old or the new file. O(entries).
   ///
-  /// - Parameter shouldContinue: called from time to time with the number of records copied, and of all; false stops it.
-  /// - Returns: nil if it was stopped; then nothing has changed.
+  /// - Parameter shouldContinue: called from time to time with the number of copied records and of all records; false stops it.
+  /// - Returns: nil if the compaction was stopped; then nothing has changed.
   /// - Throws: ``LarderError/Code/busy`` if a process has the store open; the message names the processes.
   public static func compact(
     at path: String, options: Options = Options(),
@@ -45,12 +45,12 @@ extension Store {
     return Compaction(before: before, after: environment.fileSize)
   }
 
-  /// Makes a new store at `path` with the contents of this one, in a file without free pages. Other threads and processes may
-  /// read and write meanwhile; pages that they free cannot be reused before the copy is done.
+  /// Makes a new store at `path` with the contents of this store, in a file without free pages. Other threads and processes may
+  /// read and write meanwhile; pages that they free cannot be reused before the copy is complete.
   ///
   /// - Parameter shouldContinue: as in ``compact(at:options:_:)``.
-  /// - Returns: nil if it was stopped; then nothing was made.
-  /// - Throws: ``LarderError/Code/exists`` if there is something at `path`.
+  /// - Returns: nil if the copy was stopped; then no store was made.
+  /// - Throws: ``LarderError/Code/exists`` if a file or directory is at `path`.
   public func copyCompacted(
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
@@ -104,7 +104,7 @@ extension StoreEngine {
   }
 }
 
-/// Whether the files of an open store are as they were when it was opened.
+/// Whether the files of an open store are as they were at its opening.
 public enum StoreHealth: Sendable, Hashable {
   /// The files are in their places, and can be written if the store was opened for writing.
   case healthy
@@ -113,14 +113,14 @@ public enum StoreHealth: Sendable, Hashable {
   case missing
   /// Another store is at the path. Reads still see the old files, and writes throw: close the store and open it again.
   case replaced
-  /// The directory or a file of the store may not be written any more, for the reason in words. Reads are not affected.
+  /// The directory or a file of the store may no longer be written, for this reason. Reads are not affected.
   case unwritable(String)
 }
 
 extension Store {
   /// Looks at the store's files: a few system calls, no lock. Throws ``LarderError/Code/closed`` for a closed store.
   ///
-  /// ``changes(in:)`` reports every change of it while there is a subscription.
+  /// While a subscription exists, ``changes(in:)`` reports every change of the health.
   public func health() throws(LarderError) -> StoreHealth {
     guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
     return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
@@ -128,10 +128,10 @@ extension Store {
 }
 
 extension Store {
-  /// Whether a process was killed while it made a store at `path`: what it left is not an obstacle to the next.
+  /// Whether a process was killed while it made a store at `path`. The next store can be made there all the same.
   package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
 
-  /// Whether the store was closed, by this reference to it or another.
+  /// Whether the store was closed, through this handle or another.
   package var isClosed: Bool { !engine.environment.isOpen }
 }
 

@@ -5,17 +5,17 @@ package import LarderSystem
 public struct NamespaceInfo: Sendable, Hashable {
   /// The name, unique in the store.
   public var name: String
-  /// Entries, expired ones included that are still stored.
+  /// The number of stored entries, including expired ones.
   public var entries: Int
-  /// Bytes of their values.
+  /// Bytes of the entries' values.
   public var bytes: Int
-  /// Bytes of their headers, metadata and values.
+  /// Bytes of the entries' headers, metadata and values.
   public var storedSize: Int
   /// When the namespace was made; clearing and renaming do not change it.
   public var created: Timestamp
   /// The rules that code has declared.
   public var declared: Rules
-  /// An operator's rules, each of which replaces a declared one.
+  /// An operator's rules; each replaces a declared rule.
   public var overrides: Rules.Overrides
   /// The rules in force.
   public var rules: Rules { overrides.applied(to: declared) }
@@ -24,37 +24,37 @@ public struct NamespaceInfo: Sendable, Hashable {
 extension Store {
   /// Every namespace in the order of names, in one snapshot. O(namespaces).
   ///
-  /// Expired entries that reads of this process have found are removed first.
+  /// First commits the write buffer and removes expired entries that reads of this process have found; see ``read(_:)``.
   public func namespaces() throws(LarderError) -> [NamespaceInfo] {
     try engine.flushPending(of: self)
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map { $0.facts }
   }
 
-  /// Declares the rules of a namespace, which every process then obeys, and creates the namespace if it does not exist.
-  /// An operator's overrides stay, and so do declared rules of a higher ``Rules/version``.
+  /// Declares the rules of a namespace for every process, and creates the namespace if it does not exist. An operator's
+  /// overrides stay, and so do declared rules of a higher ``Rules/version``.
   ///
-  /// A lower limit evicts in bounded transactions before the call returns.
+  /// A lower limit evicts entries in bounded transactions before the call returns.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules or guarantees that do not fit into the store.
-  ///   ``LarderError/Code/full`` if too much is pinned; then the usage that was reached is the limit in force.
-  ///   ``LarderError/Code/insideWrite`` inside ``write(_:)``.
+  /// ``LarderError/Code/full`` if too much is pinned; then the reached usage becomes the limit in force.
+  /// ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
     let rules = rules.inMilliseconds
     try LimitChange(engine).changeRules(of: name, ifAbsent: .make) { $0.declare(rules) }
   }
 
-  /// Replaces an operator's overrides of the declared rules; empty ones lift them. Lower limits are as in ``declare(_:for:)``.
+  /// Replaces an operator's overrides of the declared rules; empty overrides lift them. Lower limits: see ``declare(_:for:)``.
   ///
-  /// - Throws: ``LarderError/Code/noSuchNamespace``, and as ``declare(_:for:)``.
+  /// - Throws: ``LarderError/Code/noSuchNamespace``, and the errors of ``declare(_:for:)``.
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
     _ = try override(overrides, for: name) { true }
   }
 
-  /// Overrides like ``override(_:for:)``, for as long as `shouldContinue` returns true, which is called between two transactions.
+  /// Like ``override(_:for:)``, but only while `shouldContinue` returns true; it is called between two transactions.
   ///
-  /// - Returns: false if it was stopped; then the usage that was reached is the limit in force.
+  /// - Returns: false if it was stopped; then the reached usage becomes the limit in force.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
@@ -84,7 +84,7 @@ extension Store {
     return removal
   }
 
-  /// Gives a namespace another name, at once for every process. O(1).
+  /// Gives a namespace another name. Every process sees the new name at once. O(1).
   ///
   /// - Throws: ``LarderError/Code/exists`` if the new name is taken, ``LarderError/Code/noSuchNamespace`` if the old is not,
   ///   ``LarderError/Code/invalidArgument`` for an impossible name.
@@ -94,12 +94,12 @@ extension Store {
     engine.memory.removeAll(of: old)
   }
 
-  /// The time at which the next entry of each namespace stops being fresh, by namespace. A namespace without such an entry is
+  /// The time at which the next entry of each namespace stops being fresh, by namespace. Namespaces without such an entry are
   /// left out.
   ///
-  /// The index knows when stale windows end. An entry behind such an entry may stop being fresh earlier, so up to 10,000
-  /// entries are looked at. Without such windows one look is enough, and one more for each entry that expired and was not
-  /// purged yet, or was refreshed since it was indexed.
+  /// The index has the ends of stale windows. An entry further back in the index may stop being fresh earlier, so up to 10,000
+  /// entries are looked at. Without stale windows one look is enough, plus one for each expired entry that is not purged yet
+  /// and each entry that was refreshed since it was indexed.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]
@@ -117,8 +117,8 @@ extension Store {
 }
 
 extension EntryReader {
-  /// An entry is indexed at its end or earlier. So without stale windows no record behind the earliest end that was found can lead
-  /// to an earlier one.
+  /// The index has an entry at its end or earlier. So without stale windows, no record behind the earliest end found so far can
+  /// lead to an earlier end.
   fileprivate func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Int64? {

@@ -11,7 +11,7 @@ import Synchronization
 extension StoreEngine {
   /// Writes the access times, removals of expired entries and counts of reads that wait in this process.
   ///
-  /// One write is enough for the removals. It takes all removals that wait, and the removals that another write has taken are
+  /// One write is enough for the removals. It takes all waiting removals, and removals that another write has taken are
   /// committed before it begins.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
@@ -28,7 +28,7 @@ extension StoreEngine {
   /// How long the deinitializer of the last handle waits for other writers.
   static let lastLockTimeout = Duration.milliseconds(100)
 
-  /// Makes the writes of ``close()``, for a store that was not closed.
+  /// Does the writes of ``close()`` for a store that was not closed.
   func flushLast() {
     guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
       return
@@ -36,11 +36,11 @@ extension StoreEngine {
     do throws(LarderError) {
       try flush(lockTimeout: Self.lastLockTimeout)
     } catch {
-      // A deinitializer cannot report errors. A failed flush equals a kill: the counts are lost, the store is sound.
+      // A deinitializer cannot report errors. A failed flush has the effect of a kill: the counts are lost, the store is sound.
     }
   }
 
-  /// Ends the stores that are still open when the process ends, such as those of globals, which have no deinitializer.
+  /// Ends the stores that are still open at the end of the process. Stores in globals have no deinitializer, for example.
   static let endsWithProcess: Void = ProcessExit.add {
     for environment in Environment.all {
       (environment.attachment.withLock { $0.object } as? StoreEngine)?.endWithProcess()
@@ -51,7 +51,7 @@ extension StoreEngine {
   func endWithProcess() {
     guard !environment.isWriting else { return }
     if isTemporary.load(ordering: .relaxed) {
-      // If that fails, the system cleans its temporary directory.
+      // If the removal fails, the system cleans its temporary directory.
       try? FileManager.default.removeItem(atPath: environment.path)
     } else {
       flushLast()
@@ -61,7 +61,7 @@ extension StoreEngine {
   func close() throws(LarderError) {
     try checkNotWriting("closing")
     guard environment.isOpen else {
-      // One that LMDB or the disk failed, or that a read or a write kept from closing, still holds its locks.
+      // A store still holds its locks if LMDB or the disk failed, or if a read or write kept it from closing.
       environment.close()
       return try reportClosingFailure()
     }
@@ -101,8 +101,8 @@ extension StoreEngine {
       hint: "do it when the write has returned")
   }
 
-  /// Counting and statistics first wait for loaded values that are being committed, and carry out the removals that reads
-  /// of this process have queued. Inside a write, that write carries them out.
+  /// Prepares counts and statistics: waits for loaded values whose commit is under way, and carries out the removals that reads
+  /// of this process have queued. Inside a write, that write carries out the removals.
   func flushPending(of store: Store) throws(LarderError) {
     if environment.isForked { throw error(.forked) }
     awaitLoadWrites()

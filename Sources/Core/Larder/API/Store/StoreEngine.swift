@@ -8,22 +8,22 @@ import Synchronization
   import Foundation
 #endif
 
-/// The state that all handles of one store in this process share, and the services that work on it.
+/// The state that all handles of one store in this process share, and the services that work on that state.
 final class StoreEngine: Sendable {
   let environment: Environment
   /// Finds and lends entries.
   let reader: EntryReader
   let chunksAbove: Int?
   let pageSize: Int
-  /// Whether there was a handle that may write; only then does closing make the waiting writes.
+  /// Whether a handle that may write existed; only then does closing make the waiting writes.
   let isWritable = Atomic(false)
-  /// The wall clock and the monotonic one when the store was opened.
+  /// The wall clock and the monotonic clock at the opening of the store.
   let opened: (now: Timestamp, monotonic: Duration)
   /// The last minute in which resizing the access table failed.
   let accessFailure = Atomic<Int64>(.min)
   let writes = Writes()
   let loads: Loads
-  /// Writes note removals in it, and loads ask it.
+  /// The last removals; writes record them, and loads ask for them.
   let removalTable: RemovalTable
   /// Decoded values.
   let memory: MemoryRegistry
@@ -31,9 +31,9 @@ final class StoreEngine: Sendable {
   let changes: ChangeFeed
   /// Runs a closure once, after a delay, on another thread.
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-  /// The time in which appended entries reach the disk.
+  /// The time within which appended entries reach the disk.
   let checkpointInterval: Duration
-  /// When the next commit of the write buffer was scheduled, by the machine's clock; 0 if it was not.
+  /// When the next commit of the write buffer was scheduled, by the machine's clock; 0 if none is scheduled.
   let settlingSince = Atomic<Int64>(0)
   private let counted = CountedHandles()
   private let handles: Mutex<NamespaceHandles>
@@ -64,13 +64,13 @@ final class StoreEngine: Sendable {
     reader.leftovers.accesses.whenDue { [weak self] in self?.writeDueAccessTimes() }
   }
 
-  // The environment closes itself with its last reference. Here it may already be another opening's.
+  // The environment closes itself with its last reference. By then it may already belong to another opening.
   deinit {
     // The memory tiers and their budget refer to each other.
     memory.budget.remove { _ in true }
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
-      // If that fails, the system cleans its temporary directory.
+      // If the removal fails, the system cleans its temporary directory.
       try? FileManager.default.removeItem(atPath: environment.path)
     } else {
       flushLast()
@@ -78,7 +78,7 @@ final class StoreEngine: Sendable {
     counted.removeAll()
   }
 
-  /// In a forked child a thread of the parent may own the lock for ever, and no handle is of use there.
+  /// The handle of a namespace. A forked child gets a new, useless handle: a thread of the parent may own the lock for ever.
   func handle(for name: String) -> NamespaceHandle {
     if environment.isForked { return NamespaceHandle(name: name, listedIn: counted) }
     return handles.withLock { $0.handle(for: name) }
@@ -89,7 +89,7 @@ final class StoreEngine: Sendable {
   /// The handles whose reads the store has not counted yet.
   var handlesWithCounts: [NamespaceHandle] { counted.unmerged }
 
-  /// A snapshot with every entry that was written before.
+  /// A snapshot with every entry written so far: first commits the entries of the write buffer.
   @inline(__always)
   func beginRead() throws(LarderError) -> ReadTransaction {
     guard let buffer = reader.buffer else { return try reader.beginRead() }
@@ -101,7 +101,7 @@ final class StoreEngine: Sendable {
   }
 }
 
-// Parts of the reader that writers use, too.
+// Parts of the reader that writers also use.
 extension StoreEngine {
   var indexes: Indexes { reader.indexes }
   var identity: [UInt8] { reader.identity }
@@ -112,7 +112,7 @@ extension StoreEngine {
   var access: AccessTable { reader.access }
   var leftovers: ReadLeftovers { reader.leftovers }
 
-  /// The engine that this process has for the store at `path`, or a new one.
+  /// The engine that this process already has for the store at `path`, or a new engine.
   static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreEngine {
     guard options.transforms.count <= TransformSteps.most else {
       throw LarderError(
@@ -141,7 +141,7 @@ extension StoreEngine {
     }
   }
 
-  /// Maps no more than the disk limit allows, before any read: a map with reads in it cannot be made smaller.
+  /// Sets the disk limit as the size of the map before any read: a map in use by reads cannot be made smaller.
   private func applyFileLimit() {
     do throws(LarderError) {
       guard let limit = try metadata.settings(in: reader.beginRead()).limits.disk else { return }
@@ -151,7 +151,7 @@ extension StoreEngine {
     }
   }
 
-  /// Refuses other transforms: a handle without them could not read the values of another handle.
+  /// Refuses other transforms: a handle without a transform could not read the values of another handle.
   private func checkTransforms(_ others: [any ValueTransform]) throws(LarderError) {
     if transforms.transforms.map(\.id) == others.map(\.id) { return }
     throw LarderError(
@@ -160,7 +160,7 @@ extension StoreEngine {
       hint: "open it once and share it, or pass the same transforms")
   }
 
-  /// Refuses a second clock: two clocks on one store would disagree about expiry.
+  /// Refuses a second clock: two clocks of one store would disagree about expiry.
   private func checkClock(_ other: any LarderClock) throws(LarderError) {
     if clock.isSystem && other is SystemClock { return }
     if let mine = clock.source as? any AnyObject & LarderClock,

@@ -2,20 +2,20 @@ package import LarderSystem
 
 /// Parts of the machine that tests replace, and sizes that they make small.
 package struct TestHooks: Sendable {
-  /// The identity of the machine's last start; nil for the real one.
+  /// The identity of the machine's last boot; nil for the real identity.
   package var boot: BootIdentity?
-  /// Values of more bytes are stored in chunks, also where that is not needed; nil for none.
+  /// Larger values, in bytes, are stored in chunks even where that is not needed; nil for no such size.
   package var chunksAbove: Int?
   /// Runs a closure once, after a delay, on another thread.
   package var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void =
     PendingAccesses.later
-  /// How many changes the ring of changes holds, a power of two and the same in every process; nil for a number that
-  /// fits the store.
+  /// How many changes the ring of changes holds: a power of two and the same in every process; nil for a number that fits the
+  /// store.
   package var changeSlots: Int?
   /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
   package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
   /// Tells how short of memory the system is.
   package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
-  /// The bytes that are free on the file system of a path; nil if that cannot be found out.
+  /// The free bytes on the file system of a path; nil if the system does not tell.
   package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
 }
