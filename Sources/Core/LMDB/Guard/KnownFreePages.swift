@@ -32,7 +32,7 @@ struct KnownFreePages {
   private(set) var count: Int
 
   /// - Parameters:
-  /// - lists: all lists of a commit, oldest first.
+  ///   - lists: all lists of a commit, oldest first.
   ///   - pages: the pages on these lists.
   init(_ lists: [List], _ pages: PageSet, of commit: UInt64) {
     old = lists.reversed()

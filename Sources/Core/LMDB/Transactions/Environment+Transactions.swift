@@ -107,8 +107,8 @@ extension Environment {
   /// ``LMDBError/insideWrite``. After ``LMDBError/mapFull`` a repeated write may succeed: each write first adapts the map.
   ///
   /// - Parameters:
-  /// - bound: a lock timeout for this write; it also limits the wait for this process's other writers.
-  /// - ended: called with the newest commit after the transaction has ended, while no other process can begin one.
+  ///   - bound: a lock timeout for this write; it also limits the wait for this process's other writers.
+  ///   - ended: called with the newest commit after the transaction has ended, while no other process can begin one.
   package func write<Result>(
     waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Void = { _ in },
     _ body: (inout WriteTransaction) throws -> Result

@@ -28,9 +28,9 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   /// Waits until the task is resumed; nil if it was cancelled.
   ///
   /// - Parameters:
-  /// - until: the least moment of a ``resume(with:at:)`` that resumes this task.
-  /// - outcome: asked under the lock of this object; the task does not wait if the result is not nil.
-  /// - onCancel: called before a cancelled task is resumed.
+  ///   - until: the least moment of a ``resume(with:at:)`` that resumes this task.
+  ///   - outcome: asked under the lock of this object; the task does not wait if the result is not nil.
+  ///   - onCancel: called before a cancelled task is resumed.
   package func wait(
     until: Int64 = .min, unless outcome: () -> Outcome?, onCancel: @Sendable () -> Void = {}
   ) async -> Outcome? {

@@ -104,12 +104,12 @@ extension Store {
   /// throw ``LarderError/Code/invalidArgument``.
   ///
   /// - Parameters:
-  /// - rules: the rules that this opening declares once; nil leaves the store's rules.
+  ///   - rules: the rules that this opening declares once; nil leaves the store's rules.
   ///   - memory: the limits of the decoded values in memory. Nil keeps the limits that a cache with the same values has
   ///     set, or ``MemoryLimits/default``. ``MemoryLimits/off`` turns the memory tier off for this cache. If caches
   ///     that share their values set different limits, the newest limits hold; setting the same limits again changes
   ///     nothing.
-  /// - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
+  ///   - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil

@@ -37,8 +37,8 @@ extension Store {
   /// A lower limit evicts entries in bounded transactions before the call returns.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules or guarantees that do not fit into the store.
-  /// ``LarderError/Code/full`` if too much is pinned; then the reached usage becomes the limit in force.
-  /// ``LarderError/Code/insideWrite`` inside ``write(_:)``.
+  ///   ``LarderError/Code/full`` if too much is pinned; then the reached usage becomes the limit in force.
+  ///   ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
     let rules = rules.inMilliseconds
@@ -69,7 +69,7 @@ extension Store {
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult { try clear { _ in true } }
 
-  /// Empties the namespaces whose names pass, in one commit. No load of any namespace that began before stores its value.
+  /// Empties the namespaces whose names pass `isMeant`, in one commit. Earlier loads, of any namespace, store no value.
   package func clear(where isMeant: (String) -> Bool) throws(LarderError) -> RemovalResult {
     try checkWritable()
     let removal = try engine.commit { batch in
@@ -86,7 +86,7 @@ extension Store {
 
   /// Gives a namespace another name. Every process sees the new name at once. O(1).
   ///
-  /// - Throws: ``LarderError/Code/exists`` if the new name is taken, ``LarderError/Code/noSuchNamespace`` if the old is not,
+  /// - Throws: ``LarderError/Code/exists`` if the new name is taken, ``LarderError/Code/noSuchNamespace`` if the old is absent,
   ///   ``LarderError/Code/invalidArgument`` for an impossible name.
   public func rename(_ old: String, to new: String) throws(LarderError) {
     try checkWritable()

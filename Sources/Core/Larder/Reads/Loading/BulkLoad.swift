@@ -1,13 +1,13 @@
 import LarderSystem
 import Synchronization
 
-/// Loads of several keys that one source answers: each key has a load of its own in the table, which others join, and those
+/// Loads of several keys that one source answers. Each key has a load of its own in the table, which other callers join. Keys
 /// whose turn has come share a call of the source.
 ///
-/// A key that another process is loading is not waited for. If that process has stored no value, the key is in a later
-/// call. One call runs at a time, so many such keys share one, too.
+/// The source does not wait for a key that another process is loading. If that process has stored no value, a later call
+/// includes the key. Only one call runs at a time, so many such keys share a call, too.
 final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
-  /// The keys that are missing or too old, each with the stored value.
+  /// The keys that are missing or too old, each with its stored value.
   typealias Missing = [(key: Key, stored: CachedValue<Value>?)]
   typealias InFlight = InFlightLoad<LoadedValue<Value>>
 
@@ -20,7 +20,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
 
   private struct State {
     var waiting: [Member] = []
-    /// Until ``begin()`` keys are added.
+    /// Until ``begin()`` keys are added, and no call begins.
     var isCalling = true
   }
 
@@ -33,7 +33,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     self.source = source
   }
 
-  // The closure runs as this load, for which the load of each key waits: so it cannot wait for one of them.
+  // The load of each key waits for this closure, which runs as this load: so it cannot wait for such a load.
   var callers: Int { 0 }
   var isComplete: Bool { false }
 
@@ -78,7 +78,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
 
   // MARK: Calls
 
-  /// Every key is known: those that wait are loaded.
+  /// Starts the first call; all keys are known now.
   func begin() {
     state.withLock { $0.isCalling = false }
     callNext()
@@ -106,7 +106,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Calls the source, queues the writes of all outcomes together, and gives each key's callers theirs.
+  /// Calls the source, queues the writes of all outcomes together, and returns the outcome of each key.
   private func call(_ members: [Member]) async -> [Result<LoadedValue<Value>, any Error>] {
     let outcomes: Result<[Key: Loaded<Value>], any Error>
     do {
@@ -117,7 +117,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
           try await source(members.map { (Key($0.load.key), $0.turn.lookup.cachedValue) })
         }
       }
-      // A call that was cancelled is not stored, even if its closure returned.
+      // The values of a cancelled call are not stored, even if its closure returned.
       try Task.checkCancellation()
       outcomes = .success(answers)
     } catch {
@@ -142,13 +142,13 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   }
 }
 
-/// How many keys of a call somebody still waits for.
+/// The number of keys of a call for which somebody still waits.
 private final class Wanted: Sendable {
   private let count: Atomic<Int>
 
   init(_ count: Int) { self.count = Atomic(count) }
 
-  /// Whether the removed key was the last.
+  /// Notes that one key is no longer awaited; true if it was the last one.
   func removeOne() -> Bool {
     count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
   }

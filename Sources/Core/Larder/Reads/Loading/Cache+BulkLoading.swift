@@ -1,8 +1,8 @@
 import LarderSystem
 
-/// Reads of many keys, with one call of the source for those that are missing or too old.
+/// Reads of many keys, with one call of the source for the keys that are missing or too old.
 extension Cache {
-  /// The values under some keys, in the order of the keys; nil for a key that has none. Throws the first error of
+  /// The values under some keys, in the order of the keys; nil for a key without a value. Throws the first error of
   /// ``results(for:options:load:)``.
   ///
   ///     let boards = try await cache.values(for: stations, options: options) { missing in
@@ -18,17 +18,17 @@ extension Cache {
     try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
   }
 
-  /// The same with the source and the age of each value, or with the error of each key for which no stored value may be served.
+  /// Like `values`, but with the source and age of each value, or with the error of each key that no stored value may answer.
   ///
-  /// All the rules of a load of one key hold for each: callers of one of the keys join, a write or a removal meanwhile wins, and
-  /// the policy, the limits of time and the windows of the options apply. The values that a call brings are committed together,
-  /// at most 1,000 of them or 8 MB in a commit.
+  /// Each key follows all rules of a load of one key: callers of the key join, a write or a removal meanwhile wins, and the
+  /// policy, timeouts and windows of the options apply. The values of a call are committed together, at most 1,000 of them or 8
+  /// MB in a commit.
   ///
-  /// - Parameter load: called once with the keys that are missing or too old, in their order and each once, together with the
+  /// - Parameter load: called once with the keys that are missing or too old, in their order and without duplicates, with their
   ///   stored values. It is called again only for keys that another process was loading and has not stored. It returns an
-  ///   answer for each, in any order. A key without an answer is absent. If it throws, every key has that error;
-  ///   ``Loaded/failed(_:)`` is the error of one.
-  /// - Returns: the results in the order of the keys; nil for a key that has no value.
+  ///   answer for each key, in any order. A key without an answer is absent. If the closure throws, every key has that error;
+  ///   ``Loaded/failed(_:)`` is the error of one key.
+  /// - Returns: the results in the order of the keys; nil for a key without a value.
   /// - Throws: `CancellationError` if the task is cancelled.
   public func results<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
@@ -55,7 +55,7 @@ extension Cache {
       return Dictionary(
         answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last })
     }
-    // All loads are entered before the wait for any of them, so that the keys of the first call are known.
+    // All loads are entered before any wait, so that the keys of the first call are known.
     let requests = names.map { name in
       let loading = CacheLoad(
         cache: self, key: name.copied, options: options, source: .bulk(bulk))

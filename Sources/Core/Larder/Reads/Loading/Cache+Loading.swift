@@ -2,26 +2,26 @@ import LarderSystem
 
 /// Reads that load a missing or stale value.
 ///
-/// `value` returns the value, `result` a ``CacheResult``, which also has the source of the value, its age, and the error that
-/// was met on the way. Both take a closure that returns a value, or a closure that gets the stored value and returns a
+/// `value` returns the value. `result` returns a ``CacheResult``, which also has the source of the value, its age, and an error
+/// that occurred on the way. Both take a closure that returns a value, or a closure that gets the stored value and returns a
 /// ``Loaded``; `values` and `results` take a closure that loads many keys.
 ///
-/// Tasks of this process that ask for a key at the same time share one load and its outcome. A task that is cancelled
-/// stops waiting; when every waiting task is cancelled, so is the load. An error reaches every waiting task and is not
-/// stored. A load may load other keys inside its closure, but not its own, directly or through another key: that throws
+/// Tasks of this process that ask for a key at the same time share one load and its outcome. A cancelled task stops waiting;
+/// when every waiting task is cancelled, the load is cancelled, too. An error reaches every waiting task and is not stored. A
+/// load may load other keys inside its closure, but not its own key, directly or through another key: that throws
 /// ``LarderError/Code/loadCycle``.
 ///
 /// A loaded value is returned at once and committed in the background, in order and before any later write of this process.
-/// This process's reads through a cache of the type find it meanwhile. ``CacheResult/isCommitted`` tells, and
-/// ``LoadOptions/waitsForCommit`` waits. A value that cannot be stored is returned as well; ``CacheResult/error`` or
-/// ``LoadOptions/onBackgroundError`` tells why. A write or removal that is committed during the load wins: the loaded value is
-/// then returned and not stored. A caller that asks after a removal does not share a load from before it.
+/// Meanwhile this process's reads through a cache of the same type find it. ``CacheResult/isCommitted`` shows the state, and
+/// ``LoadOptions/waitsForCommit`` waits for the commit. A value that cannot be stored is returned as well;
+/// ``CacheResult/error`` or ``LoadOptions/onBackgroundError`` gets the reason. A write or removal that is committed during the
+/// load wins: then the loaded value is returned but not stored. A caller after a removal does not share an earlier load.
 ///
-/// All of them throw the error of `load` if no stored value may be served in its place. They throw
-/// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if nothing is stored, and ``LarderError/Code/timedOut`` if
-/// the load took longer than their own ``LoadOptions/timeout``.
+/// Every function throws the error of `load` if no stored value may be served instead. It throws ``LarderError/Code/notStored``
+/// under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if the load took longer than
+/// ``LoadOptions/timeout``.
 extension Cache {
-  /// The value under `key`; if it is not fresh, the value that `load` returns, which is stored.
+  /// The fresh value under `key`; otherwise the value that `load` returns, which is then stored.
   ///
   ///     let board = try await boards.value(for: station, expires: .after(.minutes(2))) {
   ///       try await api.board(station)
@@ -29,7 +29,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - expires: how long a loaded value stays fresh; nil takes the namespace's rule.
-  ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
+  ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value
@@ -38,14 +38,14 @@ extension Cache {
       .value
   }
 
-  /// The value under `key`, read or loaded as the options say.
+  /// The value under `key`, read or loaded according to the options.
   public func value(
     for key: some StoreKey, options: LoadOptions, load: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     try await result(for: key, options: options, load: load).value
   }
 
-  /// The value under `key`, read or loaded as the options say, with its source and age:
+  /// The value under `key`, read or loaded according to the options, with its source and age:
   ///
   ///     let options = LoadOptions(
   ///       expires: .after(.minutes(2)),
@@ -69,7 +69,7 @@ extension Cache {
     {
       return result
     }
-    // Another caller stored that there is no value. This load always has one.
+    // Another caller stored that the key has no value. This load always returns a value.
     if options.policy != .cacheOnly {
       var options = options
       options.policy = .reload
@@ -78,7 +78,7 @@ extension Cache {
     throw notStored(key)
   }
 
-  /// The value under `key`, read or loaded; nil if the load finds none.
+  /// The value under `key`, read or loaded; nil if the load finds no value.
   public func value(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -86,7 +86,7 @@ extension Cache {
     try await result(for: key, options: options, load: load)?.value
   }
 
-  /// The value under `key`, read or loaded, with its source and age; nil if the load finds none, which is stored for
+  /// The value under `key`, read or loaded, with its source and age. Nil if the load finds no value; that is stored for
   /// ``LoadOptions/absent``.
   ///
   ///     let page = try await pages.result(for: url) { stored in
@@ -95,7 +95,7 @@ extension Cache {
   ///       return Loaded(text, validators: Validators(entityTag: answer.entityTag))
   ///     }
   ///
-  /// - Parameter load: gets the stored value, fresh or stale, so that it can ask the origin whether that one is still current.
+  /// - Parameter load: gets the stored value, fresh or stale, so that it can ask the origin whether the value is current.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -109,7 +109,7 @@ extension Cache {
 
   // MARK: The stored value, then a load
 
-  /// The stored value, if the request does without a load. Makes nothing for a load.
+  /// The stored value, if the request needs no load. Allocates nothing for a load.
   package func stored(
     _ key: some StoreKey, _ options: LoadOptions
   ) throws -> StoredResult<Value> {
@@ -118,7 +118,7 @@ extension Cache {
       if options.policy != .revalidate, options.refreshAhead == nil,
         let item = memory?.current(key)
       {
-        // No lookup is needed, and the age is known from the value.
+        // No lookup is needed: the value itself has the time of its write.
         let written = Timestamp(milliseconds: item.writtenAt)
         return .known(
           CacheResult(
@@ -131,8 +131,8 @@ extension Cache {
     }
   }
 
-  /// The value of a request that ``stored(_:_:)`` did not have; nil if the load finds none. It is the loaded one, or the stored
-  /// one if the load fails or runs in the background.
+  /// The value of a request for which ``stored(_:_:)`` had no value; nil if the load finds none. It is the loaded value, or the
+  /// stored value if the load fails or runs in the background.
   package func result(
     after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>

@@ -1,17 +1,17 @@
 import LarderSystem
 
-/// One load at a time among the processes of a machine.
+/// Lets the processes of a machine run one load of a key at a time.
 extension CacheLoad {
-  /// How a load begins.
+  /// The begin of a load.
   struct Turn {
     var lookup: CacheLookup<Value>
     /// The moment before the lookup.
     var moment: RemovalTable.Mark
-    /// Nil if the load runs without a lease.
+    /// The lease of the load; nil if it runs without a lease.
     var lease: LoadLease?
-    /// Whether the lookup found the outcome of another process's load, so that there is nothing to load.
+    /// Whether the lookup found the outcome of another process's load, so that this load is not needed.
     var isAnswered = false
-    /// The hash of the key if another process is loading it, and the load waits for that.
+    /// The hash of the key, if another process is loading it and this load waits for that load.
     var awaited: UInt64?
   }
 
@@ -19,9 +19,9 @@ extension CacheLoad {
   private static var shortestPause: Int { 10 }
   private static var longestPause: Int { 100 }
 
-  /// Takes the key's lease, unless another process has it, and looks the key up.
+  /// Takes the key's lease, unless another process has it, and then looks the key up.
   ///
-  /// - Parameter waits: false inside another load: two processes whose loads wait for each other would never end.
+  /// - Parameter waits: false inside another load, because two processes whose loads wait for each other would wait for ever.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()
@@ -29,15 +29,15 @@ extension CacheLoad {
       return try lookUpAgain(running, nil, since: nil)
     }
     let hash = try cache.leaseHash(key)
-    // The lease is taken before the lookup, which then finds the value of the last holder.
+    // The lease is taken before the lookup, so the lookup finds the value of the last holder.
     let attempt = leases.take(hash)
     var turn = try lookUpAgain(running, attempt.lease, since: nil)
     if attempt.isHeld, waits, !turn.isAnswered, options.policy != .reload { turn.awaited = hash }
     return turn
   }
 
-  /// If another process is loading the key, waits until the outcome is stored, the lease ends, or ``LoadLeases/longest``
-  /// has passed.
+  /// If another process is loading the key, waits until its outcome is stored, the lease ends, or ``LoadLeases/longest`` has
+  /// passed.
   func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
     guard let hash = first.awaited, let leases = engine.loads.leases else { return first }
     let limit = leases.now + LoadLeases.longest
@@ -51,7 +51,7 @@ extension CacheLoad {
     }
   }
 
-  /// Looks the key up with the lease that was taken, if any, and ends the lease if there is nothing to load.
+  /// Looks the key up, and ends `lease` if no load is needed.
   private func lookUpAgain(
     _ running: InFlight, _ lease: LoadLease?, since first: CacheLookup<Value>?
   ) throws -> Turn {
@@ -64,7 +64,7 @@ extension CacheLoad {
         // Another process has asked the origin since this load began.
         turn.isAnswered = first.map { turn.lookup.found.isChanged(since: $0.found) } ?? false
       case .standard, .cacheElseLoad, .cacheOnly:
-        // Another load of the key may have ended just before this one began.
+        // Another load of the key may have ended just before this load began.
         turn.isAnswered = LoadDecision(turn.lookup.found, options) == .use
       }
       if turn.isAnswered { lease?.end() }
@@ -77,7 +77,7 @@ extension CacheLoad {
 }
 
 extension Cache {
-  /// The hash of a key that chooses its lease. A removal changes it, so that a load from before holds up no later one.
+  /// The hash of a key that chooses its lease. A removal changes the hash, so an earlier load delays no later load.
   func leaseHash(_ key: [UInt8]) throws -> UInt64 {
     let engine = namespace.engine
     let id = try engine.reader.identify(namespace.handle, in: engine.reader.beginRead())
@@ -85,13 +85,13 @@ extension Cache {
     return Checksum.of(key.span, seed: Checksum.of(Array(name.utf8).span, seed: removal))
   }
 
-  /// The hashes whose removal takes the entry under `key` along, whatever its tags and owners are.
+  /// The hashes whose removal also removes the entry under `key`, whatever its tags and owners are.
   func removalHashes(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt64] {
     let namespace = [RemovalTable.hashOfStore, RemovalTable.hash(ofNamespace: name)]
     return id == .store ? namespace : namespace + [Checksum.keyHash(of: key, in: id)]
   }
 
-  /// Whether a load began after the last removal of its key, and of those tags and owners or its own.
+  /// Whether a load began after the last removal of its key, and of its own tags and owners and those in `links`.
   func isNewest(
     _ load: InFlightLoad<LoadedValue<Value>>, _ key: Span<UInt8>, in id: NamespaceID,
     links: [UInt64] = []
@@ -103,7 +103,7 @@ extension Cache {
 }
 
 extension EntryLookup {
-  /// Whether the entry was written, or its lifetime began again, after `other` was looked up.
+  /// Whether the entry was written, or its lifetime began again, after the lookup `other`.
   fileprivate func isChanged(since other: EntryLookup) -> Bool {
     guard let header = entry?.header, entry?.state == .fresh else { return false }
     guard let before = other.entry?.header else { return true }

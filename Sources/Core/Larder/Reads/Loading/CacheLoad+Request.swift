@@ -1,8 +1,8 @@
 import LarderSystem
 
-/// One request: what the store has is known at once, and a load is entered before anybody waits for it.
+/// One request. The stored value is known at once, and a load is entered before any caller waits for it.
 extension CacheLoad {
-  /// A place among the callers of a load.
+  /// The place of a caller at a load.
   struct Place {
     let load: InFlight
     /// Whether another caller began the load.
@@ -13,12 +13,12 @@ extension CacheLoad {
   enum Request {
     case known(CacheResult<Value>?)
     /// - Parameters:
-    ///   - after: the lookup of the caller; nil for a caller that wants a load of its own.
+    ///   - after: the lookup of the caller; nil for a caller that wants its own load.
     ///   - isFallback: whether the stored value may be served if the load fails.
     case entered(Result<Place, any Error>, after: CacheLookup<Value>?, isFallback: Bool)
   }
 
-  /// Looks whether the stored value is enough, and joins or starts a load if not.
+  /// Checks whether the stored value is sufficient, and joins or starts a load otherwise.
   func begin(after lookup: CacheLookup<Value>?) throws -> Request {
     guard let lookup else {
       return .entered(Result { try enter(after: nil) }, after: nil, isFallback: false)
@@ -34,7 +34,7 @@ extension CacheLoad {
     }
   }
 
-  /// The value of a request; nil if the load finds none. It is the loaded one, or the stored one if the load fails.
+  /// The value of a request; nil if the load finds no value. It is the loaded value, or the stored value if the load fails.
   func result(of request: Request) async throws -> CacheResult<Value>? {
     switch request {
     case .known(let result): return result
@@ -53,7 +53,7 @@ extension CacheLoad {
     }
   }
 
-  /// The value of one of many requests, or the error of that one.
+  /// The value of one of many requests, or the error of that request.
   func outcome(
     of request: Result<Request, any Error>
   ) async -> Result<CacheResult<Value>?, any Error> {
@@ -66,8 +66,8 @@ extension CacheLoad {
 
   /// Waits for a load.
   ///
-  /// - Parameter softTimeout: how long the caller waits at most before it gets the stored value; nil without a limit. The load
-  ///   continues.
+  /// - Parameter softTimeout: how long the caller waits before it gets the stored value, while the load continues; nil without
+  ///   a limit.
   private func result(
     _ place: Result<Place, any Error>, after lookup: CacheLookup<Value>?, softTimeout: Duration?
   ) async throws -> CacheResult<Value>? {
@@ -106,8 +106,8 @@ extension CacheLoad {
     return Place(load: load, isJoined: isJoined)
   }
 
-  /// Waits for the outcome. A load gives tags and owners at its end, so only then does a caller that has joined it see
-  /// whether they were removed since the load began.
+  /// Waits for the outcome. A load gives tags and owners only at its end. So only then does a caller that joined see whether a
+  /// tag or owner was removed since the load began.
   private func outcome(
     _ place: Place, after lookup: CacheLookup<Value>?
   ) async throws -> LoadedValue<Value> {
@@ -133,8 +133,8 @@ extension CacheLoad {
     }
   }
 
-  /// Whether a caller with this lookup may share a load: a load that runs, or whose value is not committed in the lookup's
-  /// snapshot; but none from before a removal.
+  /// Whether a caller with this lookup may share a load: a running load, or a load whose value is not committed in the snapshot
+  /// of the lookup; but no load that began before a removal.
   private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
     guard
       cache.isNewest(
@@ -147,7 +147,7 @@ extension CacheLoad {
 
   // MARK: In the background
 
-  /// Loads in the background, unless a load that may be shared is in the table.
+  /// Loads in the background, unless the table has a load that may be shared.
   private func refresh(after lookup: CacheLookup<Value>) {
     if let load: InFlight = engine.loads.running.load(named: name), mayShare(load, after: lookup) {
       return
@@ -162,7 +162,7 @@ extension CacheLoad {
     if let load: InFlight = engine.loads.running.load(named: name), load.join() { follow(load) }
   }
 
-  /// Waits for a load in the place of a caller.
+  /// Waits for a load in place of a caller.
   private func follow(_ load: InFlight) {
     Task(priority: .utility) {
       do {

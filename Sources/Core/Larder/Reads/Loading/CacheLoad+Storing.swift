@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Writing the outcome of a load. A load whose value cannot be stored has not failed: its result carries the error.
+/// Writes the outcome of a load. A load whose value cannot be stored has not failed: its result carries the error.
 extension CacheLoad {
   private var isForced: Bool { options.policy == .reload }
 
@@ -30,7 +30,7 @@ extension CacheLoad {
     }
   }
 
-  /// Starts the lifetime of the stored value again. If the entry was evicted meanwhile, the value is stored again.
+  /// Starts the lifetime of the stored value again. If the entry was evicted meanwhile, stores the value again.
   func renew(_ known: CachedValue<Value>, _ turn: Turn) -> LoadedValue<Value> {
     var attributes = options.attributes(codec: cache.codecID)
     attributes.entityTag = known.validators.entityTag
@@ -53,7 +53,7 @@ extension CacheLoad {
     }
   }
 
-  /// Stores that there is no value, if the options say for how long; otherwise removes the stored one, which is wrong.
+  /// Stores that the key has no value, if the options give a lifetime for that; otherwise removes the outdated stored value.
   func storeAbsence(
     _ given: EntryAttributes, _ turn: Turn
   ) throws(LarderError) -> LoadedValue<Value> {
@@ -81,7 +81,7 @@ extension CacheLoad {
     }
   }
 
-  /// A write of the outcome, which changes the store if the outcome may still be stored when it runs.
+  /// The write of an outcome. It changes the store only if the outcome may still be stored when the write runs.
   private func writing<Result: Sendable>(
     _ result: CacheResult<Value>?, _ turn: Turn, _ attributes: EntryAttributes, size: Int,
     _ body: @escaping @Sendable (inout WriteBatch) throws -> Result,
@@ -107,7 +107,7 @@ extension CacheLoad {
 }
 
 extension StoreEngine {
-  /// The hashes of the tags and owners that a value gets, and of the tags of the entry that it replaces.
+  /// The hashes of the tags and owners of a new value, and of the tags of the entry that it replaces.
   fileprivate func removalHashes(
     of attributes: EntryAttributes, replacing entry: CachedEntry?
   ) throws(LarderError) -> [UInt64] {
@@ -126,7 +126,7 @@ extension EntryAttributes {
     if case .at(let time) = expires { time } else { nil }
   }
 
-  /// A lifetime of its own begins when the value was loaded, however long its commit takes.
+  /// A lifetime that a load gives begins at the load, however long the commit takes.
   fileprivate func counted(from now: Timestamp) -> EntryAttributes {
     var attributes = self
     attributes.written = attributes.written ?? now
@@ -136,7 +136,7 @@ extension EntryAttributes {
 }
 
 extension WriteBatch {
-  /// Starts the lifetime of that version of the entry again; false if the store has another entry or none.
+  /// Starts the lifetime of the base version again; false if the store has another version or no entry.
   fileprivate mutating func renew(
     _ key: [UInt8], _ base: BaseVersion, in namespace: String, _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {
@@ -148,8 +148,8 @@ extension WriteBatch {
       confirmed: attributes.written)
   }
 
-  /// Whether no other version was written since the lookup of a load, and its namespace is the same. An entry that was evicted
-  /// since does not matter.
+  /// Whether no other version was written since the lookup of a load, and the namespace is the same. An eviction of the entry
+  /// since then does not matter.
   mutating func mayReplace(
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {

@@ -1,32 +1,32 @@
 import LarderSystem
 
-/// The name of a load among those of its store.
+/// The name of a load among the loads of its store.
 struct LoadName: Hashable, Sendable {
   var namespace: ExactString
   var key: [UInt8]
-  /// Caches of different types load different values.
+  /// The type of the cache's values: caches of different types load different values.
   var type: ObjectIdentifier
 }
 
 /// The outcome of a load.
 struct LoadedValue<Value: Sendable>: Sendable {
-  /// Nil if there is no value.
+  /// The result; nil if the key has no value.
   var result: CacheResult<Value>?
-  /// The write of the outcome; nil if nothing is to be written, or it could not be queued.
+  /// The write of the outcome; nil if there is nothing to write, or if it could not be queued.
   var write: LoadWrite?
-  /// When the value is no longer fresh, if it has an end of its own.
+  /// When the value stops being fresh, if the load gave it an end.
   var end: Timestamp?
-  /// The hashes of the tags and owners of the value: their removal takes it along.
+  /// The hashes of the value's tags and owners: their removal also removes the value.
   var links: [UInt64] = []
 
-  /// Whether a reader may be given the value at `now`, though its own lookup, made in `snapshot`, did not find it.
+  /// Whether the value may answer a reader at `now`, although the reader's own lookup in `snapshot` did not find it.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
-    // The commit can take longer than the value lives.
+    // The commit may take longer than the value lives.
     if let end, now >= end { return false }
     return write?.mayAnswer(than: lookup, snapshot: snapshot) ?? false
   }
 
-  /// The result for a caller, which says whether the value is committed by now.
+  /// The result for a caller; it says whether the value is committed by now.
   var current: CacheResult<Value>? {
     var result = result
     if let write, write.isCommitted { result?.isCommitted = true }
@@ -34,11 +34,11 @@ struct LoadedValue<Value: Sendable>: Sendable {
   }
 }
 
-/// How one request loads its key: joins the load that runs, or starts one and writes its outcome.
+/// The load of one request: it joins a running load, or starts a load and writes its outcome.
 struct CacheLoad<Value: Sendable>: Sendable {
   /// The origin of the value.
   enum Source: Sendable {
-    /// A closure that loads this key alone. It gets the stored value.
+    /// A closure that loads only this key and gets the stored value.
     case key(@Sendable (CachedValue<Value>?) async throws -> Loaded<Value>)
     /// A load of several keys.
     case bulk(BulkLoad<Value>)
@@ -64,7 +64,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
         do {
           result = .success(
             try await LoadDependencies.$running.withValue(running) {
-              // A load with a priority of its own is a refresh in the background.
+              // A load with its own priority is a refresh in the background.
               try await run(running, waits: !isNested, isRefresh: priority != nil, load)
             })
         } catch {
@@ -76,14 +76,14 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// Gives the callers of the load its outcome.
+  /// Gives the outcome of the load to its callers.
   func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
-    // A caller that comes after the error loads again, and does not get it too.
+    // A caller that comes after the error starts a new load, and does not get the error.
     if case .failure = result { engine.loads.running.remove(running, name) }
     running.complete(result)
   }
 
-  /// Until the commit a caller whose lookup finds nothing shares the outcome; afterwards it finds the entry.
+  /// Waits for the commit. Until then a caller whose lookup finds nothing shares the outcome; afterwards it finds the entry.
   func awaitCommit(
     of running: InFlight, _ result: Result<LoadedValue<Value>, any Error>
   ) async {
@@ -108,7 +108,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
       let outcome = try await engine.observed(observed) {
         try await load(turn.lookup.cachedValue).checked
       }
-      // A load that was cancelled or has timed out is not stored, even if its closure returned.
+      // The value of a load that was cancelled or has timed out is not stored, even if its closure returned.
       try Task.checkCancellation()
       loaded = try self.loaded(outcome, turn)
     } catch {
@@ -120,7 +120,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     return loaded
   }
 
-  /// Lets the write of the outcome end the lease, and waits for it if too many writes wait.
+  /// Lets the write of the outcome end the lease. Waits for the write if too many writes wait.
   func hand(_ lease: LoadLease?, to write: LoadWrite?) async {
     guard let write else {
       lease?.end()
@@ -130,7 +130,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     if !write.isWithinBounds { await write.settle() }
   }
 
-  /// The value of an outcome, and its write, which is still to be queued.
+  /// The value of an outcome, with its write, which the caller must queue.
   func loaded(_ outcome: Loaded<Value>, _ turn: Turn) throws -> LoadedValue<Value> {
     switch outcome.outcome {
     case .value(let value, let attributes):
@@ -145,7 +145,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// The attributes a load gave, completed by the options.
+  /// The attributes that a load gave, completed from the options.
   func merged(_ attributes: EntryAttributes) -> EntryAttributes {
     var merged = attributes
     let usual = options.attributes(codec: cache.codecID)
@@ -159,7 +159,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
 }
 
 extension LarderError {
-  /// A load says that a value is unchanged of which it was not told.
+  /// The error of a load that says that a value is unchanged although the load got no stored value.
   package static func unchanged(_ key: Key) -> LarderError {
     LarderError(
       .failed, "the load of \(key) says that the value is unchanged, but none was stored",
@@ -168,7 +168,7 @@ extension LarderError {
 }
 
 extension CacheLookup {
-  /// The stored value for the load's closure.
+  /// The stored value for the closure of a load.
   var cachedValue: CachedValue<Value>? {
     guard let entry = found.entry, let value else { return nil }
     return CachedValue(

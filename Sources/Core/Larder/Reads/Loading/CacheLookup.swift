@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// One lookup of a cache: the entry, and whether its value is in memory.
+/// One lookup of a cache: the entry, and whether memory has its value.
 struct EntryLookup {
-  /// The entry; nil if nothing is stored under the key, or nothing that can be decoded.
+  /// The entry; nil if the key has no entry, or an entry that cannot be decoded.
   var entry: CachedEntry?
   var isFromMemory = false
   var base: BaseVersion
@@ -11,22 +11,22 @@ struct EntryLookup {
   var snapshot: UInt64
   /// See ``ReadTransaction/moment``.
   var moment: UInt64
-  /// The time of the lookup; without meaning for a mere value.
+  /// The time of the lookup; without meaning if only the value was wanted.
   var now: Timestamp
 }
 
-/// One lookup by a caller that may load the value.
+/// A lookup by a caller that may load the value.
 package struct CacheLookup<Value: Sendable> {
   var found: EntryLookup
-  /// Nil for an entry that says there is no value.
+  /// The value; nil for a negative entry.
   var value: Value?
 }
 
 /// The version that a load would replace.
 struct BaseVersion {
-  /// The namespace at that time; ``NamespaceID/store`` if there was none.
+  /// The namespace at the lookup; ``NamespaceID/store`` if it did not exist.
   var id: NamespaceID
-  /// The version of the value; nil if there was none.
+  /// The version of the value; nil without an entry.
   var version: UInt64?
 }
 
@@ -35,7 +35,7 @@ extension Cache {
     LoadName(namespace: ExactString(name), key: key, type: ObjectIdentifier(Value.self))
   }
 
-  /// A value that was loaded in this process and is not committed yet, for a reader whose own lookup found nothing.
+  /// A value that this process loaded and has not committed yet, for a reader whose own lookup found nothing.
   func uncommittedValue(_ key: Span<UInt8>, base: BaseVersion, snapshot: UInt64) -> Value? {
     guard !namespace.engine.loads.writes.isEmpty else { return nil }
     let load: InFlightLoad<LoadedValue<Value>>? =
@@ -46,12 +46,12 @@ extension Cache {
     return loaded.result?.value
   }
 
-  /// The lookup of a caller, which statistics and the eviction policy count as a read.
+  /// The lookup of a caller; statistics and the eviction policy count it as a read.
   func lookUpForRead(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
     try lookUp(key, for: .request)
   }
 
-  /// The lookup of a load: it does not count, and also reads the fields of the entry.
+  /// The lookup of a load. It does not count, and also reads the fields of the entry.
   func lookUpForLoad(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
     try lookUp(key, for: .load)
   }
@@ -65,11 +65,11 @@ extension Cache {
     return CacheLookup(found: found, value: value)
   }
 
-  /// One lookup: it shows that the value in memory is still the entry's, or lends the bytes to decode.
+  /// One lookup: it finds that the value in memory is still the entry's value, or lends the bytes to decode.
   ///
-  /// The value is apart from the result, because the type of the result would have to be looked up at each read.
+  /// The value is separate from the result, because each read would have to look up the generic type of the result.
   ///
-  /// - Parameter value: gets the value; nil before.
+  /// - Parameter value: receives the value; nil before the call.
   @inline(__always)
   func lookUp(
     _ key: Span<UInt8>, _ value: inout Value?, in transaction: borrowing ReadTransaction,
@@ -123,7 +123,7 @@ extension Cache {
 
   /// Keeps the value that a lookup has decoded in memory, in place of an outdated value.
   ///
-  /// - Parameter size: bytes of the stored value; nil if the lookup lent none.
+  /// - Parameter size: bytes of the stored value; nil if the lookup lent no value.
   private func updateMemory(
     _ key: Span<UInt8>, _ value: Value?, size: Int?, _ lookup: EntryLookup,
     replacing item: MemoryItem?, in transaction: borrowing ReadTransaction
@@ -145,7 +145,7 @@ extension Cache {
 enum LookupPurpose {
   /// A read of the value, if it is fresh.
   case value
-  /// A read that may be followed by a load: it also finds stale and negative entries.
+  /// A read that a load may follow: it also finds stale and negative entries.
   case request
   /// The load itself.
   case load
@@ -155,7 +155,7 @@ enum LookupPurpose {
 package enum StoredResult<Value: Sendable> {
   /// The result of the request; nil if the store says that there is no value.
   case known(CacheResult<Value>?)
-  /// The request needs a load, perhaps in the background. A request that reads nothing from the store had no lookup.
+  /// The request needs a load, perhaps in the background. `after` is nil for a request without a lookup.
   case needsLoad(after: CacheLookup<Value>?)
 }
 
@@ -201,7 +201,7 @@ extension CachedEntry {
     guard let ahead, header.expires != EntryHeader.never else { return false }
     let end = Timestamp(milliseconds: header.expires)
     let lifetime = Timestamp(milliseconds: header.written).duration(to: end)
-    // Else a value would be refreshed as soon as it is loaded.
+    // Otherwise a value would be refreshed as soon as it is loaded.
     return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2) >= end
   }
 }

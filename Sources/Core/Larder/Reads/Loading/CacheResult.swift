@@ -1,18 +1,18 @@
 import LarderSystem
 
-/// A value that was read or loaded, and where it came from.
+/// A value that was read or loaded, with its source.
 public struct CacheResult<Value: Sendable>: Sendable {
-  /// Where a value came from.
+  /// The source of a value.
   public enum Source: String, Sendable, Codable {
-    /// Fresh, and decoded before.
+    /// The value is fresh and was decoded earlier.
     case memory
-    /// Fresh, decoded from the store.
+    /// The value is fresh and was decoded from the store.
     case disk
-    /// Read just now from the tier that machines share; only a cache with such a tier returns it.
+    /// The value was just read from the shared tier; only a cache with such a tier returns it.
     case shared
-    /// Loaded just now by this caller or another caller of the key, or confirmed as unchanged by its origin.
+    /// This caller or another caller of the key just loaded the value, or its origin confirmed it as unchanged.
     case loaded
-    /// Past its expiry: a refresh runs in the background, or the load failed, or the policy asked for no load.
+    /// The value is past its expiry: a refresh runs in the background, the load failed, or the policy asked for no load.
     case stale
   }
 
@@ -22,16 +22,15 @@ public struct CacheResult<Value: Sendable>: Sendable {
   public var source: Source
   /// Time since the value was written, at least zero; zero for a value loaded just now.
   public var age: Duration
-  /// Why a stale value was served instead of a newer one, or why a loaded value could not be stored; nil if neither
-  /// happened.
+  /// Why a stale value was served instead of a newer one, or why a loaded value could not be stored; otherwise nil.
   public var error: (any Error)?
 
-  /// Whether the value is in the store, where every process finds it. False for a value that was loaded just now and waits for
-  /// its commit, and for a value that could not be stored. Reads of this process already find a value that waits.
+  /// Whether the store has the value, so that every process finds it. False for a value that was just loaded and waits for its
+  /// commit, and for a value that could not be stored. Reads of this process already find a waiting value.
   public var isCommitted: Bool
 
-  /// Whether the value is as new as the cache promises. False in a cache that machines share while this machine cannot
-  /// read the changes of the others. Always true in a ``Cache``.
+  /// Whether the value is as new as the cache promises. False in a cache with a shared tier while this machine cannot read the
+  /// changes of other machines. Always true in a ``Cache``.
   public var isConfirmed = true
 
   /// Whether the value is past its expiry.

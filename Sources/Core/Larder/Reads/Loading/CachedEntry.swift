@@ -6,14 +6,14 @@ struct CachedEntry {
   var id: NamespaceID
   var header: EntryHeader
   var state: Store.Entry.State
-  /// Nil for a lookup that counts as a read: a hit needs none, and to read them copies each.
+  /// The fields; nil for a lookup that counts as a read: a hit needs no fields, and reading them copies each.
   var fields: EntryFields?
 
-  /// Whether the entry may be served within a window after its expiry.
+  /// Whether the entry may be served within `window` after its expiry.
   func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
     guard state != .expired else { return false }
     guard let window else { return true }
-    // After the clock was set back an entry is stale before it expires.
+    // After the clock was set back, an entry is stale before it expires.
     guard window > .zero else { return false }
     let end = Timestamp(milliseconds: header.expires).advanced(by: window)
     return now < end
@@ -21,13 +21,13 @@ struct CachedEntry {
 }
 
 extension EntryReader {
-  /// Finds the entry under `key`, fresh or stale, for a caller whose lookup counts as a read, and lends its value; a negative
-  /// entry has none.
+  /// Finds the fresh or stale entry under `key` for a caller whose lookup counts as a read, and lends its value; a negative
+  /// entry has no value.
   ///
   /// - Parameters:
   ///   - id: the namespace's id in this transaction; ``NamespaceID/store`` if it does not exist.
-  ///   - isKnown: called before the value is lent; true means that it is not needed.
-  /// - Returns: nil if there is no entry, or an expired one.
+  ///   - isKnown: called before the value is lent; true if the caller already has the value.
+  /// - Returns: nil without an entry, or for an expired entry.
   func lendCounted(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, recordsAccess: Bool,
@@ -55,7 +55,7 @@ extension EntryReader {
     return nil
   }
 
-  /// The same for the load itself, which does not count: the entry comes with its fields, without those that transforms
+  /// Like `lendCounted` for the load itself: it does not count, and the entry has its fields, except those that transforms
   /// hide.
   func lendWithFields(
     _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction,
@@ -71,7 +71,7 @@ extension EntryReader {
     return try withValue(of: found, key: key, in: transaction, body) ? cached : nil
   }
 
-  /// Nil if there is no entry, or an expired one.
+  /// The entry of a lookup; nil without an entry, or for an expired entry.
   private func cachedEntry(_ found: borrowing Lookup, at now: Int64) -> CachedEntry? {
     let state: Store.Entry.State
     switch found.outcome {
@@ -83,7 +83,7 @@ extension EntryReader {
     return CachedEntry(id: found.id, header: found.header, state: state)
   }
 
-  /// Nil if the fields cannot be read.
+  /// The fields of a lookup's entry; nil if they cannot be read.
   private func readableFields(_ found: borrowing Lookup, key: Span<UInt8>) -> EntryFields? {
     guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
       return nil

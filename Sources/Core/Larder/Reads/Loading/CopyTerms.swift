@@ -1,15 +1,15 @@
 import LarderSystem
 
-/// The terms on which a store keeps a value of a tier that machines share: its source, an error, a condition.
+/// The terms on which a store keeps a value of the shared tier: its source, an error, a condition.
 package struct CopyTerms: Sendable {
   /// The source of the value.
   package enum Origin: Sendable { case loaded, shared, stale }
 
   package var origin: Origin
-  /// The error that the result reports, such as an error because the tier cannot be reached.
+  /// The error that the result reports, for example because the shared tier cannot be reached.
   package var error: (any Error)?
-  /// Whether the value may be stored, asked in the transaction that would store it. The rule of other loads, that no other
-  /// version was written meanwhile, does not apply.
+  /// Decides, in the transaction that would store the value, whether it may be stored. It replaces the rule of other loads that
+  /// no other version was written meanwhile.
   package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
 
   package init(
@@ -43,7 +43,7 @@ extension CacheResult {
 }
 
 extension Cache {
-  /// Makes callers that come from now on start a load of their own instead of joining the running load.
+  /// Makes later callers start a load of their own instead of joining the running load.
   package func leaveLoad(of key: [UInt8]) {
     let load: InFlightLoad<LoadedValue<Value>>? =
       namespace.engine.loads.running.load(named: loadName(key))
@@ -52,7 +52,7 @@ extension Cache {
 }
 
 extension Store {
-  /// Makes callers that come from now on join no load of a namespace, or of the whole store. O(loads that run).
+  /// Makes later callers join no running load of a namespace, or of the whole store. O(running loads).
   package func leaveLoads(in namespace: String? = nil) {
     let namespace = namespace.map(ExactString.init)
     engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }

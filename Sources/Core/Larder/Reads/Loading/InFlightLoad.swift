@@ -3,7 +3,7 @@ import Synchronization
 
 /// A load of any type, for the table of a ``SingleFlight``.
 protocol AnyInFlightLoad: AnyObject, Sendable {
-  /// Callers that wait for the load or are about to.
+  /// The number of callers that wait for the load or are about to wait.
   var callers: Int { get }
   /// Whether the load has an outcome, so that no caller waits for it.
   var isComplete: Bool { get }
@@ -11,10 +11,10 @@ protocol AnyInFlightLoad: AnyObject, Sendable {
 
 /// One load of one key, and the callers that wait for its outcome.
 ///
-/// The load runs as long as a caller waits for it or it is detached. The cancellation of the last caller cancels it.
+/// The load runs while a caller waits for it or it is detached. The cancellation of the last caller cancels the load.
 package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
-    /// Callers that have joined, whether or not they wait yet.
+    /// The number of joined callers, whether or not they wait yet.
     var callers = 0
     var outcome: Result<Outcome, any Error>?
     /// Called when every caller has given up.
@@ -26,12 +26,12 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private let state: Mutex<State>
   private let waiters = Waiters<Result<Outcome, any Error>>()
 
-  /// - Parameter isDetached: whether the load runs on when no caller waits.
+  /// - Parameter isDetached: whether the load continues when no caller waits.
   init(isDetached: Bool) { state = Mutex(State(isDetached: isDetached)) }
 
   var callers: Int { state.withLock { $0.callers } }
 
-  /// The outcome of a load that has ended successfully, for as long as its value is not committed.
+  /// The outcome of a load that has succeeded, until its value is committed.
   var value: Outcome? {
     state.withLock { state in
       if case .success(let value) = state.outcome { value } else { nil }
@@ -43,10 +43,10 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   /// Whether every caller has given up.
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-  /// The moment before the load last looked its key up; nil if it has not yet.
+  /// The moment before the load last looked its key up; nil before its first lookup.
   var began: RemovalTable.Mark? { state.withLock { $0.began } }
 
-  /// Notes the moment at which the load begins, and returns it. A caller that finds no moment has come before it.
+  /// Notes the moment at which the load begins, and returns it. A caller that finds no moment joined before that.
   func begin(_ moment: () -> RemovalTable.Mark) -> RemovalTable.Mark {
     state.withLock { state in
       let moment = moment()
@@ -55,13 +55,13 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Starts the task that ends with ``complete(_:)``.
+  /// Starts the task of the load; the task ends with ``complete(_:)``.
   func start(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {
     let task = Task(priority: priority, operation: body)
     whenAbandoned { task.cancel() }
   }
 
-  /// Calls `cancel` once every caller has given up; at once if they already have. It replaces the closure of an earlier call.
+  /// Calls `cancel` once every caller has given up; at once if that has happened. It replaces the closure of an earlier call.
   func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
     let isAbandoned = state.withLock { state in
       if state.outcome == nil { state.cancel = cancel }
@@ -79,7 +79,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     waiters.resume(with: outcome)
   }
 
-  /// Adds a caller, which then waits or leaves; false if every earlier caller has given up, so that the load is being cancelled.
+  /// Adds a caller, who then waits or leaves. False if all callers have given up, because then the load is being cancelled.
   func join() -> Bool {
     state.withLock { state in
       if state.isAbandoned { return false }
@@ -88,9 +88,9 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Waits for the outcome after ``join()``.
+  /// Waits for the outcome; called after ``join()``.
   ///
-  /// A task that is cancelled leaves. If it was the last caller, `abandon` is called before the load is cancelled.
+  /// A cancelled task leaves. If it was the last caller, `abandon` is called before the load is cancelled.
   func wait(abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
     let outcome = await waiters.wait(
       unless: { state.withLock { $0.outcome } }, onCancel: { leave(abandon: abandon) })
@@ -98,7 +98,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     return try outcome.get()
   }
 
-  /// A caller gives up.
+  /// Removes a caller that gives up.
   func leave(abandon: () -> Void) {
     let isLast = state.withLock { state in
       state.callers -= 1
@@ -113,13 +113,12 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   }
 }
 
-/// A load waits for itself, directly or through other loads.
+/// The error of a load that waits for itself, directly or through other loads.
 struct LoadCycle: Error {}
 
-/// Which loads of this process wait for which others. A wait that would close a cycle is refused, because it would never
-/// end.
+/// The waits of this process's loads for one another. A wait that would close a cycle is refused, because it would never end.
 ///
-/// Only loads that load inside their closures are listed. A wait through a detached task or another process is not seen.
+/// Only loads with loads inside their closures are listed. A wait through a detached task or another process is not seen.
 enum LoadDependencies {
   /// The load whose closure the current task runs.
   @TaskLocal static var running: (any AnyInFlightLoad)?
@@ -145,7 +144,7 @@ enum LoadDependencies {
     }
   }
 
-  /// Whether `other` is `load` or waits for it.
+  /// Whether `other` is `load`, or waits for `load`.
   static func includes(_ load: any AnyInFlightLoad, waitedForBy other: any AnyInFlightLoad) -> Bool
   {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))

@@ -1,28 +1,28 @@
 import LMDB
 import LarderSystem
 
-/// The file `leases`: the keys that the processes of this machine are loading.
+/// The file `leases`: the keys that processes of this machine are loading.
 ///
-/// The hash of a key chooses a word, which holds another part of the hash and the end of the lease by the machine's
-/// monotonic clock; 0 means no lease. Every change is one comparison and exchange, so a process that is killed leaves only a
-/// lease that ends by time. The words are hints: without the file each process loads for itself, and so it does for a key
-/// whose word another key uses.
+/// The hash of a key chooses a word. The word holds another part of the hash and the end of the lease, by the machine's
+/// monotonic clock; 0 means no lease. Every change is one compare-and-exchange, so a killed process leaves only a lease that
+/// ends by time. The words are hints: without the file, or if another key uses the word of a key, each process loads for
+/// itself.
 struct LeaseTable {
   private static let count = 8192
   /// How long a lease lasts without a renewal, in milliseconds.
   static let length: Int64 = 3_000
-  /// The bits of a word that are the end of the lease.
+  /// The bits of a word with the end of the lease.
   private static let endMask: UInt64 = (1 << 40) - 1
 
   enum Standing: Equatable {
     /// No lease, or a lease that was ended.
     case free
-    /// A lease that was not ended in time.
+    /// The lease expired before its holder ended it.
     case lapsed
     case held
-    /// Another key's lease.
+    /// Another key has a lease in this word.
     case occupied
-    /// No file can be written.
+    /// The file cannot be written.
     case unavailable
   }
 
@@ -34,7 +34,7 @@ struct LeaseTable {
       of: environment)
   }
 
-  /// Maps the file, and makes it if it is missing; false if that fails.
+  /// Maps the file, and makes a missing file; false if that fails.
   func open() -> Bool { words.view.isWritable || words.open(making: 2 * Self.count) }
 
   static func place(of hash: UInt64) -> Int { Int(hash % UInt64(count)) }
@@ -45,7 +45,7 @@ struct LeaseTable {
 
   private static func isLive(_ word: UInt64, at now: Int64) -> Bool {
     let end = Int64(word & endMask)
-    // A time further ahead is of an earlier boot.
+    // A time that is further ahead belongs to an earlier boot.
     return now < end && end - now <= length
   }
 
@@ -58,7 +58,7 @@ struct LeaseTable {
     return word & ~Self.endMask == hash & ~Self.endMask ? .held : .occupied
   }
 
-  /// Takes the lease unless there is a live one; returns its word, or nil.
+  /// Takes the lease unless a live lease exists; returns the word of the new lease, or nil.
   func take(_ hash: UInt64, at now: Int64) -> UInt64? {
     let view = words.view
     guard view.isWritable else { return nil }
@@ -69,7 +69,7 @@ struct LeaseTable {
     return view.exchange(known, for: word, at: place) ? word : nil
   }
 
-  /// Replaces a lease's word, by 0 to end it; false if it had lapsed and another process has taken the place.
+  /// Replaces the word of a lease; 0 ends it. False if the lease had expired and another process has taken the word.
   func replace(_ word: UInt64, by new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return view.isWritable && view.exchange(word, for: new, at: place)

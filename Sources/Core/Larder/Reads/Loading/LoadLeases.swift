@@ -2,22 +2,22 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// A lease on the load of one key, which keeps the other processes of the machine from loading it too.
+/// A lease on the load of one key. It keeps other processes of the machine from loading the key, too.
 struct LoadLease: Sendable {
   fileprivate let leases: LoadLeases
   fileprivate let place: Int
   fileprivate let number: UInt64
 
-  /// Lets the other processes continue. The load calls this after the commit of its outcome, or when it has nothing to commit.
+  /// Lets the other processes continue. A load calls this after the commit of its outcome, or if it has no outcome to commit.
   func end() { leases.end(self) }
 }
 
 /// The leases of this process on the loads of a store, and the task that renews them.
 ///
-/// A lease ends with its load, ``LeaseTable/length`` after the last renewal if the process was killed, and after
-/// ``longest`` however long the load takes. It only saves loads: nothing depends on there being one load at a time.
+/// A lease ends with its load, ``LeaseTable/length`` after the last renewal if the process was killed, and after ``longest``
+/// even if the load continues. It only saves loads: no code depends on one load at a time.
 final class LoadLeases: Sendable {
-  /// How long a load is covered, and how long other processes wait for it, in milliseconds.
+  /// How long a lease covers a load, and how long other processes wait for the load, in milliseconds.
   static let longest: Int64 = 60_000
   private static let renewal = Duration.milliseconds(LeaseTable.length / 3)
 
@@ -25,12 +25,12 @@ final class LoadLeases: Sendable {
     var word: UInt64
     var hash: UInt64
     var number: UInt64
-    /// When renewals stop.
+    /// The time at which renewals stop.
     var last: Int64
   }
 
   private struct State {
-    /// By place.
+    /// The held leases by their places.
     var held: [Int: Held] = [:]
     var number: UInt64 = 0
     var isRenewing = false
@@ -38,11 +38,11 @@ final class LoadLeases: Sendable {
 
   let table: LeaseTable
   private let state = Mutex(State())
-  /// The machine's monotonic clock in milliseconds, which all processes share; not the store's, which tests move.
+  /// The machine's monotonic clock in milliseconds. All processes share it, unlike the store's clock, which tests move.
   private let machine: @Sendable () -> Int64
-  /// Until when this process does without leases, because it could not map the file.
+  /// The time until which this process uses no leases, because it could not map the file.
   private let pauseEnd = Atomic(Int64.min)
-  /// How long it does without them, in milliseconds.
+  /// The length of that time, in milliseconds.
   static let pause: Int64 = 10_000
 
   init(table: LeaseTable, machine: @escaping @Sendable () -> Int64) {
@@ -73,7 +73,7 @@ final class LoadLeases: Sendable {
     let place = LeaseTable.place(of: hash)
     return state.withLock { state in
       let now = now
-      // A load of another type, or a load that does not share its outcome, runs beside it in this process.
+      // A load of another type, or a load that does not share its outcome, may run beside this load in this process.
       if let mine = state.held[place], mine.hash == hash,
         table.standing(hash, at: now) == .held
       {
@@ -93,10 +93,10 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// The same for a load that has waited for another process's.
+  /// Tries to take the lease on a key for a load that has waited for another process's load.
   ///
-  /// A lease that was ended without a usable value lets all that waited load at once, each for itself. An origin that fails
-  /// slowly would otherwise make them wait one after the other.
+  /// If a lease was ended without a usable value, all waiting loads run at once. Otherwise, with an origin that fails slowly,
+  /// they would wait for one another in turn.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
     switch table.standing(hash, at: now) {
     case .held: .held
@@ -126,7 +126,7 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Whether there is anything to renew; if not, the task ends.
+  /// Whether leases are left to renew; if not, the task ends.
   private var isHolding: Bool {
     state.withLock { state in
       state.isRenewing = !state.held.isEmpty
@@ -134,7 +134,7 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Extends the leases that are held, but for those of the longest loads.
+  /// Extends the held leases, except those of loads that have run for ``longest``.
   func renew() {
     state.withLock { state in
       let now = now

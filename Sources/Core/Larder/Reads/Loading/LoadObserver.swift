@@ -1,23 +1,23 @@
 import Synchronization
 
-/// Runs the calls of the origin, each for one load or for the keys that share a call. It sees no read that needs no load.
+/// Runs the calls of the origin; each is for one load or for several keys that share it. It sees no read without a load.
 package protocol LoadObserver: Sendable {
-  /// Runs `call`, whose result or error it returns or throws.
+  /// Runs `call` and returns its result or throws its error.
   func run<Result>(_ load: ObservedLoad, _ call: () async throws -> Result) async throws -> Result
 }
 
-/// The facts of a load that an observer is told; neither its keys nor its values.
+/// The facts of a load for an observer, without its keys and values.
 package struct ObservedLoad: Sendable {
   /// The name of the namespace.
   package var namespace: String
-  /// How many keys one call loads; nil for the load of one key.
+  /// The number of keys that one call loads; nil for the load of one key.
   package var keys: Int?
   /// Whether the load runs in the background, while its callers have a stored value.
   package var isRefresh = false
 }
 
 extension Store {
-  /// Sets the observer of all loads of this store in this process, in place of an earlier one.
+  /// Sets the observer of all loads of this store in this process; it replaces the earlier observer.
   package func observeLoads(by observer: any LoadObserver) {
     engine.loads.observer.withLock { $0 = observer }
   }

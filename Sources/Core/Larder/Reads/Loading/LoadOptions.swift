@@ -1,13 +1,13 @@
 import LarderSystem
 
-/// How long after its expiry a value may be served, and when. The two windows are those of RFC 5861.
+/// How long after its expiry a value may be served, and in which cases. RFC 5861 defines the two windows.
 public struct Staleness: Hashable, Sendable {
-  /// Served at once within this time after the expiry, while a newer value is loaded in the background.
+  /// The time after the expiry in which the value is served at once, while a newer value is loaded in the background.
   public var whileRevalidating: Duration
-  /// Served within this time after the expiry if the load fails.
+  /// The time after the expiry in which the value is served if the load fails.
   public var onError: Duration
 
-  /// Both windows, each counted from the expiry. Zero means none.
+  /// Both windows, each counted from the expiry. Zero means no window.
   public init(whileRevalidating: Duration = .zero, onError: Duration = .zero) {
     self.whileRevalidating = whileRevalidating
     self.onError = onError
@@ -42,10 +42,10 @@ public struct LoadOptions: Sendable {
   /// The lifetime of a negative entry, which records that a key has no value; nil stores none.
   public var absent: Expiration?
   /// A fresh value whose lifetime ends within this time is returned, and a newer value is loaded in the background. If the
-  /// whole lifetime is not longer than this time, the load begins after half of the lifetime. Nil turns this off.
+  /// whole lifetime is not longer than this time, that load begins after half of the lifetime. Nil turns this off.
   public var refreshAhead: Duration?
-  /// How long the caller waits for a load, by the store's clock, before it gets ``LarderError/Code/timedOut``; nil is no limit.
-  /// The load continues for other callers. Without other callers it is cancelled.
+  /// How long the caller waits for a load, by the store's clock, before it gets ``LarderError/Code/timedOut``; nil means no
+  /// limit. The load continues for other callers. Without other callers it is cancelled.
   public var timeout: Duration?
   /// How long a caller waits for a load if the store has a stale value within the window for errors. After this time the caller
   /// gets the stale value, with ``LarderError/Code/timedOut`` in ``CacheResult/error``. The load continues in the background
@@ -55,20 +55,20 @@ public struct LoadOptions: Sendable {
   public var refreshTimeout: Duration
   /// The tags of a loaded entry; see ``Store/invalidate(tag:)``.
   public var tags: [String]
-  /// The entries that a loaded entry belongs to.
+  /// The owners of a loaded entry.
   public var owners: [Owner]
-  /// Whether a loaded value is returned after its commit, or after its commit has failed. If this is false, the value is
-  /// returned at once. Its commit follows in the background, in order and before any later write of this process.
+  /// Whether a loaded value is returned only after its commit has succeeded or failed. If this is false, the value is returned
+  /// at once. Its commit follows in the background, in order and before any later write of this process.
   public var waitsForCommit: Bool
   /// Receives the errors of background loads and of the commits of loaded values.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?
 
-  /// Whether a stale value counts as a miss where a load is possible, as for a prefetch.
+  /// Whether a stale value counts as a miss if a load is possible, for example in a prefetch.
   var requiresFresh = false
-  /// Whether the processes of the machine take turns to load a key; false where another rule chooses the process that loads.
+  /// Whether the processes of the machine take turns to load a key; false if another rule chooses the loading process.
   package var takesLease = true
 
-  /// Every option has the default that ``Cache/value(for:expires:stale:load:)`` uses.
+  /// Load options with the defaults of ``Cache/value(for:expires:stale:load:)``.
   public init(
     policy: RequestPolicy = .standard, expires: Expiration? = nil, stale: Staleness? = nil,
     absent: Expiration? = nil, refreshAhead: Duration? = nil, timeout: Duration? = nil,

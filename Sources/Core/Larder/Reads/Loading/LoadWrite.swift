@@ -3,9 +3,9 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The write of a loaded value, which the callers of the load need not wait for.
+/// The write of a loaded value. The callers of the load need not wait for it.
 ///
-/// Writes are committed in the order in which they are queued, before every write that begins later in this process.
+/// Writes are committed in the order of their queueing, before every write of this process that begins later.
 final class LoadWrite: QueuedWrite {
   /// Writes the value, and returns a closure to call after the commit; nil if the value may not be stored.
   typealias Body = @Sendable (inout WriteBatch) throws -> (@Sendable () -> Void)?
@@ -27,7 +27,7 @@ final class LoadWrite: QueuedWrite {
   private let engine: StoreEngine
   /// Whether the write changed the store when it last ran.
   private let isStored = Atomic(false)
-  /// The transaction that the write last ran in; 0 before it ran.
+  /// The number of the transaction in which the write last ran; 0 before that.
   private let transaction = Atomic<UInt64>(0)
   private let state: Mutex<State>
   private let isDone = DispatchSemaphore(value: 0)
@@ -59,8 +59,8 @@ final class LoadWrite: QueuedWrite {
     isStored.store(completion != nil, ordering: .relaxed)
   }
 
-  /// Whether a reader may be given the loaded value though its own lookup did not find it: the lookup was made before the
-  /// commit, and in the same namespace.
+  /// Whether the loaded value may answer a reader whose own lookup did not find it: the lookup was made before the commit, and
+  /// in the same namespace.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64) -> Bool {
     let transaction = transaction.load(ordering: .relaxed)
     return (transaction == 0 || snapshot < transaction)
@@ -69,7 +69,7 @@ final class LoadWrite: QueuedWrite {
 
   func finish(_ error: (any Error)?) {
     let done = state.withLock { state in
-      // Released outside the lock: the values that the closures hold are of any type.
+      // The closures are released outside the lock, because their values are of any type.
       defer { (state.body, state.completion) = (nil, nil) }
       return (body: state.body, completion: state.completion)
     }
@@ -107,7 +107,7 @@ final class LoadWrite: QueuedWrite {
     }
   }
 
-  /// Suspends until the write is committed or has failed; ``value()`` tells which.
+  /// Suspends until the write is committed or has failed; ``value()`` tells which of the two.
   func settle() async {
     do { try await value() } catch {
       // The load's task, and callers that wait for the commit, ask for the error themselves.
@@ -123,7 +123,7 @@ final class LoadWrite: QueuedWrite {
 
 /// The loaded values of a store that wait for their commit.
 final class LoadWrites: Sendable {
-  /// Beyond these a load waits for its own commit, so that a store that cannot be written does not fill the memory.
+  /// Above these limits a load waits for its own commit, so that a store that cannot be written does not fill the memory.
   static let mostWrites = 1000
   static let mostBytes = 16 << 20
 
@@ -134,7 +134,7 @@ final class LoadWrites: Sendable {
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
 
-  /// Without a lock, for readers that missed.
+  /// Takes no lock: readers with a miss ask this.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   func add(_ write: LoadWrite) {
@@ -156,7 +156,7 @@ final class LoadWrites: Sendable {
     count.subtract(1, ordering: .acquiringAndReleasing)
   }
 
-  /// Blocks the thread until every value that was loaded before this call is committed or has failed.
+  /// Blocks the thread until every value loaded before this call is committed or has failed.
   func wait() {
     if isEmpty { return }
     for write in state.withLock({ Array($0.writes.values) }) { write.wait() }
@@ -164,13 +164,13 @@ final class LoadWrites: Sendable {
 }
 
 extension StoreEngine {
-  /// Waits for the commit of every value that was loaded before, so that the caller's own write or count comes after it. Inside
-  /// a write there is nothing to wait for: the queue is served after it. A forked child has no thread that commits them.
+  /// Waits for the commit of every value loaded before, so that the caller's own write or count comes after it. Inside a write
+  /// it does not wait: the queue is served after that write. A forked child has no thread that commits the values.
   func awaitLoadWrites() {
     if !environment.isForked, !environment.isWriting, !loads.writes.isEmpty { loads.writes.wait() }
   }
 
-  /// Queues writes of loaded values, which share a commit within the bounds of a group, and returns at once.
+  /// Queues writes of loaded values, which share a commit within the limits of a group, and returns at once.
   func enqueue(_ writes: [LoadWrite]) {
     for write in writes { loads.writes.add(write) }
     if !self.writes.queue.add(writes, engine: self) {

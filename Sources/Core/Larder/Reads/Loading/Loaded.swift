@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The outcome of a load, the same for every loading call:
+/// The outcome of a load, of the same type for every loading call:
 ///
 ///     Loaded(board, expires: .after(.minutes(2)), tags: ["boards"])
 public struct Loaded<Value: Sendable>: Sendable {
@@ -15,20 +15,20 @@ public struct Loaded<Value: Sendable>: Sendable {
 
   private init(_ outcome: Outcome) { self.outcome = outcome }
 
-  /// A value, with attributes of its own. The options supply those that are left out, and the cache its codec.
+  /// A value with its own attributes. The options supply missing attributes, and the cache supplies its codec.
   public static func value(
     _ value: Value, _ attributes: EntryAttributes = EntryAttributes()
   ) -> Loaded {
     Loaded(.value(value, attributes))
   }
 
-  /// The stored value is still current, and its lifetime starts again. An error without a stored value.
+  /// The stored value is still current, and its lifetime starts again. Without a stored value this is an error.
   public static var unchanged: Loaded { Loaded(.unchanged) }
 
-  /// The origin has no such value. ``LoadOptions/absent`` says for how long that is stored.
+  /// The origin has no value for the key. ``LoadOptions/absent`` says for how long that is stored.
   public static var absent: Loaded { absent(EntryAttributes()) }
 
-  /// The same with attributes for the negative entry.
+  /// The origin has no value for the key; with attributes for the negative entry.
   package static func absent(_ attributes: EntryAttributes) -> Loaded {
     Loaded(.absent(attributes))
   }
@@ -36,13 +36,13 @@ public struct Loaded<Value: Sendable>: Sendable {
   /// The load of this key failed, as if its closure had thrown the error.
   public static func failed(_ error: any Error) -> Loaded { Loaded(.failed(error)) }
 
-  /// A value. ``LoadOptions`` supply the attributes that are left out, else the rules of the namespace.
+  /// A value. Missing attributes come from ``LoadOptions``, otherwise from the rules of the namespace.
   ///
   /// - Parameters:
-  ///   - expires: how long it stays fresh.
-  ///   - stale: how long it is kept after that.
-  ///   - tags: replace those of the options; none keeps them. So do `owners`.
-  ///   - validators: a later load asks the origin with them.
+  ///   - expires: how long the value stays fresh.
+  ///   - stale: how long the value is kept after its expiry.
+  ///   - tags: replace the tags of the options; an empty list keeps those. The same applies to `owners`.
+  ///   - validators: with these a later load asks the origin.
   ///   - metadata: bytes beside the value; see ``EntryAttributes/metadata``.
   public init(
     _ value: Value, expires: Expiration? = nil, stale: Duration? = nil, tags: [String] = [],
@@ -58,7 +58,7 @@ public struct Loaded<Value: Sendable>: Sendable {
     outcome = .value(value, attributes)
   }
 
-  /// The same; throws the error of a load that failed.
+  /// This outcome; throws the error of a load that failed.
   var checked: Loaded {
     get throws {
       if case .failed(let error) = outcome { throw error }
@@ -67,27 +67,27 @@ public struct Loaded<Value: Sendable>: Sendable {
   }
 }
 
-/// The fields by which an origin tells whether a value is still current, byte for byte.
+/// The fields that tell an origin which value is stored, so that it can say whether that is current; byte for byte.
 public struct Validators: Sendable, Hashable {
   /// The entity tag (RFC 9110, section 8.8.3).
   public var entityTag: [UInt8]?
   /// The Last-Modified field (RFC 9110, section 8.8.2).
   public var lastModified: [UInt8]?
 
-  /// Either may be missing.
+  /// Validators; either may be missing.
   public init(entityTag: [UInt8]? = nil, lastModified: [UInt8]? = nil) {
     self.entityTag = entityTag
     self.lastModified = lastModified
   }
 }
 
-/// The stored value, for a load that asks its origin whether it is still current.
+/// The stored value, for a load that asks its origin whether the value is still current.
 public struct CachedValue<Value: Sendable>: Sendable {
   /// The value, fresh or stale.
   public var value: Value
   /// When the value was written or last found unchanged.
   public var written: Timestamp
-  /// The validators it was stored with.
+  /// The validators that were stored with the value.
   public var validators: Validators
   /// The writer's own bytes beside the value; see ``EntryAttributes/metadata``.
   public var metadata: [UInt8]?

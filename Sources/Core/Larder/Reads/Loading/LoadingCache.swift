@@ -4,7 +4,7 @@ import LarderSystem
 ///
 /// ``Cache/loading(options:_:)`` makes one.
 ///
-/// It adds nothing to the store: a ``Cache`` of the same namespace sees the same entries, and shares loads of the same key.
+/// It adds nothing to the store: a ``Cache`` of the same namespace sees the same entries and shares loads of a key.
 public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable {
   /// The cache that is read and written.
   public let cache: Cache<Value>
@@ -19,7 +19,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
     try await result(for: key, policy: policy)?.value
   }
 
-  /// The same as ``value(for:policy:)``, with the value's source and age.
+  /// Like ``value(for:policy:)``, with the value's source and age.
   public func result(
     for key: Key, policy: RequestPolicy? = nil
   ) async throws -> CacheResult<Value>? {
@@ -30,14 +30,13 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
     }
   }
 
-  /// Loads the value under `key` whatever is stored, and stores it; the same as the policy ``RequestPolicy/reload``.
+  /// Loads the value under `key`, whatever is stored, and stores it, like the policy ``RequestPolicy/reload``.
   @discardableResult
   public func refresh(_ key: Key) async throws -> Value? {
     try await value(for: key, policy: .reload)
   }
 
-  /// Loads those of the keys that are not fresh; see
-  /// ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``.
+  /// Loads the values of keys that are not fresh; see ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``.
   public func prefetch(
     _ keys: some Sequence<Key>, concurrency: Int = 2, pause: Duration = .zero,
     priority: TaskPriority? = .utility
@@ -49,14 +48,14 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
 }
 
 extension Cache {
-  /// This cache with a loader, so that reads load values that are missing or stale:
+  /// This cache with a loader, so that reads load missing and stale values:
   ///
   ///     let boards = store.cache(of: Board.self, in: "boards").loading { (station: String, _) in
   ///       .value(try await api.board(station))
   ///     }
   ///     let board = try await boards.value(for: "thun")
   ///
-  /// - Parameter load: loads the value of a key, of which it gets the stored value, fresh or stale.
+  /// - Parameter load: loads the value of a key; it gets the stored value of the key, fresh or stale.
   public func loading<Key: StoreKey & Sendable>(
     options: LoadOptions = LoadOptions(),
     _ load: @escaping @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The loads of a store in this process, shared by all of its caches.
+/// The loads of a store in this process; all of its caches share them.
 struct Loads: ~Copyable, Sendable {
   /// The loads in flight, one for each key.
   let running = SingleFlight<LoadName>()
   /// Loaded values that are not committed yet.
   let writes = LoadWrites()
   let observer = Mutex<(any LoadObserver)?>(nil)
-  /// Nil for a temporary store, which no other process opens.
+  /// The leases on loads; nil for a temporary store, which no other process opens.
   let leases: LoadLeases?
 }

@@ -6,7 +6,7 @@ import LarderSystem
 struct BufferHold {
   private let buffer: WriteBuffer?
   private var isHeld = false
-  /// The records to be committed; nil if the records are in LMDB already.
+  /// The records to be committed; nil if LMDB has the records already.
   private var state: BufferState?
   private var terms = BufferTerms()
   private let lost: LostRecords
@@ -25,30 +25,30 @@ struct BufferHold {
     isHeld = true
   }
 
-  /// Stores the records, before the batch makes changes of its own.
+  /// Stores the records before the batch makes its own changes.
   ///
-  /// - Returns: how many.
+  /// - Returns: the number of stored records.
   func drain(_ batch: inout WriteBatch) throws -> Int {
     if let buffer, let state { try batch.drain(buffer, state, without: lost) } else { 0 }
   }
 
   var hasRecords: Bool { state.map { $0.end > 0 } ?? false }
 
-  /// Makes room for the next records, if single writes have come since the last commit. The batch itself has written nothing
-  /// yet that could be evicted.
+  /// Makes room for the next records, if single writes happened since the last commit. The batch itself has not yet written
+  /// anything that could be evicted.
   func evictAhead(_ batch: inout WriteBatch) throws(LarderError) {
     guard let buffer, buffer.appends else { return }
     let crowded = buffer.takeCrowded()
     if crowded != nil || hasRecords { try batch.evictAhead(also: crowded) }
   }
 
-  /// The batch has made all of its changes.
+  /// Notes the terms of the batch, which has made all of its changes.
   mutating func note(_ batch: borrowing WriteBatch) {
     if isHeld { terms = batch.bufferTerms }
     KillPoint.pass(8)
   }
 
-  /// The transaction has ended, and no other has begun.
+  /// Ends the hold after the end of the transaction, before another transaction begins.
   func end(newest: UInt64, in environment: Environment) {
     guard isHeld, let buffer else { return }
     let count = state.map { lost.count(in: buffer, $0) } ?? 0
@@ -60,7 +60,7 @@ struct BufferHold {
 
 /// The records of a generation that no commit can store, because a page of the data is damaged.
 struct LostRecords {
-  /// After so many the whole generation is lost: each costs an attempt of the commit.
+  /// After more lost records than this the whole generation is lost: each record costs an attempt of the commit.
   private static let most = 64
 
   private var generation: UInt64 = 0
@@ -72,13 +72,13 @@ struct LostRecords {
     offsets.insert(offset)
   }
 
-  /// The places that are left of a generation.
+  /// The places of a generation that are not lost.
   func remaining(_ places: [BufferPlace], of state: BufferState) -> [BufferPlace] {
     if generation != state.generation { return places }
     return offsets.count > Self.most ? [] : places.filter { !offsets.contains($0.offset) }
   }
 
-  /// How many of the records of a generation are lost.
+  /// The number of lost records of a generation.
   func count(in buffer: WriteBuffer, _ state: BufferState) -> Int {
     if generation != state.generation { return 0 }
     return offsets.count > Self.most

@@ -1,29 +1,29 @@
 import LarderSystem
 
-/// The places in the file `buffer`, as 64-bit words of a ``SharedTable``: a header, the slots of namespaces, a hash table, and the
-/// log of records.
+/// The places in the file `buffer`, as 64-bit words of a ``SharedTable``: a header, the slots of namespaces, a hash table, and
+/// the log of records.
 struct BufferLayout {
   enum Place {
-    /// ``BufferState``.
+    /// One word: ``BufferState``.
     static let state = 0
-    /// The end of the log as its writers know it: a record before it is written, one behind it never was.
+    /// The end of the log with the record that is being written. A record beyond this end was never written.
     static let tail = 1
     static let lock = 2
-    /// Two words: the commit on which this generation lies, and the last or the next one.
+    /// Two words: the commit on which this generation lies, and the commit of the former or the next generation.
     static let base = 3
     /// The generation of the metadata in the commit on which the records lie.
     static let metadata = 5
-    /// The ``BufferRoom`` of the store: two words.
+    /// Two words: the ``BufferRoom`` of the store.
     static let room = 6
-    /// The pages of the file that the commit of further records may take.
+    /// The pages of the data file that the commit of further records may take.
     static let pages = 8
     /// Whether the store ever had a subscription.
     static let watched = 9
-    /// No process appends any more.
+    /// Not 0 if no process appends any more.
     static let isClosed = 10
-    /// Whether entries belong to others, which a removal takes along.
+    /// Whether entries have owners, so that a removal may remove more entries.
     static let dependents = 11
-    /// The boot of the machine and the data file for which the file was made: four words.
+    /// Four words: the boot of the machine and the data file for which the file was made.
     static let origin = 12
     static let namespaces = 16
     static let table = 256
@@ -31,14 +31,14 @@ struct BufferLayout {
 
   /// How many namespaces one generation can hold.
   static let namespaceCount = 40
-  /// Words of the slot of a namespace.
+  /// The number of words of a namespace's slot.
   static let namespaceSize = 6
 
   /// How many places the hash table has, a power of two.
   let slots: Int
 
   var log: Int { Place.table + slots }
-  /// Words of the log.
+  /// The number of words of the log.
   var logSize: Int { 8 * slots }
   var wideCount: Int { log + logSize }
   /// The number of 32-bit words of the table.
@@ -46,12 +46,12 @@ struct BufferLayout {
 
   private static let possible = (12...20).map { BufferLayout(slots: 1 << $0) }
 
-  /// The layout whose log has about so many bytes, 256 KB to 64 MB.
+  /// The largest layout whose log has at most `bytes` bytes, from 256 KB to 64 MB.
   init(bytes: Int) {
     self = Self.possible.last { $0.logSize * 8 <= bytes } ?? Self.possible[0]
   }
 
-  /// The layout of a table with so many words.
+  /// The layout of a table with `count` 32-bit words.
   init?(count: Int) {
     guard let found = Self.possible.first(where: { $0.count == count }) else { return nil }
     self = found
@@ -62,7 +62,7 @@ struct BufferLayout {
   static func namespace(_ index: Int) -> Int { Place.namespaces + index * namespaceSize }
 }
 
-/// One word that says which records are valid. Every change of it is one atomic store.
+/// One word that says which records are valid. Each change of the word is one atomic store.
 struct BufferState: Equatable {
   private static let endMask: UInt64 = 0xFFFF_FFFF
   private static let baseBit: UInt64 = 1 << 32
@@ -75,16 +75,16 @@ struct BufferState: Equatable {
 
   /// The end of the visible records, in words from the beginning of the log.
   var end: Int { Int(word & Self.endMask) }
-  /// A transaction commits the records, or has committed them. Nobody appends.
+  /// A transaction commits the records, or has committed them. No process appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }
-  /// Rises with every commit. A record is of one generation. Its low 16 bits are never 0, because 0 marks an empty place in the
-  /// hash table.
+  /// Rises with every commit. Each record belongs to one generation. The low 16 bits are never 0, because 0 marks an empty
+  /// place in the hash table.
   var generation: UInt64 { word &>> Self.generationShift }
-  /// Which of the two bases belongs to this generation. A killed process may have written the base of the next generation.
+  /// The index of this generation's base. A killed process may have written the other base, for the next generation.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
-  /// Whether a place of an earlier generation in the hash table looks like one of this generation.
+  /// Whether places of earlier generations in the hash table look like places of this generation.
   var needsEmptyTable: Bool { generation & 0xFFFF == 1 }
-  /// Equal in two states between which no records were committed and none were frozen.
+  /// Equal in two states if no records were committed or frozen between them.
   var epoch: UInt64 { word & ~Self.endMask }
   /// Grows with every record and every commit.
   var stamp: UInt64 { word & ~Self.frozenBit }
@@ -101,8 +101,8 @@ struct BufferState: Equatable {
   }
 }
 
-/// A place in the hash table: 16 bits of the hash, 16 bits of the generation, and where the record begins in the log. A place of
-/// another generation is free.
+/// A place in the hash table: 16 bits of the hash, 16 bits of the generation, and the offset of the record in the log. A place
+/// of another generation is free.
 struct BufferSlot {
   var word: UInt64
 

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A record of the log: a key, and its entry in the form of the database of entries.
+/// A record of the log: a key, and its entry as the database of entries stores it.
 ///
 ///     word 0  seal
 ///          1  bytes of the key (u16), of the entry (u32), kind (u16)

@@ -1,11 +1,11 @@
 import LarderSystem
 
-/// How many entries, and bytes of their values, may be added before a limit is reached; `Int.max` without a limit.
+/// How many entries, and bytes of values, fit until a limit is reached; `Int.max` without a limit.
 struct BufferRoom {
   var entries: Int
   var bytes: Int
 
-  /// The part of the limits that the usage leaves.
+  /// The part of the limits that the usage leaves free.
   init(entries limit: Int?, used entries: UInt64, bytes most: Int?, used bytes: UInt64) {
     self.entries = Self.left(of: limit, entries)
     self.bytes = Self.left(of: most, bytes)
@@ -25,7 +25,7 @@ struct BufferRoom {
     view.store(UInt64(clamping: bytes), wide: place + 1)
   }
 
-  /// The room behind a change, which may give room back; nil if too little is left.
+  /// The room after a change; a change may also give room back. Nil if too little room is left.
   func taking(_ change: (entries: Int, bytes: Int)) -> BufferRoom? {
     guard entries >= change.entries, bytes >= change.bytes else { return nil }
     var room = self
@@ -35,7 +35,7 @@ struct BufferRoom {
   }
 }
 
-/// The slot of a namespace: what its records have used in this generation.
+/// The slot of a namespace: the version and room that its records of this generation leave.
 struct BufferedNamespace {
   let id: NamespaceID
   /// The version of the next value.
@@ -43,7 +43,7 @@ struct BufferedNamespace {
   var room: BufferRoom
   private let place: Int
 
-  /// The slot in front of the first record of a generation.
+  /// A new slot, for the first record of a namespace in a generation.
   ///
   /// - Parameter counters: the counters of the commit on which the records lie.
   init(_ namespace: KnownNamespace, _ counters: NamespaceCounters, at index: Int) {
@@ -55,7 +55,7 @@ struct BufferedNamespace {
     place = BufferLayout.namespace(index)
   }
 
-  /// Nil for a slot that is free.
+  /// Reads a slot; nil for a free slot.
   init?(_ index: Int, _ view: borrowing SharedTable.View) {
     place = BufferLayout.namespace(index)
     let raw = view.wide(place)
@@ -68,7 +68,7 @@ struct BufferedNamespace {
   func save(_ view: borrowing SharedTable.View) {
     view.store(next, wide: place + 1)
     room.save(at: place + 2, view)
-    // Last, so that the slot is complete once it has an id.
+    // The id is stored last, so a slot with an id is complete.
     view.release(UInt64(id.rawValue), to: place)
   }
 }
@@ -86,7 +86,7 @@ extension WriteBuffer {
     return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }
   }
 
-  /// The slot of a namespace, or the index of a free one; nil if all are taken.
+  /// The slot of a namespace, or the index of a free slot; nil if all slots are taken.
   func slot(
     of id: NamespaceID, _ view: borrowing SharedTable.View
   ) -> (index: Int, slot: BufferedNamespace?)? {

@@ -2,14 +2,14 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// When a value is stored.
+/// The condition under which a value is stored.
 enum WriteCondition {
   case always
   case unlessFresh
-  /// If the entry has this version; nil expects no entry.
+  /// The entry has this version; nil expects no entry.
   case over(UInt64?)
 
-  /// - Parameter state: that of the entry with the header.
+  /// - Parameter state: the state of the entry with the header.
   func admits(_ former: EntryHeader?, _ state: Store.Entry.State) -> Bool {
     switch self {
     case .always: true
@@ -21,7 +21,7 @@ enum WriteCondition {
 
 /// Writes of one entry that make no commit of their own.
 extension StoreEngine {
-  /// Stores a value in the write buffer; nil if a transaction has to do that.
+  /// Stores a value in the write buffer; nil if only a transaction can store it.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
     _ attributes: EntryAttributes
@@ -29,7 +29,7 @@ extension StoreEngine {
     try append(value, for: key, in: handle, attributes, if: .always) ?? nil
   }
 
-  /// Stores a value in the write buffer if the condition holds; nil if a transaction has to do that, and an inner nil if the
+  /// Stores a value in the write buffer if the condition holds. Nil if only a transaction can store it; an inner nil if the
   /// condition does not hold.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
@@ -73,9 +73,9 @@ extension StoreEngine {
     return stored
   }
 
-  /// Stores what `change` makes of the fresh value and its header, nil without one; nil if a transaction has to do that.
+  /// Stores the value that `change` makes from the fresh value and its header, or from nil; nil if only a transaction can.
   ///
-  /// - Parameter change: returns the new value, and what the caller gets. It runs again if another write comes between.
+  /// - Parameter change: returns the new value, and the caller's result. It runs again if another write happens meanwhile.
   func appendReplacement<Result>(
     for key: Span<UInt8>, in handle: NamespaceHandle,
     _ change: ([UInt8]?, EntryHeader?) throws(LarderError) -> ([UInt8], EntryAttributes, Result)
@@ -104,16 +104,16 @@ extension StoreEngine {
     return nil
   }
 
-  /// Removes an entry in the write buffer; nil if a transaction has to do that.
+  /// Removes an entry in the write buffer; nil if only a transaction can remove it.
   ///
-  /// - Returns: whether there was an entry that had not expired.
+  /// - Returns: whether an entry existed that had not expired.
   func appendRemoval(
     of key: Span<UInt8>, in handle: NamespaceHandle
   ) throws(LarderError) -> Bool? {
     guard let (buffer, generation, namespace) = buffered(key, of: handle) else { return nil }
     let now = clock.now.milliseconds
     return try change(key, of: handle, (generation, namespace), buffer) { former in
-      // The removal of an expired entry is counted as an expiry.
+      // A transaction counts the removal of an expired entry as an expiry.
       if let entry = former.entry, clock.state(of: entry.header, at: now) == .expired {
         return .refused
       }
@@ -124,21 +124,21 @@ extension StoreEngine {
     }
   }
 
-  /// The buffer and the namespace, if a write of that key may be appended.
+  /// The buffer and the namespace, if a write of `key` may be appended.
   private func buffered(
     _ key: Span<UInt8>, of handle: NamespaceHandle
   ) -> (WriteBuffer, generation: UInt64, KnownNamespace)? {
     guard let buffer = reader.buffer, buffer.appends,
       (1...BufferRecord.longestKey).contains(key.count),
       !environment.isWriting, let known = handle.known.withLock({ $0 }),
-      // A loaded value that waits for its commit came first.
+      // A loaded value that waits for its commit must be stored first.
       buffer.isOpen(at: known.generation), loads.writes.isEmpty,
       !buffer.isWatched || !changes.isWatched
     else { return nil }
     return (buffer, known.generation, known.namespace)
   }
 
-  /// Makes a change on top of the newest entry; nil if a transaction has to do that.
+  /// Makes a change on top of the newest entry; nil if only a transaction can make the change.
   private func change<Result>(
     _ key: Span<UInt8>, of handle: NamespaceHandle,
     _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer,
@@ -159,7 +159,7 @@ extension StoreEngine {
     return nil
   }
 
-  /// The newest entry of a key; nil for an entry that only a transaction can change.
+  /// The newest entry of a key; nil if only a transaction can change it.
   private func former(
     _ key: Span<UInt8>, of handle: NamespaceHandle,
     _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer
@@ -167,7 +167,7 @@ extension StoreEngine {
     let (state, id) = (buffer.state, known.namespace.id)
     if state.isFrozen { return nil }
     let keyHash = Checksum.keyHash(of: key, in: id)
-    // Before the lookup: if the append finds the same record, the lookup has seen it, too.
+    // Found before the lookup: if the append finds the same record, the lookup has seen that record, too.
     let record = buffer.find(key, in: id, keyHash: keyHash, state)
     var former = WriteBuffer.Former(
       state: state, metadata: known.generation, snapshot: buffer.base(of: state),

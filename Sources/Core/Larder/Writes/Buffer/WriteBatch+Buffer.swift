@@ -2,15 +2,15 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// Stores the entries of the write buffer, before the batch makes changes of its own.
+  /// Stores the entries of the write buffer before the batch makes its own changes.
   ///
-  /// - Returns: how many.
-  /// - Throws: ``RolledBack`` for a record that damage keeps from being stored: a part of it may be stored by then.
+  /// - Returns: the number of stored records.
+  /// - Throws: ``RolledBack`` for a record that cannot be stored because of damage: a part of the record may be stored by then.
   mutating func drain(
     _ buffer: WriteBuffer, _ state: BufferState, without lost: LostRecords
   ) throws -> Int {
     if state.end == 0 { return 0 }
-    // If all records are damaged nothing else changes, and the generation would never end.
+    // If all records are damaged, nothing else changes and the generation would never end.
     forceCommit()
     let contents = BufferContents(of: buffer, state)
     let places = lost.remaining(contents.places, of: state)
@@ -40,14 +40,14 @@ extension WriteBatch {
     return places.count
   }
 
-  /// The damaged records are lost. Readers may know their versions, so that no other value may get one of them.
+  /// Skips the versions of lost, damaged records: readers may know them, so no other value may get one of them.
   private mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
     for id in Set(buffer.namespaceIDs) where try session.name(of: id) != nil {
       try session.update(id) { $0.next &+= 1 << 20 }
     }
   }
 
-  /// Makes the change that a record says; false if the record is damaged.
+  /// Makes the change of a record; false if the record is damaged.
   private mutating func store(
     recordAt offset: Int, of buffer: WriteBuffer, _ state: BufferState
   ) throws(LarderError) -> Bool {
@@ -79,11 +79,11 @@ extension WriteBatch {
       (EntryFields(), []), replacing: previous, in: namespace, as: .committed(.replaced))
   }
 
-  /// Evicts in namespaces that are full, and in a full store, so that the next records find room.
+  /// Evicts in full namespaces and in a full store, so that the next records find room.
   ///
-  /// Without this each record would wait for an eviction, and so for a commit.
+  /// Without that, each record would wait for an eviction, and so for a commit.
   ///
-  /// - Parameter crowded: a namespace beside those that the batch has changed.
+  /// - Parameter crowded: another namespace, beside those that the batch has changed.
   mutating func evictAhead(also crowded: NamespaceID?) throws(LarderError) {
     guard budget.hasPages(for: BatchPages.forCleanup, session) else { return }
     for id in Set(session.ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
@@ -98,7 +98,7 @@ extension WriteBatch {
     _ = try ahead.lowerStore(&session)
   }
 
-  /// The room for records on top of this batch.
+  /// The room for records after this batch.
   var bufferTerms: BufferTerms {
     let (state, limits) = (session.state, budget.limits)
     var terms = BufferTerms()
@@ -113,10 +113,10 @@ extension WriteBatch {
 }
 
 extension BufferRoom {
-  /// A namespace of fewer entries evicts nothing ahead.
+  /// A namespace with fewer entries does not evict ahead.
   static let leastEvictedAhead = 1000
 
-  /// The limit, less the room for records: a 400th of the limit, and at most `most`.
+  /// The limit without the room for records; that room is a 400th of the limit, at most `most`.
   fileprivate static func ahead(of limit: Int?, atMost most: Int) -> Int? {
     limit.map { $0 - min($0 / 400, most) }
   }

@@ -4,20 +4,20 @@ import LarderSystem
 extension WriteBuffer {
   /// The entry that a write replaces, as the lookup before the write found it.
   struct Former {
-    /// Of the lookup.
+    /// The state at the lookup.
     var state: BufferState
-    /// The generation of the metadata from which the writer knows the namespace.
+    /// The generation of the metadata in which the writer knows the namespace.
     var metadata: UInt64
     var snapshot: UInt64
     var keyHash: UInt64
-    /// The record on top of the snapshot, if there is one.
+    /// The key's record on top of the snapshot, if it exists.
     var found: Found?
-    /// Its header, and the bytes of its value; nil if there is no entry.
+    /// The header of the entry, and the bytes of its value; nil without an entry.
     var entry: (header: EntryHeader, size: Int)?
-    /// The counters of the namespace, for the first record of a generation; nil if it has a slot.
+    /// The counters of the namespace, for its first record in a generation; nil if the namespace has a slot.
     var counters: NamespaceCounters?
 
-    /// The record of a change on top of this.
+    /// The record of a change of this entry.
     fileprivate func record(
       _ keyCount: Int, in id: NamespaceID, entryCount: Int
     ) -> BufferRecord {
@@ -36,13 +36,13 @@ extension WriteBuffer {
 
   enum Answer<Result> {
     case done(Result)
-    /// Another write came between the lookup and this.
+    /// Another write happened between the lookup and this change.
     case outdated
-    /// A transaction must do it: a limit is near, the buffer is full, or a transaction is open.
+    /// A transaction must make the change: a limit is near, the buffer is full, or a transaction is open.
     case refused
   }
 
-  /// Whether writers of that metadata may append.
+  /// Whether writers that know generation `metadata` of the metadata may append.
   func isOpen(at metadata: UInt64) -> Bool {
     let table = table
     let view = table.view
@@ -59,8 +59,8 @@ extension WriteBuffer {
   /// Appends an entry.
   ///
   /// - Parameters:
-  ///   - isWatched: whether there may be a subscription, which a transaction tells of the change.
-  ///   - header: makes the header of a version.
+  ///   - isWatched: whether a subscription may exist. Then a transaction must publish the change.
+  ///   - header: makes the header for a version.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ header: (UInt64) -> EntryHeader
@@ -88,21 +88,21 @@ extension WriteBuffer {
     }
   }
 
-  /// Appends the removal of an entry; false if the key has no entry.
+  /// Appends the removal of an entry. The answer is false if the key has no entry.
   ///
-  /// - Parameter removals: records the removal in both cases, because a load of the key may have begun before.
+  /// - Parameter removals: records the removal in both cases, because an earlier load of the key may be under way.
   func remove(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ removals: RemovalTable
   ) -> Answer<Bool> {
     change(key, in: namespace, over: former, isWatched) { slot, state, view in
-      // A removal takes along the entries that belong to it.
+      // A removal of an owner also removes the entries that belong to it.
       if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       var slot = slot
       let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
       guard let room = room(for: record, change, &slot, state, view),
-        // No transaction is open, so no other writer numbers removals.
+        // No transaction is open, so no other writer gives numbers to removals.
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)
@@ -115,7 +115,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Makes a change under the lock, if the former entry is still the newest of its key.
+  /// Makes a change under the lock, if the former entry is still the newest entry of its key.
   private func change<Result>(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool,
@@ -144,7 +144,7 @@ extension WriteBuffer {
     return answer ?? .refused
   }
 
-  /// The room of the store behind a record, whose change also takes the room of its namespace; nil if too little is left.
+  /// The room of the store after a record; nil if too little is left. The change also takes room of the namespace.
   private func room(
     for record: BufferRecord, _ change: (entries: Int, bytes: Int),
     _ namespace: inout BufferedNamespace, _ state: BufferState, _ view: borrowing SharedTable.View
@@ -158,23 +158,23 @@ extension WriteBuffer {
     return (limits, pages)
   }
 
-  /// The most pages that a commit takes for a record: a leaf of each of three databases and its split, and the pages of a value
-  /// that fills pages of its own.
+  /// The most pages that a commit takes for a record: in each of three databases a leaf and the page of a split, and the
+  /// overflow pages of the value.
   private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 
-  /// Makes a record visible that is written.
+  /// Makes a written record visible.
   private func append(
     _ record: BufferRecord, _ namespace: BufferedNamespace,
     _ room: (limits: BufferRoom, pages: Int),
     _ state: BufferState, _ view: borrowing SharedTable.View
   ) {
     KillPoint.pass(2)
-    // A process that is killed from here on leaves out a version, or some of the room. No version is given twice.
+    // A process that is killed from here on loses a version, or some of the room. No version is given twice.
     namespace.save(view)
     room.limits.save(at: BufferLayout.Place.room, view)
     view.store(UInt64(room.pages), wide: BufferLayout.Place.pages)
     KillPoint.pass(3)
-    // The commit point.
+    // The commit point: from here on the record counts as written.
     view.release(UInt64(state.end + record.size), to: BufferLayout.Place.tail)
     KillPoint.pass(4)
     publish(record, at: state.end, in: state, view)

@@ -3,13 +3,13 @@ import LarderSystem
 import Synchronization
 
 extension WriteBuffer {
-  /// A record that was found, and where it begins in the log.
+  /// A record that was found, and its offset in the log.
   struct Found: Equatable {
     var record: BufferRecord
     var offset: Int
   }
 
-  /// The newest record of a key in a state; the caller asks afterwards whether the epoch is still the same.
+  /// The newest record of a key in a state. Afterwards the caller checks with ``isStill(_:)`` that the epoch is still the same.
   func find(
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState
   ) -> Found? {
@@ -30,7 +30,7 @@ extension WriteBuffer {
     return nil
   }
 
-  /// Lays the entry of a record on top of a snapshot.
+  /// Lays the entry of a record over a snapshot.
   func lay(_ found: Found, on transaction: inout ReadTransaction) {
     let (record, table) = (found.record, table)
     let view = table.view
@@ -40,13 +40,13 @@ extension WriteBuffer {
     }
   }
 
-  /// Whether nothing was committed or frozen since a state was read. Everything that was read before is of that state then.
+  /// Whether no record was committed or frozen since `state` was read. Then everything read in between belongs to that state.
   func isStill(_ state: BufferState) -> Bool {
     atomicMemoryFence(ordering: .acquiring)
     return self.state.epoch == state.epoch
   }
 
-  /// The place in the hash table of a record that is about to be visible: that of the key's former record, or a free one.
+  /// The place in the hash table for a record that becomes visible: the place of the key's former record, or a free place.
   func place(
     of record: BufferRecord, _ state: BufferState, _ view: borrowing SharedTable.View
   ) -> Int {
@@ -77,7 +77,7 @@ extension WriteBuffer {
 }
 
 extension BufferRecord {
-  /// Whether the record is of that key.
+  /// Whether the record belongs to the key.
   fileprivate func isOf(
     _ key: Span<UInt8>, in id: NamespaceID, _ keyHash: UInt64, at offset: Int,
     _ view: borrowing SharedTable.View, _ layout: BufferLayout
@@ -88,7 +88,7 @@ extension BufferRecord {
 }
 
 extension EntryReader {
-  /// Names the newest state of the store, as ``ReadTransaction/moment`` names that of a read; 0 once the store is closed.
+  /// Names the newest state of the store, as ``ReadTransaction/moment`` names the state of a read; 0 once the store is closed.
   @inline(__always)
   var moment: UInt64 {
     let commit = environment.lastTransaction
@@ -96,7 +96,7 @@ extension EntryReader {
     return commit &+ buffer.state.stamp
   }
 
-  /// Begins a snapshot for the lookup of one key, with the key's record of the write buffer on top of it.
+  /// Begins a snapshot for the lookup of one key, with the key's record of the write buffer over it.
   @inline(__always)
   func beginLookup(
     _ key: Span<UInt8>, of handle: NamespaceHandle
@@ -114,7 +114,7 @@ extension EntryReader {
     _ key: Span<UInt8>, of handle: NamespaceHandle, _ buffer: WriteBuffer
   ) throws(LarderError) -> ReadTransaction {
     for _ in 0..<1000 {
-      // A write that is answered before this has its record in this state, or lies in the snapshot.
+      // A write that returned before this line has its record in this state, or is in the snapshot.
       let state = buffer.state
       var transaction = try beginRead()
       transaction.stamp = state.stamp

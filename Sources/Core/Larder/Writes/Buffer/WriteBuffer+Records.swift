@@ -1,23 +1,23 @@
 import LarderSystem
 
-/// The log of a generation, as a commit takes it over.
+/// The log of a generation, in the form that a commit takes over.
 struct BufferContents {
   struct Namespace {
     /// The version of the next value.
     var next: UInt64 = 0
-    /// Values of the buffer that later records have replaced, or removed.
+    /// Values of the buffer that later records have replaced or removed.
     var removals = RemovalCounters()
   }
 
-  /// The newest record of each key, in the order of the keys. Where the hash table is damaged, older ones may be beside it.
+  /// The newest record of each key, in the order of storing; with older records of a key if the hash table is damaged.
   private(set) var places: [BufferPlace] = []
   private(set) var namespaces: [NamespaceID: Namespace] = [:]
   /// When the values were written, in the order of the log.
   private(set) var times: [Int64] = []
-  /// Reading ended at a damaged record: no length behind it can be believed.
+  /// Reading ended at a damaged record: the lengths behind it cannot be trusted.
   private(set) var isDamaged = false
 
-  /// - Parameter state: one that is frozen.
+  /// - Parameter state: a frozen state.
   init(of buffer: WriteBuffer, _ state: BufferState) {
     var offset = 0
     let end = min(state.end, buffer.layout.logSize)
@@ -54,9 +54,9 @@ struct BufferContents {
   }
 }
 
-/// The place of a record in the log, and in the order of the keys.
+/// The place of a record in the log, and its place in the order of storing.
 struct BufferPlace {
-  /// Removals come first, so that the entries behind them find the room.
+  /// Removals come first, so that later entries find the room.
   private let isRemoval: Bool
   private let id: UInt32
   private let keyCount: UInt16
@@ -73,7 +73,7 @@ struct BufferPlace {
     self.offset = offset
   }
 
-  /// The order in which records are stored: that of the database of entries.
+  /// The order in which records are stored: removals first, then the order of the database of entries.
   func isBefore(
     _ other: BufferPlace, _ view: borrowing SharedTable.View, _ layout: BufferLayout
   ) -> Bool {
@@ -89,14 +89,14 @@ struct BufferPlace {
     return keyCount < other.keyCount
   }
 
-  /// The first word of the key.
+  /// The word at which the key begins.
   private func start(_ layout: BufferLayout) -> Int {
     layout.log + offset + BufferRecord.headerSize
   }
 }
 
 extension WriteBuffer {
-  /// Lends the key, the entry and its header of the record at an offset; nil if the record is damaged. A removal has no header.
+  /// Lends the record at an offset, with its key, entry and header; nil if the record is damaged. A removal has no header.
   func withEntry<Result, Failure>(
     at offset: Int, in state: BufferState,
     _ body: (BufferRecord, Span<UInt8>, Span<UInt8>, EntryHeader?) throws(Failure) -> Result

@@ -5,32 +5,32 @@ import Synchronization
 /// The write buffer has entries on top of the last commit, in memory that all processes of a store share.
 ///
 /// Each write of one entry appends a record, and every reader sees the record at once. A commit stores all records before it
-/// adds changes of its own. Then a new generation begins, which is empty. So the records always lie directly on one commit, the
-/// base. The records are in the file, and a killed process loses none. While a transaction is open the buffer is frozen, and
-/// other writers wait to make transactions.
+/// makes its own changes. Then a new, empty generation begins. So the records always lie directly on one commit, the base. The
+/// records are in the file, and a killed process loses none. While a transaction is open the buffer is frozen, and other
+/// writers wait for transactions of their own.
 ///
-/// Everything in the file may be damaged. Offsets and lengths are checked before use, and an entry has its checksum.
+/// Everything in the file may be damaged. So offsets and lengths are checked before use, and an entry has its checksum.
 final class WriteBuffer: Sendable {
   let table: SharedTable
   let layout: BufferLayout
-  /// Nil in a process that may only read the file.
+  /// The lock for appends; nil in a process that may only read the file.
   let lock: SharedLock?
   /// Whether this process may append. It reads and commits records even if it may not.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
-  /// Whether the last commit in time failed, so that the next write has to report the error.
+  /// Whether the last scheduled commit failed, so that the next write must report the error.
   private let isSuspended = Atomic(false)
-  /// The generation that the file had when this process opened the store, if its records lie on other data; else 0.
+  /// The generation that the file had when this process opened the store, if its records lie on other data; otherwise 0.
   private let foreignGeneration: UInt64
   private let commits = Atomic(0)
   private let bypasses = Atomic(0)
   private let losses = Atomic(0)
-  /// The id of a namespace in which a write found no place since the last commit of this process, or 0.
+  /// The id of a namespace without room for a write since the last commit of this process, or 0.
   private let wantsRoom = Atomic<UInt32>(0)
 
-  /// How long an append waits for another append. After this time the write makes a transaction.
+  /// How long an append waits for another append. After this time the write uses a transaction.
   static let appendTimeout = Duration.milliseconds(2)
-  /// Larger values go straight to LMDB.
+  /// Larger values need a transaction.
   static let largestValue = 16_384
 
   /// The buffer of the store; nil if its directory has none.
@@ -39,7 +39,7 @@ final class WriteBuffer: Sendable {
   init?(
     of environment: Environment, store: [UInt8], _ options: Store.Options
   ) throws(LarderError) {
-    // Most stores have no buffer, and so nothing to map.
+    // A durable store, and a store opened without a buffer, has no file to map.
     guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
     let table = Self.table(of: environment, store)
     guard table.openExisting() || table.openForReading(),
@@ -54,7 +54,7 @@ final class WriteBuffer: Sendable {
     self.table = table
     self.layout = layout
     self.lock = lock
-    // The buffer takes values as they are stored, and so before any transform.
+    // The buffer takes values in their stored form, without transforms.
     mayAppend =
       Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
       && !options.allowsForeignOwner
@@ -83,8 +83,8 @@ final class WriteBuffer: Sendable {
       lost: losses.load(ordering: .relaxed))
   }
 
-  /// Counts records that damage has kept from being stored, and ends the appends of all processes: the next writes meet the
-  /// damage themselves.
+  /// Counts records that damage has kept from being stored, and ends the appends of all processes: the next writes use
+  /// transactions, which report the damage.
   func countLost(_ count: Int) {
     if count == 0 { return }
     losses.add(count, ordering: .relaxed)
@@ -98,7 +98,7 @@ final class WriteBuffer: Sendable {
     wantsRoom.store(id.rawValue, ordering: .relaxed)
   }
 
-  /// The namespace in which single writes need room that a commit can make by evictions.
+  /// The namespace in which single writes need room that a commit can make by eviction.
   func takeCrowded() -> NamespaceID? {
     let id = wantsRoom.exchange(0, ordering: .relaxed)
     return id == 0 ? nil : NamespaceID(rawValue: id)
@@ -124,22 +124,22 @@ final class WriteBuffer: Sendable {
     return state.generation == foreignGeneration ? state.empty : state
   }
 
-  /// Waits for the append under way. Later ones find what the caller has changed before.
+  /// Waits for the append under way. Later appends see the caller's earlier changes.
   func awaitAppend() {
     let table = table
     _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { _ in }
   }
 
-  /// Whether the buffer has records that may be in no commit.
+  /// Whether the buffer has records that no commit may contain yet.
   var hasRecords: Bool { state.end > 0 }
 
-  /// The commit on which the records of that state lie.
+  /// The commit on which the records of `state` lie.
   func base(of state: BufferState) -> UInt64 {
     let table = table
     return table.view.acquire(BufferLayout.Place.base + state.base)
   }
 
-  /// Whether a snapshot contains the records of that state, or was made after them.
+  /// Whether a snapshot contains the records of `state`, or is newer than them.
   func isContained(_ state: BufferState, in snapshot: UInt64) -> Bool {
     state.isFrozen && snapshot > base(of: state)
   }
@@ -153,7 +153,7 @@ final class WriteBuffer: Sendable {
 
 // MARK: Commits
 
-/// The room for records above the commit on which they lie.
+/// The terms for records on top of a commit.
 struct BufferTerms {
   /// The generation of the metadata.
   var metadata: UInt64 = 0
@@ -165,9 +165,9 @@ struct BufferTerms {
 }
 
 extension WriteBuffer {
-  /// Stops the appends of all processes while a transaction that begins on a commit is open. The caller holds `lock.write`.
+  /// Stops the appends of all processes while a transaction on `commit` is open. The caller holds `lock.write`.
   ///
-  /// - Returns: the state to be committed; nil if the commit contains the records already: their writer was killed.
+  /// - Returns: the state to be committed; nil if the commit already contains the records, because their committer was killed.
   func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferState? {
     let table = table
     let frozen = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferState in
@@ -182,12 +182,12 @@ extension WriteBuffer {
     return base(of: frozen) == commit ? frozen : nil
   }
 
-  /// Ends what ``freeze(on:lockTimeout:)`` has begun. No other transaction has begun meanwhile.
+  /// Ends the freeze that ``freeze(on:lockTimeout:)`` began. No other transaction has begun meanwhile.
   ///
   /// - Parameters:
   ///   - newest: the newest commit.
-  ///   - keepsFrozen: after a commit appends go on only when the next transaction has ended.
-  /// - Returns: whether a commit has taken the records over.
+  ///   - keepsFrozen: after a commit, appends continue only after the next transaction.
+  /// - Returns: whether a commit has taken over the records.
   func thaw(
     newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
   ) -> Bool {
@@ -219,7 +219,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Begins a generation. If the process is killed meanwhile, the next transaction begins it again.
+  /// Begins a generation. If the process is killed meanwhile, the next transaction begins the generation again.
   private func begin(
     _ state: BufferState, on commit: UInt64, _ terms: BufferTerms,
     _ view: borrowing SharedTable.View
@@ -245,7 +245,7 @@ extension WriteBuffer {
     KillPoint.pass(13)
   }
 
-  /// Makes the record of a writer visible that was killed after the commit point of the record. The caller owns the lock.
+  /// Makes a record visible whose writer was killed after the record's commit point. The caller owns the lock.
   func index(_ view: borrowing SharedTable.View) {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let tail = view.wide(BufferLayout.Place.tail)

@@ -1,10 +1,10 @@
 import LarderSystem
 import Synchronization
 
-/// The poll task that runs while this process has subscriptions.
+/// The task that polls the ring while this process has subscriptions.
 extension ChangeFeed {
-  /// Bounds of the interval at which the ring's head is read for changes of other processes, so that their changes are
-  /// delivered within 50 ms, commit, wait and reading included.
+  /// Bounds of the interval between two reads of the ring's head. Changes of other processes then arrive within 50 ms,
+  /// including commit, wait and reading.
   private static let shortest = Duration.milliseconds(5)
   private static let longest = Duration.milliseconds(20)
 
@@ -25,7 +25,7 @@ extension ChangeFeed {
     }
   }
 
-  /// Renews the lease when it is due, and wakes the subscriptions if the ring has moved; nil when none is left.
+  /// Renews the lease when it is due, and wakes the subscriptions if the ring has moved; nil without subscriptions.
   func poll(after position: ChangeRing.Position?) -> ChangeRing.Position? {
     let (isWatched, hasExpired) = state.withLock { state in
       let leaseExpirations = state.leaseExpirations
@@ -40,9 +40,9 @@ extension ChangeFeed {
     return seen
   }
 
-  /// Takes the lease, or renews it in time.
+  /// Takes the lease, or renews it before it expires.
   func hold(_ state: inout State) {
-    // The commit is read before the time: if the lease holds at `now`, every change up to that commit is published.
+    // The commit is read before the time: if the lease is live at `now`, every change up to that commit is published.
     let commit = newest()
     let now = now
     guard let lease = state.lease else {
@@ -50,14 +50,14 @@ extension ChangeFeed {
       state.heldAt = newest()
       return
     }
-    // Writers look at the ring's own word, which a larger ring that replaced this one may have lost.
+    // Writers look at the ring's own word. A larger ring that replaced the former ring may have lost the word.
     if ChangeLease.isLive(lease.end, at: now), ChangeLease.isLive(ring.watchedUntil, at: now) {
       state.heldAt = commit
       if now + ChangeLease.length < lease.end + ChangeLease.renewal { return }
       state.lease?.renew(on: ring, at: now)
     } else {
       state.lease?.renew(on: ring, at: now)
-      // A commit between the two renewals was not published.
+      // A commit between the last renewal and this one was not published.
       let commit = newest()
       if commit != state.heldAt { state.leaseExpirations += 1 }
       state.heldAt = commit
@@ -65,12 +65,12 @@ extension ChangeFeed {
     publishStuck(&state, newest: commit)
   }
 
-  /// Publishes the changes of a writer that was killed right after its commit, if no other writer has done so since the
-  /// last poll.
+  /// Publishes the changes of a writer that was killed right after its commit, unless another writer has done so since the last
+  /// poll.
   private func publishStuck(_ state: inout State, newest commit: UInt64) {
     let unpublished = ring.unpublished
     if let unpublished, unpublished.target == state.stuck, unpublished.transaction <= commit,
-      // Read again after the commit was seen: if the target is unchanged, that commit was this writer's.
+      // Read again after the commit was seen: if the target is unchanged, the commit was made by its writer.
       ring.unpublished?.target == unpublished.target
     {
       ring.publish(unpublished.target)

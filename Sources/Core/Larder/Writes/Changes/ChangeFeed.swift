@@ -8,40 +8,40 @@ import Synchronization
   import Foundation
 #endif
 
-/// This process's side of the change ring: batches publish through it while there are subscriptions, and it holds the lease
-/// of this process's subscriptions and wakes them.
+/// This process's side of the change ring. Batches publish through it while subscriptions exist. It holds the lease for this
+/// process's subscriptions and wakes them.
 ///
-/// Each subscription reads the ring at its own index. The ring is the only buffer: nothing is copied for a subscription
-/// that does not read.
+/// Each subscription reads the ring at its own index. The ring is the only buffer: nothing is copied for a subscription that
+/// does not read.
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
-  /// The newest commit, by whatever process.
+  /// The newest commit of any process.
   let newest: @Sendable () -> UInt64
-  /// The machine's monotonic clock in milliseconds, which all processes share; not the store's, which tests move.
+  /// The machine's monotonic clock in milliseconds. All processes share it, unlike the store's clock, which tests move.
   private let machine: @Sendable () -> Int64
   /// Looks at the store's files.
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
   let sleepers = Waiters<Void>()
-  /// The file could not be mapped. Batches do not try again, subscriptions do.
+  /// Whether the file could not be mapped. Batches do not try again; subscriptions do.
   private let isWithout = Atomic(false)
-  /// The number of slots that the disk had no room for.
+  /// The number of slots for which the disk had no room.
   private let refusedSlots = Atomic(0)
 
   struct State {
     var subscriptions = 0
     var lease: ChangeLease?
-    /// The newest commit when the lease was last seen to hold.
+    /// The newest commit when the lease was last seen to be live.
     var heldAt: UInt64 = 0
-    /// How often the lease had expired before it was renewed, so that changes may not have been published.
+    /// How often the lease had expired before its renewal, so that changes may not have been published.
     var leaseExpirations = 0
     var task: Task<Void, Never>?
     var isClosed = false
     var health = StoreHealth.healthy
-    /// When the files were last looked at.
+    /// The time of the last health check.
     var healthCheckedAt: UInt64 = 0
-    /// The target that the last poll found prepared and not published.
+    /// The target that the last poll found prepared but not published.
     var stuck: UInt64 = 0
   }
 
@@ -66,7 +66,7 @@ final class ChangeFeed: Sendable {
   /// Collects the changes of a batch; nil while no process has a subscription. The caller is inside write transaction
   /// `transaction`.
   ///
-  /// Costs one comparison in a store that never had a subscription, and a few loads in a store that has none now.
+  /// Costs one comparison in a store that never had a subscription, and a few loads in a store without a subscription now.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {
@@ -88,22 +88,22 @@ final class ChangeFeed: Sendable {
     return PendingChanges(feed: self, first: ring.head, transaction: transaction)
   }
 
-  /// Makes the ring fit a store that has grown. Without room on the disk it stays as it is, and a slow subscription misses
-  /// changes sooner.
+  /// Makes the ring fit a store that has grown. Without room on the disk the ring stays as it is, and a slow subscription
+  /// misses changes sooner.
   private func growRing() {
     let wanted = ring.wantedSlots
     guard wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed) else { return }
     if !ring.grow(to: wanted) { refusedSlots.store(wanted, ordering: .relaxed) }
   }
 
-  /// The changes up to `target` are committed.
+  /// Publishes the changes up to `target`, which are committed.
   func publish(_ target: UInt64) {
     ring.publish(target)
     sleepers.resume()
   }
 
-  /// Records that a batch which collected nothing has committed changes. A subscription that began meanwhile must learn of
-  /// them: it may have read the store before that commit.
+  /// Records that a batch which collected no changes has committed some. A subscription that began meanwhile must learn of
+  /// that: it may have read the store before the commit.
   func recordGap() {
     guard ring.isUsable else { return }
     let until = ring.watchedUntil
@@ -112,7 +112,7 @@ final class ChangeFeed: Sendable {
     sleepers.resume()
   }
 
-  /// Whether a subscription may be live, of any process.
+  /// Whether a subscription of any process may be live.
   var isWatched: Bool {
     guard ring.isUsable else { return true }
     let until = ring.watchedUntil
@@ -121,8 +121,8 @@ final class ChangeFeed: Sendable {
 
   // MARK: Subscriptions
 
-  /// Begins a subscription: from now on every batch that begins in any process publishes its changes, and every batch that
-  /// is under way records a gap.
+  /// Begins a subscription. From now on every batch that begins, in any process, publishes its changes, and every batch that is
+  /// under way records a gap.
   ///
   /// - Returns: the position of the first change to come; nil if the file cannot be mapped.
   func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
@@ -133,7 +133,7 @@ final class ChangeFeed: Sendable {
       hold(&state)
       if state.task == nil { state.task = polling() }
       let begin = (ring.position, state.leaseExpirations)
-      // Between the lease and the position a writer may have replaced the ring, and the lease with it.
+      // Between the lease and the position, a writer may have replaced the ring and lost the lease.
       hold(&state)
       return begin
     }
@@ -150,7 +150,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Ends every subscription, because the store is being closed.
+  /// Ends every subscription before the store is closed.
   func close() {
     state.withLock { state in
       state.isClosed = true
@@ -164,13 +164,13 @@ final class ChangeFeed: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// How often the lease expired, so that writers may have published nothing for a while.
+  /// How often the lease expired, so that writers may have published nothing for some time.
   var leaseExpirations: Int { state.withLock { $0.leaseExpirations } }
 
-  /// The health as the last check found it.
+  /// The health that the last check found.
   var lastHealth: StoreHealth { state.withLock { $0.health } }
 
-  /// Looks at the store's files if the last check is a second ago; returns whether that found a change.
+  /// Looks at the store's files if the last check was a second ago or more; returns whether the health changed.
   func checkHealth() -> Bool {
     let now = now
     let isDue = state.withLock { state in
@@ -186,8 +186,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Sleeps until the ring has moved on from `position`, the health differs from `health` or the store is closed. May
-  /// return early.
+  /// Sleeps until the ring moves from `position`, the health differs from `health`, or the store is closed. May return early.
   func sleep(at position: ChangeRing.Position, health: StoreHealth) async {
     await sleepers.wait(
       unless: { isClosed || ring.position != position || lastHealth != health })

@@ -1,13 +1,13 @@
-/// A process's lease on the change ring: writers publish changes until it expires, and it is renewed before that.
+/// A process's lease on the change ring. Writers publish changes until the lease expires; the process renews it before that.
 ///
-/// A process that is killed stops renewing, and writers stop publishing. Times are milliseconds of the machine's monotonic
-/// clock, which all processes share; a time further ahead than a lease is long is of an earlier boot.
+/// A killed process stops renewing, and then writers stop publishing. Times are milliseconds of the machine's monotonic clock,
+/// which all processes share. A time that is further ahead than a lease is long belongs to an earlier boot.
 struct ChangeLease {
   static let length: UInt64 = 10_000
   static let renewal: UInt64 = 2_500
 
   private(set) var end: UInt64
-  /// The index of its slot among the leases; nil if all were taken, so that only its expiry ends it.
+  /// The index of the lease's slot; nil if all slots were taken. Without a slot only expiry ends the lease.
   private var index: Int?
 
   static func isLive(_ end: UInt64, at now: UInt64) -> Bool { now < end && end - now <= length }
@@ -21,7 +21,7 @@ struct ChangeLease {
   mutating func renew(on ring: ChangeRing, at now: UInt64) {
     let old = end
     end = now + Self.length
-    // The file may have been replaced, or another process may have taken the slot of an expired lease.
+    // The file may have been replaced, or another process may have taken the slot after the lease expired.
     if let index, !ring.exchangeLease(index, old, for: end) { self.index = nil }
     if index == nil { take(on: ring, at: now) }
     raise(on: ring, at: now)
@@ -42,7 +42,7 @@ struct ChangeLease {
     }
   }
 
-  /// Ends the lease; writers still publish for the leases of others.
+  /// Ends the lease; writers still publish for the leases of other processes.
   func end(on ring: ChangeRing, at now: UInt64) {
     guard let index else { return }
     _ = ring.exchangeLease(index, end, for: 0)
@@ -50,7 +50,7 @@ struct ChangeLease {
       let known = ring.watchedUntil
       let ends = (0..<ChangeRing.leaseCount).map(ring.lease)
       let latest = ends.filter { Self.isLive($0, at: now) }.max() ?? 0
-      // A lease without a slot is known by this word alone.
+      // Only this word knows a lease without a slot.
       if known != end, Self.isLive(known, at: now), !ends.contains(known) { return }
       if ring.exchangeWatched(known, for: latest) { return }
     }

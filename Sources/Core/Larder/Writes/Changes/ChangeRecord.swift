@@ -1,7 +1,6 @@
 import LarderSystem
 
-/// A change as words in the ring. A seal over the words and their index shows a record that is half written or was
-/// overwritten.
+/// A change as words in the ring. A seal over the words and their index shows whether a record is half written or overwritten.
 ///
 /// Word 0 has the kind, the reason, the lengths of name and key, and flags. Word 1 has the commit, word 2 the namespace's id
 /// and the process. Words 3 and 4 have the sizes before and after, word 5 the time, and word 6 the expiry after the change.
@@ -20,14 +19,14 @@ struct ChangeRecord {
   }
 
   static let fixedCount = 7
-  /// Words of a slot: the seal and the record.
+  /// The number of words in a slot: the seal and the record.
   static let slotCount = 32
-  /// A name has at most 100 bytes; so has the new name that a renaming has in place of a key.
+  /// A name has at most 100 bytes, and so has the new name, which replaces the key after a renaming.
   private static let longestText = 8 * (slotCount - 1 - fixedCount)
 
   private(set) var words: [UInt64]
 
-  /// - Parameter key: the first of its bytes; the new name of a renamed namespace.
+  /// - Parameter key: the first bytes of the key; the new name of a renamed namespace.
   init(
     _ kind: Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8], key: [UInt8] = [],
     isKeyCut: Bool = false, before: Int? = nil, after: Int? = nil, expires: Timestamp? = nil,
@@ -55,7 +54,7 @@ struct ChangeRecord {
     }
   }
 
-  /// How many words a record has that begins with `head`; nil if no record does.
+  /// The number of words of a record that begins with `head`; nil if no record begins so.
   static func count(head: UInt64) -> Int? {
     let bytes = Int(head >> 16 & 0xFF) + Int(head >> 24 & 0xFF)
     return bytes <= longestText ? fixedCount + (bytes + 7) / 8 : nil
@@ -88,7 +87,7 @@ struct ChangeRecord {
   private var name: [UInt8] { (0..<nameCount).map(byte) }
   private var key: [UInt8] { (nameCount..<nameCount + keyCount).map(byte) }
 
-  /// Whether the change is of that namespace, or gave a namespace that name.
+  /// Whether the change belongs to the namespace, or gave a namespace this name.
   func concerns(_ namespace: [UInt8]) -> Bool {
     name == namespace || kind == .renamed && key == namespace
   }
@@ -120,7 +119,7 @@ struct ChangeRecord {
     case .cleared: .cleared
     case .renamed: .renamed(to: String(decoding: key, as: UTF8.self))
     case .removed, nil:
-      // A reason this build does not know is one of a later build's.
+      // A later build may have reasons that this build does not know.
       .removed(RemovalReason(rawValue: Int(words[0] >> 8 & 0xFF)) ?? .removed)
     }
   }

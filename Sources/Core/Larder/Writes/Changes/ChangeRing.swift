@@ -3,38 +3,38 @@ import LarderSystem
 
 /// The file `changes`: a ring of the store's newest changes in the order of their commits.
 ///
-/// A batch writes its changes into the slots after the head, which no reader reads; records the new head and the commit it
-/// belongs to; commits; and moves the head. If a process was killed in between, the next writer moves the head, or drops
-/// the target if the commit did not happen. Writers hold the store's writer lock, so there is at most one such target.
-/// Moving the head twice changes nothing.
+/// A batch writes its changes into the slots after the head, which no reader reads. It records the new head, the target, with
+/// the number of its commit. Then it commits, and moves the head. If a process was killed in between, the next writer moves the
+/// head, or drops the target if the commit did not happen. Writers hold the writer lock, so at most one target exists. Moving
+/// the head twice changes nothing.
 ///
 /// Readers read up to the head without a lock. A record counts only if the slot's seal matches; otherwise a writer has
 /// overtaken the reader.
 ///
-/// The file holds 1/16 of the bytes of the data file in slots. When the data file has grown, a writer replaces the ring by a
-/// larger one that holds the same changes.
+/// The slots have 1/16 of the bytes of the data file. When the data file has grown, a writer replaces the ring by a larger ring
+/// with the same changes.
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment
-  /// The number of slots in tests; nil for the number that fits the store.
+  /// The number of slots in tests; nil for a number that fits the store.
   private let fixedSlots: Int?
 
-  /// 256 kB and 16 MB. The number is a power of two.
+  /// The bounds of the number of slots, 256 kB and 16 MB. The number is a power of two.
   static let fewestSlots = 1024
   static let mostSlots = 65_536
   /// Bytes of the data file for each byte of slots.
   private static let share = 16
 
-  /// Words of 64 bits in front of the slots.
+  /// The 64-bit words in front of the slots.
   private enum Place {
     /// The number of changes ever published.
     static let head = 0
-    /// The head after the commit of the transaction beside it; 0 if none is under way.
+    /// The head after the commit of `transaction`; 0 if no commit is under way.
     static let target = 1
     static let transaction = 2
     /// When the last lease expires.
     static let watched = 3
-    /// The number of commits whose changes were not published although there was a subscription.
+    /// The number of commits whose changes were not published although a subscription existed.
     static let gaps = 4
     static let leases = 8
     static let slots = 512
@@ -54,7 +54,7 @@ struct ChangeRing {
       of: environment)
   }
 
-  /// The 32-bit words of a file with so many slots.
+  /// The 32-bit words of a file with `slots` slots.
   private static func count(_ slots: Int) -> Int {
     2 * (Place.slots + slots * ChangeRecord.slotCount)
   }
@@ -63,7 +63,7 @@ struct ChangeRing {
     (count / 2 - Place.slots) / ChangeRecord.slotCount
   }
 
-  /// The number of slots that fits the store as it is now.
+  /// The number of slots that fits the present size of the store.
   var wantedSlots: Int {
     if let fixedSlots { return fixedSlots }
     let info = environment.info
@@ -76,17 +76,17 @@ struct ChangeRing {
   /// The number of slots in the file; 0 without a file.
   var slots: Int { max(Self.slots(in: words.view.count), 0) }
 
-  /// Maps the file, and makes it if it is missing; false if that fails.
+  /// Maps the file, and makes a missing file; false if that fails.
   func open() -> Bool {
     words.open(making: Self.count(wantedSlots))
   }
 
-  /// Replaces the file by a file with so many slots. The caller is inside a write transaction, so that no record is written
+  /// Replaces the file by a file with `slots` slots. The caller is inside a write transaction, so no record is written
   /// meanwhile.
   ///
-  /// A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices that.
+  /// A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
   ///
-  /// - Returns: false if that fails; the file stays as it is.
+  /// - Returns: false if the replacement fails; the file stays as it is.
   func grow(to slots: Int) -> Bool {
     words.replace(count: Self.count(slots)) { old, new in
       for place in 0..<Place.slots { new.store(old.wide(place), wide: place) }
@@ -98,17 +98,17 @@ struct ChangeRing {
     }
   }
 
-  /// Whether there is a file, and the store is open.
+  /// Whether the file exists and the store is open.
   var isUsable: Bool { words.view.isWritable }
 
-  /// How far the ring is; it differs after every commit that published or missed changes.
+  /// The position of the ring; it differs after every commit that published or missed changes.
   struct Position: Equatable {
     var gaps: UInt64
     var head: UInt64
   }
 
   var position: Position {
-    // A commit that left a gap may have been followed by others, so the gaps come first.
+    // Other commits may follow a commit that left a gap, so the gaps are read first.
     let gaps = load(Place.gaps)
     return Position(gaps: gaps, head: head)
   }
@@ -120,7 +120,7 @@ struct ChangeRing {
     return view.count > 0 ? view.acquire(place) : 0
   }
 
-  /// False if another value was there; true in a store that was closed meanwhile.
+  /// False if the word had another value; true in a store that was closed meanwhile.
   private func exchange(_ old: UInt64, for new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return !view.isWritable || view.exchange(old, for: new, at: place)
@@ -136,7 +136,7 @@ struct ChangeRing {
     view.release(record.seal(at: place), to: slot)
   }
 
-  /// Records the head that holds once `transaction` is committed.
+  /// Records the head that is valid once `transaction` is committed.
   func prepare(_ target: UInt64, transaction: UInt64) {
     let view = words.view
     guard view.isWritable else { return }
@@ -144,7 +144,7 @@ struct ChangeRing {
     view.release(target, to: Place.target)
   }
 
-  /// Moves the head to `target`, unless that has happened.
+  /// Moves the head to `target` unless it has moved already.
   func publish(_ target: UInt64) {
     let head = head
     if head < target { _ = exchange(head, for: target, at: Place.head) }
@@ -155,7 +155,7 @@ struct ChangeRing {
     _ = exchange(target, for: 0, at: Place.target)
   }
 
-  /// The head that a writer has prepared and not published.
+  /// The head that a writer has prepared but not published.
   var unpublished: (target: UInt64, transaction: UInt64)? {
     let target = load(Place.target)
     if target == 0 { return nil }
@@ -169,13 +169,13 @@ struct ChangeRing {
     if transaction < next { publish(target) } else { discard(target) }
   }
 
-  /// Begins at 0 again, with a gap, if the file gives a position that no store reaches. A position after it would be a trap.
+  /// Begins at 0 again, with a gap, if the file has a head that no store reaches: a higher head would trap.
   func restartIfImpossible() {
     let head = head
     if head >= 1 << 62, exchange(head, for: 0, at: Place.head) { addGap() }
   }
 
-  /// Records a batch that began without subscriptions and was committed when there was one.
+  /// Records a batch that began without subscriptions and was committed while a subscription existed.
   func addGap() {
     while true {
       let gaps = load(Place.gaps)
@@ -202,7 +202,7 @@ struct ChangeRing {
 
   // MARK: Leases
 
-  /// When the last lease expires, on the machine's monotonic clock in milliseconds; 0 without leases.
+  /// The expiry of the last lease, on the machine's monotonic clock in milliseconds; 0 without leases.
   var watchedUntil: UInt64 { load(Place.watched) }
 
   /// Clears an expired lease, so that writers need not read the clock.

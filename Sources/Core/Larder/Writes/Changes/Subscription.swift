@@ -2,10 +2,10 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// One reader of the change ring: its index, and its filter.
+/// A reader of the change ring: its index and its filter.
 final class Subscription: Sendable {
   private let engine: StoreEngine
-  /// The name of a namespace; nil for all.
+  /// The name of a namespace; nil for all namespaces.
   private let filter: [UInt8]?
   private let state: Mutex<State>
 
@@ -13,10 +13,10 @@ final class Subscription: Sendable {
     var index: UInt64 = 0
     var gaps: UInt64 = 0
     var leaseExpirations = 0
-    /// The health that was delivered last.
+    /// The last delivered health.
     var health = StoreHealth.healthy
     var isEntered = false
-    /// Why the subscription could not begin, until it was delivered.
+    /// The error that kept the subscription from beginning; nil once it was delivered.
     var failure: LarderError?
     var isOver = false
   }
@@ -90,8 +90,8 @@ final class Subscription: Sendable {
       if leaseExpirations != state.leaseExpirations || position.gaps != state.gaps
         || position.head < state.index
       {
-        // Changes up to here are in the store that the subscriber reads again after this; delivered later they would be
-        // old.
+        // Afterwards the subscriber reads the store again, and that reading includes the changes up to here. A later delivery
+        // would show old changes.
         state.leaseExpirations = leaseExpirations
         state.gaps = position.gaps
         state.index = position.head
@@ -113,7 +113,7 @@ final class Subscription: Sendable {
     }
   }
 
-  /// Goes on at the head: the changes in between are overwritten, or soon will be.
+  /// Continues at the head: the changes in between are overwritten, or soon will be.
   private func skip(_ state: inout State, _ ring: ChangeRing) -> Int {
     let head = ring.head
     defer { state.index = head }
@@ -122,7 +122,7 @@ final class Subscription: Sendable {
 }
 
 extension StoreEngine {
-  /// Makes writers look for subscriptions, which needs one commit per store, and begins one.
+  /// Begins a subscription. First makes writers look for subscriptions, which takes one commit per store.
   fileprivate func beginSubscription(
     mayWrite: Bool
   ) throws(LarderError) -> (position: ChangeRing.Position, leaseExpirations: Int) {

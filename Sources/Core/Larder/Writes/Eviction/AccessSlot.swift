@@ -1,8 +1,8 @@
 /// The access statistics of an entry.
 struct AccessStats: Equatable {
-  /// 0 to 15, halved from time to time.
+  /// The frequency of use, 0 to 15; halved from time to time.
   var frequency: UInt32 = 0
-  /// 0 to 3, lowered when the clock hand passes.
+  /// 0 to 3; the clock hand lowers it as it passes.
   var clock: UInt32 = 0
 
   static let mostFrequency: UInt32 = 15
@@ -16,8 +16,8 @@ struct AccessStats: Equatable {
   }
 }
 
-/// Statistics as the access table keeps them: tag 10 bits (0 in an empty slot), frequency 4, clock 2, minute of the last
-/// use 16.
+/// Statistics in the form of the access table: tag 10 bits (0 in an empty slot), frequency 4, clock 2, minute of the last use
+/// 16.
 struct AccessSlot: Equatable {
   let bits: UInt32
 
@@ -36,8 +36,8 @@ struct AccessSlot: Equatable {
     max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
   }
 
-  /// The slot after a use in that minute: ``AccessStats/use()`` without taking it apart. A use of an entry that came just
-  /// now changes the minute alone.
+  /// The slot after a use in that minute; it equals ``AccessStats/use()`` without decoding the slot. A use of a recent entry
+  /// changes only the minute.
   @inline(__always)
   func used(in minute: UInt32, isRecent: Bool = false) -> AccessSlot {
     var next = bits & ~0xFFFF | minute
@@ -58,12 +58,12 @@ struct AccessSlot: Equatable {
   @inline(__always) var minute: UInt32 { bits & 0xFFFF }
 }
 
-/// A ghost as the access table keeps it: fingerprint 16 bits (0 in an empty slot), stamp 11, part 1, frequency 4.
+/// A ghost in the form of the access table: fingerprint 16 bits (0 in an empty slot), stamp 11, part 1, frequency 4.
 struct GhostSlot: Equatable {
   let bits: UInt32
 
   static let empty = GhostSlot(bits: 0)
-  /// Stamps count up to here and begin again.
+  /// The number of stamps; after the last one the count begins again.
   static let stamps: UInt64 = 1 << 11
 
   init(bits: UInt32) { self.bits = bits }
@@ -83,6 +83,6 @@ struct GhostSlot: Equatable {
   var part: QueuePart { bits &>> 4 & 1 == 0 ? .window : .main }
   var frequency: UInt32 { bits & 15 }
 
-  /// Stamps since then, as long as they are fewer than ``stamps``.
+  /// Stamps since the eviction, if they are fewer than ``stamps``.
   func age(at now: UInt64) -> UInt64 { (now &- stamp) % Self.stamps }
 }

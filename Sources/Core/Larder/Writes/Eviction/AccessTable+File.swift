@@ -7,10 +7,10 @@ extension AccessTable {
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// The minutes since its epoch for which a table can be used: they have 16 bits, and the system's clock may be set back a
+  /// The minutes since its epoch in which a table can be used. A minute has 16 bits, and the system's clock may be set back a
   /// little.
   private static let minutes: ClosedRange<Int64> = -1440...60_000
-  /// How much of the past a new table takes over.
+  /// The minutes of the past that a new table takes over.
   private static let keptMinutes: Int64 = 1 << 15
 
   init(of environment: Environment, store: [UInt8]) {
@@ -22,10 +22,10 @@ extension AccessTable {
       }, of: environment)
   }
 
-  /// The number of words of a table for so many entries.
+  /// The number of words of a table for `entries` entries.
   static func count(entries: Int) -> Int { wordsPerEntry * entries + recentWords }
 
-  /// Maps the table, for writing if it may be written; a missing one is then made.
+  /// Maps the table, for writing if `writable` is set; then a missing table is made.
   func open(writable: Bool, in minute: Int64) {
     guard writable else {
       words.openForReading()
@@ -36,8 +36,8 @@ extension AccessTable {
     }
   }
 
-  /// Notes the number of the store's entries. False if they have outgrown the table, if its clock has come to the end, or
-  /// if there is no table.
+  /// Notes the number of the store's entries. False if the entries have outgrown the table, if the table's minutes are used up,
+  /// or without a table.
   func fits(entries: Int, in minute: Int64) -> Bool {
     let view = words.view
     guard view.isWritable else { return false }
@@ -48,7 +48,7 @@ extension AccessTable {
       && (entries <= view.entries || view.entries == Self.mostEntries)
   }
 
-  /// Replaces the table by one that fits.
+  /// Replaces the table by a table that fits.
   func refit(entries: Int, in minute: Int64) {
     open(writable: true, in: minute)
     let needed = min(max(words.view.entries, entries.nextPowerOfTwo), Self.mostEntries)
@@ -63,10 +63,10 @@ extension AccessTable {
 }
 
 extension SharedTable.View {
-  /// Takes over a table whose epoch was so many minutes earlier; nil if that is not known.
+  /// Takes over a table whose epoch was `minutes` minutes earlier; nil if that is not known.
   ///
-  /// A smaller table has fewer bits of an entry's bucket: each of its buckets is copied to all that the entry may have now.
-  /// Wrong copies are never looked up, and a full bucket forgets them first.
+  /// A smaller table uses fewer bits for an entry's bucket, so each of its buckets is copied to all buckets that the entry may
+  /// have now. No lookup finds the wrong copies, and a full bucket forgets them first.
   fileprivate func carry(from old: borrowing SharedTable.View, forward minutes: Int64?) {
     guard old.entries > 0, entries % old.entries == 0 else { return }
     let factor = entries / old.entries
@@ -93,11 +93,11 @@ extension SharedTable.View {
 }
 
 extension StoreEngine {
-  /// The fewest bytes of the data file that one entry takes.
+  /// The fewest bytes that an entry takes in the data file.
   private static let smallestEntry = 64
 
-  /// Grows the access table to the number of entries after a write. After a failure, such as a full disk, the next
-  /// attempt is in the next minute.
+  /// Grows the access table to the number of entries, after a write. After a failure, such as a full disk, the next attempt is
+  /// in the next minute.
   ///
   /// The file's size bounds the number: a damaged counter must not create a table of gigabytes.
   func fitAccess(to entries: UInt64) {

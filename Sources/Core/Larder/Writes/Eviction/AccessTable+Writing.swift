@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Changes that only the writer makes, inside its transaction.
+/// Changes that only a writer makes, inside its transaction.
 extension AccessTable {
   func stats(of hash: UInt64) -> AccessStats {
     let view = words.view
@@ -9,7 +9,7 @@ extension AccessTable {
     return slot.stats
   }
 
-  /// Sets the statistics of an entry, as of a use in that minute since 1970.
+  /// Sets the statistics of an entry, for a use in `minute` since 1970.
   func setStats(_ stats: AccessStats, of hash: UInt64, in minute: Int64) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
@@ -21,14 +21,14 @@ extension AccessTable {
     }
   }
 
-  /// Changes the statistics of an entry that has a slot; this is not a use of the entry.
+  /// Changes the statistics of an entry that has a slot; this does not count as a use.
   func changeStats(_ stats: AccessStats, of hash: UInt64) {
     let view = words.view
     guard view.isWritable, view.count > 0, let (place, slot) = view.find(hash) else { return }
     view[place] = AccessSlot(tag: slot.tag, stats: stats, minute: slot.minute).bits
   }
 
-  /// Says which entries of a namespace are too new for their uses to count; none if `first` is after `last`.
+  /// Sets the entries of a namespace that are too new for their uses to count; none if `first` is after `last`.
   func setRecent(from first: UInt64, through last: UInt64, of id: NamespaceID) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
@@ -39,8 +39,8 @@ extension AccessTable {
     view[place + 2] = UInt32(truncatingIfNeeded: last)
   }
 
-  /// An entry was written: a use if it was there before. A new entry begins without a clock, unless its policy has given it
-  /// statistics already.
+  /// Notes that an entry was written: a use if the entry existed before. A new entry begins with clock 0, unless its policy has
+  /// already given it statistics.
   func written(
     _ hash: UInt64, isNew: Bool, sequence: UInt64, of id: NamespaceID, in minute: Int64
   ) {
@@ -54,14 +54,14 @@ extension AccessTable {
         minute: view.minute(minute)))
   }
 
-  /// Empties the slot of an entry that is gone.
+  /// Empties the slot of a removed entry.
   func forget(_ hash: UInt64) {
     let view = words.view
     guard view.isWritable, view.count > 0, let (place, _) = view.find(hash) else { return }
     view[place] = AccessSlot.empty.bits
   }
 
-  /// Takes out the ghost of an evicted entry.
+  /// Removes the ghost of an evicted entry from the table and returns it.
   func takeGhost(of hash: UInt64) -> GhostSlot? {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return nil }
@@ -76,7 +76,7 @@ extension AccessTable {
     return nil
   }
 
-  /// Keeps a ghost of an evicted entry. In a full bucket it replaces the oldest slot.
+  /// Keeps a ghost of an evicted entry. In a full bucket the ghost replaces the oldest ghost.
   func putGhost(of hash: UInt64, stamp: UInt64, part: QueuePart, frequency: UInt32) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
@@ -100,8 +100,8 @@ extension AccessTable {
     view[chosen] = slot.bits
   }
 
-  /// After an insertion: halves the frequencies of a few slots, so that each is halved about once in as many inserts as
-  /// eight times the store has entries.
+  /// After an insertion: halves the frequencies of a few slots. Each frequency is halved about once during eight times as many
+  /// insertions as the store has entries.
   func sweep() {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// The access statistics and the ghosts of a store, shared by all its processes through memory: the file `access`.
+/// The access statistics and the ghosts of a store: the file `access`, which all processes share through memory.
 ///
-/// The table holds no keys: a hash of key and namespace id names an entry. Two entries with the same bucket and tag share a
-/// slot. A full bucket forgets. The table has no locks, and of two concurrent changes of a slot one is lost. A table that is
-/// lost, old or damaged costs hits and nothing else: an entry without a slot counts as never used.
+/// The table has no keys: a hash of key and namespace id names an entry. Two entries with the same bucket and tag share a slot.
+/// A full bucket forgets. The table has no locks, so one of two concurrent changes of a slot is lost. A lost, old or damaged
+/// table costs only hits: an entry without a slot counts as never used.
 ///
 /// A table for `entries` entries has `2 * entries` words of access slots in buckets of 8. Then come `4 * entries` words of
 /// ghost slots in buckets of 4, and ``recentWords`` words that say which entries are recent.
@@ -15,24 +15,24 @@ struct AccessTable: Sendable {
   static let wordsPerEntry = 6
   static let slotWays = 8
   static let ghostWays = 4
-  /// Four words for each of 256 namespaces: the id, the first and the last sequence that are recent (their lower 32 bits), and
-  /// an unused word. Namespaces whose ids share a place take it from each other at each insertion.
+  /// Four words for each of 256 namespaces: the id, the first and the last recent position (their lower 32 bits), and an unused
+  /// word. Namespaces whose ids share a place take it from each other with each insertion.
   static let recentWords = 1024
   static let recentWidth = 4
 
   /// The notes in the header of the file.
   enum Note {
-    /// The minute since 1970 from which on last uses count.
+    /// The epoch: the minute since 1970 from which last uses are counted.
     static let epoch = 0
-    /// The progress of halving frequencies, in sixteenths of a word.
+    /// The progress of the halving of frequencies, in sixteenths of a word.
     static let sweep = 1
-    /// Entries of the store, as of the last write.
+    /// The number of the store's entries at the last write.
     static let entries = 2
   }
 
   /// Records a use of an entry, in a minute since 1970.
   ///
-  /// - Parameter sequence: the entry's in the queue of namespace `id`; 0 if it is in none.
+  /// - Parameter sequence: the entry's position in the queue of namespace `id`; 0 without a position.
   func touch(
     _ hash: UInt64, sequence: UInt64 = 0, of id: NamespaceID = .store, in minute: Int64
   ) {
@@ -42,7 +42,7 @@ struct AccessTable: Sendable {
       hash, bucket: view.bucket(of: hash), in: minute, isRecent: view.isRecent(sequence, of: id))
   }
 
-  /// When the entry was last used or written, to the minute; nil if the table has forgotten it or it is too long ago.
+  /// The last use or write of an entry, to the minute; nil if the table has forgotten it or it is too long ago.
   func lastUse(of hash: UInt64) -> Timestamp? {
     let view = words.view
     guard view.count > 0, let (_, slot) = view.find(hash), slot.minute > 0 else { return nil }
@@ -51,8 +51,7 @@ struct AccessTable: Sendable {
 }
 
 extension SharedTable.View {
-  /// The bucket of an entry that is about to be looked up, which the processor fetches meanwhile; nil if no use can be
-  /// recorded.
+  /// The bucket of an entry whose lookup begins; the processor fetches the bucket meanwhile. Nil if no use can be recorded.
   @inline(__always)
   func fetchedBucket(of hash: UInt64) -> Int? {
     guard isWritable, count > 0 else { return nil }
@@ -61,7 +60,7 @@ extension SharedTable.View {
     return bucket
   }
 
-  /// Records a use of the entry, in a minute since 1970, with one store at most; with none if it changes nothing.
+  /// Records a use of an entry, in a minute since 1970, with at most one store; without a store if the slot stays the same.
   @inline(__always)
   func touch(_ hash: UInt64, bucket: Int, in minute: Int64, isRecent: Bool) {
     let minute = self.minute(minute)
@@ -74,8 +73,8 @@ extension SharedTable.View {
     if used != slot { store(used.bits, at: place) }
   }
 
-  /// Whether an entry is among the newest of its namespace's window, whose uses do not count: they belong to the request
-  /// that brought the entry.
+  /// Whether an entry is among the newest of its namespace's window. Their uses do not count: they belong to the request that
+  /// brought the entry.
   @inline(__always)
   func isRecent(_ sequence: UInt64, of id: NamespaceID) -> Bool {
     let place = recentPlace(of: id)
@@ -92,14 +91,14 @@ extension SharedTable.View {
       &* AccessTable.recentWidth
   }
 
-  /// The number of entries that the table is made for.
+  /// The number of entries for which the table is made.
   @inline(__always)
   var entries: Int { (count &- AccessTable.recentWords) / AccessTable.wordsPerEntry }
 
   @inline(__always)
   var epoch: Int64 { Int64(bitPattern: note(AccessTable.Note.epoch)) }
 
-  /// Minutes since the table's epoch, 1 to 65,535; 0 stands for unknown.
+  /// Minutes since the table's epoch, 1 to 65,535; 0 means unknown.
   @inline(__always)
   func minute(_ now: Int64) -> UInt32 {
     UInt32(truncatingIfNeeded: min(max(now &- epoch, 1), 0xFFFF))
@@ -114,9 +113,9 @@ extension SharedTable.View {
       &* AccessTable.slotWays
   }
 
-  /// The slot of an entry and its place; nil if it has none.
+  /// The slot of an entry and its place; nil without a slot.
   ///
-  /// The search begins at a place that depends on the tag, where most slots are: then it ends at once.
+  /// The search begins at a place that the tag selects. Most slots are there, so the search ends at once.
   @inline(__always)
   func find(_ hash: UInt64, in bucket: Int) -> (place: Int, slot: AccessSlot)? {
     let tag = AccessSlot.tag(of: hash)
@@ -134,8 +133,8 @@ extension SharedTable.View {
     find(hash, in: bucket(of: hash))
   }
 
-  /// Gives an entry without a slot one: an empty slot of the bucket, else a slot whose clock is 0, else the slot whose last use
-  /// is longest ago.
+  /// Gives a slot to an entry without one: an empty slot of the bucket, otherwise a slot with clock 0, otherwise the slot whose
+  /// last use is longest ago.
   @inline(never)
   func claim(_ hash: UInt64, _ slot: AccessSlot) {
     let bucket = bucket(of: hash)

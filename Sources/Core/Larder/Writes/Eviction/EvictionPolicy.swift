@@ -1,61 +1,61 @@
-/// The part of a queue that an entry is in.
+/// A part of a queue.
 enum QueuePart: UInt8 {
   case window, main
 }
 
-/// The record of an evicted entry that the policy keeps for a while.
+/// The record of an evicted entry, which the policy keeps for some time.
 struct Ghost: Equatable {
-  /// Evictions since then.
+  /// The number of evictions since this eviction.
   var age: UInt64
   var part: QueuePart
   var frequency: UInt32
 }
 
-/// One cache as the eviction policy sees it: the order of its entries, and their access statistics.
+/// A cache as the eviction policy sees it: the order of its entries, and their access statistics.
 ///
-/// A namespace is one, with its order in the store and its statistics in the shared ``AccessTable``; the decoded values of
-/// a cache are another, with both in memory. The policy itself is an extension of this protocol, so that the compiler
+/// A namespace is such a cache, with its order in the store and its statistics in the shared ``AccessTable``. The decoded
+/// values of a `Cache` are another, with both in memory. The policy is an extension of this protocol, so the compiler
 /// specialises it for each.
 protocol EvictionQueue: ~Copyable {
   associatedtype Entry: Equatable
-  /// A place in the order that outlives the entry that had it.
+  /// A place in the order; it outlives its entry.
   associatedtype Position
   associatedtype Failure: Error
 
   var policy: PolicyState { get set }
   var clockHand: Position { get set }
-  /// Entries of the cache.
+  /// The number of entries in the cache.
   var entries: UInt64 { get }
-  /// Whether a limit that this cache must evict for is still exceeded.
+  /// Whether a limit is exceeded for which this cache must evict.
   var isOver: Bool { get }
-  /// The share of the capacity that the window takes, in the measure of the limit that binds most.
+  /// The share of the capacity that the window takes, measured by the limit that is nearest.
   var windowShare: Double { get }
 
-  /// Moves the window boundary behind the oldest entry of the window, which becomes main's newest; nil if none may move.
+  /// Moves the window boundary behind the oldest entry of the window, which becomes the newest of main; nil if none may move.
   mutating func promote() throws(Failure) -> Entry?
-  /// The first entry of the window; never `spared`.
+  /// The first entry of the window, except `spared`.
   mutating func oldestInWindow(sparing spared: Entry?) throws(Failure) -> Entry?
-  /// The first entry of main at a position or after it, and after the newest the oldest again; never `spared`.
+  /// The first entry of main at a position or after it, except `spared`; after the newest entry, the oldest follows.
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics; false if it must stay. An entry that must stay is not offered again, so that an
-  /// eviction ends.
+  /// Removes an entry and its statistics; false if the entry must stay. Such an entry is not offered again, so an eviction
+  /// ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
-  /// Changes the statistics; this is not a use of the entry.
+  /// Changes the statistics of an entry; this does not count as a use.
   func setStats(_ stats: AccessStats, of entry: Entry)
   func hash(of entry: Entry) -> UInt64
-  /// Takes out the ghost of a key that was evicted at most four times as many evictions ago as there are entries.
+  /// Removes and returns the ghost of a key, if its eviction is at most four times as many evictions ago as there are entries.
   mutating func takeGhost(of hash: UInt64) -> Ghost?
-  /// Keeps a ghost of an entry that was just removed from a cache of `entries`.
+  /// Keeps a ghost of an entry that was just removed from a cache of `entries` entries.
   mutating func putGhost(
     of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64)
 
-  /// Whether the entry can no longer be read, so that it leaves before all others.
+  /// Whether the entry can no longer be read, so that it leaves before all other entries.
   func isExpired(_ entry: Entry) -> Bool
-  /// Whether an entry of main loses to any newer one.
+  /// Whether an entry of main must leave before any newer entry.
   func yieldsToNewer(_ entry: Entry) -> Bool
 }
 
@@ -66,15 +66,15 @@ extension EvictionQueue where Self: ~Copyable {
 
 /// The default policy: one queue, a window boundary, a clock hand.
 ///
-/// Entries newer than the boundary are the window, on probation; older ones are main. An entry that is promoted from the window
-/// of a full cache stays if it was used or is frequent. The policy then evicts the entry that the clock hand finds unused. Keys
-/// that return soon after their eviction move the window's target. `Docs/Internals/Eviction.md` has the rules, and the measurements
-/// behind the numbers.
+/// Entries newer than the boundary are the window, on probation; older entries are main. In a full cache, an entry that is
+/// promoted from the window stays if it was used or is frequent; then the policy evicts an entry that the clock hand finds
+/// unused. Keys that return soon after their eviction move the window's target. `Docs/Internals/Eviction.md` has the rules, and
+/// the measurements for the numbers.
 extension EvictionQueue where Self: ~Copyable {
-  /// Bounds the work of one insertion: promotions, and steps of the clock hand.
+  /// The most promotions, and the most steps of the clock hand, of one insertion.
   private static var mostSteps: Int { 64 }
 
-  /// The statistics that a new entry begins with, which takes `share` of the capacity; counts as an insertion.
+  /// The first statistics of a new entry that takes `share` of the capacity; counts an insertion.
   mutating func firstStats(ofHash hash: UInt64, share: Double) -> AccessStats {
     let entries = entries
     let ghost = takeGhost(of: hash)
@@ -93,7 +93,7 @@ extension EvictionQueue where Self: ~Copyable {
     return stats
   }
 
-  /// Evicts until no limit is exceeded or nothing more may leave.
+  /// Evicts until no limit is exceeded or no further entry may leave.
   mutating func makeRoom() throws(Failure) {
     try shrinkWindow { queue, entry throws(Failure) in try queue.compete(entry) }
     while isOver, try evictOne(sparing: nil) {}
@@ -110,8 +110,7 @@ extension EvictionQueue where Self: ~Copyable {
     }
   }
 
-  /// Evicts the entry under the clock hand, or the oldest of the window if main is empty. False if nothing may
-  /// leave.
+  /// Evicts the entry under the clock hand, or the oldest entry of the window if main is empty. False if no entry may leave.
   mutating func evictOne(sparing spared: Entry?) throws(Failure) -> Bool {
     if let victim = try victim(sparing: spared) {
       _ = try evict(victim, from: .main)
@@ -123,12 +122,12 @@ extension EvictionQueue where Self: ~Copyable {
     return true
   }
 
-  /// Removes an entry and keeps its ghost; false if it must stay.
+  /// Removes an entry and keeps its ghost; false if the entry must stay.
   @discardableResult
   mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) -> Bool {
     let hash = hash(of: entry)
     let frequency = stats(of: entry).frequency
-    // The entry counts until it is gone.
+    // Counted before the removal: the entry counts until it is gone.
     let entries = entries
     guard try remove(entry) else { return false }
     putGhost(of: hash, from: part, frequency: frequency, entries: entries)
@@ -157,10 +156,10 @@ extension EvictionQueue where Self: ~Copyable {
     }
   }
 
-  /// Lowers the frequency of an idle victim that has won against a returning key, and moves on.
+  /// Lowers the frequency of an unused victim that has won against a returning key, and moves the clock hand on.
   ///
-  /// After a change of the working set the old one would otherwise keep its frequencies for many insertions. Where many
-  /// keys return, as in a loop, the victim is no worse than they are, and keeps its frequency.
+  /// Otherwise, after a change of the working set, the old set would keep its frequencies for many insertions. Where many keys
+  /// return, as in a loop, the victim is as good as they are, and keeps its frequency.
   private mutating func wearDown(_ victim: Entry, _ stats: AccessStats) {
     guard stats.clock == 0, policy.returns.areRare else { return }
     if stats.frequency > 1 {
@@ -169,8 +168,8 @@ extension EvictionQueue where Self: ~Copyable {
     clockHand = position(after: victim)
   }
 
-  /// The first entry of main, from the clock hand on, that is unused since the hand passed last; after ``mostSteps`` the
-  /// entry the hand has come to.
+  /// The first entry of main, from the clock hand on, that was not used since the hand last passed; after ``mostSteps`` the
+  /// entry that the hand has reached.
   private mutating func victim(sparing spared: Entry?) throws(Failure) -> Entry? {
     guard var found = try main(from: clockHand, sparing: spared) else { return nil }
     for _ in 0..<Self.mostSteps {

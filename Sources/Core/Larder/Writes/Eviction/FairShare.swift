@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Chooses the namespace that evicts next when the store is full: among those of the lowest priority, each in proportion to its
-/// bytes.
+/// Chooses the namespace that evicts next when the store is full. Only namespaces of the lowest priority take part, each in
+/// proportion to its bytes.
 ///
-/// Each namespace has a virtual time, which advances by the share of its own bytes that it lost; the namespace with the
-/// earliest time evicts. A new member starts at the time of the others, so that it does not pay for the past. The times
+/// Each namespace has a virtual time. It advances by the share of its own bytes that the namespace lost; the namespace with the
+/// earliest time evicts. A new member starts at the present time of the members, so it does not pay for the past. The times
 /// belong to this process: every process is fair by itself.
 final class FairShare: Sendable {
   struct Member {
@@ -25,12 +25,12 @@ final class FairShare: Sendable {
   }
   private let times = Mutex(Times())
 
-  /// All namespaces, if they are known for this generation of the metadata.
+  /// All namespaces, if this process knows them for this generation of the metadata.
   func members(at generation: UInt64) -> [Member]? {
     times.withLock { $0.generation == generation ? $0.members : nil }
   }
 
-  /// The guaranteed bytes of the namespaces that have some, if they are known for this generation.
+  /// The guaranteed bytes of the namespaces that have a guarantee, if they are known for this generation.
   func guarantees(at generation: UInt64) -> [NamespaceID: UInt64]? {
     times.withLock { $0.generation == generation ? $0.guarantees : nil }
   }
@@ -65,7 +65,7 @@ final class FairShare: Sendable {
 }
 
 extension [FairShare.Member] {
-  /// The guaranteed bytes of the namespaces that have some.
+  /// The guaranteed bytes of the namespaces that have a guarantee.
   var guarantees: [NamespaceID: UInt64] {
     reduce(into: [:]) { if $1.guaranteed > 0 { $0[$1.id] = $1.guaranteed } }
   }

@@ -1,10 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// The entries of the queue: how they are found, and how one is evicted.
+/// Finds and evicts entries of the queue.
 extension NamespaceQueue {
-  /// The first entry at that position or behind it. Records that lead to no entry, which only damage leaves behind, are
-  /// skipped.
+  /// The first entry at `position` or behind it. Skips records that lead to no entry; only damage leaves such records.
   mutating func entry(from position: UInt64) throws(LarderError) -> StoredEntry? {
     let (id, queue) = (request.id, session.engine.indexes.queue)
     let start = IndexKey.queue(position, in: id)
@@ -38,9 +37,9 @@ extension NamespaceQueue {
     }
   }
 
-  /// Removes an entry that the policy has chosen. An entry that belongs to others is removed by removing its owners.
+  /// Removes an entry that the policy has chosen. If the entry belongs to owners, their removal removes it.
   ///
-  /// - Returns: false if one of those entries must stay, or another namespace would lose guaranteed bytes.
+  /// - Returns: false if an owner must stay, or if another namespace would lose guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
     if entry.header.state(at: session.now.milliseconds) == .expired {
       try session.remove(entry, reason: .expired)

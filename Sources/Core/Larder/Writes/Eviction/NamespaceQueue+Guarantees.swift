@@ -1,8 +1,8 @@
 import LMDB
 
 extension NamespaceQueue {
-  /// Whether every namespace but that of the new entry keeps its guaranteed bytes when the victims leave, and with them the
-  /// entries that have no other owner.
+  /// Whether every namespace, except that of the new entry, keeps its guaranteed bytes when the victims leave. Entries without
+  /// any other owner leave with the victims.
   ///
   /// O(entries that would leave) in a store with guarantees and owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
@@ -27,7 +27,7 @@ extension NamespaceQueue {
     return true
   }
 
-  /// The namespace whose write or rules make room; nil if it is the store's limits alone.
+  /// The namespace whose write or rules make room; nil if only the store's limits do.
   private var asking: NamespaceID? {
     switch request.cause {
     case .namespace: request.id
@@ -35,7 +35,7 @@ extension NamespaceQueue {
     }
   }
 
-  /// The entries that belong to an entry, and otherwise only to some that are leaving.
+  /// The entries whose owners are `owner` and otherwise only leaving entries.
   private mutating func dependents(
     of owner: StoredEntry, without leaving: Set<[UInt8]>
   ) throws(LarderError) -> [StoredEntry] {
@@ -48,7 +48,7 @@ extension NamespaceQueue {
         try session.isLive(entry.id)
       else { continue }
       var owners = entry.owners
-      // The index has hashes: this may be an entry of another owner.
+      // The index has hashes, so the entry may belong to another owner.
       guard owners.contains(where: { $0.entryKey == owner.entryKey }) else { continue }
       owners.removeAll { leaving.contains($0.entryKey) }
       var isKept = false

@@ -1,16 +1,16 @@
 import LMDB
 import LarderSystem
 
-/// The queue of a namespace inside a batch that makes room: the eviction policy works on it.
+/// The queue of a namespace inside a batch that makes room. The eviction policy works on this queue.
 ///
-/// It takes over the session of the write and gives it back when the policy is done.
+/// It takes over the session of the write and gives it back at the end of the policy's work.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
   let budget: SpaceBudget
   private(set) var request: RoomRequest
   /// The number and the bytes of the evicted entries.
   private(set) var removal = RemovalResult()
-  /// The entry read last: most likely the victim, which then is not parsed again.
+  /// The entry that was read last. It is most likely the victim, which then need not be parsed again.
   private var latest: StoredEntry?
 
   init(_ session: consuming WriteSession, _ budget: SpaceBudget, _ request: RoomRequest) {
@@ -55,7 +55,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     }
   }
 
-  /// Whether the limit that binds most counts bytes, and not entries.
+  /// Whether the nearest limit counts bytes, not entries.
   private var countsBytes: Bool { request.limits.countsBytes(usage) ?? budget.countsBytes }
 
   func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
@@ -81,7 +81,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   }
 
   mutating func promote() throws(LarderError) -> Candidate? {
-    // An entry that is being overwritten counts with its new size, but would be found with its old one.
+    // An entry that is being overwritten counts with its new size, but the queue still has its old size.
     guard let found = try read(from: state.windowBoundary),
       found.entryKey != session.admission?.entryKey
     else { return nil }
@@ -96,7 +96,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   mutating func remove(_ candidate: Candidate) throws(LarderError) -> Bool {
     guard let reason, mayEvict(candidate, newest: try newest) else { return false }
     guard usage.bytes >= request.guaranteed &+ candidate.size else {
-      // Smaller entries may fit, but a search for them could look at all.
+      // Smaller entries may fit, but a search for them could look at all entries.
       request.evictionsLeft = 0
       return false
     }
@@ -112,7 +112,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     return true
   }
 
-  /// The position of the newest entry, if that must stay.
+  /// The position of the newest entry, if that entry must stay.
   private var newest: UInt64? {
     mutating get throws(LarderError) {
       request.keepsNewest ? try newestPosition() : nil
@@ -124,9 +124,9 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       && !session.mustStay(entry.entryKey)
   }
 
-  /// The first entry of the queue at that position or behind it.
+  /// The first entry of the queue at `position` or behind it.
   private mutating func read(from position: UInt64) throws(LarderError) -> Candidate? {
-    // The last possible position is never given out; a record there is damage.
+    // No entry ever gets the last possible position; a record there is damage.
     guard let entry = try entry(from: position),
       entry.header.sequence != .max
     else { return nil }
@@ -158,14 +158,14 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 }
 
 extension Limits {
-  /// Which limit the usage exceeds, if any.
+  /// The limit that the usage exceeds, if any.
   func exceeded(by usage: Usage) -> RemovalReason? {
     if let entries, usage.entries > UInt64(clamping: entries) { return .evictedForEntries }
     if let bytes, usage.bytes > UInt64(clamping: bytes) { return .evictedForBytes }
     return nil
   }
 
-  /// Whether the nearer limit, in proportion, is the limit of bytes; nil without limits.
+  /// Whether the limit that is relatively nearer counts bytes; nil without limits.
   func countsBytes(_ usage: Usage) -> Bool? {
     switch (entries, bytes) {
     case (nil, nil): nil
@@ -177,7 +177,7 @@ extension Limits {
     }
   }
 
-  /// Whether a limit is reached but for a thirty-second.
+  /// Whether less than a thirty-second of a limit is left.
   func isNearlyReached(by usage: Usage) -> Bool {
     func isNear(_ used: UInt64, _ limit: Int?) -> Bool {
       limit.map { used > UInt64(clamping: $0 - $0 / 32) } ?? false

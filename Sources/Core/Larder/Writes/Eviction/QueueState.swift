@@ -2,18 +2,18 @@ import LarderSystem
 
 /// The order of a namespace's queue and the state of its policy, in the namespace's counters record.
 ///
-/// The queue holds every entry that may be evicted, in the order of its sequence. The entries from `windowBoundary` on are the
+/// The queue holds every entry that may be evicted, in the order of the positions. The entries from `windowBoundary` on are the
 /// window; the older entries are main. Records never move: only `windowBoundary` and `clockHand` do.
 struct QueueState: Equatable {
-  /// The first sequence of the window.
+  /// The first position of the window.
   var windowBoundary: UInt64 = 0
-  /// The sequence at which the search for a victim in main continues.
+  /// The position at which the search for a victim in main continues.
   var clockHand: UInt64 = 0
   var windowEntries: UInt64 = 0
   /// Bytes of the values in the window.
   var windowBytes: UInt64 = 0
   var policy = PolicyState()
-  /// How many evictions make one step of the ghosts' age: 2 to this power, at most 63.
+  /// One step of the ghosts' age is 2 to this power evictions; the power is at most 63.
   var ageShift: UInt64 = 0
 
   init() {}
@@ -59,16 +59,16 @@ struct QueueState: Equatable {
   }
 }
 
-/// The age of a namespace's ghosts, counted in its own evictions.
+/// The age of a namespace's ghosts, counted in evictions of the namespace.
 ///
-/// A ghost has 11 bits for the time of its eviction. One step of that clock is so many evictions that a ghost's life is 64 to
-/// 512 steps, in small namespaces and large. That tells a recent eviction from an old one. The clock does not come round while
-/// ghosts of a small namespace remain in a large store.
+/// A ghost has 11 bits for the time of its eviction. The step of that clock is chosen so that a ghost lives for 64 to 512
+/// steps, in small and in large namespaces. So recent and old evictions can be told apart. And while ghosts of a small
+/// namespace remain in a large store, the clock does not begin again.
 extension QueueState {
-  /// A ghost lives for so many times as many evictions as there are entries.
+  /// A ghost lives for this many times as many evictions as the namespace has entries.
   private static let ghostLife: UInt64 = 4
 
-  /// The time of a ghost that is made now, in a namespace of so many entries.
+  /// The stamp of a new ghost in a namespace of `entries` entries.
   mutating func ghostStamp(entries: UInt64) -> UInt64 {
     ageShift = shift(entries: entries)
     return policy.evictions >> ageShift
@@ -82,18 +82,18 @@ extension QueueState {
     return Ghost(age: age, part: slot.part, frequency: slot.frequency)
   }
 
-  /// Changed only when the number of entries has left it far behind: the ghosts of before then have a wrong age.
+  /// The power changes only when the number of entries has moved far away: older ghosts then have a wrong age.
   private func shift(entries: UInt64) -> UInt64 {
     let log = UInt64(63 - max(1, entries).leadingZeroBitCount)
     return min(max(ageShift, log < 6 ? 0 : log - 6), log < 4 ? 0 : log - 4)
   }
 }
 
-/// The state that the policy keeps for one cache: on disk in the namespace's counters record.
+/// The state that the policy keeps for one cache; on disk it is in the namespace's counters record.
 struct PolicyState: Equatable {
   var target = WindowTarget()
   var returns = ReturnRates()
-  /// Evictions so far; the age of ghosts is counted in them.
+  /// The number of evictions so far; ghosts count their age in evictions.
   var evictions: UInt64 = 0
 
   mutating func evicted(from part: QueuePart, of entries: UInt64) {
@@ -101,23 +101,23 @@ struct PolicyState: Equatable {
     target.evicted(from: part, of: entries)
   }
 
-  /// How new the cache is: 1 until the namespace has evicted three tenths of its entries, then less and less.
+  /// How new the cache is: 1 until the namespace has evicted three tenths of its entries, then falling towards 0.
   func youth(of entries: UInt64) -> Double {
     min(1, 0.3 * Double(entries) / Double(max(1, evictions)))
   }
 }
 
-/// How many insertions are keys that were evicted before: moving averages over about as many insertions as the cache has
+/// The shares of insertions whose keys were evicted before: moving averages over about as many insertions as the cache has
 /// entries.
 ///
-/// When most insertions are ghost hits, the cache is too small for a loop over its keys. If each of them then displaced
-/// another member of the loop, the cache would never hit.
+/// When most insertions are ghost hits, the cache is too small for a loop over its keys. If each inserted key then displaced
+/// another key of the loop, the cache would never hit.
 struct ReturnRates: Equatable {
-  /// The share of insertions that are ghost hits: evicted at most half as many evictions ago as there are entries.
+  /// The share of insertions that are ghost hits: the eviction is at most half as many evictions ago as there are entries.
   private(set) var ghostHits = 0.0
   /// The share of insertions that had a ghost of any age.
   private(set) var all = 0.0
-  /// Set above one share of ghost hits and cleared below a lower one.
+  /// Set above ``mostGhostHits`` and cleared below ``fewGhostHits``.
   private(set) var isLooping = false
 
   private static let mostGhostHits = 0.4
@@ -126,7 +126,7 @@ struct ReturnRates: Equatable {
 
   init() {}
 
-  /// Takes over stored values, which may be damaged.
+  /// Takes over stored values; they may be damaged.
   init(ghostHits: Double, all: Double, isLooping: Bool) {
     self.ghostHits = ghostHits.clamped(to: 0...1, otherwise: 0)
     self.all = all.clamped(to: 0...1, otherwise: 0)
@@ -145,22 +145,22 @@ struct ReturnRates: Equatable {
 }
 
 extension Double {
-  /// The nearest value of a range; `otherwise` if this is not a number.
+  /// The nearest value of a range; `otherwise` for not a number.
   func clamped(to range: ClosedRange<Double>, otherwise: Double) -> Double {
     isNaN ? otherwise : min(max(self, range.lowerBound), range.upperBound)
   }
 }
 
-/// The share of the capacity that the window may have, and the rule that moves it.
+/// The share of the capacity that the window may have, and the rule that changes the share.
 ///
-/// A ghost hit of a key evicted from the window says that the window is too small, one of a key evicted from main that it
-/// is too large. A part that evicts less than the other counts for more.
+/// A ghost hit of a key evicted from the window shows that the window is too small; a ghost hit of a key evicted from main
+/// shows that the window is too large. The hits of the part that evicts less count for more.
 struct WindowTarget: Equatable {
   private(set) var share = first
-  /// Evictions from each part, fading.
+  /// Evictions from each part; older evictions count less.
   private(set) var window = 0.0
   private(set) var main = 0.0
-  /// Ghost hits of one part in a row.
+  /// Successive ghost hits of one part.
   private(set) var run: UInt64 = 0
   private(set) var runPart = QueuePart.window
 
@@ -168,16 +168,16 @@ struct WindowTarget: Equatable {
   private static let lowest = 0.01
   private static let highest = 0.80
   private static let mostRatio = 64.0
-  /// So many ghost hits of one part in a row double the step.
+  /// This many successive ghost hits of one part double the step.
   private static let doubling = 8.0
   private static let mostBoost = 4.0
-  /// The bounds for a new cache: its target has far to go and few ghost hits to follow.
+  /// The bounds for a new cache: its target must move far with few ghost hits.
   private static let mostYoungBoost = 64.0
   private static let leastYoungStep = 0.0001
 
   init() {}
 
-  /// Takes over stored values, which may be damaged.
+  /// Takes over stored values; they may be damaged.
   init(share: Double, window: Double, main: Double, run: UInt64, runPart: QueuePart) {
     self.share =
       share == 0 ? Self.first : share.clamped(to: Self.lowest...Self.highest, otherwise: Self.first)
@@ -189,7 +189,7 @@ struct WindowTarget: Equatable {
 
   private static var longestRun: UInt64 { UInt64(mostYoungBoost * doubling) }
 
-  /// A key came back that takes `share` of the capacity, soon after its eviction from `part`.
+  /// Notes that a key, which takes `share` of the capacity, came back soon after its eviction from `part`.
   ///
   /// - Parameter youth: 1 for a new cache, near 0 for a cache that has evicted many times its entries.
   mutating func ghostHit(_ part: QueuePart, share size: Double, youth: Double) {
@@ -203,7 +203,7 @@ struct WindowTarget: Equatable {
     move(by: part == .window ? step : -step)
   }
 
-  /// A ghost hit in a loop says nothing about the parts: a window above its first target shrinks, to leave main to the loop.
+  /// A ghost hit in a loop says nothing about the parts: a window above its first target shrinks and leaves main to the loop.
   mutating func relax(share size: Double) {
     if share > Self.first { share = max(share - 0.5 * size, Self.first) }
   }

@@ -9,20 +9,20 @@ struct Candidate: Equatable {
   var entryKey: [UInt8]
 }
 
-/// A queue in the order of sequences, with its statistics in the access table: a namespace.
+/// A queue in the order of positions, with its statistics in the access table: a namespace.
 protocol SequencedQueue: EvictionQueue, ~Copyable
 where Entry == Candidate, Position == UInt64, Failure == LarderError {
   var state: QueueState { get set }
   var table: AccessTable { get }
-  /// The cost of an entry in the measure of the limit that binds most: its bytes, or 1.
+  /// The cost of an entry in the measure of the nearest limit: its bytes, or 1.
   func cost(ofSize size: UInt64) -> UInt64
-  /// That limit, in the same measure; without a limit, the present usage.
+  /// The nearest limit, in the same measure; without a limit, the present usage.
   var capacity: UInt64 { get }
-  /// The usage of the window, in the same measure.
+  /// The usage of the window, in the measure of the nearest limit.
   var windowCost: UInt64 { get }
-  /// Whether little room is left under any limit, so that new entries must soon compete with the present ones.
+  /// Whether little room is left under any limit, so that new entries must soon compete with present entries.
   var isNearlyFull: Bool { get }
-  /// The first entry of the queue with that sequence or a later one that may leave.
+  /// The first entry of the queue at that position or behind it that may leave.
   mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
 }
 
@@ -33,14 +33,14 @@ extension SequencedQueue where Self: ~Copyable {
   func position(after entry: Candidate) -> UInt64 { entry.sequence &+ 1 }
 
   mutating func oldestInWindow(sparing spared: Candidate?) throws(LarderError) -> Candidate? {
-    // The entry to spare was promoted last, so it is not in the window.
+    // The spared entry was promoted last, so it is not in the window.
     try first(from: state.windowBoundary)
   }
 
   mutating func main(
     from position: UInt64, sparing spared: Candidate?
   ) throws(LarderError) -> Candidate? {
-    // The entry to spare was promoted last, so it is main's newest.
+    // The spared entry was promoted last, so it is the newest of main.
     let end = spared?.sequence ?? state.windowBoundary
     if let found = try first(from: position), found.sequence < end { return found }
     if let found = try first(from: 0), found.sequence < end { return found }
@@ -66,7 +66,7 @@ extension SequencedQueue where Self: ~Copyable {
     table.putGhost(of: hash, stamp: stamp, part: part, frequency: frequency)
   }
 
-  /// A new entry was appended to the queue; it counts as part of the window already.
+  /// Notes a new entry at the end of the queue; the window's counts already include it.
   mutating func inserted(
     _ entry: Candidate, of id: NamespaceID, in minute: Int64
   ) throws(LarderError) {
@@ -76,11 +76,11 @@ extension SequencedQueue where Self: ~Copyable {
     let newest = entry.sequence
     let recent = (max(1, state.windowEntries) - 1) / 4
     table.setRecent(from: newest &+ 1 &- min(newest, recent), through: newest, of: id)
-    // A promoted entry of a full cache must compete, which it does when room is made.
+    // A promoted entry of a full cache must compete; it does so when the batch makes room.
     if !isNearlyFull { try shrinkWindow { _, _ throws(LarderError) in } }
   }
 
-  /// The policy `fifo`: evicts the oldest first.
+  /// The policy `fifo`: evicts the oldest entry first.
   mutating func makeRoomOldestFirst() throws(LarderError) {
     var sequence: UInt64 = 0
     while isOver, let next = try first(from: sequence) {

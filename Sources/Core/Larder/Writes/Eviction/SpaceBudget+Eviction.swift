@@ -4,7 +4,7 @@ import LarderSystem
 extension SpaceBudget {
   /// Refuses a value for which no eviction can make room.
   ///
-  /// - Parameter known: the namespace called `name`; ``KnownNamespace/new`` if it is not stored yet.
+  /// - Parameter known: the namespace `name`; ``KnownNamespace/new`` if it is not stored yet.
   func checkSize(_ size: Int, in known: KnownNamespace, named name: String) throws(LarderError) {
     try checkSize(size, under: known.rules, named: name)
   }
@@ -33,14 +33,14 @@ extension SpaceBudget {
     }
   }
 
-  /// Whether storing an entry under these rules may evict others.
+  /// Whether storing an entry under these rules may evict other entries.
   func mayEvict(_ rules: Rules) -> Bool { rules.limits.evicts || limits.evicts || hasDiskLimit }
 
   /// Makes room in a namespace for the entry to be admitted.
   func makeRoom(in namespace: KnownNamespace, _ session: inout WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
     if try lower(namespace, to: rules.limits, &session) { return }
-    // The number of records does not matter: a write is not refused while expired entries take up the room.
+    // The number of records does not matter: a write is not refused while expired entries take the room.
     let isOver = { (session: borrowing WriteSession) in
       rules.limits.exceeded(by: session.ledger.expectedUsage(id)) != nil
     }
@@ -51,9 +51,9 @@ extension SpaceBudget {
       namespace.name, rules, pinned: session.ledger[id].pinned)
   }
 
-  /// Removes expired entries of a namespace, and then lets its policy evict, until its usage is within the limits.
+  /// Removes expired entries of a namespace, then lets its policy evict, until the usage is within the limits.
   ///
-  /// - Returns: false if nothing more may be evicted.
+  /// - Returns: false if no further entry may be evicted.
   func lower(
     _ namespace: KnownNamespace, to limits: Limits, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
@@ -86,9 +86,9 @@ extension SpaceBudget {
     }
   }
 
-  /// Removes expired entries, and then lets namespaces evict in turn, until the usage is within the limits.
+  /// Removes expired entries, then lets namespaces evict in turn, until the usage is within the limits.
   ///
-  /// - Returns: false if nothing more may be evicted.
+  /// - Returns: false if no further entry may be evicted.
   func lowerStore(_ session: inout WriteSession) throws(LarderError) -> Bool {
     let isOver = { (session: borrowing WriteSession) in
       exceededLimit(session.ledger.expectedTotal) != nil
@@ -101,7 +101,7 @@ extension SpaceBudget {
     return !isOver(session)
   }
 
-  /// Lets one namespace after the other evict an entry while `shouldContinue`; ``FairShare`` chooses them.
+  /// Lets one namespace after another evict an entry while `shouldContinue` returns true; ``FairShare`` chooses them.
   func evictInTurn(
     for reason: RemovalReason, _ session: inout WriteSession,
     while shouldContinue: (borrowing WriteSession) -> Bool
@@ -131,7 +131,7 @@ extension SpaceBudget {
     }
   }
 
-  /// All namespaces, with their rules about evictions.
+  /// All namespaces, with their rules about eviction.
   func members(_ session: inout WriteSession) throws(LarderError) -> [FairShare.Member] {
     let fairShare = session.engine.writes.fairShare
     if let known = fairShare.members(at: session.state.generation) { return known }
@@ -149,14 +149,14 @@ extension SpaceBudget {
     return members
   }
 
-  /// The guaranteed bytes of the namespaces that have some.
+  /// The guaranteed bytes of the namespaces that have a guarantee.
   func guarantees(_ session: inout WriteSession) throws(LarderError) -> [NamespaceID: UInt64] {
     let fairShare = session.engine.writes.fairShare
     if let known = fairShare.guarantees(at: session.state.generation) { return known }
     return try members(&session).guarantees
   }
 
-  /// Lets the policy of a namespace evict until the request is met or nothing more may be evicted.
+  /// Lets the policy of a namespace evict until the request is met or no further entry may be evicted.
   @discardableResult
   func evict(
     _ eviction: Eviction, _ request: RoomRequest, _ session: inout WriteSession
@@ -172,7 +172,7 @@ extension SpaceBudget {
     }
   }
 
-  /// Tells the policy of a namespace about a new entry that is admitted.
+  /// Tells the policy of a namespace about an admitted new entry.
   func noteInserted(
     _ candidate: Candidate, in namespace: KnownNamespace, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -202,7 +202,7 @@ extension SpaceBudget {
 }
 
 extension Limits {
-  /// For messages: `20 entries, 1000 bytes`.
+  /// The limits in messages: `20 entries, 1000 bytes`.
   var words: String {
     [entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) }]
       .compactMap { $0 }.joined(separator: ", ")
@@ -210,10 +210,10 @@ extension Limits {
 }
 
 extension StoreLimits {
-  /// Whether storing an entry may evict others for these limits, that on disk left out.
+  /// Whether storing an entry may evict other entries for these limits; the disk limit is left out.
   var evicts: Bool { entries != nil || bytes != nil }
 
-  /// For messages.
+  /// The limits in messages.
   var words: String {
     [
       entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) },
@@ -232,14 +232,14 @@ enum LimitWords {
     number == 1 ? "1 byte" : "\(number) bytes"
   }
 
-  /// `8 entries (1000 bytes)`
+  /// For example `8 entries (1000 bytes)`.
   static func usage(_ entries: some BinaryInteger, _ bytes: some BinaryInteger) -> String {
     "\(self.entries(entries)) (\(self.bytes(bytes)))"
   }
 }
 
 extension LarderError {
-  /// The error of a namespace in which nothing makes room.
+  /// The error of a full namespace in which nothing may be evicted.
   package static func full(
     _ name: String, _ rules: Rules, pinned: UInt64 = 0
   ) -> LarderError {
@@ -255,7 +255,7 @@ extension LarderError {
         : "unpin or remove entries, lower guarantees, or raise the limit")
   }
 
-  /// The error of a value that a namespace's rules refuse.
+  /// The error for a value that is larger than the namespace's rules allow.
   package static func tooLarge(_ size: Int, for namespace: String, _ rules: Rules) -> LarderError {
     LarderError(
       .overLimit,

@@ -4,27 +4,27 @@ import LarderSystem
 public enum Expiration: Hashable, Sendable {
   /// The entry does not expire.
   case never
-  /// The entry expires this long after it is written; with zero or less it is stored as expired.
+  /// The entry expires this long after its write; with zero or less it is stored as an expired entry.
   case after(Duration)
-  /// The entry expires at this time: it is fresh before and expired at it.
+  /// The entry is fresh before this time and expired from this time on.
   case at(Timestamp)
-  /// The entry expires when wall clocks next show that time in the zone, which has a name of the system's time zone
-  /// database: `.daily(at: TimeOfDay(4), in: "Europe/Zurich")`. A write throws ``LarderError/Code/invalidArgument`` for a time
-  /// that no clock shows, and for an unknown zone.
+  /// The entry expires when wall clocks next show this time in the zone, a name of the system's time zone database: `.daily(at:
+  /// TimeOfDay(4), in: "Europe/Zurich")`. A write throws ``LarderError/Code/invalidArgument`` for a time that no clock shows,
+  /// and for an unknown zone.
   ///
-  /// An entry that is written at that very time stays for a day. On a day on which clocks skip the time it expires at the
-  /// moment of the change; on a day on which they show it twice, at the first. A day that a zone skips has no such time.
+  /// An entry that is written at exactly this time stays for a day. If the clocks skip the time on a day, the entry expires at
+  /// the moment of the change; if they show it twice, at the first one. A day that a zone skips does not count.
   indirect case daily(at: TimeOfDay, in: String)
-  /// The entry expires when it was not used for this long: at least that, and at most a sixteenth longer (time to idle).
+  /// The entry expires after this long without use: at least this time, and at most a sixteenth more (time to idle).
   ///
-  /// Reading the value is use. These are not: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
-  /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)``, the shell,
-  /// and reads through a store that was opened for reading only.
+  /// A read of the value is a use. These are no uses: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
+  /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)``, the shell, and
+  /// reads through a read-only handle.
   case afterAccess(Duration)
 
-  /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` for none.
+  /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` if it does not expire.
   ///
-  /// Throws for a zone that is not known here, and for a date that is not a number.
+  /// Throws for a zone that this machine does not know, and for a date that is not a number.
   func deadline(from now: Timestamp) throws(LarderError) -> Int64 {
     switch self {
     case .never: EntryHeader.never
@@ -36,12 +36,12 @@ public enum Expiration: Hashable, Sendable {
     }
   }
 
-  /// The interval after the last use; nil where use does not count.
+  /// The interval after the last use; nil if uses do not count.
   var timeToIdle: IdleInterval? {
     if case .afterAccess(let duration) = self { IdleInterval(duration) } else { nil }
   }
 
-  /// The same, with durations of whole milliseconds.
+  /// The expiration with durations of whole milliseconds.
   var inMilliseconds: Expiration {
     switch self {
     case .after(let duration): .after(.milliseconds(duration.roundedUpMilliseconds))
@@ -50,7 +50,7 @@ public enum Expiration: Hashable, Sendable {
     }
   }
 
-  /// Throws unless it can be a rule.
+  /// Throws for an impossible rule.
   func validate() throws(LarderError) {
     switch self {
     case .never: break
@@ -83,8 +83,8 @@ extension Timestamp {
   }
 }
 
-/// JSON: `{}` for never, `{"after": milliseconds}`, `{"at": milliseconds}`, `{"daily": "04:00", "zone": "Europe/Zurich"}` or
-/// `{"afterAccess": milliseconds}`.
+/// The form in JSON: `{}` for never, `{"after": milliseconds}`, `{"at": milliseconds}`, `{"daily": "04:00", "zone":
+/// "Europe/Zurich"}` or `{"afterAccess": milliseconds}`.
 extension Expiration: Codable {
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case after, at, daily, zone, afterAccess
@@ -99,8 +99,8 @@ extension Expiration: Codable {
     init?(intValue: Int) { nil }
   }
 
-  /// Unknown keys beside a known form are ignored. A form with unknown keys only is of a later version, and an error: read
-  /// as never it would keep entries that should expire.
+  /// Ignores unknown keys beside a known form. Unknown keys alone are the form of a later version, and an error: read as
+  /// `never`, they would keep entries that should expire.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     if let after = try container.decodeIfPresent(Int64.self, forKey: .after) {
@@ -127,7 +127,7 @@ extension Expiration: Codable {
     }
   }
 
-  /// Encodes the form above.
+  /// Encodes the JSON form.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     switch self {

@@ -4,14 +4,14 @@ import LarderSystem
 /// The expiration, time to idle and stale window that a write or touch gives an entry.
 struct Lifetime {
   private let end: Int64
-  /// By how many milliseconds jitter may shorten it.
+  /// The most milliseconds by which jitter shortens the lifetime.
   private let spread: Int64
   let idle: IdleInterval?
   let stale: Duration
 
   /// - Parameters:
-  ///   - own: the expiration that the write gives; nil takes the rules'.
-  ///   - ownStale: the same for the stale window.
+  ///   - own: the expiration of the write; nil takes the expiration of the rules.
+  ///   - ownStale: the stale window of the write; nil takes the stale window of the rules.
   init(
     _ own: Expiration?, stale ownStale: Duration?, in namespace: KnownNamespace, at now: Timestamp
   ) throws(LarderError) {
@@ -19,7 +19,7 @@ struct Lifetime {
     end = try expiration.deadline(from: now)
     idle = expiration.timeToIdle
     stale = ownStale ?? namespace.rules.stale
-    // An expiration that a write gives is exact: jitter is for the rules' alone.
+    // An expiration of a write is exact: jitter applies only to the expiration of the rules.
     if own == nil, case .after(let lifetime) = expiration {
       spread = Int64(
         saturating: Double(max(lifetime.roundedUpMilliseconds, 0)) * namespace.rules.jitter)
@@ -28,14 +28,14 @@ struct Lifetime {
     }
   }
 
-  /// When the entry stops being fresh. The jitter depends on its key and version alone.
+  /// The time at which the entry stops being fresh. Its jitter depends only on the key and the version.
   func expires(_ key: Span<UInt8>, version: UInt64) -> Int64 {
     guard spread > 0, end != EntryHeader.never else { return end }
     let chance = Checksum.of(key, seed: version ^ 0x9E6C_63D0_676A_9A99)
     return end - Int64(UInt64(spread).multipliedFullWidth(by: chance).high)
   }
 
-  /// When the entry may not be served stale any more.
+  /// The time from which the entry may no longer be served stale.
   static func late(_ expires: Int64, stale: Duration) -> Int64 {
     expires == EntryHeader.never || stale == .zero
       ? expires : max(expires, Timestamp(milliseconds: expires).advanced(by: stale).milliseconds)
@@ -43,7 +43,7 @@ struct Lifetime {
 }
 
 extension Expiration {
-  /// How long an entry stays fresh that is written at `now`; nil for ever. A time to idle counts from the write.
+  /// How long an entry written at `now` stays fresh; nil for ever. A time to idle counts from the write.
   package func lifetime(from now: Timestamp) throws(LarderError) -> Duration? {
     let end = try deadline(from: now)
     return end == EntryHeader.never ? nil : now.duration(to: Timestamp(milliseconds: end))
@@ -59,10 +59,10 @@ extension EntryHeader {
   }
 }
 
-/// A time to idle in milliseconds, more than zero.
+/// A time to idle in milliseconds; more than zero.
 ///
-/// The header of such an entry holds a real expiration, `end(after:)` the last time it was moved. It lies a sixteenth of the
-/// interval later than it has to, so that use within the first sixteenth needs no write.
+/// The header of such an entry holds a real expiration, set to `end(after:)` of the last use that moved it. That is a sixteenth
+/// of the interval later than necessary, so a use within the first sixteenth needs no write.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 
@@ -78,14 +78,14 @@ struct IdleInterval: Hashable, Sendable {
     moment.addingWithinBounds(milliseconds).addingWithinBounds(milliseconds / 16)
   }
 
-  /// When use of an entry that expires at `end` has to move its expiration: a sixteenth of the interval after the last move.
+  /// When a use of an entry that expires at `end` must move the expiration: a sixteenth of the interval after the last move.
   func due(end: Int64) -> Int64 {
     end == EntryHeader.never ? end : end.addingWithinBounds(-milliseconds)
   }
 }
 
 extension Int64 {
-  /// The sum, cut to what 64 bits hold.
+  /// The sum, clamped to 64 bits.
   fileprivate func addingWithinBounds(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
@@ -93,7 +93,7 @@ extension Int64 {
 }
 
 extension EntryFields {
-  /// The field is 8 bytes, little-endian.
+  /// The time to idle in the fields: 8 bytes, little-endian.
   var idle: IdleInterval? {
     get {
       self[.idleInterval].flatMap { bytes in
@@ -112,14 +112,13 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// The time to idle of an entry, found in its record without a copy of the fields.
+  /// The time to idle of an entry, from its record, without a copy of the fields.
   func idle(in record: Span<UInt8>) -> IdleInterval? {
     guard let range = field(.idleInterval, in: record), range.count == 8 else { return nil }
     return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
   }
 
-  /// The header for the memory tier: it expires there when use has to be recorded, so that the next read looks at the
-  /// entry.
+  /// The header for the memory tier. It expires when a use must be recorded, so that the next read looks the entry up.
   func remembered(_ idle: IdleInterval?) -> EntryHeader {
     guard let idle else { return self }
     var header = self

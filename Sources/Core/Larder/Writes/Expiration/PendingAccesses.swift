@@ -3,10 +3,10 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Access times of entries with a time to idle that are not yet written to disk.
+/// Access times of entries with a time to idle that this process has not written to disk yet.
 ///
-/// A hit adds its time and returns. The next write moves the entries' expirations; a timer makes sure that there is one
-/// soon. An access that finds no room is lost, so that its entry may expire early.
+/// A hit adds its time and returns. The next commit that this process makes moves the entries' expirations; a timer makes sure
+/// that one comes soon. An access without room in the queue is lost, so its entry may expire early.
 final class PendingAccesses: Sendable {
   static let capacity = 16_384
 
@@ -16,12 +16,12 @@ final class PendingAccesses: Sendable {
     var moment: Int64
   }
 
-  /// By the keys of the entries.
+  /// Under the entry keys.
   let queue = PendingQueue<[UInt8], Use>(capacity: capacity)
-  /// The longest that an access waits for a write, in milliseconds.
+  /// The longest time that an access waits for a commit, in milliseconds.
   private static let longestWait: Int64 = 1000
 
-  /// When the timer fires, on the monotonic clock; nil if none is set.
+  /// The time at which the timer fires, on the monotonic clock; nil if no timer is set.
   private let timerEnd = Mutex<Int64?>(nil)
   private let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   private let writer = Mutex<(@Sendable () -> Void)?>(nil)
@@ -31,17 +31,17 @@ final class PendingAccesses: Sendable {
     self.timer = timer
   }
 
-  /// Sets the closure that writes the accesses when the timer ends.
+  /// Sets the closure that writes the accesses when the timer fires.
   func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
-  /// Records a hit of an entry with a time to idle. Never waits for a writer.
+  /// Records a hit of an entry with a time to idle. It never waits for a writer.
   @inline(never)
   func note(
     _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
   ) {
     guard now >= idle.due(end: header.expires) else { return }
     let use = Use(version: header.version, moment: now)
-    // Before the entry expires, and early enough for an access after a whole interval.
+    // The delay ends before the entry expires, and early enough for an access after a whole interval.
     let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.longestWait)
     guard let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) else { return }
     timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }
@@ -53,10 +53,10 @@ final class PendingAccesses: Sendable {
     writer.withLock { $0 }?()
   }
 
-  /// Adds an access in place of an earlier one of the same entry.
+  /// Adds an access in place of an earlier access to the same entry.
   ///
-  /// - Parameter delay: the milliseconds after which it should be written, if there is no write before.
-  /// - Returns: the milliseconds to set a timer for; nil if one is set already.
+  /// - Parameter delay: the milliseconds after which the access should be written, unless a commit comes earlier.
+  /// - Returns: the milliseconds for a timer; nil if a timer is already set.
   func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
     guard let count = queue.add(use, for: key) else { return nil }
     let delay = count > Self.capacity / 2 ? 0 : delay
@@ -68,7 +68,7 @@ final class PendingAccesses: Sendable {
     }
   }
 
-  /// The header with the expiration that follows from an access not yet written.
+  /// The header with the expiration that follows from a waiting access.
   func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
     guard let idle, let use = queue[entryKey], use.version == header.version else {
       return header
@@ -89,21 +89,21 @@ final class PendingAccesses: Sendable {
 }
 
 extension StoreEngine {
-  /// The most entries, and the most bytes of them, whose expirations one write moves because they were used.
+  /// The most used entries, and their most bytes, whose expirations one write moves.
   fileprivate static let usesPerWrite = (entries: 64, bytes: 256 << 10)
   fileprivate static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
 
-  /// Writes the queued access times when their timer ends.
+  /// Writes the queued access times; called when their timer fires.
   func writeDueAccessTimes() {
     guard environment.isOpen else { return }
     do throws(LarderError) {
       try flushAccessTimes()
     } catch {
-      // The accesses stay queued. The next write or close meets the same error and has a caller to tell.
+      // The accesses stay queued. The next write or close gets the same error and can report it to a caller.
     }
   }
 
-  /// Writes the queued access times, as far as the data file's limit leaves room.
+  /// Writes the queued access times, as far as the limit of the data file leaves room.
   func flushAccessTimes(lockTimeout: Duration? = nil) throws(LarderError) {
     var left = leftovers.accesses.queue.count
     var tries = 0
@@ -111,7 +111,7 @@ extension StoreEngine {
       let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
         let done = try batch.flushAccessTimes(
           entries: Self.usesPerFlush.entries, bytes: Self.usesPerFlush.bytes)
-        // Pages that were freed before can be used again two commits later.
+        // Two commits later, pages freed earlier can be used again.
         if done == 0 { batch.forceCommit() }
         return done
       }
@@ -122,17 +122,17 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Writes some queued access times in a batch made for something else. In a data file with a limit they get transactions of
-  /// their own, so that no batch fails because of them.
+  /// Writes some queued access times in a batch with another purpose. In a data file with a limit they get transactions of
+  /// their own, so they make no other batch fail.
   mutating func flushSomeAccessTimes() throws(LarderError) {
     guard !budget.hasDiskLimit else { return }
     let most = StoreEngine.usesPerWrite
     try flushAccessTimes(entries: most.entries, bytes: most.bytes)
   }
 
-  /// Moves the expirations of entries that reads of this process have used; returns how many it looked at.
+  /// Moves the expirations of entries that reads of this process have used; returns the number of looked-up entries.
   ///
-  /// An entry that has expired since its last use is fresh again, unless it was removed.
+  /// An entry that has expired since its last use becomes fresh again, unless it was removed.
   @discardableResult
   mutating func flushAccessTimes(entries: Int, bytes: Int) throws(LarderError) -> Int {
     let engine = session.engine
@@ -149,7 +149,7 @@ extension WriteBatch {
     return done
   }
 
-  /// - Returns: how many bytes it wrote; nil if the data file's limit leaves too few pages in this batch.
+  /// - Returns: the number of written bytes; nil if the limit of the data file leaves too few pages in this batch.
   private mutating func flush(
     _ use: PendingAccesses.Use, of key: [UInt8]
   ) throws(LarderError) -> Int? {

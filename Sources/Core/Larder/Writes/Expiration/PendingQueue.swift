@@ -2,39 +2,39 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Work that reads leave to the next writes of this process, one item for each key.
+/// Work that reads leave to the next commits that this process makes, one item for each key.
 ///
-/// The queue is bounded: an item that finds no room is lost.
+/// The queue is bounded: an item without room is lost.
 final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
   private struct Items {
     var waiting: [Key: Item] = [:]
-    /// Taken by a transaction that is not committed yet.
+    /// Items that a transaction has taken but not committed yet.
     var underWay: [Key: Item] = [:]
   }
   private let items = Mutex(Items())
   private let capacity: Int
-  /// Changed under the lock.
+  /// Changes only under the lock.
   private let full = Atomic(false)
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Whether the next new key finds no room. Takes no lock.
+  /// Whether the queue has no room for a new key. Takes no lock.
   var isFull: Bool {
     @inline(__always) get { full.load(ordering: .relaxed) }
   }
 
-  /// The number of items that wait.
+  /// The number of waiting items.
   var count: Int { items.withLock { $0.waiting.count } }
 
-  /// Whether nothing waits and no transaction has taken anything: then every new read sees the effects of all items.
+  /// Whether no item waits and no transaction has taken items: then every new read sees the effects of all items.
   var isEmpty: Bool { items.withLock { $0.waiting.isEmpty && $0.underWay.isEmpty } }
 
-  /// An item that waits, or that no commit has confirmed.
+  /// An item that waits, or that no commit has confirmed yet.
   subscript(key: Key) -> Item? { items.withLock { $0.waiting[key] ?? $0.underWay[key] } }
 
   /// Adds an item in place of the item that waits under its key.
   ///
-  /// - Returns: the number of items that wait now; nil if there is no room.
+  /// - Returns: the present number of waiting items; nil without room.
   func add(_ item: Item, for key: Key) -> Int? {
     items.withLock { items in
       guard items.waiting.count < capacity || items.waiting[key] != nil else { return nil }
@@ -57,7 +57,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     }
   }
 
-  /// Ends a transaction that was committed.
+  /// Notes that the transaction with these items was committed.
   func confirm(_ taken: [(key: Key, item: Item)]) {
     if taken.isEmpty { return }
     items.withLock { items in
@@ -65,7 +65,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     }
   }
 
-  /// Ends a transaction that was not committed. Its items wait again, except items that newer ones have replaced.
+  /// Ends a transaction that was not committed. Its items wait again, except items that newer items have replaced.
   func requeue(_ taken: ArraySlice<(key: Key, item: Item)>) {
     if taken.isEmpty { return }
     items.withLock { items in
@@ -78,16 +78,16 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
   }
 }
 
-/// Expired entries that reads have found, to be removed by the next write if they are still expired then.
+/// Expired entries that reads have found. The next commit that this process makes removes them if they are still expired.
 ///
-/// Counting, statistics and closing remove them first. A purge removes those that found no room.
+/// Counting, statistics and closing first remove them. A purge removes the entries that found no room here.
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 
-  /// By the keys of the entries.
+  /// Under the entry keys.
   let queue = PendingQueue<[UInt8], Void>(capacity: capacity)
-  /// Hashes of waiting keys, by their last bits: a reader that finds the same expired entry again neither copies its key nor
-  /// takes the lock.
+  /// Hashes of waiting keys, by their last bits. With them a reader that finds the same expired entry again neither copies its
+  /// key nor takes the lock.
   private let places = AtomicWords(count: 1024)
 
   @inline(__always)
@@ -98,7 +98,7 @@ final class PendingExpirations: Sendable {
     if queue.isFull { return }
     let place = Checksum.keyHash(of: key, in: id)
     if places[Self.index(place)] == place { return }
-    // Before the key waits: the batch that takes the key then clears its place, which would else hide the next such entry.
+    // Set before the key waits: the batch that takes the key clears the place, which would otherwise hide the next such entry.
     places[Self.index(place)] = place
     _ = queue.add((), for: StoredKey.entry(key, in: id))
   }

@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// The wall clock of a write, which may have been set wrongly for a moment.
+/// The wall clock of a write. It may have been wrong for a moment.
 extension WriteSession {
   private static let mostAhead: Int64 = 86_400_000
   private static let doubtTime: Int64 = 60_000
 
-  /// Whether the wall clock is at most a day ahead of the last time that was recorded, but for the time that this process saw pass.
+  /// Whether the wall clock is at most a day ahead of the last recorded time, apart from the time that passed in this process.
   var isClockPlausible: Bool { isPlausible(now) }
 
   private func isPlausible(_ now: Timestamp) -> Bool {
@@ -14,8 +14,8 @@ extension WriteSession {
     let lastStamp = Timestamp(milliseconds: Int64(clamping: recorded))
     let gap = lastStamp.duration(to: now).roundedUpMilliseconds
     if recorded == 0 || gap <= Self.mostAhead { return true }
-    // The part of the gap in which the monotonic clock of this process advanced as well is not a jump.
-    // A clock of the program may go back, against its contract.
+    // The part of the gap in which this process's monotonic clock also advanced is no jump. A program's own clock may go back,
+    // against its contract.
     let opened = engine.opened
     let sinceOpening = max(0, monotonic &- opened.monotonic.roundedUpMilliseconds)
     let sinceStamp = opened.now.duration(to: lastStamp).roundedUpMilliseconds
@@ -24,23 +24,23 @@ extension WriteSession {
 
   private var monotonic: Int64 { engine.clock.monotonic.roundedUpMilliseconds }
 
-  /// Records the time of a write, with which later writes and purges compare their clocks, unless this one is doubted: a write
-  /// does not vouch for a clock that has jumped.
+  /// Records the time of a write; later writes and purges compare their clocks with it. A doubted time is not recorded: a write
+  /// does not confirm a clock that has jumped.
   mutating func recordWriteTime() { recordWrite(at: now) }
 
   mutating func recordWrite(at time: Timestamp) {
     if !ledger.hasRecorded(time), isPlausible(time) { ledger.recordTime(time) }
   }
 
-  /// Whether a purge believes the wall clock: it is plausible, or a purge has doubted it a minute ago. Records the time, or the
+  /// Whether a purge believes the wall clock: it is plausible, or a purge has doubted it for a minute. Records the time, or the
   /// first doubt.
   mutating func recordPurgeTime() -> Bool {
     if isClockPlausible || hasDoubtedLongEnough {
       ledger.recordTime(now)
       return true
     }
-    // The stored time is one too large, because 0 stands for no doubt. A restart of the machine resets the monotonic clock, and
-    // then the minute begins again.
+    // The stored time is one larger, because 0 means no doubt. A restart of the machine resets the monotonic clock, and then
+    // the minute begins again.
     let since = Int64(clamping: ledger.store.suspectSince) - 1
     if since < 0 || monotonic < since {
       let stored = UInt64(clamping: monotonic) &+ 1

@@ -1,11 +1,11 @@
 import LarderSystem
 
-/// The admission of an entry that a write is about to store, while room is made for it. The entry is neither stored nor counted
-/// yet, so that a refused write leaves nothing to undo; but limits and policies take it for counted.
+/// The admission of an entry that a write is about to store, while the batch makes room for the entry. The entry is neither
+/// stored nor counted yet, so a refused write leaves nothing to undo. But limits and policies treat the entry as counted.
 struct Admission {
   /// The key of the entry in the database of entries.
   let entryKey: [UInt8]
-  /// The entry keys of its owners and of the owners of its former value, up the chain.
+  /// The entry keys of its owners and of the owners of its former value, with the owners of those owners, and so on.
   var owners: Set<[UInt8]> = []
 }
 
@@ -13,7 +13,7 @@ struct Admission {
 struct ExpectedEntry {
   let id: NamespaceID
   let weight: EntryWeight
-  /// The weight of the entry that it replaces, which is still counted.
+  /// The weight of the entry that it replaces; the counters still include that entry.
   let former: EntryWeight?
 }
 
@@ -29,12 +29,12 @@ extension Ledger {
     Usage(entries: self[id].entries, bytes: self[id].bytes)
   }
 
-  /// The usage of a namespace that was loaded, as it will be with the entry to be admitted.
+  /// The usage of a loaded namespace, including the entry to be admitted.
   func expectedUsage(_ id: NamespaceID) -> Usage {
     expected?.id == id ? expecting(usage(id)) : usage(id)
   }
 
-  /// The totals as they will be with the entry to be admitted.
+  /// The totals of the store, including the entry to be admitted.
   var expectedTotal: Usage {
     expecting(Usage(entries: store.entries, bytes: store.bytes))
   }
@@ -47,7 +47,7 @@ extension Ledger {
     return usage
   }
 
-  /// The queue of a namespace as it will be with the entry to be admitted.
+  /// The queue of a namespace, including the entry to be admitted.
   func expectedQueue(_ id: NamespaceID) -> QueueState {
     var queue = self[id].queue
     guard let expected, expected.id == id else { return queue }
@@ -56,7 +56,7 @@ extension Ledger {
     return queue
   }
 
-  /// Sets the queue of a namespace, given as it will be with the entry to be admitted.
+  /// Sets the queue of a namespace; `queue` includes the entry to be admitted.
   mutating func setExpectedQueue(_ queue: QueueState, of id: NamespaceID) {
     let before = expectedQueue(id)
     learn(id) { counters in
@@ -70,9 +70,9 @@ extension Ledger {
 }
 
 extension WriteBatch {
-  /// Makes room for an entry, before anything of it is counted.
+  /// Makes room for an entry before any part of the entry is counted.
   ///
-  /// - Returns: the entry that it replaces, read again if records were changed for the room.
+  /// - Returns: the replaced entry; it is read again if the work for the room changed records.
   /// - Throws: ``LarderError/Code/full`` if too little may be evicted.
   mutating func admit(
     _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace
@@ -104,7 +104,7 @@ extension WriteBatch {
     try budget.makeRoom(in: namespace, &session)
     try budget.makeRoomInStore(&session)
     try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), &session)
-    // A namespace that refuses may evict one day, and then knows its entries.
+    // A namespace that refuses may later evict, and then its policy must know the entries.
     if let inserted, eviction == .refuse {
       try budget.noteInserted(inserted, in: namespace, &session)
     }
@@ -112,7 +112,7 @@ extension WriteBatch {
     return try session.entry(new.key, in: namespace.id)
   }
 
-  /// Whether anything may have to leave for the entry to be admitted.
+  /// Whether other entries may have to leave for the entry to be admitted.
   private func isShort(of namespace: KnownNamespace) -> Bool {
     budget.hasDiskLimit || budget.exceededLimit(session.ledger.expectedTotal) != nil
       || namespace.rules.limits.exceeded(by: session.ledger.expectedUsage(namespace.id)) != nil
@@ -120,13 +120,13 @@ extension WriteBatch {
 }
 
 extension WriteSession {
-  /// Whether an entry must not leave for the write in progress: it is the written entry, or one of its owners, up the chain.
+  /// Whether an entry must not leave for the current write: it is the written entry or an owner of it, directly or indirectly.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
     guard let admission else { return false }
     return admission.entryKey == entryKey || admission.owners.contains(entryKey)
   }
 
-  /// The entry keys of owners, of their owners, and so on.
+  /// The entry keys of the owners, of their owners, and so on.
   mutating func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
     var chain: Set<[UInt8]> = []
     var waiting = owners

@@ -1,26 +1,26 @@
 import LMDB
 import LarderSystem
 
-/// The pages of a data file with a limit, as one batch may use them.
+/// The pages of a data file with a limit, as far as one batch may use them.
 ///
-/// A value takes pages, and every change takes copies of the pages it touches. The replaced pages are free only for the second
-/// commit after it. So a part of the file, the reserve, is kept free of entries. Removals always find room in it, and a value
-/// can be stored before the pages of evicted entries become free.
+/// A value takes pages, and every change takes copies of the pages that it touches. The replaced pages are free only for the
+/// second commit after the change. So a part of the file, the reserve, is kept free of entries. Removals always find room in
+/// the reserve, and a value can be stored before the pages of evicted entries become free.
 struct BatchPages {
   /// The size of the file in bytes.
   let limit: Int
   private let pages: Int
   private let pageSize: Int
-  /// Pages that were free, or behind the end of the file, when the batch began.
+  /// The number of pages that were free, or behind the end of the file, when the batch began.
   let available: Int
-  /// Pages that were used then: the batch copies at most these.
+  /// The number of pages in use when the batch began; the batch copies at most these.
   private let used: Int
   let reserve: Int
-  // Written by the batch so far: pages of large values, bytes of small entries.
+  // The batch has written: pages of large values, bytes of small entries.
   private var valuePages = 0
   private var smallBytes = 0
 
-  /// An eighth of the limit, at most 64 MB.
+  /// The reserve: an eighth of the limit, at most 64 MB.
   static func reserve(of pages: Int, pageSize: Int) -> Int { min(pages / 8, (64 << 20) / pageSize) }
 
   /// The pages of a file of `limit` bytes that entries may use.
@@ -46,7 +46,7 @@ struct BatchPages {
     return new + min(pages + pages / 4 + Self.branches, used + new)
   }
 
-  /// - Parameter pages: what a large value takes; 0 for a value that is stored in a leaf.
+  /// - Parameter pages: the pages of a large value; 0 for a value in a leaf.
   mutating func spend(pages: Int, stored: Int) {
     valuePages += pages
     smallBytes += pages == 0 ? stored : 0
@@ -55,12 +55,12 @@ struct BatchPages {
   /// The number of consecutive pages that a record of this size takes.
   func pages(ofRecord count: Int) -> Int { (count + 16 + pageSize - 1) / pageSize }
 
-  /// The same, or 0 for a record that is stored in a leaf.
+  /// The number of consecutive pages of a large record; 0 for a record in a leaf.
   func pages(ofLargeRecord count: Int) -> Int {
     count > pageSize / 2 ? pages(ofRecord: count) : 0
   }
 
-  /// The pages of a value in chunks of a page each, and of the branches above them.
+  /// The pages of a value in chunks of a page each, and of the branch pages above the chunks.
   func chunkPages(ofValue count: Int) -> Int {
     let chunkSize = pageSize - 16
     return count / chunkSize + count / (chunkSize * 64) + 2
@@ -69,20 +69,20 @@ struct BatchPages {
   /// The number of pages that entries may use.
   var usable: Int { pages - reserve }
 
-  /// How many pages may be used if so many are to be free.
+  /// The number of pages that may be in use if `free` pages are to be free.
   func usable(leaving free: Int) -> Int { max(min(pages - free, usable), 0) }
 
-  /// With more bytes than this behind the end of the file a batch cannot reach the limit: twice its largest size with the
-  /// largest value, for the copies of pages.
+  /// If more bytes than this lie behind the end of the file, a batch cannot reach the limit: twice the largest batch with the
+  /// largest value, because of the copies of pages.
   static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
-  /// Counting available pages ends here: no batch takes more.
+  /// The count of available pages stops here: no batch takes more.
   static let enough = 1 << 17
-  /// Free pages that a batch needs to remove entries that others have found expired.
+  /// Free pages that a batch needs to remove entries that readers have found expired.
   static let forCleanup = 32
-  /// Pages above the leaves that the first changes of a batch copy.
+  /// The number of branch pages that the first changes of a batch copy.
   static let branches = 16
-  /// Pages that one step towards a lower limit may copy.
+  /// The most pages that one step towards a lower limit may copy.
   static let perStep = 512
-  /// Pages kept for removals and for the commit itself.
+  /// Pages reserved for removals and for the commit itself.
   static let kept = 48
 }

@@ -4,30 +4,30 @@ import LarderSystem
 /// The progress of a change of limits.
 enum LimitProgress {
   case done
-  /// More must be evicted, in further transactions.
+  /// More entries must be evicted, in further transactions.
   case underWay
-  /// The remaining entries may not be evicted. The limit in force equals the usage that was reached.
+  /// The remaining entries may not be evicted. The reached usage is the limit in force.
   case stuck(LarderError)
 }
 
 /// The treatment of a namespace that does not exist.
 enum AbsentNamespace {
   case make
-  /// Throws ``LarderError/Code/noSuchNamespace``.
+  /// The change throws ``LarderError/Code/noSuchNamespace``.
   case refuse
 }
 
-/// Changes limits. A limit below the usage is reached in several transactions; each stores the usage it reached as the limit
-/// in force, so that nothing grows again meanwhile. So does a change that is stopped between two of them.
+/// Changes limits. A limit below the usage is reached in several transactions. Each stores the reached usage as the limit in
+/// force, so that nothing grows again meanwhile. A change that is stopped between two transactions leaves that limit.
 struct LimitChange {
-  /// How many entries one transaction evicts.
+  /// The number of entries that one transaction evicts.
   static let evictedPerStep = 1000
 
   private let engine: StoreEngine
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// Returns false if it was stopped.
+  /// Changes the rules of a namespace; false if the change was stopped.
   @discardableResult
   func changeRules(
     of name: String, ifAbsent absence: AbsentNamespace, while shouldContinue: () -> Bool = { true },
@@ -38,7 +38,7 @@ struct LimitChange {
     }
   }
 
-  /// Returns false if it was stopped.
+  /// Changes the settings of the store; false if the change was stopped.
   @discardableResult
   func changeSettings(
     while shouldContinue: () -> Bool = { true }, _ change: (inout StoreSettings) -> Void
@@ -65,7 +65,7 @@ struct LimitChange {
 }
 
 extension WriteBatch {
-  /// - Parameter most: how many entries may be evicted.
+  /// - Parameter most: the most entries that may be evicted.
   mutating func changeRules(
     of name: String, ifAbsent absence: AbsentNamespace, most: Int,
     _ change: (inout NamespaceRecord.RuleSet) -> Void
@@ -96,7 +96,7 @@ extension WriteBatch {
       var request = RoomRequest(cause: .namespace, id: id, limits: limits, evictionsLeft: most)
       request.keepsNewest = true
       let removal = try budget.evict(rules.eviction, request, &session)
-      // The newest entry stays only where the limit is reached without it.
+      // The newest entry stays only if the limit can be reached without its eviction.
       if isOver(session), removal.entries < most {
         request.keepsNewest = false
         request.evictionsLeft = most - removal.entries
@@ -124,7 +124,7 @@ extension WriteBatch {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  /// - Parameter most: how many entries may be evicted.
+  /// - Parameter most: the most entries that may be evicted.
   mutating func changeSettings(
     most: Int, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
@@ -168,9 +168,9 @@ extension WriteBatch {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  /// Evicts until the pages in use fit into a data file of so many bytes, its reserve left out.
+  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve.
   ///
-  /// - Returns: the limit for the meantime; nil if the wanted one is in force. A file without free pages must grow a little
+  /// - Returns: the limit for the time being; nil if the wanted limit is in force. A file without free pages must grow a little
   ///   before anything can be removed from it.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
@@ -197,10 +197,10 @@ extension WriteBatch {
 }
 
 extension NamespaceRecord.RuleSet {
-  /// Raises a limit that is below the usage to the usage.
+  /// Raises each limit that is below the usage to the usage.
   ///
-  /// A change of the overrides does not change the limits that code declared. So it raises overrides even where it removes
-  /// them. A change of the declared rules raises the limit in force.
+  /// A change of the overrides must not change the limits that code declared. So it raises the overrides, even if the change
+  /// removes them. A change of the declared rules raises the limit in force.
   fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
     let limits = effective.limits
     var own = overrides.limits ?? Limits()
@@ -215,7 +215,7 @@ extension NamespaceRecord.RuleSet {
 }
 
 extension StoreSettings {
-  /// As for the rules of a namespace.
+  /// Raises each limit that is below the usage to the usage, as for the rules of a namespace.
   fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?, inOverrides: Bool) {
     let limits = limits
     if let disk { Limits.replace(&overrides.disk, over: &declared.disk, by: disk, inOverrides) }
@@ -229,7 +229,7 @@ extension StoreSettings {
 }
 
 extension Limits {
-  /// Changes the limit in force: the override if there is one or is to be one, otherwise the declared limit.
+  /// Changes the limit in force: the override if it exists or is to be set, otherwise the declared limit.
   fileprivate static func replace(
     _ override: inout Int?, over declared: inout Int?, by limit: Int, _ inOverrides: Bool
   ) {

@@ -1,16 +1,16 @@
 /// The limits of a namespace; nil stands for no limit.
 ///
-/// A limit is exact after every commit of any process. Lowering one evicts the surplus before the call returns.
+/// A limit is exact after every commit of any process. A lower limit evicts the surplus before the call returns.
 public struct Limits: Hashable, Sendable, Codable {
   /// Entries, including expired ones that are not removed yet. With 0 every write is refused.
   public var entries: Int?
-  /// Bytes of their values, without keys and metadata.
+  /// Bytes of the entries' values, without keys and metadata.
   public var bytes: Int?
   /// Bytes of values that the namespace never loses to writes of other namespaces when the store is full; nil for none.
   ///
-  /// Its own limits and its own writes still evict from them, and entries expire. An eviction elsewhere that would also remove
-  /// such bytes, because an owner or a dependent lies here, is not made. The guarantees of all namespaces together must fit
-  /// into the store's limits of bytes and disk.
+  /// The namespace's own limits and writes still evict from these bytes, and entries expire. The store makes no eviction
+  /// elsewhere that would also remove such bytes, because an owner or a dependent lies in this namespace. The guarantees of all
+  /// namespaces together must fit into the store's limits of bytes and disk.
   public var guaranteed: Int?
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -24,10 +24,10 @@ public struct Limits: Hashable, Sendable, Codable {
     self.guaranteed = guaranteed
   }
 
-  /// In an override, it lifts the declared limit.
+  /// In an override, lifts the declared limit.
   public static let unlimited = Int.max
 
-  /// These limits, each replaced by the override if there is one.
+  /// These limits; each override replaces its limit.
   func overridden(by overrides: Limits) -> Limits {
     Limits(
       entries: Self.overridden(entries, by: overrides.entries),
@@ -59,19 +59,19 @@ public struct Limits: Hashable, Sendable, Codable {
   }
 }
 
-/// How a full namespace makes room.
+/// The way in which a full namespace makes room.
 public enum Eviction: String, Hashable, Sendable, Codable, CaseIterable {
   /// Evicts the entries with the least use, recent and frequent; see `Docs/Internals/Eviction.md`.
   case adaptive
-  /// Evicts the entry that was written first. An overwrite counts as writing.
+  /// Evicts the entry that was written first. An overwrite counts as a write.
   case fifo
-  /// Evicts nothing: a write that finds no room throws ``LarderError/Code/full``.
+  /// Evicts nothing: a write without room throws ``LarderError/Code/full``.
   case refuse
 }
 
-/// The order in which namespaces evict when the store as a whole is full: namespaces of the lowest priority first.
+/// The order in which namespaces evict when the whole store is full: namespaces of the lowest priority first.
 public enum Priority: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-  /// Evicts before the other two.
+  /// Evicts before `normal` and `high`.
   case low
   /// The priority of a namespace without a rule.
   case normal
@@ -92,7 +92,7 @@ extension Int {
   /// `count` times 1,000,000,000 bytes.
   public static func gigabytes(_ count: Int) -> Int { times(count, 1_000_000_000) }
 
-  /// Cut to what 64 bits hold.
+  /// `count` units, clamped to 64 bits.
   private static func times(_ count: Int, _ unit: Int) -> Int {
     let (bytes, overflow) = count.multipliedReportingOverflow(by: unit)
     return overflow ? (count < 0 ? .min : .max) : bytes

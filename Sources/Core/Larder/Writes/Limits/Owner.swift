@@ -1,31 +1,31 @@
 import LMDB
 import LarderSystem
 
-/// An entry to which another entry belongs. The dependent entry is removed with its last owner.
+/// An entry to which another entry belongs. With the last owner of a dependent entry, the dependent is removed, too.
 ///
 /// An entry may have several owners, in any namespace. The reason of the last owner's removal does not matter: removed,
-/// expired, evicted. One transaction removes up to 1,000 entries; the rest follows at once in further transactions.
-/// Clearing the namespace of an owner does not remove its entries one by one: their dependent entries are removed when
-/// the cleared entries are reclaimed.
+/// expired, evicted. One transaction removes up to 1,000 entries; further transactions follow at once for the rest. Clearing
+/// the namespace of an owner does not remove its entries one by one: their dependents are removed when the cleared entries are
+/// reclaimed.
 public struct Owner: Hashable, Sendable {
   /// The name of the owner's namespace.
   public var namespace: String
-  /// The owner's key there.
+  /// The key of the owner in that namespace.
   public var key: Key
 
-  /// Whether both are the same entry. Names of namespaces are compared byte by byte, like keys.
+  /// Whether both owners are the same entry. Names of namespaces are compared byte by byte, like keys.
   public static func == (left: Owner, right: Owner) -> Bool {
     left.namespace.isExactly(right.namespace) && left.key == right.key
   }
 
-  /// The entry under `key` of a namespace; neither has to exist yet.
+  /// The entry under `key` of a namespace; neither the entry nor the namespace has to exist yet.
   public init(_ key: Key, in namespace: String) {
     self.namespace = namespace
     self.key = key
   }
 }
 
-/// An owner as the fields of an entry store it: by the id of its namespace, which a rename does not change.
+/// An owner as the fields of an entry store it: with the id of its namespace, which a rename does not change.
 struct StoredOwner: Equatable {
   var id: NamespaceID
   var key: [UInt8]
@@ -55,30 +55,30 @@ extension EntryFields {
   var owners: [StoredOwner] { isEmpty ? [] : all(.owner).compactMap(StoredOwner.init) }
 }
 
-/// Removed owners whose dependents are not all removed yet.
+/// Removed owners that still have dependents.
 ///
-/// A batch removes a bounded number of dependents. The rest of the queue is stored, and the next batch of any process
-/// continues with it.
+/// A batch removes a bounded number of dependents. It stores the rest of the queue, and the next batch of any process continues
+/// with it.
 struct OrphanQueue {
-  /// How many dependent entries one batch looks at.
+  /// The most dependents that one batch looks at.
   static let perBatch = 1000
 
   struct Removed {
     /// The entry key of the removed owner.
     var owner: [UInt8]
-    /// The last index record that was looked at; nil at the beginning.
+    /// The last index record that was looked at; nil at the start.
     var position: [UInt8]?
   }
 
   private var waiting: [Removed] = []
-  /// Owners of entries that must stay until the write in progress is done.
+  /// Owners of entries that must stay until the current write is done.
   private var putOff: [[UInt8]] = []
-  /// How many dependents this batch may still look at.
+  /// The number of dependents that this batch may still look at.
   private(set) var left = Self.perBatch
 
   mutating func add(_ owner: [UInt8]) { waiting.append(Removed(owner: owner)) }
 
-  /// Lets an owner wait for ``resume()``.
+  /// Makes an owner wait for ``resume()``.
   mutating func putOff(_ owner: [UInt8]) {
     if putOff.last != owner { putOff.append(owner) }
   }
@@ -88,10 +88,10 @@ struct OrphanQueue {
     putOff = []
   }
 
-  /// The owner to continue with; nil at the end, or when this batch has done its share.
+  /// The owner to continue with; nil if none waits, or when this batch has done its share.
   var next: Removed? { left > 0 ? waiting.last : nil }
 
-  /// - Parameter isLast: whether nothing is left of the owner returned by ``next``.
+  /// - Parameter isLast: whether no dependent is left of the owner that ``next`` returned.
   mutating func advance(to position: [UInt8]?, count: Int, isLast: Bool) {
     left -= count
     if isLast {
@@ -101,7 +101,7 @@ struct OrphanQueue {
     }
   }
 
-  /// Takes out everything that this batch has not done.
+  /// Removes and returns the owners that this batch has not finished.
   mutating func takeAll() -> [Removed] {
     defer { waiting = [] }
     return waiting
@@ -126,7 +126,7 @@ extension WriteSession {
     ledger.updateStore { $0.orphans &-= 1 }
   }
 
-  /// Stores the removals that this batch has not made.
+  /// Stores the owners whose dependents this batch has not removed.
   mutating func saveOrphans() throws(LarderError) {
     for removed in orphans.takeAll() {
       let prefix = IndexKey.owner(removed.owner, entry: [])

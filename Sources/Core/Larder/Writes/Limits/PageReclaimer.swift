@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Frees pages of a full data file, before a write and between its attempts.
+/// Frees pages in a full data file, before a write and between attempts of it.
 ///
-/// Pages that a commit frees can be used by the second commit after it. So evictions for a write run in transactions of their
-/// own, each with no more copies than pages are free, followed by two commits that only make time pass.
+/// The second commit after a commit can use the pages that it freed. So evictions for a write run in transactions of their own,
+/// each with at most as many copies as pages are free. Two commits follow only to make the freed pages usable.
 struct PageReclaimer {
-  /// The number of attempts for a write.
+  /// The most attempts for a write.
   private static let attempts = 4
   /// Pages that an eviction leaves free for its own commit.
   private static let keptForCommit = 24
@@ -18,13 +18,13 @@ struct PageReclaimer {
   private let mayRepeat: Bool
   private var failures = 0
   private(set) var mayAskForCheckpoint = true
-  /// How many pages the batch should begin with; 0 after they were made, or could not be.
+  /// The number of free pages with which the batch should begin; 0 once they were freed, or could not be.
   private(set) var wanted: Int
 
   init(engine: StoreEngine, mayRepeat: Bool) {
     self.engine = engine
     self.mayRepeat = mayRepeat
-    // The limit may be lower than when an earlier batch ran, or lifted.
+    // The limit may now be lower than for an earlier batch, or lifted.
     let earlier = min(engine.writes.pagesForBatches.load(ordering: .relaxed), Self.half(engine))
     wanted = mayRepeat ? 0 : max(2 * BatchPages.kept, earlier)
   }
@@ -45,10 +45,10 @@ struct PageReclaimer {
     if try blockingProcess() == nil { try free(pages) }
   }
 
-  /// Makes room for the repetition of a write, which is the caller's if the write runs once.
+  /// Makes room before a write is repeated. If the write runs once, the caller must repeat it.
   ///
   /// - Parameter taken: the pages that the write had taken when it failed.
-  /// - Throws: ``LarderError/Code/full`` if too little may be evicted, or the write runs once.
+  /// - Throws: ``LarderError/Code/full`` if too little may be evicted, or if the write runs once.
   mutating func make(after taken: Int) throws {
     failures += 1
     try checkReaders()
@@ -67,13 +67,13 @@ struct PageReclaimer {
 
   /// Evicts until `pages` pages are free.
   ///
-  /// - Returns: whether they are, but for the few that the last commits keep.
+  /// - Returns: whether so many pages are free, apart from a few that the last commits keep.
   @discardableResult
   private func free(_ pages: Int) throws -> Bool {
     var left = 2 * pages * engine.pageSize + 1_000_000
     var fruitless = 0
     while left > 0, fruitless < Self.attempts {
-      // After an eviction that took more pages than estimated the next one leaves more.
+      // After an eviction that took more pages than estimated, the next eviction leaves more pages free.
       let kept = Self.keptForCommit << fruitless
       let step = try attemptOnce { batch in
         guard let disk = batch.budget.disk else { return (0, true) }
@@ -89,7 +89,7 @@ struct PageReclaimer {
       if isDone { break }
       left -= freed
       fruitless = freed > 0 ? 0 : fruitless + 1
-      // The pages of the evictions before become free with the second commit after them.
+      // The pages of earlier evictions become free with the second commit after them.
       if freed <= 0 { try letCommitsPass() }
     }
     try letCommitsPass()
@@ -98,7 +98,7 @@ struct PageReclaimer {
     }
   }
 
-  /// Commits twice, after which the pages that were freed before can be used.
+  /// Commits twice; then the pages that were freed before can be used.
   private func letCommitsPass() throws {
     for _ in 0..<2 { try attempt { batch in batch.forceCommit() } }
     try engine.environment.checkpoint()
@@ -109,7 +109,7 @@ struct PageReclaimer {
     return result
   }
 
-  /// Nil if the transaction ran out of pages.
+  /// Runs `body` in a transaction; nil if the transaction ran out of pages.
   private func attemptOnce<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
     while true {
       switch try engine.attempt(.standard, body) {
@@ -120,13 +120,13 @@ struct PageReclaimer {
     }
   }
 
-  /// The process whose read keeps freed pages from being used again.
+  /// The process whose read keeps LMDB from reusing freed pages.
   private func blockingProcess() throws -> Int? {
     guard engine.environment.fileLimit != nil else { return nil }
     return try engine.environment.blockingReader().map { Int($0.process) }
   }
 
-  /// While a reader keeps freed pages from being used again, evicting would free nothing.
+  /// While a reader keeps LMDB from reusing freed pages, an eviction would free nothing.
   private func checkReaders() throws {
     guard let process = try blockingProcess() else { return }
     throw LarderError(

@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// The disk limit: a batch begins with a number of pages, and each change may take some.
+/// The disk limit. A batch begins with a number of pages, and each change may take some of them.
 extension SpaceBudget {
-  /// Measures how many pages are left in the data file, before the first change of the batch.
+  /// Measures the number of pages left in the data file, before the first change of the batch.
   mutating func measureDisk(_ session: inout WriteSession) throws(LarderError) {
     guard let limit = limits.disk else { return }
-    // Far from the limit no batch needs to count its pages.
+    // Far from the limit a batch need not count its pages.
     let ample = BatchPages.ample / session.engine.pageSize
     if try session.transaction.read({ lmdb throws(LMDBError) in
       try lmdb.pagesBehindLast(limit: limit) > ample
@@ -38,7 +38,7 @@ extension SpaceBudget {
       disk.available - disk.spent(changing: session.transaction.changedPages) - disk.reserve / 2)
   }
 
-  /// Whether `pages` more can be taken after the changes of the batch so far, and `kept` are left then.
+  /// Whether `pages` more pages can be taken after the changes of the batch so far, with `kept` pages left.
   func hasPages(
     for pages: Int = 0, keeping kept: Int = BatchPages.kept, _ session: borrowing WriteSession
   ) -> Bool {
@@ -53,7 +53,7 @@ extension SpaceBudget {
     return missingPages + min(spent, disk?.available ?? 0)
   }
 
-  /// Whether a value is to be cut into chunks: LMDB stores a large value in consecutive pages and may find none.
+  /// Whether a value must be cut into chunks: LMDB stores a large value in consecutive pages and may not find them.
   func needsChunks(
     value: Int, recordCount: Int, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
@@ -62,14 +62,14 @@ extension SpaceBudget {
     let run = disk.pages(ofRecord: recordCount)
     let spent = disk.spent(changing: session.transaction.changedPages)
     return try session.transaction.read { lmdb throws(LMDBError) in
-      // After other changes of this batch only the pages behind the last one are sure to be consecutive.
+      // After other changes of this batch, only the pages behind the last page are certainly consecutive.
       spent == 0
         ? try !lmdb.hasRun(of: run, afterTaking: BatchPages.branches, limit: disk.limit)
         : try lmdb.pagesBehindLast(limit: disk.limit) < run + spent
     }
   }
 
-  /// Takes pages for a record that is rewritten; false if too few are left in this batch.
+  /// Takes pages for a rewritten record; false if too few pages are left in this batch.
   mutating func spend(_ recordCount: Int, _ session: inout WriteSession) -> Bool {
     guard let room = disk else { return true }
     guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches, session) else {
@@ -79,8 +79,8 @@ extension SpaceBudget {
     return true
   }
 
-  /// Makes room in the data file for an entry. Cleared entries are reclaimed first, then expired ones are removed. Then
-  /// namespaces evict as many bytes as ``lowerUse(to:forBytes:keeping:_:)`` says.
+  /// Makes room in the data file for an entry. First cleared entries are reclaimed, then expired entries are removed. Then
+  /// namespaces evict as many bytes as ``lowerUse(to:forBytes:keeping:_:)`` allows.
   mutating func makeRoomOnDisk(
     for weight: EntryWeight, isChunked: Bool, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -98,7 +98,7 @@ extension SpaceBudget {
         hint: "raise the store's disk limit, or store less")
     }
     missingPages = needed
-    // Evictions copy pages, too: they leave those that the entry itself needs.
+    // Evictions also copy pages, so they leave the pages that the entry itself needs.
     try lowerUse(
       to: room.usable - needed, forBytes: weight.size,
       keeping: needed + BatchPages.branches + BatchPages.kept, &session)
@@ -110,8 +110,8 @@ extension SpaceBudget {
     missingPages = 0
   }
 
-  /// Evicts until no more than `pages` are used. It stops earlier when this batch has only `kept` pages left, or when it has
-  /// evicted as much as one write may cost: twice the bytes of its entry and 64 KB, or 1 MB when half of the reserve is used.
+  /// Evicts until at most `pages` are used, or until the batch has only `kept` pages left. It also stops after as much as one
+  /// write may evict: twice the bytes of its entry and 64 KB, or 1 MB when half of the reserve is used.
   func lowerUse(
     to pages: Int, forBytes size: Int, keeping kept: Int, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -126,7 +126,7 @@ extension SpaceBudget {
     try sweep.run(&session, while: shouldContinue)
     guard session.state.garbage == 0, shouldContinue(session) else { return }
     let before = session.state.bytes
-    // In a store of small entries a page becomes free only after many evictions. The reserve bridges that.
+    // In a store of small entries a page becomes free only after many evictions. The reserve covers that time.
     let isDeep = session.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
     try evictInTurn(for: .evictedForDisk, &session) { session in

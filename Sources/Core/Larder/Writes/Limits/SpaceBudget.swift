@@ -1,21 +1,21 @@
 import LMDB
 import LarderSystem
 
-/// The limits of the store as a batch keeps to them: entries, bytes, and pages of the data file.
+/// The limits of the store that a batch must keep: entries, bytes, and pages of the data file.
 ///
-/// Its methods make room by eviction before an entry is stored. The limits of namespaces come with their rules.
+/// The methods make room by eviction before an entry is stored. The limits of namespaces are in their rules.
 struct SpaceBudget {
   private(set) var limits: StoreLimits
-  /// The pages left in the data file; nil without a disk limit, and far from it.
+  /// The pages left in the data file; nil without a disk limit, and far from the limit.
   var disk: BatchPages?
-  /// The pages of the value for which room is being made.
+  /// The pages of the value for which the batch makes room.
   var missingPages = 0
   /// Whether the batch failed because too few pages were left.
   var isOverdrawn = false
 
   init(_ limits: StoreLimits) { self.limits = limits }
 
-  /// Replaces the limits of entries and bytes within the batch that changes them.
+  /// Replaces the limits of entries and bytes in the batch that changes them.
   mutating func change(to limits: StoreLimits) { self.limits = limits }
 
   /// Whether the disk limit is near, so that this batch counts pages.
@@ -32,10 +32,10 @@ struct SpaceBudget {
     return nil
   }
 
-  /// Whether a namespace without a limit of its own counts bytes, and not entries.
+  /// Whether a namespace without a limit of its own counts bytes, not entries.
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
-  /// Whether a limit of the store is reached but for a thirty-second.
+  /// Whether less than a thirty-second of a limit of the store is left.
   func isNearlyFull(_ session: borrowing WriteSession) -> Bool {
     if Limits(entries: limits.entries, bytes: limits.bytes)
       .isNearlyReached(by: session.ledger.expectedTotal)
@@ -50,8 +50,8 @@ extension SpaceBudget {
   /// Refuses guarantees that add up to more than the store may hold. O(namespaces).
   ///
   /// - Parameters:
-  ///   - changed: a namespace whose guarantee is about to change; nil if none is.
-  ///   - guaranteed: its new guarantee.
+  ///   - changed: a namespace whose guarantee is about to change; nil if no guarantee changes.
+  ///   - guaranteed: the new guarantee of that namespace.
   func checkGuarantees(
     of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -68,18 +68,18 @@ extension SpaceBudget {
       hint: "guarantee less, or raise the store's limits")
   }
 
-  /// The bytes that entries may use by the limits of bytes and disk; nil without either.
+  /// The bytes that entries may use under the limits of bytes and disk; nil without these limits.
   private func mostGuaranteed(pageSize: Int) -> Int? {
     [limits.bytes, limits.usableDisk(pageSize: pageSize)].compactMap { $0 }.min()
   }
 }
 
-/// The limit that an eviction is for, and the namespace that evicts.
+/// The limit for which a namespace evicts, and the namespace.
 struct RoomRequest {
   enum Cause {
-    /// The limits of the namespace.
+    /// A limit of the namespace.
     case namespace
-    /// A limit of the store, for which this namespace was chosen to evict.
+    /// A limit of the store; this namespace was chosen to evict for it.
     case store(RemovalReason)
   }
 
@@ -90,8 +90,8 @@ struct RoomRequest {
   var evictionsLeft = Int.max
   /// Bytes that the namespace must keep.
   var guaranteed: UInt64 = 0
-  /// Queue positions of entries that were found impossible to evict.
+  /// Queue positions of entries that could not be evicted.
   var skipped: Set<UInt64> = []
-  /// Whether the newest entry must stay, too.
+  /// Whether the newest entry must also stay.
   var keepsNewest = false
 }

@@ -8,26 +8,26 @@ import Synchronization
   import Foundation
 #endif
 
-/// The limits of a store as a whole; nil stands for no limit.
+/// The limits of the whole store; nil stands for no limit.
 ///
-/// They are part of the store: every process that writes obeys them.
+/// The store keeps the limits: every process that writes obeys them.
 public struct StoreLimits: Hashable, Sendable, Codable {
   /// Entries of all namespaces, including expired ones that are not removed yet.
   public var entries: Int?
-  /// Bytes of all their values.
+  /// Bytes of all values.
   public var bytes: Int?
-  /// Bytes of the data file; at least 4 MB. The file never grows beyond it.
+  /// Bytes of the data file; at least 4 MB. The file never grows beyond this limit.
   ///
-  /// Nil keeps the limit that the store was created with: a tenth of the disk that was free then, at most 10 GB; ``Limits/unlimited`` lifts it.
+  /// Nil keeps the limit of the creation: a tenth of the free disk, at most 10 GB; ``Limits/unlimited`` lifts it.
   public var disk: Int?
-  /// Bytes that decoded values may cost in the memory of each process, all caches together; nil for 64 MB. Other processes
+  /// Bytes that decoded values may cost in the memory of each process, for all caches together; nil for 64 MB. Other processes
   /// obey a new limit from the next value that they decode.
   public var memory: Int?
 
   /// The smallest possible disk limit, in bytes.
   static let smallestDisk = 4_000_000
 
-  /// The disk limit of a new store that declares none: a tenth of the free disk at that time, at most 10 GB and at least
+  /// The disk limit of a new store without a declared limit: a tenth of the free disk at that time, at most 10 GB and at least
   /// ``smallestDisk``.
   ///
   /// - Parameter free: bytes that the user may write on the file system of the store.
@@ -38,7 +38,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   /// No limits. It also lifts the disk limit of a new store.
   public static let unlimited = StoreLimits(disk: Limits.unlimited)
 
-  /// Limits; nil for none. With a nil ``disk`` the store keeps the limit that it was created with.
+  /// Limits; nil for no limit. With a nil ``disk`` the store keeps the disk limit of its creation.
   public init(
     entries: Int? = nil, bytes: Int? = nil, disk: Int? = nil, memory: Int? = nil
   ) {
@@ -48,7 +48,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
     self.memory = memory
   }
 
-  /// These limits, each replaced by the override if there is one; ``Limits/unlimited`` lifts a limit.
+  /// These limits; each override replaces its limit, and ``Limits/unlimited`` lifts a limit.
   func overridden(by overrides: StoreLimits) -> StoreLimits {
     StoreLimits(
       entries: Limits.overridden(entries, by: overrides.entries),
@@ -69,13 +69,13 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   }
 }
 
-/// Settings of the store as a whole, the same for every process: the record `S`, which is JSON.
+/// Settings of the whole store, the same for every process: the record `S`, which is JSON.
 struct StoreSettings: Codable, Equatable, Sendable {
-  /// The disk limit that the store was made with, in force where none is declared.
+  /// The disk limit of the store's creation, in force while no disk limit is declared.
   var defaultDisk: Int?
   /// The limits that code declared.
   var declared = StoreLimits()
-  /// The limits that an operator set over them.
+  /// The limits that an operator set in place of declared limits.
   var overrides = StoreLimits()
 
   var limits: StoreLimits {
@@ -104,7 +104,7 @@ struct StoreSettings: Codable, Equatable, Sendable {
     }
   }
 
-  /// The record as it is stored.
+  /// The record in its stored form.
   func record(seal: RecordSeal) throws(LarderError) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
@@ -118,12 +118,12 @@ struct StoreSettings: Codable, Equatable, Sendable {
 
 /// The limits of a store and where they come from.
 public struct StoreLimitInfo: Sendable, Hashable {
-  /// The disk limit that the store was made with, in bytes; see ``StoreLimits/disk``. Nil for a temporary store and for a store
-  /// that was made with a disk limit of its own.
+  /// The disk limit of the store's creation, in bytes; see ``StoreLimits/disk``. Nil for a temporary store and for a store that
+  /// was created with a disk limit of its own.
   public var defaultDisk: Int?
   /// The limits that code has declared.
   public var declared: StoreLimits
-  /// An operator's limits, each of which replaces a declared one.
+  /// An operator's limits; each replaces a declared limit.
   public var overrides: StoreLimits
   /// The limits in force.
   public var effective: StoreLimits {
@@ -133,14 +133,14 @@ public struct StoreLimitInfo: Sendable, Hashable {
 }
 
 extension StoreLimits {
-  /// The bytes of the data file that entries may use: the limit on disk without its reserve. Nil without a limit.
+  /// The bytes of the data file that entries may use: the disk limit without its reserve. Nil without a limit.
   package func usableDisk(pageSize: Int) -> Int? {
     disk.map { BatchPages.usable(of: $0, pageSize: pageSize) * pageSize }
   }
 }
 
 extension Store {
-  /// The limits of the store as a whole, as the last commit of any process left them. O(1).
+  /// The limits of the whole store, as the last commit of any process left them. O(1).
   public func limits() throws(LarderError) -> StoreLimitInfo {
     let transaction = try engine.beginRead()
     let settings = try engine.metadata.settings(in: transaction)
@@ -151,24 +151,24 @@ extension Store {
 
   /// Declares the limits of the store. Every process then obeys them. Overrides of an operator stay.
   ///
-  /// A lower limit evicts in bounded transactions before the call returns. A disk limit below the size of the file is
-  /// accepted: the file does not grow any more, and shrinks when it is compacted.
+  /// A lower limit evicts in bounded transactions before the call returns. A disk limit below the size of the file is accepted:
+  /// the file grows no further, and shrinks when it is compacted.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/full`` if too much is pinned,
-  ///   and then the usage that was reached is the limit in force; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
+  ///   and then the reached usage is the limit in force; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ limits: StoreLimits) throws(LarderError) {
     try checkWritable()
     try LimitChange(engine).changeSettings { settings in settings.declared = limits }
   }
 
-  /// Replaces an operator's overrides of the declared limits; empty ones lift them. See ``declare(_:)``.
+  /// Replaces an operator's overrides of the declared limits; empty overrides lift them. See ``declare(_:)``.
   public func override(_ limits: StoreLimits) throws(LarderError) {
     _ = try override(limits) { true }
   }
 
-  /// Overrides like ``override(_:)``, for as long as `shouldContinue` returns true, which is called between two transactions.
+  /// Like ``override(_:)``, but only while `shouldContinue` returns true; it is called between two transactions.
   ///
-  /// - Returns: false if it was stopped; then the usage that was reached is the limit in force.
+  /// - Returns: false if it was stopped; then the reached usage is the limit in force.
   package func override(
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

@@ -1,20 +1,20 @@
-/// Records the removals of a batch, for loads that began before.
+/// Records the removals of a batch, for loads that began earlier.
 ///
-/// An eviction and an expiry are not removals here: a load may store its value after them.
+/// Evictions and expiries do not count as removals: a load may store its value after them.
 struct RemovalRecorder {
   private let table: RemovalTable
-  /// The number of the batch among the removals; nil as long as it removes nothing.
+  /// The number of the batch among the removals; nil while the batch removes nothing.
   private(set) var number: UInt64?
 
   init(_ table: RemovalTable) { self.table = table }
 
-  /// Records the removal of everything with that hash, whether or not something is stored.
+  /// Records a removal under `hash`, whether or not an entry is stored.
   mutating func record(_ hash: UInt64) {
     if number == nil { number = table.begin() }
     if let number { table.record(hash, number) }
   }
 
-  /// Whether nothing with one of the hashes was removed after that moment, by this batch or before it.
+  /// Whether no removal under one of the hashes happened after `moment`, in this batch or before it.
   func isNewest(_ moment: RemovalTable.Mark, of hashes: [UInt64]) -> Bool {
     guard table.open() else { return false }
     table.settle(before: number)
@@ -25,19 +25,19 @@ struct RemovalRecorder {
 }
 
 extension WriteBatch {
-  /// Keeps loads that began before this batch from storing their values in a namespace; nil means in any.
+  /// Keeps loads that began before this batch from storing values in a namespace; nil means in every namespace.
   package mutating func refuseEarlierLoads(in namespace: Store.Namespace?) {
     let hash = namespace.map { RemovalTable.hash(ofNamespace: $0.name) }
     session.removals.record(hash ?? RemovalTable.hashOfStore)
   }
 
-  /// Keeps loads that began before this batch from storing values with a tag, whether or not one is stored.
+  /// Keeps loads that began before this batch from storing values with a tag, whether or not an entry with the tag is stored.
   package mutating func refuseEarlierLoads(tagged tag: String) {
     session.removals.record(RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether a load may store its value: since it began, no removal had its key, its namespace, its tags or owners, or those of
-  /// the entry that it would replace.
+  /// Whether a load may store its value. It may if no removal since its begin had its key, its namespace, its tags or owners,
+  /// or the tags or owners of the entry that it would replace.
   ///
   /// - Parameter key: nil if the load itself has removed the former entry.
   package mutating func isNewest(
@@ -62,7 +62,7 @@ extension WriteBatch {
 }
 
 extension Store {
-  /// The moment of a load that has not looked its key up yet; see ``WriteBatch/isNewest(_:_:in:_:)``.
+  /// The moment of a load that has not looked up its key yet; see ``WriteBatch/isNewest(_:_:in:_:)``.
   package var momentOfLoad: RemovalTable.Mark {
     if !isReadOnly { engine.removalTable.open() }
     return engine.removalTable.now
@@ -70,7 +70,7 @@ extension Store {
 }
 
 extension RemovalReason {
-  /// Whether a caller has removed the entry.
+  /// Whether a caller has removed the entry, directly or indirectly.
   var isRemoval: Bool {
     switch self {
     case .removed, .invalidated, .orphaned: true

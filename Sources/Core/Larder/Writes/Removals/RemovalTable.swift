@@ -5,10 +5,10 @@ import LarderSystem
 /// removed value again.
 ///
 /// Removals are numbered. The hash of the removed key, namespace or tag chooses a word. The word gets the number inside the
-/// write transaction, and the number counts as finished after the commit. A load takes the last finished number before it looks
+/// write transaction, and the number counts as finished after the commit. A load reads the last finished number before it looks
 /// its key up. If a word has a higher number at the end of the load, the load may have begun before a removal, and its value is
-/// not stored. So two keys with one word, or a process that was killed between the two steps, can cost a load. A removed value
-/// never comes back.
+/// not stored. So two keys with one word, or a process that was killed between the two steps, can cost a load. But a removed
+/// value never comes back.
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
@@ -22,12 +22,12 @@ package struct RemovalTable {
   }
   private static let count = 2 * (Place.first + words)
 
-  /// When a load began.
+  /// The moment at which a load began.
   package struct Mark: Hashable, Sendable {
     /// The random number of the file; 0 without a file.
     fileprivate var era: UInt64
     fileprivate var number: UInt64
-    /// Whether the table can tell later removals.
+    /// Whether the table can recognise later removals.
     var isKnown: Bool { era != 0 }
   }
 
@@ -39,7 +39,7 @@ package struct RemovalTable {
       of: environment)
   }
 
-  /// Maps the file for writing, and makes it if it is missing; false if that fails.
+  /// Maps the file for writing, and makes a missing file; false if that fails.
   @discardableResult
   func open() -> Bool {
     if table.view.isWritable, table.isInPlace { return true }
@@ -60,7 +60,7 @@ package struct RemovalTable {
     return Mark(era: view.wide(Place.era), number: finished)
   }
 
-  /// Whether no removal after that moment had one of these hashes.
+  /// Whether no removal after `moment` had one of these hashes.
   func isNewest(_ moment: Mark, of hashes: [UInt64]) -> Bool {
     openForReading()
     let view = table.view
@@ -77,16 +77,16 @@ package struct RemovalTable {
     return view.count > 0 ? hashes.map { view.acquire(Self.place(of: $0)) }.max() ?? 0 : 0
   }
 
-  /// Another process may have made the file since.
+  /// Maps a file that another process may have made meanwhile.
   private func openForReading() {
     if table.view.count == 0 { table.openForReading() }
   }
 
   private static func place(of hash: UInt64) -> Int { Place.first + Int(hash % UInt64(words)) }
 
-  // MARK: Removals, by the process that may write
+  // MARK: Removals, in a process that may write
 
-  /// The number of a removal that begins; nil without a file.
+  /// The number for a removal that begins; nil without a file.
   func begin() -> UInt64? {
     guard open() else { return nil }
     let number = settle() + 1
@@ -101,7 +101,7 @@ package struct RemovalTable {
     if view.isWritable { view.release(number, to: Self.place(of: hash)) }
   }
 
-  /// Counts removals as finished: those that began before `number`, or all of them if it is nil. The transactions of other
+  /// Marks removals as finished: those that began before `number`, or all of them if `number` is nil. The transactions of other
   /// writers have ended.
   ///
   /// - Returns: the number of the last removal that has begun.
@@ -123,7 +123,7 @@ package struct RemovalTable {
     return begun
   }
 
-  /// Lowers words that are higher than every removal. Such words are damaged, and would refuse each load for ever.
+  /// Lowers words that are higher than every removal. Such words are damaged, and would refuse every load for ever.
   func mend(_ hashes: [UInt64]) {
     let view = table.view
     guard view.isWritable else { return }
@@ -133,7 +133,7 @@ package struct RemovalTable {
     }
   }
 
-  /// The removal with that number, and those before it, are committed or rolled back. Needs no lock.
+  /// Marks the removal `number` and earlier removals, which were committed or rolled back, as finished. Needs no lock.
   func finish(_ number: UInt64) {
     let view = table.view
     guard view.isWritable, number <= view.acquire(Place.begun) else { return }
@@ -160,9 +160,9 @@ extension RemovalTable {
 
   static func hashes(ofTags tags: [String]) -> [UInt64] { tags.map { hash(ofTag: Array($0.utf8)) } }
 
-  /// The hashes of all removals that remove an owner.
+  /// The hashes under which the removal of an owner is recorded.
   ///
-  /// - Parameter id: nil if its namespace is missing.
+  /// - Parameter id: the id of the owner's namespace; nil if it is missing.
   static func hashes(of owner: Owner, in id: NamespaceID?) -> [UInt64] {
     let namespace = hash(ofNamespace: owner.namespace)
     return [namespace] + (id.map { [Checksum.keyHash(of: owner.key.bytes.span, in: $0)] } ?? [])

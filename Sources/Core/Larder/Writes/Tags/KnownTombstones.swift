@@ -4,7 +4,7 @@ import Synchronization
 
 /// The tombstones of the store, cached in this process.
 ///
-/// Only reads of entries with tags need them. The cache remembers a commit without tombstones, so that such a read costs one
+/// Only reads of entries with tags need tombstones. The cache remembers a commit without tombstones, so such a read costs one
 /// load.
 final class KnownTombstones: Sendable {
   /// A commit without tombstones; 0 if none is known.
@@ -17,7 +17,7 @@ final class KnownTombstones: Sendable {
   ) throws(LMDBError) -> [Tombstone] {
     let id = transaction.id
     if id != 0, quiet.load(ordering: .relaxed) == id { return [] }
-    // If the state is damaged, the records themselves tell, and nothing is remembered.
+    // If the state is damaged, the records themselves are read, and nothing is remembered.
     let state = try transaction.state(seal)
     if let state, state.tombstones == 0 {
       quiet.store(id, ordering: .relaxed)

@@ -2,14 +2,14 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Removes every entry that carries the tag, in any namespace, and the dependents of these entries.
+  /// Removes every entry that carries `tag`, in any namespace, and the dependents of these entries.
   ///
-  /// After the first commit no process finds such an entry: entries that are not removed yet are hidden. Entries written
-  /// afterwards may carry the tag again and are not affected. O(entries with the tag), in transactions of at most 500; if the
-  /// process is killed in between, later writes of any process remove the rest.
+  /// After the first commit no process finds such an entry: entries that are not removed yet are hidden. Entries written later
+  /// may carry the tag again and are not affected. O(entries with the tag), in transactions of at most 500. If the process is
+  /// killed in between, later writes of any process remove the rest.
   ///
-  /// - Parameter tag: 1 to 200 bytes of UTF-8, none of them 0.
-  /// - Returns: how many entries that carried the tag were removed.
+  /// - Parameter tag: 1 to 200 bytes of UTF-8 without a byte 0.
+  /// - Returns: the number of removed entries that carried the tag.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible tag; ``LarderError/Code/insideWrite`` inside
   ///   ``write(_:)``.
   @discardableResult
@@ -17,9 +17,9 @@ extension Store {
     try invalidate(tags: [tag])
   }
 
-  /// Removes every entry that carries all of the tags; see ``invalidate(tag:)``.
+  /// Removes every entry that carries all of `tags`; see ``invalidate(tag:)``.
   ///
-  /// Throws ``LarderError/Code/invalidArgument`` without a tag.
+  /// Throws ``LarderError/Code/invalidArgument`` if `tags` is empty.
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try checkWritable()
@@ -28,13 +28,13 @@ extension Store {
 }
 
 extension Store.Namespace {
-  /// Removes every entry of this namespace that carries the tag; see ``Store/invalidate(tag:)``.
+  /// Removes every entry of this namespace that carries `tag`; see ``Store/invalidate(tag:)``.
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
     try invalidate(tags: [tag])
   }
 
-  /// Removes every entry of this namespace that carries all of the tags; see ``Store/invalidate(tags:)``.
+  /// Removes every entry of this namespace that carries all of `tags`; see ``Store/invalidate(tags:)``.
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
@@ -43,9 +43,9 @@ extension Store.Namespace {
 }
 
 extension Store {
-  /// As ``invalidate(tag:)``, and values that were written after the horizon stay.
+  /// Like ``invalidate(tag:)``, but values that were written after the horizon stay.
   ///
-  /// - Parameter namespace: the only one concerned; nil for all.
+  /// - Parameter namespace: the only namespace concerned; nil for all namespaces.
   package func invalidate(
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
@@ -57,19 +57,19 @@ extension Store {
 
 /// Removes the entries that carry all of some tags, in bounded transactions.
 ///
-/// A tombstone hides the entries that the first transaction does not remove: reads do not find them. Later transactions
-/// continue at the place in the tombstone, also in other processes if this one is killed.
+/// A tombstone hides the entries that the first transaction does not remove, so reads do not find them. Later transactions
+/// continue at the position in the tombstone, in other processes too if this process is killed.
 struct TagInvalidation {
-  /// How many records of the tag index a write looks at beside its own work.
+  /// The number of records of the tag index that a write looks at beside its own work.
   static let perWrite = 32
-  /// How many a transaction of an invalidation looks at.
+  /// The number of records of the tag index that a transaction of an invalidation looks at.
   static let perBatch = 500
 
   private let engine: StoreEngine
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// - Parameter horizon: later values stay; nil for the moment of the invalidation.
+  /// - Parameter horizon: values written after it stay; nil for the moment of the invalidation.
   func run(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
@@ -88,7 +88,7 @@ struct TagInvalidation {
 }
 
 extension Store {
-  /// As ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and no thread waits for it.
+  /// Like ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and no thread waits for it.
   package func invalidateInSteps(tag: String) async throws {
     let tags = [try EntryAttributes.validated(tag)]
     var tombstone = try await commit { batch in
@@ -109,13 +109,13 @@ extension Store {
 extension TagInvalidation {
   /// Removes entries that carry all of some tags, in one namespace or in all.
   ///
-  /// - Parameter limit: how many records of the tag index to look at.
+  /// - Parameter limit: the most records of the tag index to look at.
   /// - Returns: the result so far, and the key of the tombstone if entries are left.
   static func begin(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
     _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    // An entry with all of them has the first.
+    // An entry with all of the tags also has the first one.
     session.removals.record(RemovalTable.hash(ofTag: tags[0]))
     var tombstone = Tombstone(
       tags: tags, horizon: try versions(of: namespace, asOf: horizon, &session))
@@ -127,19 +127,19 @@ extension TagInvalidation {
       state.generation &+= 1
       state.tombstones &+= 1
     }
-    // A generation is never used twice, so it names the tombstone.
+    // A generation is never used twice, so its number is a unique key for the tombstone.
     var key = MetadataKey.tombstones
     key.append(bigEndian: session.state.generation)
     try put(tombstone, at: key, &session)
     return (removal, key)
   }
 
-  /// Goes on with an invalidation; `shouldContinue` is false when nothing is left of it.
+  /// Continues an invalidation; `shouldContinue` is false when no entry is left.
   fileprivate static func resume(
     _ key: [UInt8], limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, shouldContinue: Bool) {
     let stored = try session.transaction.copy(of: key, in: .main)
-    // Another process may have finished it.
+    // Another process may have finished the invalidation.
     guard let stored else { return (RemovalResult(), false) }
     var tombstone =
       if let tombstone = Tombstone(stored.span, at: key.span, seal: session.engine.seal) {
@@ -147,7 +147,7 @@ extension TagInvalidation {
       } else {
         try tombstoneOfEveryTag(&session)
       }
-    // Other processes have cached that it is damaged.
+    // Other processes may have cached that the tombstone is damaged.
     if tombstone.tags.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     if isDone {
@@ -158,7 +158,7 @@ extension TagInvalidation {
     return (removal, !isDone)
   }
 
-  /// Goes on with the first invalidation that is not finished.
+  /// Continues the first unfinished invalidation.
   static func resumeFirst(limit: Int, _ session: inout WriteSession) throws(LarderError) {
     guard session.state.tombstones > 0 else { return }
     let first = try session.transaction.keys(
@@ -177,17 +177,17 @@ extension TagInvalidation {
     _ = try resume(first, limit: limit, &session)
   }
 
-  /// A tombstone in place of a damaged tombstone, whose tag is not known.
+  /// A tombstone in place of a damaged tombstone, whose tag is unknown.
   private static func tombstoneOfEveryTag(
     _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
     var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil, &session))
-    // The records of owners begin with a 0, and no tag does.
+    // The records of owners begin with a byte 0; no tag does.
     tombstone.reached = [1]
     return tombstone
   }
 
-  /// The namespaces that an invalidation concerns, each with the first version that it leaves.
+  /// The namespaces of an invalidation, each with the first version that stays.
   private static func versions(
     of namespace: String?, asOf horizon: WriteHorizon?, _ session: inout WriteSession
   ) throws(LarderError) -> [NamespaceID: UInt64] {
@@ -208,7 +208,7 @@ extension TagInvalidation {
   private static func remove(
     _ tombstone: inout Tombstone, limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
-    // The counters of a cleared namespace do not include its entries any more.
+    // The counters of a cleared namespace no longer include its entries.
     for id in tombstone.horizon.keys where try !session.isLive(id) {
       tombstone.horizon[id] = nil
     }
@@ -218,7 +218,7 @@ extension TagInvalidation {
     let keys = try session.transaction.keys(in: tags, from: prefix, after: position, limit: limit)
     var removal = RemovalResult()
     for key in keys {
-      // A damaged entry is left to the repair.
+      // The repair handles a damaged entry.
       guard let entryKey = IndexKey.tagged(key),
         case .entry(let entry) = try session.contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)

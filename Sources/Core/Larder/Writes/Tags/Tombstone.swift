@@ -1,18 +1,18 @@
 import LMDB
 import LarderSystem
 
-/// Invalidated tags with entries that are still stored; reads do not find those that carry all of them.
+/// Invalidated tags whose entries are still stored. Reads do not find entries that carry all of the tags.
 ///
-/// A metadata record under a number of its own: a checksum, the tags with a 0 between two, and for each namespace the version of its next value at
-/// the time. It hides values with lower versions; later values may carry the tag again.
+/// A metadata record under a number of its own: a checksum, the tags with a 0 between two, and for each namespace the version
+/// of its next value then. It hides values with lower versions; later values may carry the tags again.
 struct Tombstone: Equatable, Sendable {
-  /// None stands for every tag: the tombstone took the place of a damaged one.
+  /// The tags. An empty list stands for every tag: this tombstone replaced a damaged one.
   var tags: [[UInt8]]
   /// The namespaces, each with the first version that is not hidden.
   var horizon: [NamespaceID: UInt64]
-  /// The last index record of the first tag that the removal has seen; the removal continues after it.
+  /// The last index record of the first tag that the removal has looked at. The removal continues after this record.
   var reached: [UInt8] = []
-  /// Whether the tombstone stands for a record that cannot be read: which entries that hides is not known.
+  /// Whether the record of the tombstone cannot be read: nobody knows which entries it hides.
   private(set) var isDamaged = false
 
   static let damaged = {
@@ -42,7 +42,7 @@ struct Tombstone: Equatable, Sendable {
     reached = bytes.extracting(start + 12 * count..<bytes.count).copied
   }
 
-  /// Every tombstone of a snapshot or a write; a damaged tombstone for each record that cannot be read.
+  /// Every tombstone of a snapshot or a write, with a damaged tombstone for each unreadable record.
   static func all(
     in view: borrowing some DatabaseView & ~Copyable, _ seal: RecordSeal
   ) throws(LMDBError) -> [Tombstone] {
@@ -57,7 +57,7 @@ struct Tombstone: Equatable, Sendable {
     return found
   }
 
-  /// The record as it is stored under `key`.
+  /// The record that is stored under `key`.
   func record(at key: [UInt8], seal: RecordSeal) -> [UInt8] {
     var content: [UInt8] = []
     let tag = Array(tags.joined(separator: [0]))
@@ -72,7 +72,7 @@ struct Tombstone: Equatable, Sendable {
     return seal.seal(content, for: key)
   }
 
-  /// Whether the tombstone hides the entry with that version and those tags. A damaged one hides every entry with a tag.
+  /// Whether the tombstone hides the entry with this version and these tags. A damaged tombstone hides every entry with a tag.
   func hides(_ id: NamespaceID, version: UInt64, tags: [[UInt8]]) -> Bool {
     if isDamaged { return true }
     guard let next = horizon[id], version < next else { return false }

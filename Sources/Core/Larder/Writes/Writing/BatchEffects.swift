@@ -2,28 +2,28 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Items that a batch takes from queues of this process: confirmed after its commit, queued again after a rollback.
+/// Items that a batch takes from queues of this process. They are confirmed after its commit, or queued again after a rollback.
 struct BatchEffects {
-  /// How many expired entries that readers found one write removes beside its own work.
+  /// The number of expired entries found by readers that one write removes beside its own work.
   static let expirationsPerWrite = 64
 
-  /// Read counters that were added to the counters of the store.
+  /// The counts of reads that the batch added to the counters of the store.
   var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
   /// Expired entries that readers have found.
   var expirations: [(key: [UInt8], item: Void)] = []
-  /// Access times that were written to entries.
+  /// Access times that the batch wrote to entries.
   var accesses: [(key: [UInt8], item: PendingAccesses.Use)] = []
   /// Rules that caches have declared.
   var declared: [(handle: NamespaceHandle, rules: Rules)] = []
-  /// The number of the batch among the removals.
+  /// The number of the batch among the removals; nil without removals.
   var removal: UInt64?
-  /// Changes for subscribers; set when the batch is about to be committed.
+  /// Changes for subscribers; set just before the commit.
   var changes: PendingChanges?
-  /// Whether there were changes while there was no subscriber, in a store that had one before.
+  /// Whether the batch made changes without a subscriber, in a store that once had one.
   var hasUnrecordedChanges = false
-  /// Entries of the store after the commit.
+  /// The number of entries in the store after the commit.
   var entries: UInt64 = 0
-  /// Removed owners whose dependents are still stored after the commit.
+  /// The number of removed owners whose dependents are still stored after the commit.
   var orphans: UInt64 = 0
 
   func confirm(in engine: StoreEngine) {
@@ -46,7 +46,7 @@ struct BatchEffects {
 }
 
 extension WriteBatch {
-  /// Removes entries that readers have found expired, if they still are. Under a clock that is doubted they stay.
+  /// Removes entries that readers have found expired, if they are still expired. Under a doubted clock they stay.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
     let taken = session.engine.leftovers.expirations.take(limit)
     effects.expirations += taken
@@ -66,7 +66,7 @@ extension WriteBatch {
       do throws(LarderError) {
         id = try session.namespace(handle.name)?.id
       } catch  where session.transaction.failure == nil {
-        // A damaged record of one namespace must not keep the others from being written; its counts wait.
+        // A damaged record of one namespace must not keep the counts of others from being written; its own counts wait.
         continue
       }
       guard let id else { continue }
@@ -74,7 +74,7 @@ extension WriteBatch {
       if epoch < session.transaction.id {
         handle.begin(epoch, seenAt: session.transaction.id - 1)
       } else if !session.ledger.isNew(id) {
-        // This batch has reset the counters; the pending reads happened before.
+        // This batch has reset the counters; the pending reads happened before that.
         continue
       }
       let pending = handle.unmerged()

@@ -1,11 +1,11 @@
-/// A small table by namespace that finds the namespace used last without hashing: most batches have one.
+/// A small table by namespace that finds the last used namespace without hashing: most batches use only one namespace.
 struct ByNamespace<Value> {
-  // Apart from the value, which is not an optional, so that neither a comparison nor a loan copies it.
+  // Separate from the value, which is not optional: so no comparison and no loan copies the value.
   private var latestID: NamespaceID?
   private var latest: Value
   private var others: [NamespaceID: Value] = [:]
 
-  /// - Parameter unused: any value.
+  /// - Parameter unused: any value; it fills the empty table.
   init(unused: Value) { latest = unused }
 
   subscript(id: NamespaceID) -> Value? {
@@ -26,7 +26,7 @@ struct ByNamespace<Value> {
     }
   }
 
-  /// Lends a value, which is large, without a copy.
+  /// Lends a value without a copy: values are large.
   subscript(id: NamespaceID, default absent: @autoclosure () -> Value) -> Value {
     @inline(__always) _read {
       if latestID == id { yield latest } else { yield others[id] ?? absent() }
@@ -35,7 +35,7 @@ struct ByNamespace<Value> {
 
   /// Changes a value in place.
   ///
-  /// - Returns: false if it is absent.
+  /// - Returns: false if the value is absent.
   mutating func update(_ id: NamespaceID, _ change: (inout Value) -> Void) -> Bool {
     if latestID != id {
       guard let value = others.removeValue(forKey: id) else { return false }
@@ -47,7 +47,7 @@ struct ByNamespace<Value> {
     return true
   }
 
-  /// Changes the value of the namespace used last, and removes all others.
+  /// Changes the value of the last used namespace, and removes all other values.
   mutating func keepLatest(_ change: (inout Value) -> Void) {
     if !others.isEmpty { others = [:] }
     if latestID != nil { change(&latest) }

@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// One verb as a value: all that a write needs, so that it can wait in the queue, share a transaction, and run again.
+/// A verb as a value: everything that a write needs to wait in the queue, share a transaction, and run again.
 struct SharedWrite<Result: Sendable>: Sendable {
-  /// About how many bytes it writes.
+  /// The approximate number of bytes that it writes.
   var size = 0
-  /// How its transaction runs.
+  /// The mode of its transaction.
   var mode = CommitMode.standard
   var body: @Sendable (inout WriteBatch) throws -> Result
-  /// Makes this write in the write buffer; returns nil if a transaction has to make the write.
+  /// Makes the write in the write buffer; returns nil if only a transaction can make the write.
   private(set) var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
 
   init(
@@ -20,7 +20,7 @@ struct SharedWrite<Result: Sendable>: Sendable {
     self.body = body
   }
 
-  /// The write that first tries `append`.
+  /// This write, which first tries `append`.
   func buffered(
     _ append: @escaping @Sendable (StoreEngine) throws(LarderError) -> Result?
   ) -> Self {
@@ -56,12 +56,12 @@ final class BlockedWrite<Result: Sendable>: QueuedWrite {
     isDone.signal()
   }
 
-  /// Blocks the thread; false if the write is not finished after that time.
+  /// Blocks the thread; false if the write is not finished after `milliseconds`.
   func wait(milliseconds: Int) -> Bool {
     isDone.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
   }
 
-  /// Of a finished write.
+  /// The result; only valid after ``finish(_:)``.
   var result: Result {
     get throws {
       let (result, error) = state.withLock { ($0.result, $0.error) }
@@ -85,7 +85,7 @@ final class SuspendedWrite<Result: Sendable>: QueuedWrite {
   var mode: CommitMode { write.mode }
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-  /// Before it is queued.
+  /// Sets the continuation before the write is queued.
   func begin(_ continuation: CheckedContinuation<Void, any Error>) {
     self.continuation.withLock { $0 = continuation }
   }
@@ -102,6 +102,6 @@ final class SuspendedWrite<Result: Sendable>: QueuedWrite {
     if let error { continuation.resume(throwing: error) } else { continuation.resume() }
   }
 
-  /// Of a finished write.
+  /// The result; only valid after ``finish(_:)``.
   var result: Result { written.withLock { $0! } }
 }

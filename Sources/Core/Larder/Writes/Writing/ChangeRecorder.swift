@@ -1,14 +1,14 @@
 import LMDB
 import LarderSystem
 
-/// Collects the changes of a batch for subscribers, while there are any.
+/// Collects the changes of a batch for subscribers, while subscriptions exist.
 struct ChangeRecorder {
   private(set) var pending: PendingChanges?
-  /// Whether something changed while nothing was recorded.
+  /// Whether the batch made changes that were not recorded.
   private(set) var hasUnrecorded = false
   private let transaction: UInt64
   private let time: Timestamp
-  /// The names of the namespaces so far.
+  /// The names of the namespaces that were already looked up.
   private var names: [NamespaceID: [UInt8]] = [:]
 
   init(_ pending: PendingChanges?, transaction: UInt64, at time: Timestamp) {
@@ -28,10 +28,10 @@ struct ChangeRecorder {
     add(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
   }
 
-  /// The batch is about to be committed.
+  /// Prepares the publication, just before the commit.
   func prepare() { pending?.prepare() }
 
-  /// Whether the next change must be described; if not, this notes that there was one.
+  /// Whether the next change must be described. If not, this call notes that the change happened.
   @inline(__always)
   mutating func wantsNext() -> Bool {
     if pending != nil { return true }
@@ -53,14 +53,14 @@ struct ChangeRecorder {
     pending?.add(record)
   }
 
-  /// The name that a namespace has had in this batch.
+  /// The name that a namespace has in this batch.
   func knownName(of id: NamespaceID) -> [UInt8]? { names[id] }
 
   mutating func keep(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
 }
 
 extension WriteSession {
-  /// The name of a namespace as subscribers are told of it.
+  /// The name of a namespace for subscribers.
   mutating func nameForSubscribers(of id: NamespaceID) throws(LarderError) -> [UInt8] {
     if let known = changes.knownName(of: id) { return known }
     let name = Array((try name(of: id) ?? "").utf8)
@@ -69,7 +69,7 @@ extension WriteSession {
   }
 }
 
-/// The changes of one batch, written into the ring as they are made and published when the batch is committed.
+/// The changes of a batch. They are written into the ring as they are made, and published after the commit of the batch.
 struct PendingChanges {
   let feed: ChangeFeed
   let transaction: UInt64
@@ -87,7 +87,7 @@ struct PendingChanges {
     count += 1
   }
 
-  /// The batch is about to be committed.
+  /// Prepares the publication, just before the commit.
   func prepare() {
     if count > 0 { feed.ring.prepare(first + count, transaction: transaction) }
   }
@@ -96,7 +96,7 @@ struct PendingChanges {
     if count > 0 { feed.publish(first + count) }
   }
 
-  /// The batch was not committed after all.
+  /// Drops the changes of a batch that was not committed.
   func discard() {
     if count > 0 { feed.ring.discard(first + count) }
   }

@@ -1,17 +1,17 @@
 import LarderSystem
 
-/// An entry that is to be stored. Key and payload are lent.
+/// An entry that is to be stored. Key and payload are lent bytes.
 struct Draft: ~Escapable {
   let entryKey: [UInt8]
   let key: Span<UInt8>
   /// The hash of namespace and key.
   let keyHash: UInt64
-  /// As it is stored, but for the checksum.
+  /// The header in its stored form, without the checksum.
   let header: EntryHeader
   let form: EntryHeader.Form
   let fields: EntryFields
   let encodedFields: [UInt8]
-  /// The value; of a draft that keeps the value of the former entry, the payload of that record.
+  /// The value. In a draft that keeps the value of the former entry, the payload of the former record.
   let payload: Span<UInt8>
   /// Bytes of the value.
   let valueCount: Int
@@ -59,7 +59,7 @@ struct Draft: ~Escapable {
 
   var id: NamespaceID { entryKey.span.namespaceID }
 
-  /// Whether the value is to be cut into chunks.
+  /// Whether the value must be cut into chunks.
   var isCut: Bool { header.flags.contains(.chunked) && !keepsValue }
 
   /// Bytes of the record.
@@ -76,7 +76,7 @@ struct Draft: ~Escapable {
 
   var trace: EntryTrace { EntryTrace(weight: weight, deadline: header.indexed) }
 
-  /// Whether the entry is stored already. A version has one value for ever, so that the values need not be compared.
+  /// Whether `entry` already has the content of the draft. A version has only one value ever, so the values need no comparison.
   func isContent(of entry: StoredEntry) -> Bool {
     header.version == entry.header.version && header.isContent(of: entry.header)
       && fields == entry.fields

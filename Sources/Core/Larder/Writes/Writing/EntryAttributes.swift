@@ -1,18 +1,18 @@
-/// The attributes of an entry beside key and value. An overwrite replaces all of them; a pin stays unless ``isPinned`` is set.
+/// The attributes of an entry beside key and value. An overwrite replaces them all; a pin stays unless ``isPinned`` is set.
 public struct EntryAttributes: Sendable {
-  /// The format of the bytes, for programs that display them. A cache uses that of its codec.
+  /// The format of the bytes, for programs that display them. A cache uses the number of its codec.
   public var codec: CodecID
-  /// The expiration; nil for the namespace's rule.
+  /// The expiration; nil for the expiration of the namespace's rules.
   public var expires: Expiration?
-  /// How long after its expiry it may be served stale; nil for the namespace's rule.
+  /// How long after its expiry the entry may be served stale; nil for the namespace's rule.
   public var stale: Duration?
-  /// Whether the entry is protected from eviction; nil keeps the pin of the entry it replaces.
+  /// Whether the entry is protected from eviction; nil keeps the pin of the replaced entry.
   public var isPinned: Bool?
-  /// Whether the entry states that there is no value under its key.
+  /// Whether the entry records that its key has no value.
   package var isNegative = false
   /// Whether owners may be written later, as in an import.
   package var awaitsOwners = false
-  /// When the value was first written, for copies; nil for now. A time in the future counts as now.
+  /// The time of the first write of the value, for copies; nil for now. A time in the future counts as now.
   public var written: Timestamp?
 
   /// Attributes that few entries have. They lie in a box, because each write copies its attributes several times.
@@ -44,14 +44,14 @@ public struct EntryAttributes: Sendable {
     box = .of(rare)
   }
 
-  /// Attributes with the namespace's rules for everything else.
+  /// Attributes with the given codec and expiration. The namespace's rules supply the rest.
   @inline(__always)
   public init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec
     self.expires = expires
   }
 
-  /// The same with this expiration; nil leaves it.
+  /// These attributes with the given expiration; nil keeps their own.
   @inline(__always)
   func expiring(_ expires: Expiration?) -> EntryAttributes {
     guard let expires else { return self }
@@ -60,38 +60,38 @@ public struct EntryAttributes: Sendable {
     return attributes
   }
 
-  /// Tags by which the entry can be invalidated: 1 to 200 bytes of UTF-8 each, none of them 0.
+  /// Tags for invalidation: 1 to 200 bytes of UTF-8 each, without a byte 0.
   public var tags: [String] {
     get { box?.content.tags ?? [] }
     set { change { $0.tags = newValue } }
   }
 
-  /// The entries it belongs to; it is removed with the last of them. Each must be stored, or the write throws
-  /// ``LarderError/Code/noSuchOwner``.
+  /// The owners to which the entry belongs; the entry is removed with its last owner. Each owner must be stored, or the write
+  /// throws ``LarderError/Code/noSuchOwner``.
   public var owners: [Owner] {
     get { box?.content.owners ?? [] }
     set { change { $0.owners = newValue } }
   }
 
-  /// The time to idle of an entry whose end is given too, as in an import; nil for that of ``expires``.
+  /// The time to idle of an entry with a given end, as in an import; nil for the time to idle of ``expires``.
   package var idle: Duration? {
     get { box?.content.idle }
     set { change { $0.idle = newValue } }
   }
 
-  /// The entity tag of the response the value came from (RFC 9110, 8.8.3), byte for byte.
+  /// The entity tag (RFC 9110, 8.8.3) of the response that the value came from, byte for byte.
   public var entityTag: [UInt8]? {
     get { box?.content.entityTag }
     set { change { $0.entityTag = newValue } }
   }
 
-  /// The modification date of that response (RFC 9110, 8.8.2), byte for byte.
+  /// The modification date (RFC 9110, 8.8.2) of the response that the value came from, byte for byte.
   public var lastModified: [UInt8]? {
     get { box?.content.lastModified }
     set { change { $0.lastModified = newValue } }
   }
 
-  /// Bytes of the writer's own, stored beside the value.
+  /// The writer's own bytes, stored beside the value.
   public var metadata: [UInt8]? {
     get { box?.content.metadata }
     set { change { $0.metadata = newValue } }
@@ -103,13 +103,13 @@ public struct EntryAttributes: Sendable {
     set { change { $0.copy = newValue } }
   }
 
-  /// - Parameter transformed: what transforms have made of value and metadata.
+  /// - Parameter transformed: the value and metadata after the transforms.
   func fields(
     longKey: [UInt8]?, owners: [StoredOwner], _ transformed: TransformedValue?
   ) throws(LarderError) -> EntryFields {
     var fields = EntryFields()
     if longKey == nil, transformed == nil, owners.isEmpty, hasNoFields { return fields }
-    // The whole key comes first, then the transforms, where reads look for them.
+    // The whole key comes first, then the transforms: reads look for them there.
     if let longKey { fields[.key] = longKey }
     if let steps = transformed?.steps { fields[.transforms] = steps.encoded() }
     fields.replaceAll(.owner, with: owners.map(\.field))
@@ -128,7 +128,7 @@ public struct EntryAttributes: Sendable {
     return fields
   }
 
-  /// Whether these are codec, expiration and stale window alone.
+  /// Whether the attributes are only codec, expiration and stale window.
   var isPlain: Bool {
     box == nil && isPinned == nil && written == nil && !isNegative && !awaitsOwners
   }
@@ -137,7 +137,7 @@ public struct EntryAttributes: Sendable {
     box == nil || tags.isEmpty && metadata == nil && entityTag == nil && lastModified == nil
   }
 
-  /// The bytes of tags of which there is at least one.
+  /// The bytes of the tags; throws for an empty list or an impossible tag.
   static func validated(all tags: [String]) throws(LarderError) -> [[UInt8]] {
     if tags.isEmpty {
       throw LarderError(
@@ -146,7 +146,7 @@ public struct EntryAttributes: Sendable {
     return try tags.map { tag throws(LarderError) in try validated(tag) }
   }
 
-  /// The bytes of a tag; throws for an impossible one.
+  /// The bytes of a tag; throws for an impossible tag.
   package static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
     let bytes = Array(tag.utf8)
     guard (1...IndexKey.longestTag).contains(bytes.count), !bytes.contains(0) else {

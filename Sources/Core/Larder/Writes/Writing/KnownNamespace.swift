@@ -1,8 +1,8 @@
 import LarderSystem
 
-/// A namespace as writes see it: its record, and the rules in force.
+/// A namespace in the view of writes: its record, and the rules in force.
 final class KnownNamespace: Sendable {
-  /// Stands for a namespace that is not stored yet.
+  /// A placeholder for a namespace that is not stored yet.
   static let new = KnownNamespace(NamespaceRecord(id: .store, created: 0), named: "")
 
   let name: String

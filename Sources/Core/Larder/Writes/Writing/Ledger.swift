@@ -2,21 +2,21 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The counters of a write: of each namespace that it uses, loaded once, and of the store.
+/// The counters of a write: the counters of each namespace that it uses, each loaded once, and the counters of the store.
 ///
-/// They change in memory and are written once, with ``save()``, so that they are exact after every commit.
+/// They change in memory and are written once, by ``save()``, so they are exact after every commit.
 struct Ledger {
   /// The counters of a namespace in memory.
   struct Account: Sendable {
     var counters: NamespaceCounters
-    /// Whether the store has no record of them yet.
+    /// Whether the store has no record of these counters yet.
     var isNew: Bool
     var isChanged: Bool
 
     static let none = Account(counters: NamespaceCounters(), isNew: false, isChanged: false)
   }
 
-  /// The counters that a write leaves to the next one.
+  /// The counters that a write leaves to the next write.
   struct Balance: Sendable {
     var store: StoreState
     var namespaces = ByNamespace(unused: Account.none)
@@ -25,9 +25,9 @@ struct Ledger {
   private var namespaces: ByNamespace<Account>
   private(set) var store: StoreState
   private let committed: StoreState
-  /// The entry for which room is being made.
+  /// The entry for which the batch makes room.
   var expected: ExpectedEntry?
-  /// How many changes were made, to tell whether a write that failed has changed anything.
+  /// The number of changes so far: it tells whether a failed write has changed anything.
   private(set) var changes = 0
 
   init(_ balance: Balance) {
@@ -36,7 +36,7 @@ struct Ledger {
     committed = balance.store
   }
 
-  /// The counters for the write after this one, if no other process commits between: the counters of the store, and of the
+  /// The counters for the write after this one, if no other process commits in between: the counters of the store, and of the
   /// namespace that was used last.
   var balance: Balance {
     var next = Balance(store: store, namespaces: namespaces)
@@ -47,24 +47,24 @@ struct Ledger {
     return next
   }
 
-  /// Whether this batch has changed no name, id, rule or tombstone, so that they may be cached beyond the batch.
+  /// Whether this batch has changed no name, id, rule or tombstone, so that facts about them may be cached beyond the batch.
   var hasCommittedGeneration: Bool { store.generation == committed.generation }
 
   // MARK: Namespaces
 
   func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
 
-  /// Takes over the counters that the store has, or that were counted because its record is damaged.
+  /// Takes over the counters of a namespace: stored ones, or new counts of a namespace whose record is damaged.
   mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
 
-  /// The counters of a namespace that was loaded, lent without a copy.
+  /// Lends the counters of a loaded namespace without a copy.
   subscript(id: NamespaceID) -> NamespaceCounters {
     @inline(__always) _read { yield namespaces[id, default: Account.none].counters }
   }
 
-  /// Whether the namespace was made by this batch.
+  /// Whether this batch made the namespace.
   func isNew(_ id: NamespaceID) -> Bool { namespaces[id, default: Account.none].isNew }
 
   mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
@@ -72,19 +72,19 @@ struct Ledger {
     namespaces[id] = Account(counters: counters, isNew: true, isChanged: true)
   }
 
-  /// Forgets the counters of a namespace that is gone, so that they are not written.
+  /// Forgets the counters of a removed namespace, so that they are not written.
   mutating func drop(_ id: NamespaceID) {
     changes &+= 1
     namespaces[id] = nil
   }
 
-  /// Changes the counters of a namespace that was loaded.
+  /// Changes the counters of a loaded namespace.
   mutating func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     changes &+= 1
     learn(id, change)
   }
 
-  /// The same for changes of a policy, which a refused write need not undo: it is not a change.
+  /// Like `updateLoaded`, for the state of a policy: it does not count as a change, because a refused write need not undo it.
   mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     _ = namespaces.update(id) { loaded in
       loaded.isChanged = true
@@ -94,9 +94,9 @@ struct Ledger {
 
   // MARK: Entries
 
-  /// Counts an entry by its new weight and no longer by its old one, in a namespace that was loaded; nil stands for no entry.
+  /// Replaces the old weight of an entry by its new one, in the counters of a loaded namespace; nil stands for no entry.
   ///
-  /// - Parameter reason: why the old value leaves, if that is counted.
+  /// - Parameter reason: why the old value leaves, if removals of that kind are counted.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil
@@ -131,9 +131,9 @@ struct Ledger {
     Int64(bitPattern: store.lastStamp) == now.milliseconds && store.suspectSince == 0
   }
 
-  /// Records the time of a write or a purge whose clock is believed.
+  /// Records the time of a write or a purge with a trusted clock.
   ///
-  /// It is the last time and not the largest: a clock that was ahead for a while must not excuse the next jump.
+  /// It is the last time, not the largest: a clock that was ahead for some time must not excuse the next jump.
   mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0
@@ -160,13 +160,13 @@ struct Ledger {
   var isStoreChanged: Bool { store != committed }
 }
 
-/// The share of one entry in the counters.
+/// The part that one entry contributes to the counters.
 struct EntryWeight: Equatable {
   /// Bytes of the value.
   var size: Int
   /// Bytes of the record, and of the chunks of the value.
   var stored: Int
-  /// 0 for a pinned entry, which is not in the queue.
+  /// The position in the queue; 0 for a pinned entry, which is not in the queue.
   var queuePosition: UInt64
 
   init(size: Int, stored: Int, queuePosition: UInt64) {
@@ -218,14 +218,14 @@ extension QueueState {
   }
 }
 
-/// The counters as this process committed them last. A write that follows that commit reads no record of counters.
+/// The counters that this process committed last. A write right after that commit reads no record of counters.
 ///
-/// Only the writer uses them, under the writer lock.
+/// Only the writer uses it, under the writer lock.
 final class CommittedLedger: Sendable {
-  /// The counters, and the serial number of the write that kept them.
+  /// The counters, and the serial number of the write that stored them here.
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
-  /// The counters that `transaction` begins with: the kept counters if that write made the last commit, else the store's.
+  /// The counters at the begin of `transaction`: those kept here if their write made the last commit, otherwise the store's.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger.Balance {
@@ -234,7 +234,7 @@ final class CommittedLedger: Sendable {
     return Ledger.Balance(store: try transaction.stateOrRebuilt(seal))
   }
 
-  /// Keeps the counters that a write is about to commit. If that fails, they are never used.
+  /// Keeps the counters that a write is about to commit. If the commit fails, nobody uses them.
   func keep(_ balance: Ledger.Balance, ofWrite serial: UInt64) {
     latest.withLock { $0 = (serial, balance) }
   }

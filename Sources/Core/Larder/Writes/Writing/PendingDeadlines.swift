@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Changes of the expiry index that a batch has not written yet, for the last two blocks or for all.
+/// Changes of the expiry index that a batch has not written yet, for the last two blocks or for all blocks.
 ///
-/// Entries that are written or removed together have one time and positions in a row, so that a record is written once for many
-/// of them. A sweep moves entries that live on from one block to another; therefore it keeps two. The records of the write
-/// buffer come in the order of their keys, not of their times; therefore their commit keeps all.
+/// Entries that are written or removed together have the same time and consecutive positions, so one write of a record covers
+/// many of them. A sweep moves entries from one block to another, so the batch keeps two blocks. The records of the write
+/// buffer come in the order of their keys, not of their times, so their commit keeps all blocks.
 struct PendingDeadlines {
   struct Change {
     let block: ExpiryBlock
@@ -30,11 +30,11 @@ struct PendingDeadlines {
 
   private var newest: Change?
   private var older: Change?
-  /// Those of other blocks.
+  /// The changes of other blocks.
   private var others: [ExpiryBlock: Change] = [:]
-  /// Whether no change must be written before it is taken out.
+  /// Whether no change may be written before it is taken out.
   var keepsAll = false
-  /// How often something was changed.
+  /// The number of changes so far.
   private(set) var count = 0
 
   /// - Returns: the change of another block that must be written now.
@@ -60,7 +60,7 @@ struct PendingDeadlines {
     return nil
   }
 
-  /// Takes out a change to be written of the last two blocks; nil if none is left.
+  /// Removes and returns a change of the last two blocks, to be written; nil if none is left.
   mutating func next() -> Change? {
     if let change = older {
       older = nil
@@ -71,7 +71,7 @@ struct PendingDeadlines {
     return change
   }
 
-  /// Takes out the changes of all other blocks, in the order of the index.
+  /// Removes and returns the changes of all other blocks, in the order of the index.
   mutating func takeOthers() -> [Change] {
     if others.isEmpty { return [] }
     defer { others = [:] }

@@ -1,13 +1,13 @@
 /// The entries and bytes that a call removed.
 public struct RemovalResult: Sendable, Hashable {
-  /// Entries.
+  /// The number of entries.
   public var entries: Int
-  /// Bytes of their values.
+  /// Bytes of the entries' values.
   public var bytes: Int
   /// Whether a purge removed nothing because the clock seems to have jumped; see ``Store/purge()``.
   public var skippedAfterClockJump = false
 
-  /// A removal of so many entries and bytes.
+  /// A removal of `entries` entries with `bytes` bytes.
   public init(entries: Int = 0, bytes: Int = 0) {
     self.entries = entries
     self.bytes = bytes

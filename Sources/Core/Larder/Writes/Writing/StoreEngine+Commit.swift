@@ -1,18 +1,18 @@
 import LMDB
 import LarderSystem
 
-/// How a write transaction runs.
+/// The way in which a write transaction runs.
 struct CommitMode {
-  /// Whether the body may run again, after pages of a full data file were freed. A caller's closure runs once.
+  /// Whether the body may run again, after pages of a full data file were freed. A caller's closure runs only once.
   var mayRepeat = true
-  /// Whether the transaction also removes some of the entries that reads found expired, and of invalidated ones. Off for purge
+  /// Whether the transaction also removes some entries with invalidated tags and some that reads found expired. Off for purge
   /// and invalidation, which remove and count such entries themselves.
   var cleansUp = true
-  /// How long to wait for other writers, also of this process; nil for the store's lock timeout.
+  /// How long to wait for other writers, including those of this process; nil for the store's lock timeout.
   var lockTimeout: Duration?
-  /// Whether no process appends to the write buffer before the next transaction has ended.
+  /// Whether no process may append to the write buffer before the next transaction has ended.
   var keepsBufferFrozen = false
-  /// Whether the body may take long or read many keys, so that the records of the write buffer are committed before.
+  /// Whether the body may take long or read many keys. Then the records of the write buffer are committed first.
   var needsEmptyBuffer = false
 
   static let standard = CommitMode()
@@ -25,27 +25,27 @@ struct CommitMode {
   }
 }
 
-/// Why a transaction was rolled back, if not for an error of its body.
+/// Why a transaction was rolled back without an error of its body.
 enum RetryReason {
-  /// Another process has set another limit for the data file.
+  /// Another process has changed the limit of the data file.
   case fileLimitChanged(to: Int?)
-  /// Pages run short, and a checkpoint of this process would free some.
+  /// Pages become scarce, and a checkpoint of this process would free some.
   case checkpointWanted
   /// Fewer pages are free than earlier batches needed.
   case roomWanted
-  /// After it had taken so many pages the batch needed more than the data file has.
+  /// The batch needed more pages than the data file has, after it had taken `taken` pages.
   case outOfPages(taken: Int)
-  /// A member of a group has failed after it had changed something.
+  /// A member of a group failed after it had changed something.
   case memberFailed(index: Int)
-  /// A task was cancelled whose write was in the transaction.
+  /// The transaction contains the write of a task that was cancelled.
   case memberCancelled
-  /// Damage keeps a record of the write buffer from being stored.
+  /// A record of the write buffer cannot be stored because of damage.
   case recordUnstorable(offset: Int, generation: UInt64)
-  /// The write buffer has records, which a reader of many keys would miss until a long batch ends.
+  /// The write buffer has records that a reader of many keys would not find until a long batch ends.
   case recordsFirst
 }
 
-/// Thrown through LMDB's transaction to roll it back; never leaves this file and the file of the group commit.
+/// Thrown through LMDB's transaction to roll it back. Only this file and the file of the group commit see it.
 struct RolledBack: Error {
   var reason: RetryReason
 }
@@ -56,13 +56,13 @@ enum CommitOutcome<Result> {
 }
 
 extension StoreEngine {
-  /// Runs `body` in a write transaction on the calling thread and commits it; the way in for every write.
+  /// Runs `body` in a write transaction on the calling thread and commits it. Every write transaction begins here.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` if the thread is inside another write of the store.
   func commit<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws(LarderError) -> Result {
-    // A write with a time limit belongs to closing or to a timer, which must not wait for other writes.
+    // A write with a time limit comes from closing or from a timer, which must not wait for other writes.
     if mode.lockTimeout == nil { awaitLoadWrites() }
     do {
       return try commitRethrowing(mode, body)
@@ -75,7 +75,7 @@ extension StoreEngine {
     }
   }
 
-  /// The same for a body that runs a user's code, whose errors are thrown as they are.
+  /// Like ``commit(_:_:)`` for a body that runs a user's code; the errors of that code are thrown as they are.
   func commitRethrowing<Result>(
     _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
@@ -86,16 +86,16 @@ extension StoreEngine {
     }
   }
 
-  /// Commits within the disk limit: makes the room that a transaction lacks, and runs it again.
+  /// Commits within the disk limit: if a transaction lacks room, makes room and runs the transaction again.
   ///
-  /// - Returns: the reason of a rollback that only the body can do something about.
+  /// - Returns: the reason of a rollback that only the caller can handle.
   func commitOrRollBack<Result>(
     _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
   ) throws -> CommitOutcome<Result> {
     try checkNotWriting("writing to")
     var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
     var lost = LostRecords()
-    // Other processes may append in between each time.
+    // Other processes may append again after each of these commits.
     var commitsFirst = 0
     while true {
       var mode = mode
@@ -119,8 +119,8 @@ extension StoreEngine {
   /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or queued again.
   ///
   /// - Parameters:
-  ///   - room: the preparations that are left for the batch before it begins.
-  ///   - lost: the records of the write buffer that cannot be stored.
+  ///   - room: makes room before the batch begins; nil if no preparation is left.
+  ///   - lost: records of the write buffer that cannot be stored.
   func attempt<Result>(
     _ mode: CommitMode, with room: PageReclaimer? = nil, without lost: LostRecords = LostRecords(),
     _ body: (inout WriteBatch) throws -> Result
@@ -153,7 +153,7 @@ extension StoreEngine {
           pages = batch.budget.pagesTaken(batch.session)
           let cause = batch.session.transaction.failure?.cause
           transaction = batch.end()
-          // LMDB's own error goes back to its layer, which remembers that the map is full or the environment broken.
+          // LMDB's own error goes back to its layer, which then knows that the map is full or the environment is broken.
           throw cause ?? error
         }
       }
@@ -171,24 +171,24 @@ extension StoreEngine {
     }
   }
 
-  /// Goes on with the removal of entries whose owner was removed, which is bounded in each transaction.
+  /// Continues the removal of entries whose owner was removed; each transaction removes a bounded number.
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
       while left > 0,
         case .committed(let now) = try attempt(.withoutCleanup, { $0.session.state.orphans })
       {
-        // The count is that before the transaction's own share.
+        // The count was taken before the transaction's own share.
         left = now
       }
     } catch {
-      // The write itself is committed. The next writer continues with the rest, and meets the same error.
+      // The write itself is committed. The next writer continues with the rest, and gets the same error.
     }
   }
 }
 
 extension WriteBatch {
-  /// Bounds the time that a commit spends on the cleanup for the writes of the buffer.
+  /// Limits the time that a commit spends on cleanup for the writes of the buffer.
   private static let mostShares = 16
 
   /// Runs `body`, and bounded shares of the work that reads and removals have left.
@@ -214,7 +214,7 @@ extension WriteBatch {
     try buffered.evictAhead(&self)
     try flushSomeAccessTimes()
     let result = try body(&self)
-    // The last pages are for the caller's changes.
+    // The last pages are reserved for the caller's changes.
     if budget.hasPages(for: BatchPages.forCleanup, session) {
       if mode.cleansUp {
         try removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
@@ -243,15 +243,15 @@ extension WriteBatch {
 }
 
 extension Store {
-  /// Makes several changes at once: all become visible together, or, if `body` throws, none does.
+  /// Makes several changes at once: all become visible together, or none does if `body` throws.
   ///
-  /// `body` runs once, on the calling thread. The call waits for other writers: those of other processes, and a write of this
-  /// process that does not end, for at most ``Options/lockTimeout``. `body` must not wait for another thread or task that
-  /// writes to the store, because that one waits for `body`; it gets ``LarderError/Code/busy`` after that time.
+  /// `body` runs once, on the calling thread. The call waits for writers of other processes, and for a write of this process
+  /// that does not end, at most for ``Options/lockTimeout``. `body` must not wait for another thread or task that writes to the
+  /// store: that thread waits for `body`, and gets ``LarderError/Code/busy`` after that time.
   ///
   /// - Throws: the error of `body`. ``LarderError/Code/insideWrite`` inside another write of the store.
   ///   ``LarderError/Code/busy`` if another writer keeps the lock too long. ``LarderError/Code/full`` if the limit on disk
-  ///   leaves too few pages for the batch. Entries were evicted for it then, and it can be repeated.
+  ///   leaves too few pages for the batch; then entries were evicted for the batch, and the call can be repeated.
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()
     engine.awaitLoadWrites()

@@ -1,14 +1,14 @@
 import LMDB
 import LarderSystem
 
-/// The write transaction of a batch: LMDB's, with errors in the terms of the store.
+/// The write transaction of a batch: LMDB's transaction, with errors in the terms of the store.
 ///
-/// A change that fails midway may leave a part of itself behind. So the first failure is kept, and a batch with a failure
-/// is never committed, even if its caller catches the error.
+/// A change that fails midway may leave a part of itself. So the first failure is kept, and a batch with a failure is never
+/// committed, even if its caller catches the error.
 struct StoreTransaction: ~Copyable {
   private var lmdb: WriteTransaction
   private let path: String
-  /// The first failure, and LMDB's own error if that was the cause.
+  /// The first failure; `cause` is LMDB's own error if that was the cause.
   private(set) var failure: (error: LarderError, cause: LMDBError?)?
 
   init(_ lmdb: consuming WriteTransaction, path: String) {
@@ -16,13 +16,13 @@ struct StoreTransaction: ~Copyable {
     self.path = path
   }
 
-  /// The number of the commit that this transaction will be.
+  /// The number of this transaction's commit.
   var id: UInt64 { lmdb.id }
 
   /// See ``WriteTransaction/serial``.
   var serial: UInt64 { lmdb.serial }
 
-  /// How often a record was stored or removed.
+  /// The number of calls that store or remove a record.
   var changes: Int { lmdb.changes }
 
   /// See ``WriteTransaction/changedPages``.
@@ -34,7 +34,7 @@ struct StoreTransaction: ~Copyable {
     if let failure { throw failure.error }
   }
 
-  /// Makes the transaction impossible to commit, and returns the error to throw.
+  /// Makes the transaction impossible to commit, and returns the error that the caller must throw.
   mutating func fail(_ error: LarderError) -> LarderError {
     if failure == nil { failure = (error, nil) }
     return error
@@ -81,12 +81,12 @@ extension StoreTransaction {
     try put(value.span, for: key.span, in: database)
   }
 
-  /// How many pages the databases use, including LMDB's own databases.
+  /// The number of pages that the databases use, including LMDB's own databases.
   func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     try lmdb.usedPages(of: databases)
   }
 
-  /// Stores a value of `count` bytes, which `fill` writes in place.
+  /// Stores a value of `count` bytes; `fill` writes them in place.
   mutating func put(
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
@@ -98,7 +98,7 @@ extension StoreTransaction {
     }
   }
 
-  /// - Returns: false if there was no such key.
+  /// - Returns: false if the key was absent.
   @discardableResult
   mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LarderError) -> Bool {
     do throws(LMDBError) {
@@ -150,7 +150,7 @@ extension StoreTransaction {
   }
 }
 
-// Arrays as keys and values, for everything but the read path of the application.
+// Keys and values as arrays, for all code except the reads of applications.
 
 extension ReadTransaction {
   func find(_ key: [UInt8], in database: Database) throws(LMDBError) -> Region? {

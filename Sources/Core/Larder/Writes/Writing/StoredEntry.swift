@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// An entry as its record describes it, without the value.
+/// An entry as its record describes it; the value is left out.
 struct StoredEntry {
   /// The key in the database of entries.
   let entryKey: [UInt8]
@@ -15,8 +15,8 @@ struct StoredEntry {
     header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
   }
 
-  /// Nil for a record that does not tell its index records. Such a record is damaged, has flags of a later version, or its long
-  /// key belongs under another entry key.
+  /// Nil for a record whose index records cannot be derived: it is damaged, has flags of a later version, or its long key
+  /// belongs under another entry key.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange)),
@@ -54,28 +54,28 @@ struct StoredEntry {
   /// The key itself; nil only if the field of a long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
-  /// The key; of a damaged record with a long key, the known beginning of the key.
+  /// The key; for a damaged record with a long key, its known beginning.
   var bestKey: [UInt8] { key ?? storedKey.bytes }
 
   var owners: [StoredOwner] { fields.owners }
 
-  /// Whether the entry has that key, and not another long key with the same stored form.
+  /// Whether the entry has the key `key`, and not another long key with the same stored form.
   func has(_ key: Span<UInt8>) -> Bool {
     !header.flags.contains(.longKey) || fields[.key].map { $0.span.elementsEqual(key) } == true
   }
 
-  /// Whether this is the record that was read, with the checksum of its content.
+  /// Whether `record` is the record that was read, and its checksum matches its content.
   func isIntact(_ record: Span<UInt8>) -> Bool {
     guard record.count == recordCount, let keyHash else { return false }
     return record.word(at: 0) == header.checksum && EntryHeader.isIntact(record, keyHash: keyHash)
   }
 
-  /// Whether a record is too large to read all of it only to replace or remove it.
+  /// Whether a record is too large to be read completely before its replacement or removal.
   var isLarge: Bool { recordCount > 1 << 16 }
 }
 
 extension StoredEntry {
-  /// Whether each index has the entry where its header and fields say.
+  /// Whether each index has the entry at the place that its header and fields give.
   func isIndexed(
     in transaction: borrowing WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> Bool {
@@ -101,7 +101,7 @@ extension StoredEntry {
       .elementsEqual(storedKey.bytes.span) ?? false
   }
 
-  /// The keys of its records in the tag index, for its tags and its owners.
+  /// The keys of the entry's records in the tag index, for its tags and its owners.
   var tagKeys: Set<[UInt8]> {
     var keys = Set(fields.tags.map { IndexKey.tag($0, entry: entryKey) })
     for owner in owners { keys.insert(IndexKey.owner(owner.entryKey, entry: entryKey)) }

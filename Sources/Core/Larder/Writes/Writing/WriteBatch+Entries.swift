@@ -3,16 +3,16 @@ import LarderSystem
 
 /// The treatment of an owner that is not stored.
 enum AbsentOwner {
-  /// It may be written later.
+  /// The owner may be written later.
   case allow
   case refuse
 }
 
-/// The other verbs on one entry, by the bytes of its key and the name of its namespace.
+/// The other verbs on one entry, with the bytes of its key and the name of its namespace.
 extension WriteBatch {
-  /// Owners as entries store them.
+  /// The owners in the form that entries store.
   ///
-  /// - Throws: ``LarderError/Code/noSuchOwner`` if one is not stored and must be.
+  /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored but must be.
   mutating func resolve(
     _ owners: [Owner], ifAbsent absence: AbsentOwner
   ) throws(LarderError) -> [StoredOwner] {
@@ -48,10 +48,10 @@ extension WriteBatch {
     try value(for: key, in: namespace) != nil
   }
 
-  /// Removes the record under the key, also an expired or damaged one. A load of the key that began before stores nothing,
-  /// whether or not there is a record.
+  /// Removes the record under `key`, even an expired or damaged one. A load of the key that began earlier stores nothing,
+  /// whether or not the record exists.
   ///
-  /// - Returns: whether it was an entry that had not expired.
+  /// - Returns: whether the record was an entry that had not expired.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
     guard (1...Key.longest).contains(key.count) else { return false }
     guard let id = try session.namespace(namespace)?.id else {
@@ -81,8 +81,8 @@ extension WriteBatch {
   /// Starts the lifetime of an entry again.
   ///
   /// - Parameters:
-  ///   - stale: how long it may be served stale; nil for as long as before, or by rule for an entry without an end.
-  ///   - confirmed: when its origin said that the value is still current; nil if it was not asked.
+  ///   - stale: the new stale window; nil keeps its length, or takes the rule for an entry without an end.
+  ///   - confirmed: when the origin said that the value is still current; nil if the origin was not asked.
   mutating func reschedule(
     _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil,
     confirmed: Timestamp? = nil
@@ -97,7 +97,7 @@ extension WriteBatch {
       expires, stale: stale ?? entry.header.stale, in: namespace, at: session.now)
     let end = lifetime.expires(key, version: entry.header.version)
     session.recordWriteTime()
-    // An entry from the future would stay stale, whatever its new end.
+    // An entry with a write time in the future would stay stale, whatever its new end.
     return try session.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
       idle: lifetime.idle,
@@ -120,7 +120,7 @@ extension WriteBatch {
 extension WriteBatch {
   /// Starts the entry's lifetime again; see `touch(_:expires:)` of ``Store/Namespace``.
   ///
-  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Returns: false if the entry does not exist or has expired.
   @discardableResult
   public mutating func touch(
     _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
@@ -130,11 +130,11 @@ extension WriteBatch {
     }
   }
 
-  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a load of the key in progress still replaces
-  /// the entry.
+  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a current load of the key still replaces the
+  /// entry.
   ///
-  /// - Returns: false if there is no such entry, or it has expired.
-  /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms that this store lacks, or whose keys it lacks.
+  /// - Returns: false if the entry does not exist or has expired.
+  /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms or encryption keys that this store does not have.
   @discardableResult
   public mutating func setMetadata(
     _ metadata: [UInt8]?, of key: some StoreKey, in namespace: Store.Namespace
@@ -158,9 +158,9 @@ extension WriteBatch {
     }
   }
 
-  /// Replaces the owners of an entry; its value and lifetime stay. Without owners it stays by itself.
+  /// Replaces the owners of an entry; its value and lifetime stay. Without owners the entry no longer depends on any entry.
   ///
-  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Returns: false if the entry does not exist or has expired.
   /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored.
   @discardableResult
   public mutating func setOwners(
@@ -177,7 +177,7 @@ extension WriteBatch {
 
   /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
   ///
-  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Returns: false if the entry does not exist or has expired.
   @discardableResult
   public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
     -> Bool
@@ -187,9 +187,9 @@ extension WriteBatch {
     }
   }
 
-  /// Lets the entry be evicted again; see `unpin(_:)` of ``Store/Namespace``.
+  /// Allows the eviction of the entry again; see `unpin(_:)` of ``Store/Namespace``.
   ///
-  /// - Returns: false if there is no such entry, or it has expired.
+  /// - Returns: false if the entry does not exist or has expired.
   @discardableResult
   public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace)
     throws(LarderError) -> Bool

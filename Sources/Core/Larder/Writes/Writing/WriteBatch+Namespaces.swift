@@ -2,10 +2,10 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// Declares a namespace's rules and creates the namespace if it does not exist. An operator's overrides stay, and so do
-  /// declared rules of a higher ``Rules/version``.
+  /// Declares a namespace's rules and creates a missing namespace. An operator's overrides stay, and so do declared rules of a
+  /// higher ``Rules/version``.
   ///
-  /// Entries for which a lower limit leaves no room are evicted in this batch; ``Store/declare(_:for:)`` evicts in several
+  /// Entries without room under a lower limit are evicted in this batch; ``Store/declare(_:for:)`` evicts in several
   /// transactions.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules; ``LarderError/Code/full`` if too much is pinned, and
@@ -17,11 +17,11 @@ extension WriteBatch {
     try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
   }
 
-  /// Declares a cache's rules once in an opening of the store: later calls with the same rules do nothing, unless the
-  /// namespace is gone.
+  /// Declares a cache's rules once per opening of the store: later calls with the same rules do nothing, unless the namespace
+  /// was removed.
   ///
-  /// For a lower limit it evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache continue until the
-  /// limit is reached.
+  /// For a lower limit it evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache evict more, until
+  /// the limit is reached.
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
@@ -38,10 +38,10 @@ extension WriteBatch {
     effects.declared.append((handle, rules))
   }
 
-  /// Replaces an operator's overrides of the declared rules; empty overrides lift them. Limits are as in
+  /// Replaces an operator's overrides of the declared rules; empty overrides lift them. For lower limits, see
   /// ``declare(_:for:)``.
   ///
-  /// - Throws: ``LarderError/Code/noSuchNamespace``, and as ``declare(_:for:)``.
+  /// - Throws: ``LarderError/Code/noSuchNamespace``, and the errors of ``declare(_:for:)``.
   public mutating func override(
     _ overrides: Rules.Overrides, for namespace: Store.Namespace
   ) throws(LarderError) {
@@ -50,16 +50,16 @@ extension WriteBatch {
       changeRules(of: namespace.name, ifAbsent: .refuse, most: .max) { $0.overrides = overrides })
   }
 
-  /// Inside a batch a limit is reached at once, or the batch fails.
+  /// Inside a batch a limit must be reached at once, or the batch fails.
   private mutating func require(_ progress: LimitProgress) throws(LarderError) {
     if case .stuck(let error) = progress { throw session.transaction.fail(error) }
   }
 
   /// Empties a namespace in constant time: it gets another id, and its entries are reclaimed later in bounded steps.
   ///
-  /// A load that began before the clear does not store its value, even if there was no such namespace.
+  /// A load that began before the clear stores no value, even if the namespace did not exist.
   ///
-  /// - Returns: the number of entries and bytes removed; zero if the namespace does not exist.
+  /// - Returns: the number of removed entries and bytes; zero if the namespace does not exist.
   public mutating func clear(_ namespace: Store.Namespace) throws(LarderError) -> RemovalResult {
     let name = namespace.name
     session.removals.record(RemovalTable.hash(ofNamespace: name))
@@ -85,10 +85,10 @@ extension WriteBatch {
     return RemovalResult(entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
   }
 
-  /// Gives a namespace another name; entries, rules and counters stay.
+  /// Gives a namespace another name; its entries, rules and counters stay.
   ///
-  /// - Throws: ``LarderError/Code/noSuchNamespace`` if it does not exist, ``LarderError/Code/exists`` if there is one
-  ///   called `new`, ``LarderError/Code/invalidArgument`` for an impossible name.
+  /// - Throws: ``LarderError/Code/noSuchNamespace`` if the namespace does not exist, ``LarderError/Code/exists`` if a namespace
+  ///   `new` exists, ``LarderError/Code/invalidArgument`` for an impossible name.
   public mutating func rename(_ namespace: Store.Namespace, to new: String) throws(LarderError) {
     let old = namespace.name
     try NamespaceName.validate(new)
@@ -118,13 +118,13 @@ extension WriteBatch {
       counters.removals = reset.removals
       counters.reads = reset.reads
     }
-    // Makes the next read of every process look the namespace up, where it finds that earlier reads do not count.
+    // The next read of every process then looks the namespace up, and finds that earlier reads do not count.
     session.ledger.updateStore { $0.generation &+= 1 }
   }
 }
 
 extension NamespaceCounters {
-  /// The counters after everything was cleared.
+  /// The counters of the namespace after its clearing.
   fileprivate var cleared: NamespaceCounters {
     var counters = self
     counters.entries = 0

@@ -1,13 +1,13 @@
 import LMDB
 import LarderSystem
 
-/// Storing a value under the bytes of its key and the name of its namespace.
+/// Stores a value under the bytes of its key and the name of its namespace.
 extension WriteBatch {
-  /// Stores a value, replaces the entry that is there, and evicts others if limits require it.
+  /// Stores a value in place of any existing entry, and evicts other entries if limits require it.
   ///
-  /// It refuses before the first change, except for a lack of room.
+  /// It refuses before the first change, unless room is missing.
   ///
-  /// - Returns: where it is stored, and its header as the memory tier remembers it, without the checksum.
+  /// - Returns: the namespace id, and the header as the memory tier remembers it, without the checksum.
   @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
@@ -18,12 +18,12 @@ extension WriteBatch {
     try budget.checkSize(value.count, in: known ?? .new, named: name)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
-    // Namespaces of owners that may be absent are made with the entry.
+    // Namespaces of owners that may be absent are made together with the entry.
     let owners =
       attributes.awaitsOwners ? [] : try resolve(attributes.owners, ifAbsent: .refuse)
     let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
     if session.engine.transforms.isEmpty { return try put(value, for: key, in: name, known, terms) }
-    // A transform is told the namespace and the version that the entry gets, and may refuse; so neither is taken yet.
+    // A transform gets the namespace and the version of the entry, and may refuse; so neither is taken yet.
     let id = if let known { known.id } else { try session.nextID() }
     let entry = TransformContext(
       key.copied, in: id, version: try nextVersion(in: known), reader: session.engine.reader)
@@ -40,8 +40,8 @@ extension WriteBatch {
   }
 
   /// - Parameters:
-  ///   - known: the namespace; nil if it is to be made.
-  ///   - transformed: what transforms have made of value and metadata, of which `value` has the bytes already.
+  ///   - known: the namespace; nil if it must be made.
+  ///   - transformed: the value and metadata after the transforms; `value` already has those bytes of the value.
   private mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
     _ terms: PutTerms, _ transformed: TransformedValue? = nil
@@ -67,15 +67,15 @@ extension WriteBatch {
     header = try store(
       value, for: key, at: entryKey, header, (fields, encodedFields), replacing: previous,
       in: namespace, as: .set)
-    // The version is taken once the write is admitted.
+    // The version is taken only after the write is admitted.
     _ = try session.nextNumber(in: id)
     session.recordWriteTime()
     return (id, header.remembered(terms.idle))
   }
 
-  /// Stores an entry whose header is known, after room is made for it.
+  /// Stores an entry with a known header, after making room for it.
   ///
-  /// - Returns: the header as it is stored, but for the checksum.
+  /// - Returns: the stored header without its checksum.
   @discardableResult
   mutating func store(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
@@ -92,7 +92,7 @@ extension WriteBatch {
     return draft.header
   }
 
-  /// Whether a value of so many bytes is to be cut into chunks.
+  /// Whether a value of `count` bytes must be cut into chunks.
   private mutating func isCut(_ count: Int, fields: Int) throws(LarderError) -> Bool {
     if let least = session.engine.chunksAbove, count > least { return true }
     guard budget.hasDiskLimit else { return false }
@@ -100,8 +100,8 @@ extension WriteBatch {
       value: count, recordCount: EntryHeader.largestSize + fields + count, &session)
   }
 
-  /// The entry that a write replaces. One that cannot be replaced in place, because it is damaged or belongs to another
-  /// long key, is removed from every index first.
+  /// The entry that a write replaces. An entry that cannot be replaced in place, because it is damaged or belongs to another
+  /// long key, is first removed from every index.
   mutating func clearPlace(
     at entryKey: [UInt8], for key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
@@ -119,7 +119,7 @@ extension WriteBatch {
     }
   }
 
-  /// Throws for a key, a name or tags that cannot be stored.
+  /// Throws for a key, name or tag that cannot be stored.
   static func validate(
     _ key: Span<UInt8>, in name: String, _ attributes: EntryAttributes
   ) throws(LarderError) {
@@ -136,7 +136,7 @@ extension WriteBatch {
 }
 
 extension Key {
-  /// Throws unless a key has a possible number of bytes.
+  /// Throws for an impossible number of bytes in a key.
   static func validate(count: Int, in namespace: String) throws(LarderError) {
     guard (1...longest).contains(count) else {
       throw LarderError(
@@ -146,7 +146,7 @@ extension Key {
   }
 }
 
-/// The attributes of a value that is about to be stored, as this write resolves them.
+/// The attributes of a value that is about to be stored, with the defaults of the rules filled in.
 struct PutTerms {
   let attributes: EntryAttributes
   let owners: [StoredOwner]
@@ -178,7 +178,7 @@ struct PutTerms {
 }
 
 extension KnownNamespace {
-  /// An overwrite keeps its position in the queue, except where the queue has the order of the writes.
+  /// An overwritten entry keeps its position in the queue, except in a queue in the order of writes.
   func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {
     guard let previous, previous.sequence != 0, rules.eviction != .fifo else { return version }
     return previous.sequence

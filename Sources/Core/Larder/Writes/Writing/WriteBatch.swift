@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Several changes that become visible together, or not at all.
+/// Several changes of which all become visible together, or none.
 ///
-/// ``Store/write(_:)`` makes it, and it ends with that call. Reads through the batch see its own changes; reads through the
-/// store do not. A batch takes at most 100,000 changes and 64 MB of keys, values and metadata (a single larger value is
-/// accepted). Beyond that every further change throws ``LarderError/Code/overLimit``, and the batch cannot be committed.
+/// ``Store/write(_:)`` makes the batch, and the batch ends with that call. Reads through the batch see its own changes; reads
+/// through the store do not. A batch takes at most 100,000 changes and 64 MB of keys, values and metadata (a single larger
+/// value is accepted). Every further change throws ``LarderError/Code/overLimit``, and then the batch cannot be committed.
 public struct WriteBatch: ~Copyable {
   static let largestCount = 100_000
   static let largestSize = 64 << 20
@@ -17,12 +17,12 @@ public struct WriteBatch: ~Copyable {
   private var count = 0
   private var size = 0
 
-  /// - Parameter balance: the counters that the transaction finds.
+  /// - Parameter balance: the counters at the begin of the transaction.
   init(_ transaction: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
     session = WriteSession(transaction, balance, engine: engine)
   }
 
-  /// Counts a change of so many bytes against the bounds of the batch.
+  /// Counts a change of `bytes` bytes against the limits of the batch.
   mutating func countChange(ofBytes bytes: Int) throws(LarderError) {
     try session.transaction.checkUsable()
     count += 1
@@ -48,11 +48,11 @@ public struct WriteBatch: ~Copyable {
 // MARK: Values
 
 extension WriteBatch {
-  /// Stores `value` under `key`; a value that is there is replaced.
+  /// Stores `value` under `key` in place of any existing value.
   ///
-  /// - Parameter expires: in place of the attributes' ``EntryAttributes/expires``. If both are nil, the namespace's rules decide.
+  /// - Parameter expires: replaces the attributes' ``EntryAttributes/expires``. If both are nil, the namespace's rules decide.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible key, ``LarderError/Code/overLimit`` for a value that is
-  ///   too large, ``LarderError/Code/full`` if nothing may be evicted for it.
+  ///   too large, ``LarderError/Code/full`` if no further entry may be evicted.
   public mutating func set(
     _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
     expires: Expiration? = nil, _ attributes: EntryAttributes = EntryAttributes()
@@ -63,9 +63,9 @@ extension WriteBatch {
     }
   }
 
-  /// Stores a value through the cache's codec, whose number replaces that of the attributes.
+  /// Stores a value through the cache's codec. The number of that codec replaces the codec of the attributes.
   ///
-  /// - Throws: ``LarderError/Code/unencodable`` if the codec cannot encode it, and as for bytes.
+  /// - Throws: ``LarderError/Code/unencodable`` if the codec cannot encode the value, and the errors of `set` for bytes.
   public mutating func set<Value>(
     _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
@@ -82,14 +82,14 @@ extension WriteBatch {
     var attributes = attributes
     attributes.codec = cache.codecID
     return try key.withKeyBytes { [attributes] key throws(LarderError) in
-      // No rules are declared for a value that is refused for its content.
+      // A value that is refused for its content must not declare rules.
       if cache.rules != nil { try Self.validate(key, in: cache.name, attributes) }
       try declareOnce(cache.rules, for: cache.namespace)
       return try put(bytes.span, for: key, in: cache.namespace.name, attributes: attributes)
     }
   }
 
-  /// The fresh value under `key` with the changes of this batch; nil if it is absent. Counts as no hit or miss.
+  /// The fresh value under `key` with the changes of this batch, or nil. It counts neither as a hit nor as a miss.
   public mutating func value(for key: some StoreKey, in namespace: Store.Namespace)
     throws(LarderError)
     -> [UInt8]?
@@ -97,14 +97,14 @@ extension WriteBatch {
     try key.withKeyBytes { key throws(LarderError) in try value(for: key, in: namespace.name) }
   }
 
-  /// The same through the cache's codec. A value that the codec cannot decode is nil, and counted as undecodable.
+  /// The decoded fresh value under `key`; nil if it is absent. An undecodable value is nil, and counted as such.
   public mutating func value<Value>(for key: some StoreKey, in cache: Cache<Value>)
     throws(LarderError) -> Value?
   {
     try value(for: key, in: cache.namespace).flatMap { cache.decodeCounting($0.span) }
   }
 
-  /// The attributes of the entry under `key` with the changes of this batch, even if it has expired; nil if it is absent.
+  /// The entry under `key` with the changes of this batch, even if it has expired; nil without an entry.
   public mutating func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
@@ -123,9 +123,9 @@ extension WriteBatch {
     }
   }
 
-  /// Removes the entry under `key`, and the entries that belong to it alone.
+  /// Removes the entry under `key`, and the entries whose only owner it is.
   ///
-  /// - Returns: false if there was none, or it had expired.
+  /// - Returns: false if the entry did not exist or had expired.
   @discardableResult
   public mutating func remove(_ key: some StoreKey, from namespace: Store.Namespace)
     throws(LarderError) -> Bool

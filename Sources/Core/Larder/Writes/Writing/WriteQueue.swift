@@ -6,11 +6,11 @@ import Synchronization
 protocol QueuedWrite: AnyObject, Sendable {
   /// The approximate number of bytes that the write adds.
   var size: Int { get }
-  /// How a transaction with this write runs.
+  /// The mode of a transaction with this write.
   var mode: CommitMode { get }
-  /// Whether the caller has cancelled the write. A group whose commit has not begun runs again without this write.
+  /// Whether the caller has cancelled the write. A group whose commit has not begun runs again without a cancelled write.
   var isCancelled: Bool { get }
-  /// Runs in the transaction of a group, and once more if that transaction is repeated.
+  /// Runs in the transaction of a group, and again if that transaction is repeated.
   func run(in batch: inout WriteBatch) throws
   /// Called once, with nil after the commit.
   func finish(_ error: (any Error)?)
@@ -22,12 +22,12 @@ extension QueuedWrite {
 
 /// Writes that wait to share a commit (group commit).
 ///
-/// The writes that arrive while a transaction runs form the next group: one transaction runs them in order of arrival,
-/// commits once, and gives each caller its own outcome. A write that fails does not affect the others. A group has at
-/// most 1,000 writes or 8 MB.
+/// The writes that arrive during a transaction form the next group. One transaction runs them in the order of arrival, commits
+/// once, and gives each caller its own outcome. A failed write does not affect the others. A group has at most 1,000 writes or
+/// 8 MB.
 ///
-/// Callers wait until their writes are committed, so they cannot outrun the disk. Only loads do not wait, and ``LoadWrites``
-/// bounds how many of their writes are queued.
+/// A write in the write buffer returns when every process sees it. The writes of this queue return after their commit, so
+/// callers cannot outrun the disk. Only loads do not wait; ``LoadWrites`` limits their writes.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
@@ -41,13 +41,13 @@ final class WriteQueue: Sendable {
     var isClosed = false
   }
   private let state = Mutex(State())
-  /// Whether the writer thread was asked to take the waiting writes. Changes under the lock of the state; every write reads it,
-  /// and would otherwise take that lock once more than it must.
+  /// Whether the writer thread was asked to take the waiting writes. It changes under the lock of the state. Every write reads
+  /// it, and so takes that lock no more often than necessary.
   private let isScheduled = Atomic(false)
-  /// Waits for ever if the process can create no thread. Callers that block then commit the waiting writes themselves.
+  /// Never runs if the process can create no thread. Then blocking callers commit the waiting writes themselves.
   let thread = DispatchQueue(label: "larder.writer")
 
-  /// Writes in progress outside the queue. While there are any, other writes join the queue.
+  /// The number of current writes outside the queue. While there are any, other writes join the queue.
   private let direct = Atomic<Int>(0)
 
   /// Whether a thread of this process is writing.
@@ -58,17 +58,17 @@ final class WriteQueue: Sendable {
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
 
-  /// Whether the last group is being written and nothing else waits; for tests.
+  /// Whether the last group is being written and no other write waits; for tests.
   var hasTaken: Bool {
     state.withLock { $0.waiting.isEmpty && isScheduled.load(ordering: .relaxed) }
   }
 
-  /// For tests.
+  /// The number of waiting writes; for tests.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Accepts writes of which none can be cancelled, one behind the other; false once the queue is closed.
+  /// Accepts consecutive writes that cannot be cancelled; false once the queue is closed.
   func add(_ writes: [any QueuedWrite], engine: StoreEngine) -> Bool {
     if writes.isEmpty { return true }
     return state.withLock { state in
@@ -85,7 +85,7 @@ final class WriteQueue: Sendable {
     enum Answer { case closed, cancelled, accepted }
     let answer: Answer = state.withLock { state in
       if state.isClosed { return .closed }
-      // It was cancelled before it was in the queue, where ``withdraw(_:)`` would have found it.
+      // The write was cancelled before it was in the queue, where ``withdraw(_:)`` would have found it.
       if write.isCancelled { return .cancelled }
       state.waiting.append(write)
       state.waitingSize += write.size
@@ -96,13 +96,13 @@ final class WriteQueue: Sendable {
     return answer != .closed
   }
 
-  /// Lets the writer thread take the waiting writes. Inside the lock, so that a later close waits for it.
+  /// Lets the writer thread take the waiting writes. Called inside the lock, so that a later close waits for that thread.
   private func schedule(_ engine: StoreEngine) {
     if !isScheduled.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
   }
 
-  /// Removes a cancelled write that still waits. If its group runs already, the group rolls back and runs without it, unless
-  /// its commit has begun.
+  /// Removes a cancelled write that still waits. If its group already runs, the group rolls back and runs without the write,
+  /// unless its commit has begun.
   func withdraw(_ write: some QueuedWrite) {
     let isWaiting = state.withLock { state in
       guard let index = state.waiting.firstIndex(where: { $0 === write }) else { return false }
@@ -113,14 +113,14 @@ final class WriteQueue: Sendable {
     if isWaiting { write.finish(CancellationError()) }
   }
 
-  /// Refuses new writes and waits for the accepted ones.
+  /// Refuses new writes and waits for the accepted writes.
   func close(_ engine: StoreEngine) {
     state.withLock { $0.isClosed = true }
     drain(engine)
     while state.withLock({ $0.isCommitting }) { backOff(microseconds: 200) }
   }
 
-  /// Commits the waiting writes on the calling thread, unless another thread does.
+  /// Commits the waiting writes on the calling thread, unless another thread does it already.
   func drain(_ engine: StoreEngine) {
     let isFirst = state.withLock { state in
       defer { state.isCommitting = true }
@@ -130,7 +130,7 @@ final class WriteQueue: Sendable {
     while let group = takeGroup() { engine.commit(group) }
   }
 
-  /// The next group; nil when nothing waits, and then this thread commits no more.
+  /// The next group. Nil if no write waits; then this thread commits no further group.
   private func takeGroup() -> [any QueuedWrite]? {
     state.withLock { state in
       if state.waiting.isEmpty {
@@ -140,7 +140,7 @@ final class WriteQueue: Sendable {
       }
       var group = state.waiting
       if group.count <= Self.largestGroup, state.waitingSize <= Self.largestGroupSize {
-        // As many will wait again.
+        // About as many writes will wait again.
         state.waiting = []
         state.waiting.reserveCapacity(group.count)
         state.waitingSize = 0

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Changes of entries whose value and version stay.
+/// Changes of entries that keep their value and version.
 extension WriteSession {
-  /// Changes header and fields of an entry.
+  /// Changes the header and fields of an entry.
   ///
-  /// - Returns: false if the record is damaged. It is left as it is, because a new checksum would hide the damage.
+  /// - Returns: false if the record is damaged. Then it is left as it is, because a new checksum would hide the damage.
   mutating func amend(
     _ entry: StoredEntry, as change: EntryChange = .amended,
     _ edit: (inout EntryHeader, inout EntryFields) -> Void
@@ -19,9 +19,9 @@ extension WriteSession {
     return true
   }
 
-  /// Gives an entry another end.
+  /// Sets another end for an entry.
   ///
-  /// - Parameter idle: how long it may stay unused from now on.
+  /// - Parameter idle: the time that the entry may stay unused from now on.
   /// - Returns: false if the record is damaged.
   mutating func reschedule(
     _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
@@ -37,9 +37,9 @@ extension WriteSession {
     }
   }
 
-  /// Gives an entry with a time to idle the end that follows from an access at `moment`.
+  /// Moves the end of an entry with a time to idle because of an access at `moment`.
   ///
-  /// - Returns: whether it was written.
+  /// - Returns: whether the new end was written.
   @discardableResult
   mutating func extend(_ entry: StoredEntry, accessedAt moment: Int64) throws(LarderError) -> Bool {
     guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
@@ -51,11 +51,11 @@ extension WriteSession {
       idle: idle)
   }
 
-  /// Protects an entry from eviction, or lets it be evicted again.
+  /// Protects an entry from eviction, or ends the protection.
   ///
   /// - Returns: false if the record is damaged.
   mutating func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
-    // A pinned entry is outside the queue; when it returns there, it counts as new.
+    // A pinned entry is outside the queue. When it returns to the queue, it counts as new.
     let position = isPinned ? 0 : try nextNumber(in: entry.id)
     return try amend(entry, as: .touched) { header, _ in
       header.sequence = position
@@ -64,9 +64,9 @@ extension WriteSession {
     }
   }
 
-  /// Gives an entry other owners.
+  /// Replaces the owners of an entry.
   ///
-  /// - Returns: false if its record is damaged.
+  /// - Returns: false if the record of the entry is damaged.
   mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError)
     -> Bool
   {

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The counters of namespaces: loaded once, changed in memory, and written at the end.
+/// The counters of namespaces. They are loaded once, changed in memory, and written at the end.
 extension WriteSession {
   mutating func load(_ id: NamespaceID) throws(LarderError) {
     if ledger.isLoaded(id) { return }
@@ -30,7 +30,7 @@ extension WriteSession {
     ledger.updateLoaded(id, change)
   }
 
-  /// Counts an entry by its new weight and no longer by its old one; see ``Ledger``.
+  /// Replaces the old weight of an entry by its new one in the counters; see ``Ledger``.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil
@@ -40,7 +40,7 @@ extension WriteSession {
     ledger.charge(old, new, to: id, removing: reason)
   }
 
-  /// The number that ``nextNumber(in:)`` takes next.
+  /// The number that the next call of ``nextNumber(in:)`` will take.
   mutating func upcomingNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
     try load(id)
     return ledger[id].next

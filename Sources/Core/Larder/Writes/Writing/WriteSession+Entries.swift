@@ -1,21 +1,21 @@
 import LMDB
 import LarderSystem
 
-/// The change of an entry as counters and subscribers are told of it.
+/// The kind of a change, for counters and subscribers.
 enum EntryChange {
   /// A value is set.
   case set
-  /// A change that was made in the write buffer is committed. Loads and the access table know of it.
+  /// A change from the write buffer is committed. Loads and the access table already have it.
   case committed(RemovalReason)
-  /// Attributes of the entry were changed by a caller; its value stays.
+  /// A caller has changed attributes of the entry; its value stays.
   case touched
-  /// Attributes of the entry were changed by a part of Larder; subscribers are not told.
+  /// A part of Larder has changed attributes of the entry; subscribers do not get the change.
   case amended
   case removed(RemovalReason)
-  /// The entry of a cleared namespace is gone, whose counters do not include it any more.
+  /// The entry belonged to a cleared namespace, whose counters no longer include it.
   case reclaimed
 
-  /// Why the former value leaves, if that is counted.
+  /// Why the former value leaves, if the counters record that.
   var reason: RemovalReason? {
     switch self {
     case .set: .replaced
@@ -26,10 +26,10 @@ enum EntryChange {
 }
 
 /// ``replace(_:with:as:)`` and ``remove(_:as:)`` make every change of an entry, with its index records, its counters and the
-/// change events. ``Admission`` keeps the limits before them.
+/// change events. ``Admission`` enforces the limits before that.
 extension WriteSession {
-  /// Stores `new` in place of `old`, or of nothing, and moves everything that follows from the difference. A record with the
-  /// same content stays as it is.
+  /// Stores `new` in place of `old`, or as a new entry, and updates indexes, counters and change events. A record with the same
+  /// content stays as it is.
   mutating func replace(
     _ old: StoredEntry?, with new: Draft, as change: EntryChange
   ) throws(LarderError) {
@@ -57,7 +57,7 @@ extension WriteSession {
       in: now.milliseconds / 60_000)
   }
 
-  /// Removes an entry, and everything that follows from it.
+  /// Removes an entry with its index records, and updates counters and change events.
   mutating func remove(_ old: StoredEntry, as change: EntryChange) throws(LarderError) {
     if let reason = change.reason {
       if case .removed = change, reason.isRemoval, let keyHash = old.keyHash {
@@ -81,7 +81,7 @@ extension WriteSession {
     if state.dependents > 0 { orphans.add(old.entryKey) }
   }
 
-  /// Tells subscribers of a stored entry.
+  /// Adds the change of a stored entry for subscribers.
   private mutating func tell(
     _ change: EntryChange, _ old: StoredEntry?, _ new: Draft
   ) throws(LarderError) {
@@ -104,13 +104,13 @@ extension WriteSession {
       entryKey, from: before?.weight.queuePosition ?? 0, to: after?.weight.queuePosition ?? 0)
   }
 
-  /// Writes header, fields and payload, with the checksum of all.
+  /// Writes header, fields and payload, with the checksum over all of them.
   private mutating func write(_ draft: Draft, payload: Span<UInt8>) throws(LarderError) {
     let (header, fields, keyHash, form) = (
       draft.header, draft.encodedFields, draft.keyHash, draft.form
     )
     let count = form.size + fields.count + payload.count
-    // A value may be large: it is copied once, to its final place, and the header's checksum follows.
+    // A value may be large, so it is copied once, to its final place, and the header's checksum is set afterwards.
     try transaction.put(count: count, for: draft.entryKey.span, in: .entries) { record in
       header.append(to: &record, form)
       record.append(contentsOf: fields.span)
@@ -120,15 +120,15 @@ extension WriteSession {
   }
 }
 
-/// The facts of an entry that the counters, the queue and the expiry index hold.
+/// The facts about an entry in the counters, the queue and the expiry index.
 struct EntryTrace {
   var weight: EntryWeight
   var deadline: IndexedDeadline
 }
 
-/// A place in the expiry index, which names an entry by its position in the queue.
+/// A place in the expiry index. The index names an entry by its position in the queue.
 struct IndexedDeadline: Equatable {
-  /// ``EntryHeader/never`` is outside the index.
+  /// The time of the record; ``EntryHeader/never`` if the index does not have the entry.
   var time: Int64
   var position: UInt64
 }

@@ -1,15 +1,15 @@
 import LMDB
 import LarderSystem
 
-/// Keeps the index databases in step with the entries: expiry times, eviction order, tags, owners and chunks.
+/// Updates the index databases for the entries: expiry times, eviction order, tags, owners and chunks.
 extension WriteSession {
   // MARK: Expiry
 
-  /// Moves an entry in the expiry index. ``flushDeadlines()`` writes the changes at the latest.
+  /// Moves an entry in the expiry index. The change is written by ``flushDeadlines()`` at the latest.
   ///
   /// - Parameters:
-  ///   - before: nil if the index does not have the entry.
-  ///   - after: its time is ``EntryHeader/indexedDeadline(replacing:)``. Nil for an entry that is removed.
+  ///   - before: the former place; nil if the index does not have the entry.
+  ///   - after: the new place, whose time is ``EntryHeader/indexedDeadline(replacing:)``. Nil for an entry that is removed.
   mutating func moveDeadline(
     of entryKey: [UInt8], from before: IndexedDeadline?, to after: IndexedDeadline?
   ) throws(LarderError) {
@@ -23,7 +23,7 @@ extension WriteSession {
     if ledger.store.nextDue > due { ledger.updateStore { $0.nextDue = due } }
   }
 
-  /// Removes an entry from the expiry index whose record is no longer stored.
+  /// Removes an entry from the expiry index if its record is no longer stored.
   mutating func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
     let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
     try setDeadline(indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)
@@ -47,7 +47,7 @@ extension WriteSession {
     }
   }
 
-  /// Writes the remaining changes, so that the databases have all of them.
+  /// Writes the remaining changes to the database.
   mutating func flushDeadlines() throws(LarderError) {
     while let change = deadlines.next() { try write(change) }
     for change in deadlines.takeOthers() { try write(change) }
@@ -71,7 +71,7 @@ extension WriteSession {
 
   // MARK: Eviction order
 
-  /// Moves an entry in its namespace's queue; position 0 is outside the queue.
+  /// Moves an entry in its namespace's queue. Position 0 means outside the queue.
   mutating func moveInQueue(
     _ entryKey: [UInt8], from before: UInt64, to position: UInt64
   ) throws(LarderError) {

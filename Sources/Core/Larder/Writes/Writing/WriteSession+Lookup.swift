@@ -5,20 +5,20 @@ import LarderSystem
 enum SlotContents {
   case empty
   case entry(StoredEntry)
-  /// A record whose entry and length are not reliable.
+  /// A record whose entry and length cannot be trusted.
   case damaged
 }
 
 extension WriteSession {
-  /// The contents under `entryKey`. The cursor stays there, because most callers replace or remove the record next.
+  /// The contents under `entryKey`. The cursor stays on the record, because most callers replace or remove it next.
   ///
-  /// The checksum is verified, because the record is about to be believed. Of a large record that would read all of it
-  /// from the disk; instead its index records must be where its header says.
+  /// The checksum is verified, because the batch will rely on the record. For a large record that would read all of it from the
+  /// disk; instead its index records must be at the places that its header gives.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
     try contents(of: entryKey) { StoredEntry(entryKey: entryKey, record: $0) }
   }
 
-  /// The contents under the key of an entry that this batch has parsed already; the record is not parsed again.
+  /// The contents under the key of an entry that this batch has already parsed; the record is not parsed again.
   mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
     try contents(of: entry.entryKey) { _ in entry }
   }
@@ -45,7 +45,7 @@ extension WriteSession {
     }
   }
 
-  /// The entry of exactly that key; nil if the entry is missing or damaged, or belongs to another long key.
+  /// The entry with exactly this key; nil if the entry is missing or damaged, or has another long key.
   mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
     guard !key.isEmpty, key.count <= Key.longest,
       case .entry(let found) = try contents(of: StoredKey.entry(key, in: id)), found.has(key)
@@ -53,7 +53,7 @@ extension WriteSession {
     return found
   }
 
-  /// The entry of that key if it has not expired and no tag of it was invalidated.
+  /// The entry with this key, if it has not expired and none of its tags was invalidated.
   mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
   {
     guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id)
@@ -77,7 +77,7 @@ extension WriteSession {
       || tombstones.contains { $0.hides(entry.id, version: entry.header.version, tags: tags) }
   }
 
-  /// Whether an entry is fresh, stale or expired now, counting accesses that are not yet written to disk.
+  /// Whether an entry is fresh, stale or expired now, including accesses that are not written to disk yet.
   mutating func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     return engine.leftovers.accesses.current(entry.header, idle: idle, entryKey: entry.entryKey)

@@ -2,11 +2,11 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The namespaces and settings that a batch uses; each is looked up once in a batch.
+/// The namespaces and settings that a batch uses. A batch looks each of them up once.
 ///
-/// Committed ones are cached beyond the batch. A change of the batch itself is not cached: it may be rolled back.
+/// Committed namespaces and settings are cached beyond the batch. A change of the batch itself is not: it may be rolled back.
 extension WriteSession {
-  /// The namespace of that name; nil if it is absent.
+  /// The namespace `name`; nil if it is absent.
   mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
     if let found = known.find(name) { return found }
     let handle = engine.handle(for: name)
@@ -29,7 +29,7 @@ extension WriteSession {
     return namespace
   }
 
-  /// The namespace of that name, which is made if it is absent.
+  /// The namespace `name`; makes it if it is absent.
   mutating func namespaceOrNew(_ name: String) throws(LarderError) -> KnownNamespace {
     if let namespace = try namespace(name) { return namespace }
     try NamespaceName.validate(name)
@@ -49,13 +49,13 @@ extension WriteSession {
     return namespace
   }
 
-  /// Removes a name; the caller stores its record under another name.
+  /// Removes a name; the caller stores the record of the namespace under another name.
   mutating func removeName(_ name: String) throws(LarderError) {
     try transaction.remove(MetadataKey.namespace(name), from: .main)
     known.remove(name)
   }
 
-  /// Takes the next id; its counters begin at 0.
+  /// Takes the next id; the counters under that id begin at 0.
   mutating func newID() throws(LarderError) -> NamespaceID {
     let id = try nextID()
     ledger.updateStore { $0.nextID = UInt64(id.rawValue) + 1 }
@@ -63,8 +63,7 @@ extension WriteSession {
     return id
   }
 
-  /// The id of the next namespace that is made: no namespace has it, nor a cleared namespace whose entries are not reclaimed
-  /// yet.
+  /// The id for the next new namespace. No namespace has it, and no cleared namespace whose entries are not reclaimed yet.
   mutating func nextID() throws(LarderError) -> NamespaceID {
     var next = ledger.store.nextID
     for _ in 0..<NamespaceID.limit {
@@ -78,7 +77,7 @@ extension WriteSession {
       hint: "remove namespaces")
   }
 
-  /// All names. O(namespaces).
+  /// The names of all namespaces. O(namespaces).
   mutating func namespaceNames() throws(LarderError) -> [String] {
     let prefix = MetadataKey.namespaces
     return try transaction.keys(in: .main, from: prefix).map {
@@ -86,7 +85,7 @@ extension WriteSession {
     }
   }
 
-  /// The name of the namespace with that id; nil if it was cleared. O(namespaces).
+  /// The name of the namespace with the id; nil if that namespace was cleared. O(namespaces).
   mutating func name(of id: NamespaceID) throws(LarderError) -> String? {
     if let latest = known.latest, latest.id == id { return latest.name }
     for name in try namespaceNames()

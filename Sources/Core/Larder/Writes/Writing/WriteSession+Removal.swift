@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension WriteSession {
-  /// Removes an entry for a reason that is counted, and then the entries that belong to it.
+  /// Removes an entry for a counted reason, and then the entries that belong to it.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try remove(entry, as: .removed(reason))
     try removeOrphans()
@@ -14,8 +14,8 @@ extension WriteSession {
     try removeOrphans()
   }
 
-  /// Counts a damaged record that is about to be removed or replaced. Its size is unknown, so the counters of its
-  /// namespace are counted again.
+  /// Counts a damaged record that is about to be removed or replaced. Its size is unknown, so this batch counts the entries of
+  /// its namespace again.
   mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
     let id = entryKey.span.namespaceID
     damaged.insert(id)
@@ -25,7 +25,7 @@ extension WriteSession {
     try recordDamagedRemoval(entryKey)
   }
 
-  /// Tells subscribers. Of a damaged record of a long key, only the beginning of the key is known.
+  /// Tells subscribers about a damaged record. For a long key, only the beginning of the key is known.
   mutating func recordDamagedRemoval(_ entryKey: [UInt8]) throws(LarderError) {
     guard changes.wantsNext() else { return }
     let id = entryKey.span.namespaceID
@@ -54,19 +54,19 @@ extension WriteSession {
     return try isLive(owner.id)
   }
 
-  /// Goes on with removals that this batch has put off, or an earlier one has left.
+  /// Continues removals that this batch has put off, or that an earlier batch has left.
   mutating func resumeOrphans() throws(LarderError) {
     if state.orphans > 0 { try loadOrphans() }
     try removeOrphans()
   }
 
-  /// Removes the dependents of removed entries that have no other owner, then their dependents, and so on: without recursion,
-  /// and at most ``OrphanQueue/perBatch`` in one batch.
+  /// Removes the dependents of removed entries that have no other owner, then their dependents, and so on. It uses no recursion
+  /// and removes at most ``OrphanQueue/perBatch`` entries in one batch.
   private mutating func removeOrphans() throws(LarderError) {
     while let removed = orphans.next {
       let prefix = IndexKey.owner(removed.owner, entry: [])
       let limit = orphans.left
-      // The owner is there again if it was written between two batches: then its entries stay.
+      // If the owner was written again between two batches, its entries stay.
       var isBack = false
       if removed.position != nil {
         isBack = try transaction.contains(removed.owner, in: .entries)
@@ -81,16 +81,16 @@ extension WriteSession {
     }
   }
 
-  /// Removes an entry if it has no other stored owner.
+  /// Removes an entry unless it has another stored owner.
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
-    // The write in progress stores this entry. Its owner can only be an entry of a cleared namespace, which is reclaimed.
+    // The current write stores this entry. Its owner can only be an entry of a cleared namespace, which is being reclaimed.
     if mustStay(entryKey) { return orphans.putOff(owner) }
-    // The counters no longer have an entry of a cleared namespace. It is reclaimed with its dependents.
+    // The counters no longer include an entry of a cleared namespace. Such an entry is reclaimed with its dependents.
     guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
       return
     }
     let owners = entry.owners
-    // The index has hashes: this may be an entry of another owner.
+    // The index has hashes, so the entry may belong to another owner.
     guard owners.contains(where: { $0.entryKey == owner }) else { return }
     var remaining: [StoredOwner] = []
     for other in owners where other.entryKey != owner {

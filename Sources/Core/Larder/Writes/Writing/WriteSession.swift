@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// A write transaction and all that a write keeps beside it. Its extensions are the parts of a write, by what they change.
+/// A write transaction with all state of the write. Its extensions are the parts of a write, by the kind of change.
 ///
-/// It belongs to the thread that writes, because only one variable holds it, and ends with the transaction.
+/// It belongs to the writing thread, because only one variable holds it, and ends with the transaction.
 struct WriteSession: ~Copyable {
   let engine: StoreEngine
-  /// The time of the whole batch.
+  /// The time that the whole batch uses.
   let now: Timestamp
   var transaction: StoreTransaction
   var ledger: Ledger
@@ -15,12 +15,12 @@ struct WriteSession: ~Copyable {
   var changes: ChangeRecorder
   var removals: RemovalRecorder
   var orphans = OrphanQueue()
-  /// The entry for which room is being made.
+  /// The entry for which the batch makes room.
   var admission: Admission?
   /// Namespaces in which this batch has found a damaged record.
   var damaged: Set<NamespaceID> = []
 
-  /// - Parameter balance: what the counters are when the transaction begins.
+  /// - Parameter balance: the counters at the begin of the transaction.
   init(_ lmdb: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
     let id = lmdb.id
     self.engine = engine
@@ -35,10 +35,10 @@ struct WriteSession: ~Copyable {
   /// The state of the store with the changes of this batch.
   var state: StoreState { ledger.store }
 
-  /// A number that grows with every change of the databases or the counters.
+  /// A number that grows with every change in the databases or the counters.
   var mutations: Int { transaction.changes &+ ledger.changes &+ deadlines.count }
 
-  /// Writes the counters, and the work that is left for later batches.
+  /// Writes the counters, and the work for later batches.
   mutating func finish() throws(LarderError) {
     try transaction.checkUsable()
     try flushDeadlines()
@@ -56,7 +56,7 @@ struct WriteSession: ~Copyable {
     return try !transaction.contains(MetadataKey.garbage(id), in: .main)
   }
 
-  /// Whether the databases use more than so many pages.
+  /// Whether the databases use more than `pages` pages.
   func usesMore(than pages: Int) -> Bool {
     do {
       return try transaction.usedPages(of: engine.indexes.all) > pages

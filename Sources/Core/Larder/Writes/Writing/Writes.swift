@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The parts that all writes of this process share, and the facts that one write leaves to the next.
+/// The parts that all writes of this process share, and the facts that one write leaves to the next write.
 struct Writes: ~Copyable, Sendable {
   let queue = WriteQueue()
   let committed = CommittedLedger()
   let fairShare = FairShare()
-  /// How many pages of a full data file a batch that runs once should begin with: those that an earlier one needed.
+  /// The number of free pages with which a batch that runs once should begin: an earlier batch in a full data file needed them.
   let pagesForBatches = Atomic(0)
-  /// The store's settings, and the generation they are of.
+  /// The store's settings, and the generation of the metadata in which they hold.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
 }
