@@ -138,16 +138,23 @@ import Testing
 
   @Test func `a task that is cancelled already writes nothing`() async throws {
     let store = try Store.patient()
-    let notes = store.namespace("notes")
-    let goOn = DispatchSemaphore(value: 0)
-    let task = Task {
-      await goOn.signalled()
-      try await notes.set("x", for: "a")
+    let (notes, cache) = (store.namespace("notes"), store.cache(TextCodec(), in: "notes"))
+    // A write to a known namespace goes to the write buffer.
+    for _ in 0..<3 { try await notes.set("x", for: "first") }
+    let writes: [@Sendable () async throws -> Void] = [
+      { try await notes.set("x", for: "a") }, { try await cache.set("x", for: "a") },
+    ]
+    for write in writes {
+      let goOn = DispatchSemaphore(value: 0)
+      let task = Task {
+        await goOn.signalled()
+        try await write()
+      }
+      task.cancel()
+      goOn.signal()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(try notes.text("a") == nil)
     }
-    task.cancel()
-    goOn.signal()
-    await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(try notes.text("a") == nil)
   }
 
   @Test func `each writer is held up by its own write, so no more wait than there are`()

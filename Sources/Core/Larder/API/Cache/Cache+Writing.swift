@@ -1,16 +1,16 @@
 import LarderSystem
 
-/// Writes of callers that block until the commit, which they share with writes of other threads and tasks.
+/// Blocking writes. A write returns when every process sees it; if it needs a transaction, it waits for the commit.
 extension Cache {
-  /// Stores `value` under `key` in place of any other. The codec of the attributes is replaced by the cache's.
+  /// Stores `value` under `key` in place of any other value. The cache's codec replaces the codec of the attributes.
   ///
-  /// - Parameter expires: how long it stays fresh, in place of the attributes' ``EntryAttributes/expires``. If both are nil, the
-  ///   namespace's rule decides.
+  /// - Parameter expires: how long the entry stays fresh, in place of the attributes' ``EntryAttributes/expires``. If both are
+  ///   nil, the namespace's rule decides.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
   ) throws(LarderError) {
-    // Encoded here, so that other writers do not wait for the codec.
+    // The value is encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try namespace.store.checkWritable()
     let attributes = attributes.expiring(expires)
@@ -20,7 +20,7 @@ extension Cache {
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 
-  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
+  /// Stores `value` unless a fresh value is under `key`; returns whether it was stored.
   @discardableResult
   public func setIfAbsent(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil
@@ -30,10 +30,10 @@ extension Cache {
     return try write(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
-  /// entry.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
+  /// removes the entry.
   ///
-  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
+  /// No other write happens in between. `change` may run more than once, and on another thread, and must not write itself.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -43,7 +43,7 @@ extension Cache {
     return try namespace.engine.commit(updating(key, expires, change))
   }
 
-  /// Removes the entry under `key`; false if there was none, or an expired one.
+  /// Removes the entry under `key`; false if there was no entry, or an expired one.
   @discardableResult
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool {
     let wasThere = try namespace.remove(key)
@@ -51,7 +51,7 @@ extension Cache {
     return wasThere
   }
 
-  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> Value? {
     let value = try write(popping(key))
     key.withKeyBytes { forget($0) }
@@ -69,7 +69,7 @@ extension Cache {
   /// Whether the store knows the cache's rules, so that a write need not declare them.
   var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
 
-  /// Stores a value in the write buffer; nil if a transaction has to do that.
+  /// Stores a value in the write buffer; nil if only a transaction can store it.
   private func append(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws(LarderError) -> Stored? {
@@ -89,11 +89,11 @@ extension Cache {
 }
 
 extension Cache where Value: FixedWidthInteger {
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between.
   ///
-  /// An entry that is there keeps its attributes. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  /// An existing entry keeps its attributes. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
   ///
-  /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
+  /// - Parameter expires: the lifetime of a new entry; nil takes the namespace's rule.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
@@ -107,21 +107,22 @@ extension Cache where Value: FixedWidthInteger {
 
 // MARK: Without blocking
 
-/// The same writes for tasks, which suspend until the commit that they share with others.
+/// The same writes for tasks. A write that needs a transaction suspends the task until its commit.
 ///
-/// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written. Everything else
-/// they throw is a ``LarderError``.
+/// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
+/// of type ``LarderError``, except those of the caller's closures.
 extension Cache {
-  /// Stores `value` under `key` in place of any other; see the blocking form.
+  /// Stores `value` under `key` in place of any other value; see the blocking form.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
   ) async throws {
-    // Encoded here, so that other writers do not wait for the codec.
+    // The value is encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try namespace.store.checkWritable()
     let attributes = attributes.expiring(expires)
     let stored: Stored
+    try Task.checkCancellation()
     if let appended = try append(bytes, for: key, attributes) {
       stored = appended
     } else {
@@ -130,7 +131,7 @@ extension Cache {
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 
-  /// Stores `value` unless there is a fresh value under `key`; returns whether it did.
+  /// Stores `value` unless a fresh value is under `key`; returns whether it was stored.
   @discardableResult
   public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
@@ -140,10 +141,10 @@ extension Cache {
     return try await namespace.engine.commit(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. A nil result removes the
-  /// entry.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
+  /// removes the entry.
   ///
-  /// No other write comes between. `change` may run more than once, and on another thread, and must not write itself.
+  /// No other write happens in between. `change` may run more than once, and on another thread, and must not write itself.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -153,7 +154,7 @@ extension Cache {
     return try await namespace.engine.commit(updating(key, expires, change))
   }
 
-  /// Removes the entry under `key`; false if there was none, or an expired one.
+  /// Removes the entry under `key`; false if there was no entry, or an expired one.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
     let wasThere = try await namespace.remove(key)
@@ -161,7 +162,7 @@ extension Cache {
     return wasThere
   }
 
-  /// Removes the entry under `key` and returns its fresh value; nil if there was none. Of several callers one gets it.
+  /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
   public func pop(_ key: some StoreKey) async throws -> Value? {
     let value = try await namespace.engine.commit(popping(key))
     key.withKeyBytes { forget($0) }
@@ -176,11 +177,11 @@ extension Cache {
 }
 
 extension Cache where Value: FixedWidthInteger {
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes between.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between.
   ///
-  /// An entry that is there keeps its attributes. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  /// An existing entry keeps its attributes. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
   ///
-  /// - Parameter expires: how long a new entry stays; nil takes the namespace's rule.
+  /// - Parameter expires: the lifetime of a new entry; nil takes the namespace's rule.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil

@@ -3,8 +3,8 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Runs a write for a caller that blocks: in the write buffer if possible, at once if no other thread of this process writes,
-  /// else with the other threads.
+  /// Runs a write for a blocking caller: in the write buffer if possible, at once if no other thread of this process writes,
+  /// otherwise together with the writes of other threads.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if let result = try write.append?(self) { return result }
     if let result = try commitAtOnce(write.mode, write.body) { return result }
@@ -14,7 +14,7 @@ extension StoreEngine {
     return try blocked.result
   }
 
-  /// Runs a write for a caller that blocks; nil if another thread of this process writes, so that it is to wait with others.
+  /// Runs a write for a blocking caller; nil if another thread of this process writes, so that this write must join the queue.
   func commitAtOnce<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result? {
@@ -27,13 +27,14 @@ extension StoreEngine {
     return try commitRethrowing(mode, body)
   }
 
-  /// Runs a write for a task, which is suspended until the commit, if the write buffer has no place. The commit is shared with
-  /// other writes.
+  /// Runs a write for a task: in the write buffer if possible, otherwise in a commit that it shares with other writes. The task
+  /// is suspended until that commit.
   ///
-  /// A task that is cancelled before the commit begins gets a `CancellationError`, and nothing is written.
+  /// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
-    // A store that is closed, or was opened before a fork, throws the error for that.
+    // Throws for a store that is closed or was opened before a fork.
     if !environment.isOpen { return try commitRethrowing(write.mode, write.body) }
+    try Task.checkCancellation()
     if let result = try write.append?(self) { return result }
     let suspended = SuspendedWrite(write)
     try await withTaskCancellationHandler {
@@ -48,10 +49,10 @@ extension StoreEngine {
     return suspended.result
   }
 
-  /// Runs the writes of a group in their order, in one transaction if possible, and tells each caller its own outcome.
+  /// Runs the writes of a group in their order, in one transaction if possible, and gives each caller its own outcome.
   ///
-  /// A member that fails before it has changed anything is left out. A member that fails later makes the transaction
-  /// impossible to commit: those before it are then committed without it, it runs alone, and those after it follow.
+  /// A member that fails before it has changed anything is left out. If a member fails later, the transaction cannot be
+  /// committed. Then the members before it are committed without it, it runs alone, and the members after it follow.
   func commit(_ group: [any QueuedWrite]) {
     var rest = group
     while rest.count > 1 {
@@ -63,7 +64,7 @@ extension StoreEngine {
     if let last = rest.first { commitAlone(last) }
   }
 
-  /// - Returns: the member that must run alone, if nothing was committed; nil if every caller was told.
+  /// - Returns: the member that must run alone, if nothing was committed; nil if every caller got its outcome.
   private func commitTogether(_ members: [any QueuedWrite]) -> Int? {
     var failures: [Int: any Error] = [:]
     var mode = CommitMode.standard
@@ -81,16 +82,16 @@ extension StoreEngine {
         commit(withoutCancelled(members))
       }
     } catch let error as LarderError where [.busy, .closed, .forked].contains(error.code) {
-      // Each member would fail in the same way, perhaps after waiting as long.
+      // Each member would fail in the same way, perhaps after an equally long wait.
       for member in members { member.finish(error) }
     } catch {
-      // There may be room for each of them.
+      // A single member may find room.
       for member in members { commitAlone(member) }
     }
     return nil
   }
 
-  /// The members whose tasks are not cancelled; the others are told.
+  /// The members whose tasks are not cancelled; the other members get a `CancellationError`.
   private func withoutCancelled(_ members: [any QueuedWrite]) -> [any QueuedWrite] {
     members.filter { member in
       guard member.isCancelled else { return true }
@@ -116,7 +117,7 @@ extension StoreEngine {
 extension WriteBatch {
   /// Runs the members of a group.
   ///
-  /// - Returns: the errors of members that failed before a change.
+  /// - Returns: the errors of members that failed before they changed anything.
   fileprivate mutating func run(_ members: [any QueuedWrite]) throws -> [Int: any Error] {
     var failures: [Int: any Error] = [:]
     for (index, member) in members.enumerated() {
@@ -139,7 +140,7 @@ extension WriteBatch {
 }
 
 extension Store {
-  /// Runs a write that shares its commit with others; see ``write(_:)``.
+  /// Runs a write that shares its commit with other writes; see ``write(_:)``.
   package func commit<Result: Sendable>(
     size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
   ) async throws -> Result {
@@ -149,11 +150,11 @@ extension Store {
 }
 
 #if DEBUG
-  /// Tells the developer of a program, once in a process and only in debug builds, that a task waits for the disk by a
-  /// synchronous write. Tasks share a few threads: one that blocks keeps others from running.
+  /// Tells the developer of a program that a task waits for the disk because of a synchronous write. It does so once in a
+  /// process, and only in debug builds. Tasks share a few threads, so a task that blocks keeps others from running.
   enum TaskWarning {
     private static let isSaid = Atomic(false)
-    /// Gets the warning; tests replace it.
+    /// Receives the warning; tests replace it.
     static let report = Mutex<@Sendable (String) -> Void> { warn($0) }
 
     static func check(_ path: String) {
@@ -165,7 +166,7 @@ extension Store {
           + "In async functions `try await` writes without blocking. This is said once.")
     }
 
-    /// Lets it be said again.
+    /// Allows the warning again.
     static func reset() { isSaid.store(false, ordering: .relaxed) }
   }
 #endif
