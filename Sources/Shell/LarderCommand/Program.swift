@@ -26,7 +26,7 @@ import ShellLanguage
 
   static func main() {
     do {
-      // Before any file is opened: it must not become a standard descriptor.
+      // The standard descriptors are claimed before any file is opened: otherwise a file could take the number of one.
       try StandardDescriptors.claim()
     } catch {
       exit(1)
@@ -76,8 +76,10 @@ enum Program {
     var storeOptions = Store.Options()
     storeOptions.create = options.has("--create")
     storeOptions.readOnly = options.has("--read-only")
+    // The programs of a store choose its write buffer.
+    storeOptions.keepsWriteBuffer = FileManager.default.fileExists(atPath: path)
     #if Compression
-      // The shell reads compressed values and writes plain ones, which a program without the trait can read.
+      // The shell reads compressed values and writes plain values, which a program without the trait can read.
       let largest = Rules.largestPossibleValue
       storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif
@@ -98,7 +100,7 @@ enum Program {
 }
 
 extension Program {
-  /// The directory of `salvage DIRECTORY`, as the only command, for a store that is too damaged to be opened.
+  /// The directory of `salvage DIRECTORY` if that is the only command: it also works on a store that cannot be opened.
   private static func salvageTarget(_ options: Options) -> String? {
     do throws(ShellError) {
       var commands: [ShellLanguage.CommandLine] = []
@@ -115,7 +117,7 @@ extension Program {
       else { return nil }
       return String(validating: call.bytes("DIRECTORY") ?? [], as: UTF8.self)
     } catch {
-      // The error of opening the store comes first.
+      // The error of opening the store is reported, not this one.
       return nil
     }
   }

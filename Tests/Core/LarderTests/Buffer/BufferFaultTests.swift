@@ -62,7 +62,12 @@ import Testing
         let store = try Store(at: path, options: BufferedStore.options(bytes))
         for number in 0..<3 { try store.namespace("notes").set("\(number)", for: number) }
         try store.close()
-        #expect((size(of: path) ?? 0) / max(bytes, 1) == (bytes == 0 ? 0 : 1), "\(bytes)")
+        let made = size(of: path)
+        #expect((made ?? 0) / max(bytes, 1) == (bytes == 0 ? 0 : 1), "\(bytes)")
+        var options = BufferedStore.options()
+        options.keepsWriteBuffer = true
+        try Store(at: path, options: options).close()
+        #expect(size(of: path) == made)
       }
     }
   }

@@ -10,13 +10,13 @@ import Synchronization
 
 /// A cache on disk, shared by any number of threads and processes.
 ///
-/// A store is a handle. Copies of it and further openings of the same path in this process share one environment, which
-/// closes when the last handle goes or ``close()`` is called.
+/// A store is a handle. Copies of it and further openings of the same path in this process share one environment. The
+/// environment closes with its last handle or with ``close()``.
 ///
-/// The last handle of a store that was not closed writes the counts of reads and the removals that wait, as ``close()`` does.
-/// So does the end of the process, by `exit` or by returning from `main`, for stores that are still open, such as globals of
-/// `main.swift`. Temporary stores are removed then. It cannot report errors. It waits for other writers for at most 100 ms;
-/// after an error only those counts are lost. Call ``close()`` to see errors.
+/// Without ``close()``, the last handle of a store writes the waiting counts of reads and removals. The end of the process, by
+/// `exit` or by returning from `main`, does the same for stores that are still open, such as globals of `main.swift`, and
+/// removes temporary stores. These writes report no errors and wait for other writers for at most 100 ms; after an error only
+/// those counts and removals are lost. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
@@ -24,46 +24,48 @@ public struct Store: Sendable {
 
   /// Options for opening a store.
   public struct Options: Sendable {
-    /// Whether to make a missing store; if false, opening it throws ``LarderError/Code/notFound``.
+    /// Whether to make a missing store; if false, its opening throws ``LarderError/Code/notFound``.
     public var create = true
     /// Whether to refuse every change through this handle. A read-only handle never makes a store.
     public var readOnly = false
-    /// The clock for expiry. All openings of a store in one process must use the same one.
+    /// The clock for expiry. All openings of a store in one process must use the same clock.
     public var clock: any LarderClock = SystemClock()
-    /// How long a write waits for a writer in another process, or for one thread of this process whose write does not end,
-    /// before it throws ``LarderError/Code/busy``.
+    /// How long a transaction waits for a writer of another process, or for one thread of this process whose write does not
+    /// end, before it throws ``LarderError/Code/busy``. Reads of many keys may need a transaction, too.
     public var lockTimeout = Duration.seconds(10)
-    /// Limits to declare for the store as a whole; nil leaves them as they are. See ``Store/declare(_:)``.
+    /// The limits to declare for the whole store; nil changes no limit. See ``Store/declare(_:)``.
     ///
-    /// A new store, unless temporary, has a default of ``StoreLimits/disk`` while none is declared;
+    /// A new store, unless temporary, has a default of ``StoreLimits/disk`` until a limit is declared;
     /// ``StoreLimits/unlimited`` lifts it.
     public var limits: StoreLimits?
     /// Whether to accept a store that belongs to another user; the handle is then read-only.
     public var allowsForeignOwner = false
-    /// The durability of a new store, which it keeps: ``Durability/checkpointed`` for nil. If an existing store has
-    /// another one, opening throws ``LarderError/Code/invalidArgument``; nil accepts any.
+    /// The durability of a new store, which the store keeps; nil means ``Durability/checkpointed``. If an existing store has
+    /// another durability, opening throws ``LarderError/Code/invalidArgument``; nil accepts any durability.
     public var durability: Durability?
-    /// The time from a commit to its checkpoint in a ``Durability/checkpointed`` store.
+    /// The longest time from a write to its commit and, at ``Durability/checkpointed``, from a commit to its checkpoint.
     public var checkpointInterval = Duration.milliseconds(200)
-    /// Changes values on their way into the store and back, in this order: compression, then encryption. Entries without them
-    /// are read as they are, unless a transform is required. All openings of a store in one process must use the same.
+    /// Transforms of values on their way into the store and back, in this order: compression, then encryption. Entries without
+    /// them are read as they are, unless a transform is required. All openings of a store in a process must use the same ones.
     public var transforms: [any ValueTransform] = []
-    /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if it is
-    /// critical. The system is asked at most once a second, when a value is decoded. The first opening in a process decides.
+    /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if memory
+    /// is critical. Asks the system at most once a second, as a value is decoded. The first opening in a process decides.
     public var trimsMemory = true
-    /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for none.
+    /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///
-    /// The process that opens the store alone decides. The file has this size. A store of ``Durability/durable`` has none, and a
-    /// temporary store at most 256 KB.
+    /// The process that opens the store alone decides. The size is rounded down to a power of two, and the file is larger: 4.7
+    /// MB for 4 MB. A store of ``Durability/durable`` has no buffer, a temporary store at most 256 KB.
     public var writeBuffer = 4 << 20
-    /// Whether an existing store gets the durability asked for; no other process may have it open.
+    /// Whether the store keeps the write buffer that it has, of any size, or none.
+    package var keepsWriteBuffer = false
+    /// Whether an existing store gets the requested durability; no other process may have the store open.
     var changesDurability = false
     /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
     /// The parts that tests replace.
     package var hooks = TestHooks()
 
-    /// Options. Those that are not given have the defaults of the properties.
+    /// Options. An option without a value has the default of its property.
     public init(
       create: Bool = true, readOnly: Bool = false, clock: any LarderClock = SystemClock(),
       lockTimeout: Duration = .seconds(10), limits: StoreLimits? = nil,
@@ -81,13 +83,13 @@ public struct Store: Sendable {
     }
   }
 
-  /// Opens the store in the directory `path`; makes a missing one, private to the user.
+  /// Opens the store in the directory `path`; makes a missing store, private to the user.
   ///
   /// Takes a few milliseconds, whatever the size of the store.
   ///
   /// - Throws: ``LarderError/Code/cannotOpen``, ``LarderError/Code/foreign``, ``LarderError/Code/newerFormat``,
   ///   ``LarderError/Code/damaged``, ``LarderError/Code/needsRecovery`` or ``LarderError/Code/busy``, and the errors of
-  ///   ``declare(_:)`` if there are limits to declare.
+  ///   ``declare(_:)`` if limits are declared.
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     engine = try StoreEngine.open(at: path, options: options)
     isReadOnly = options.readOnly || options.allowsForeignOwner
@@ -98,14 +100,13 @@ public struct Store: Sendable {
     }
   }
 
-  /// A new store in the system's temporary directory, removed when its last handle goes. Its commits are not flushed to the
-  /// disk.
+  /// A new store in the system's temporary directory, removed with its last handle. Its commits are not flushed to the disk.
   public static func temporary(options: Options = Options()) throws(LarderError) -> Store {
     try temporary(in: FileManager.default.temporaryDirectory.path, options)
   }
 
-  /// A new store in memory, removed when its last handle goes: in `/dev/shm`, the file system that Linux keeps in memory. A system
-  /// without it gets a store as ``temporary(options:)`` makes it.
+  /// A new store in memory, removed with its last handle: in `/dev/shm`, the file system that Linux keeps in memory. On a
+  /// system without `/dev/shm` it is a store like that of ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
     let memory = "/dev/shm"
     guard FileManager.default.isWritableFile(atPath: memory) else {
@@ -114,7 +115,7 @@ public struct Store: Sendable {
     return try temporary(in: memory, options)
   }
 
-  /// A temporary store in a folder, with a prefix in its name.
+  /// A temporary store in `folder`, whose name begins with `prefix`.
   package static func temporary(
     in folder: String, _ options: Options = Options(), prefix: String = "larder-"
   ) throws(LarderError) -> Store {
@@ -128,7 +129,7 @@ public struct Store: Sendable {
       store.engine.isTemporary.store(true, ordering: .relaxed)
       return store
     } catch {
-      // On a full disk the first files may be there.
+      // On a full disk the first files may have been made.
       try? FileManager.default.removeItem(atPath: path)
       throw error
     }
@@ -137,7 +138,7 @@ public struct Store: Sendable {
   /// The directory of the store, with symbolic links resolved.
   public var path: String { engine.environment.path }
 
-  /// The clock that the store was opened with.
+  /// The clock with which the store was opened.
   public var clock: any LarderClock { engine.clock.source }
 
   /// The current time of the store's clock.
@@ -149,8 +150,8 @@ public struct Store: Sendable {
     Store.Namespace(store: self, handle: engine.handle(for: name))
   }
 
-  /// Ends this process's use of the store: commits accepted writes, writes waiting removals and counts, and waits for reads in
-  /// progress, and for a write of another thread, at most for ``Options/lockTimeout`` each.
+  /// Ends this process's use of the store: commits accepted writes, writes waiting removals and counts. Then it waits for
+  /// current reads, and for a write of another thread, at most for ``Options/lockTimeout`` each.
   ///
   /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
   /// nothing.
@@ -164,11 +165,11 @@ public struct Store: Sendable {
   /// The durability of the store; ``Durability/scratch`` for a temporary one.
   public var durability: Durability { Durability(engine.environment.durability) }
 
-  /// Flushes every commit so far to the disk, so that it survives a power failure, whatever the store's ``durability``.
+  /// Flushes every write so far to the disk, so that it survives a power failure, whatever the store's ``durability``.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``, whose changes are not committed yet.
-  ///   ``LarderError/Code/failed`` if the disk does not take them, and from then on in every process, until all have closed the
-  ///   store and one opens it again.
+  ///   ``LarderError/Code/failed`` if the disk does not take the writes. From then on it is thrown in every process, until all
+  ///   have closed the store and one opens it again.
   public func sync() throws(LarderError) {
     try engine.checkNotWriting("syncing")
     try engine.settle()
@@ -185,16 +186,16 @@ public struct Store: Sendable {
 }
 
 extension Store {
-  /// 16 random bytes that no other store has, for keyed digests.
+  /// 16 random bytes for keyed digests; no other store has the same bytes.
   package var secret: [UInt8] { engine.identity }
 
-  /// Tells the opened store from every other one of this process.
+  /// Tells the opened store apart from other stores of this process.
   package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
 
-  /// The number of the newest commit of any process, without a read of the store; 0 once the store is closed.
+  /// The mark of the newest write of any process, without a read of the store; 0 once the store is closed.
   package var lastTransaction: UInt64 { engine.reader.moment }
 
-  /// The number of the commit that a read sees now. A later read sees the same one as long as ``lastTransaction`` is equal.
+  /// The mark of the newest write that a read sees now. A later read sees the same state while ``lastTransaction`` is equal.
   package var snapshotNumber: UInt64 {
     get throws(LarderError) {
       let stamp = engine.reader.buffer?.state.stamp ?? 0
@@ -205,7 +206,7 @@ extension Store {
   /// ``StoreClock/roundedUpTimes`` of the store's clock.
   package var roundedUpTimes: (monotonic: Int64, wall: Int64) { engine.clock.roundedUpTimes }
 
-  /// The words of the file `shared`, not mapped yet.
+  /// The words of the file `shared`; the file is not mapped yet.
   package func sharedWords(layout: UInt32, count: Int) -> SharedTable {
     SharedTable(
       SharedTable.Format(file: .shared, layout: layout, store: engine.identity) { $0 == count },

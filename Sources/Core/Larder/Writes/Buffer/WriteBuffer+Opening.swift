@@ -9,23 +9,23 @@ import Synchronization
 #endif
 
 extension WriteBuffer {
-  /// Makes the file, or keeps the file that killed processes have left. Only a process that has the store open alone calls this.
-  /// Records that do not belong to the data, such as those of an earlier boot, are dropped.
+  /// Makes the file, or keeps a file that killed processes have left. Only a process that has the store open alone calls this.
+  /// Records that do not belong to the data, such as records of an earlier boot, are dropped.
   static func prepare(of environment: Environment, _ options: Store.Options) {
-    // Most stores have no buffer and want none.
     let bytes = environment.durability == .durable ? 0 : wanted(by: options)
-    guard bytes > 0 || FileStatus.of(path(in: environment)) != nil else { return }
+    let mayMake = bytes > 0 && !options.keepsWriteBuffer
+    guard mayMake || FileStatus.of(path(in: environment)) != nil else { return }
     do throws(LarderError) {
       let format = try StoreFormat(of: environment)
       prepare(
-        of: environment, store: format.identity, bytes: bytes,
+        of: environment, store: format.identity, bytes: bytes, keepsSize: options.keepsWriteBuffer,
         try currentBoot(environment, options))
     } catch {
-      // The opening meets the same error, and reports it.
+      // The opening gets the same error, and reports it.
     }
   }
 
-  /// The bytes that the first opening asks for. Trials set them by the environment.
+  /// The bytes that the first opening asks for. An environment variable sets them in trials.
   static func wanted(by options: Store.Options) -> Int { forced ?? options.writeBuffer }
 
   private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
@@ -42,7 +42,7 @@ extension WriteBuffer {
   }
 
   private static func prepare(
-    of environment: Environment, store: [UInt8], bytes: Int, _ boot: BootIdentity
+    of environment: Environment, store: [UInt8], bytes: Int, keepsSize: Bool, _ boot: BootIdentity
   ) {
     guard let origin = origin(of: environment, boot) else { return }
     let table = table(of: environment, store)
@@ -50,7 +50,7 @@ extension WriteBuffer {
     do throws(SystemError) {
       if table.openExisting() {
         let isEmpty = BufferState(word: table.view.acquire(BufferLayout.Place.state)).end == 0
-        let fits = bytes > 0 && table.view.count == layout.count
+        let fits = bytes > 0 && (keepsSize || table.view.count == layout.count)
         if fits || !isEmpty, keeps(table.view, origin, of: environment) { return }
       } else if FileStatus.of(path(in: environment)) != nil, try !table.isForeign() {
         // The opening reports that the file cannot be mapped.
@@ -60,7 +60,7 @@ extension WriteBuffer {
     } catch {
       return
     }
-    if bytes == 0 { return }
+    if bytes == 0 || keepsSize { return }
     let newest = environment.lastTransaction
     table.open(making: layout.count) { view in
       for (index, word) in origin.enumerated() {
@@ -74,7 +74,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Commits the records that killed processes have left, before the data file is replaced or changed below them.
+  /// Commits the records that killed processes have left, before the data file is replaced or changed.
   static func commit(at path: String, _ options: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return }
     var options = options
@@ -82,7 +82,7 @@ extension WriteBuffer {
     options.changesDurability = false
     options.durability = nil
     let environment = try Environment.open(at: path, options)
-    // If this process has the store open, its handles stay open, and the caller is told.
+    // If this process has the store open, its handles stay open, and the caller gets an error later.
     guard environment.attachment.withLock({ $0.object == nil }) else { return }
     try Store(at: path, options: options).close()
   }
@@ -95,14 +95,14 @@ extension WriteBuffer {
     return [boot.high, boot.low, file.device, file.inode]
   }
 
-  /// The generation of a file that no process has prepared for these data, as only a reading process has opened the store
-  /// since they changed; 0 for another file.
+  /// The generation of a file whose records lie on other data than the present data; 0 for any other file. That happens if only
+  /// reading processes have opened the store since the data changed.
   static func foreignGeneration(
     _ view: borrowing SharedTable.View, of environment: Environment, _ options: Store.Options
   ) -> UInt64 {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let base = view.acquire(BufferLayout.Place.base + state.base)
-    // The base is a commit of the data, which only rise.
+    // The base is a commit of the data, and the numbers of commits only rise.
     if base > environment.lastTransaction { return state.generation }
     do throws(LarderError) {
       guard let origin = origin(of: environment, try currentBoot(environment, options)) else {
@@ -117,7 +117,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Whether the records lie on the newest commit, or are in it.
+  /// Whether the records lie on the newest commit, or that commit contains them.
   private static func keeps(
     _ view: borrowing SharedTable.View, _ origin: [UInt64], of environment: Environment
   ) -> Bool {
