@@ -17,8 +17,8 @@ import Testing
     }
   }
 
-  #if DEBUG
-    // A release build has no such points.
+  #if DEBUG || KILL_POINTS
+    // Other release builds than those of `Scripts/trials` have no such points.
     @Test(arguments: 1...13)
     func `a process that dies at a point of the buffer loses nothing`(point: Int) throws {
       var random = SeededRNG(seed: TestSettings.seed &+ UInt64(point))
@@ -61,6 +61,10 @@ import Testing
       var options = Store.Options()
       options.writeBuffer = 256 << 10
       let store = try Store(at: path + "/s", options: options)
+      // Known namespaces: the first write after a kill meets the buffer as the killed process left it.
+      for index in ends.indices {
+        for _ in 0..<2 { try store.namespace("numbers-\(index)").set([1], for: "last") }
+      }
       let writers = try ends.indices.map { index in
         try OtherProcess(
           "buffered", store.path, "\(index)", "262144",

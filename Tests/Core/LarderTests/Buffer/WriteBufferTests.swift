@@ -153,6 +153,18 @@ import Testing
     }
   }
 
+  @Test func `no increment of several threads is lost`() throws {
+    try BufferedStore.with { _, notes in
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in
+        for _ in 0..<2000 {
+          do { try notes.increment("n") } catch { Issue.record(error) }
+        }
+      }
+      let sum = try notes.text("n")
+      #expect(sum == "8000")
+    }
+  }
+
   @Test func `a removal keeps an earlier load from storing`() async throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.path + "/s", options: BufferedStore.options())
