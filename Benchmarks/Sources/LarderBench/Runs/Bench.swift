@@ -108,13 +108,16 @@ final class Bench {
   /// Nanoseconds an operation takes, over as many as fit a round's time; how many that is the first round finds out.
   func fit(
     _ contender: Contender, in counts: inout [String: Int], least: Int, most: Int = Orders.length,
-    _ run: (Int) throws -> (time: Double, count: Int)
+    time: Double? = nil, _ run: (Int) throws -> (time: Double, count: Int)
   ) throws -> Double {
-    let id = contender.kind.id
-    if counts[id] == nil {
-      let probe = try run(least)
-      counts[id] = min(
-        most, max(least, Int(settings.roundTime / probe.time * Double(probe.count))))
+    let (id, time) = (contender.kind.id, time ?? settings.roundTime)
+    var count = least
+    while counts[id] == nil {
+      let probe = try run(count)
+      let fitting = min(most, max(least, Int(time / probe.time * Double(probe.count))))
+      // Cold caches make a run slow that is much too short.
+      if fitting < 2 * count { counts[id] = fitting }
+      count = fitting
     }
     let round = try run(counts[id] ?? least)
     return round.time / Double(round.count)

@@ -50,18 +50,28 @@ extension Bench {
     } / Double(Self.batch)
   }
 
-  /// Stored entries written again, each by itself.
+  /// Stored entries written again, each by itself: as a program sees writes with pauses between them, and without a pause, so that
+  /// the work that stores put off is part of the time.
   func singles() throws {
     let order = Orders.random(data, distinct: data.count)
+    try singles("single write", order, most: 5000, time: settings.roundTime)
+    try singles(
+      "single writes without a pause", order, most: order.count, time: longRoundTime)
+  }
+
+  private func singles(_ name: String, _ order: [UInt32], most: Int, time: Double) throws {
     var counts: [String: Int] = [:]
-    try measure("single write", rounds: settings.rounds) { contender, round in
+    try measure(name, rounds: settings.rounds) { contender, round in
       defer { contender.settle() }
-      return try fit(contender, in: &counts, least: 3) { count in
+      return try fit(contender, in: &counts, least: 3, most: most, time: time) { count in
         let piece = Orders.piece(of: order, round: round, count: count)
         return (try one(contender, piece, on: settings.clock), count)
       }
     }
   }
+
+  /// Long enough for the work that stores do in the background.
+  private var longRoundTime: Double { settings.roundTime * 10 }
 
   /// Nanoseconds for writing entries one after the other.
   private func one(_ contender: Contender, _ order: Order, on clock: RunClock) throws -> Double {
@@ -110,7 +120,7 @@ extension Bench {
     var counts: [String: Int] = [:]
     try measure("95 reads to 5 writes, Zipf keys", rounds: settings.rounds) { contender, round in
       defer { contender.settle() }
-      return try fit(contender, in: &counts, least: 200) { count in
+      return try fit(contender, in: &counts, least: 200, time: longRoundTime) { count in
         let piece = Orders.piece(of: order, round: round, count: count / 20 * 20)
         var time = 0.0
         var start = piece.startIndex
